@@ -105,7 +105,7 @@ static int start(struct triad_agent *agent)
 	triad_path_file_connect(
 		agent->path_file, triad_collect_paths(service->collect));
 	triad_path_exchange_set_listener(triad_collect_paths(service->collect),
-		triad_path_file_look, agent->path_file);
+		triad_path_file_wake, agent->path_file);
 	triad_perf_set_sm(service->perf, TRIAD_SM_ABSENT);
 	triad_service_put_in_force(service);
 	triad_log_write(service->log, TRIAD_LOG_INFO,

@@ -53,7 +53,7 @@ uint64_t triad_discovery_pkeys_n_smps(const struct triad_discovery_pkeys *pkeys)
 /* Finds the directed route to a port: for a switch, the node's; for others, the one to
  * the far end and one hop more, because the discovery may have reached the node by
  * another of its ports. */
-static bool find_path(const struct triad_discovery_pkeys *pkeys,
+static bool find_route(const struct triad_discovery_pkeys *pkeys,
 	const ibnd_port_t *port, ib_portid_t *to)
 {
 	ib_dr_path_t *path = &to->drpath;
@@ -102,7 +102,7 @@ uint32_t triad_discovery_pkeys_read(
 
 	/* After some misses in a row, read no more tables: each miss costs
 	 * time-outs. */
-	if (!pkeys || pkeys->n_missed >= MAX_MISSES || !find_path(pkeys, port, &to))
+	if (!pkeys || pkeys->n_missed >= MAX_MISSES || !find_route(pkeys, port, &to))
 		return 0;
 	for (unsigned i = 0;
 		i < n_blocks && (i + 1) * BLOCK_ENTRIES <= TRIAD_DISCOVERY_MAX_PKEYS;

@@ -53,7 +53,7 @@ static int report_trouble(struct triad_path_file *file, const char *what, int er
 
 /* Logs the end of trouble; only after a whole step without error: a removal by itself
  * succeeds even on a full disk. */
-static void report_well(struct triad_path_file *file)
+static void report_recovery(struct triad_path_file *file)
 {
 	if (triad_file_report(&file->report, file->path, 0) == TRIAD_FILE_WELL_AGAIN)
 		triad_log_write(file->log, TRIAD_LOG_INFO,
@@ -127,7 +127,7 @@ static int write_file(
 /* --- the task --- */
 
 /* The desired state of the file. */
-struct job {
+struct goal {
 	char path[TRIAD_CONF_PATH_SIZE];
 	struct triad_path_table *table; /* a reference; NULL: no file */
 	uint64_t until_us;              /* when the table expires */
@@ -142,12 +142,12 @@ static struct triad_path_table *valid_table(
 }
 
 /* With the lock, which keeps 'exchange' alive. */
-static void read_job(struct triad_path_file *file, struct job *job)
+static void read_goal(struct triad_path_file *file, struct goal *goal)
 {
-	*job = (struct job){.until_us = 0};
-	memcpy(job->path, file->status.path, sizeof(job->path));
-	if (job->path[0])
-		job->table = valid_table(file->exchange, &job->until_us);
+	*goal = (struct goal){.until_us = 0};
+	memcpy(goal->path, file->status.path, sizeof(goal->path));
+	if (goal->path[0])
+		goal->table = valid_table(file->exchange, &goal->until_us);
 }
 
 /* Changes to another file: removes the old one, and has a file of an earlier start at
@@ -163,13 +163,13 @@ static void change_path(struct triad_path_file *file, const char *path)
 
 /* Brings the file to the desired state.  Returns 0 or an errno; sets '*is_written' when
  * it wrote the file. */
-static int do_job(struct triad_path_file *file, const struct job *job,
+static int reach_goal(struct triad_path_file *file, const struct goal *goal,
 	uint32_t *n_paths, bool *is_written)
 {
 	int error = 0, removed = 0;
 
-	if (strcmp(file->path, job->path) != 0)
-		change_path(file, job->path);
+	if (strcmp(file->path, goal->path) != 0)
+		change_path(file, goal->path);
 	if (!file->path[0])
 		return 0;
 	if (file->is_left && (error = remove_file(file)))
@@ -177,12 +177,12 @@ static int do_job(struct triad_path_file *file, const struct job *job,
 	error = revalidate(file);
 	if (error)
 		return report_trouble(file, "written", error);
-	if (job->table && job->table != file->table) {
-		error = write_file(file, job->table, n_paths);
+	if (goal->table && goal->table != file->table) {
+		error = write_file(file, goal->table, n_paths);
 		*is_written = !error;
 	}
 	/* If the new table can't be written, the old one must not stay. */
-	if (file->is_left || (file->table && file->table != job->table))
+	if (file->is_left || (file->table && file->table != goal->table))
 		removed = remove_file(file);
 	return error ? error : removed;
 }
@@ -205,21 +205,21 @@ static uint64_t task_step(void *context)
 	struct triad_path_file *file = context;
 	bool is_written = false;
 	uint32_t n_paths = 0;
-	struct job job;
+	struct goal goal;
 	int error;
 
-	read_job(file, &job);
+	read_goal(file, &goal);
 	pthread_mutex_unlock(&file->lock);
-	error = do_job(file, &job, &n_paths, &is_written);
-	triad_path_table_unref(job.table);
+	error = reach_goal(file, &goal, &n_paths, &is_written);
+	triad_path_table_unref(goal.table);
 	if (!error)
-		report_well(file);
+		report_recovery(file);
 	pthread_mutex_lock(&file->lock);
 	note(file, error, n_paths, is_written);
 	if (error)
 		return triad_clock_now_us() + RETRY_US;
 	/* If that time has passed meanwhile, the next step follows at once. */
-	return file->table ? job.until_us : UINT64_MAX;
+	return file->table ? goal.until_us : UINT64_MAX;
 }
 
 /* --- life --- */
@@ -276,7 +276,7 @@ void triad_path_file_configure(struct triad_path_file *file, const char *path)
 			path, strerror(error));
 }
 
-void triad_path_file_look(void *context)
+void triad_path_file_wake(void *context)
 {
 	struct triad_path_file *file = context;
 

@@ -26,7 +26,7 @@
 struct triad_path_file;
 
 struct triad_path_file_status {
-	char path[TRIAD_CONF_PATH_SIZE]; /* "": none is wanted */
+	char path[TRIAD_CONF_PATH_SIZE]; /* "": no file */
 	bool is_there;                   /* written, and not removed */
 	int error;                       /* of the last attempt; 0: none */
 	uint32_t n_paths;                /* in it */
@@ -47,7 +47,7 @@ void triad_path_file_connect(
 void triad_path_file_configure(struct triad_path_file *file, const char *path);
 /* The exchange's listener: the table, or whether it is valid, has changed.  Never
  * blocks. */
-void triad_path_file_look(void *file);
+void triad_path_file_wake(void *file);
 
 struct triad_path_file_status triad_path_file_status(struct triad_path_file *file);
 

@@ -420,7 +420,7 @@ static void add_change(struct triad_stats *stats, struct triad_stats_port *port,
 }
 
 /* Whether the present collector's rows of a port count: several may write it. */
-static bool is_ours(struct triad_stats *stats, struct triad_stats_port *port)
+static bool owns_port(struct triad_stats *stats, struct triad_stats_port *port)
 {
 	const struct triad_stats_collector *owner = &stats->collectors[port->collector];
 	uint64_t usual_us = usual_interval_us(owner);
@@ -473,7 +473,7 @@ int triad_stats_add(struct triad_stats *stats, const struct triad_profile_row *r
 		begin_section(stats, row->time_us);
 	stats->n_rows++;
 	error = find_or_add_port(stats, row, &port);
-	if (!error && is_ours(stats, port))
+	if (!error && owns_port(stats, port))
 		add_row(stats, port, row);
 	return error;
 }
@@ -517,11 +517,11 @@ void triad_stats_end(struct triad_stats *stats)
 const struct triad_stats_port *triad_stats_find(
 	const struct triad_stats *stats, uint64_t guid, uint8_t port)
 {
-	const struct triad_stats_port wanted = {.node_guid = guid, .port = port};
+	const struct triad_stats_port key = {.node_guid = guid, .port = port};
 
 	if (!stats->n_ports)
 		return NULL;
-	return bsearch(&wanted, stats->ports, stats->n_ports, sizeof(*stats->ports),
+	return bsearch(&key, stats->ports, stats->n_ports, sizeof(*stats->ports),
 		compare_ports);
 }
 

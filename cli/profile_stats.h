@@ -61,7 +61,7 @@ struct triad_stats_port {
 	uint32_t epoch; /* of the process that wrote its last row */
 	uint16_t collector;
 	uint8_t port, remote_port;
-	bool has_totals; /* both ways */
+	bool has_totals; /* of both directions */
 };
 
 struct triad_stats_gap {
@@ -86,9 +86,9 @@ struct triad_stats_collector {
 
 struct triad_stats {
 	uint64_t first_us, last_us; /* of all frames; 0: there was none */
-	uint64_t n_frames, n_rows,
-		n_repeated; /* rows that another collector has, too */
-	uint64_t n_zeroed;  /* totals of one port that went down */
+	uint64_t n_frames, n_rows;
+	uint64_t n_repeated; /* rows that another collector has, too */
+	uint64_t n_zeroed;   /* totals of one port that went down */
 
 	uint64_t bin_us, n_bins;       /* a bin's width; bins in use */
 	double bins[TRIAD_STATS_BINS]; /* words, from first_us on */

@@ -88,7 +88,7 @@ void triad_member_send_up(
 /* Whether a message that 'sender' sent up the tree may arrive by way of 'by': the
  * master that it named, one further up, or the sender itself.  One that was on the way
  * up a moment ago may still have something to relay. */
-bool triad_member_is_path_up(const struct triad_member *member, uint64_t sender,
+bool triad_member_is_on_path_up(const struct triad_member *member, uint64_t sender,
 	uint64_t by, uint64_t now_us);
 void triad_member_receive_up(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body,

@@ -154,7 +154,7 @@ static bool may_pass_on(const struct triad_member *member,
 	return !from->is_manager && is_received(member, from->id, now_us) &&
 		(head->sender == member->params.id ||
 			is_received(member, head->sender, now_us)) &&
-		triad_member_is_path_up(member, head->sender, from->id, now_us);
+		triad_member_is_on_path_up(member, head->sender, from->id, now_us);
 }
 
 /* Whether an ALIVE fits its sender's role; a malformed one is refused later. */

@@ -10,7 +10,7 @@
 #define MAX_DEPTH 16
 /* For how many liveness times a former master may relay. */
 #define FORMER_LIVES 4
-/* An agent reserves 1/WAIT_PART of the time that it is given for the path back. */
+/* An agent keeps back 1/WAIT_PART of the time it is given, for its own answer's path up. */
 #define WAIT_PART 4
 
 /* --- masters --- */
@@ -26,7 +26,7 @@ static uint64_t named_master(const struct triad_member *member, uint64_t now_us)
 	if (!name[0] || member->params.is_manager)
 		return TRIAD_MEMBER_MANAGERS;
 	entry = triad_peers_find_name(&member->peers, name, since_us);
-	if (!entry) /* an entry from before may know the master */
+	if (!entry) /* a silent master's entry may still name its own master */
 		entry = triad_peers_find_name(&member->peers, name, 0);
 	return entry && !entry->alive.is_manager ? entry->id : TRIAD_MEMBER_MANAGERS;
 }
@@ -104,7 +104,7 @@ static void add_to_path(
 		path->entries[path->n++] = entry;
 }
 
-bool triad_member_is_path_up(const struct triad_member *member, uint64_t sender,
+bool triad_member_is_on_path_up(const struct triad_member *member, uint64_t sender,
 	uint64_t by, uint64_t now_us)
 {
 	uint64_t grace_us = FORMER_LIVES * member->liveness_us;
@@ -128,8 +128,7 @@ bool triad_member_is_path_up(const struct triad_member *member, uint64_t sender,
 
 /* Whether the sender owns the node, as far as is known here.  Findings of a former
  * owner may be outdated: the present owner's DATA decide. */
-static bool reads_node(
-	const struct triad_member *member, uint64_t sender, uint64_t guid)
+static bool owns_node(const struct triad_member *member, uint64_t sender, uint64_t guid)
 {
 	uint32_t node = member->fabric ? triad_fabric_find_node(member->fabric, guid)
 				       : TRIAD_FABRIC_NONE;
@@ -149,7 +148,7 @@ static void receive_trap(struct triad_member *member,
 		member->counts.n_foreign++;
 		return;
 	}
-	if (!reads_node(member, head->sender, trap.node_guid)) {
+	if (!owns_node(member, head->sender, trap.node_guid)) {
 		member->counts.n_traps_refused++;
 		return;
 	}
@@ -228,7 +227,7 @@ static struct triad_member_gather *find_gather(
 	return NULL;
 }
 
-/* Sends the answer, or calls done().  Counts agents that did not answer as asked. */
+/* Sends the answer, or calls done().  Adds agents that did not answer to 'n_asked'. */
 static void end_gather(struct triad_member *member, struct triad_member_gather *gather)
 {
 	struct triad_collect_head head =
@@ -242,7 +241,7 @@ static void end_gather(struct triad_member *member, struct triad_member_gather *
 	else
 		gather->done(gather->context, &gather->gather);
 	triad_gather_clear(&gather->gather);
-	/* Free the place only now: done() may ask for other histograms, which would
+	/* Free the entry only now: done() may ask for other histograms, which would
 	 * take it. */
 	gather->is_used = false;
 }

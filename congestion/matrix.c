@@ -176,7 +176,7 @@ static int add_paths(struct learner *learner)
 
 /* Sets the prior: the known sum for old pairs; for new ones a value from the hosts'
  * sent and received traffic. */
-static void begin_with_known(
+static void set_prior(
 	struct learner *learner, const struct triad_congestion_matrix *old)
 {
 	struct triad_congestion_matrix *made = learner->made;
@@ -197,13 +197,13 @@ static void begin_with_known(
 		pair->bps = even;
 		if (k == old->n_pairs || compare_pairs(&old->pairs[k], pair))
 			continue;
-		pair->known = old->pairs[k].known;
-		pair->bps = fmax(pair->known, LEAST * even);
+		pair->prior_sum = old->pairs[k].prior_sum;
+		pair->bps = fmax(pair->prior_sum, LEAST * even);
 	}
 }
 
 /* Keeps pairs that sent before but are silent now, if there is room. */
-static int keep_absent(
+static int keep_silent(
 	struct learner *learner, const struct triad_congestion_matrix *old)
 {
 	struct triad_congestion_matrix *made = learner->made;
@@ -211,17 +211,17 @@ static int keep_absent(
 	int error = 0;
 
 	for (uint32_t i = 0; !error && i < old->n_pairs; i++) {
-		struct triad_congestion_pair absent = old->pairs[i];
+		struct triad_congestion_pair silent = old->pairs[i];
 
-		while (k < n && compare_pairs(&made->pairs[k], &absent) < 0)
+		while (k < n && compare_pairs(&made->pairs[k], &silent) < 0)
 			k++;
-		if ((k < n && !compare_pairs(&made->pairs[k], &absent)) ||
-			absent.known < 1e6)
+		if ((k < n && !compare_pairs(&made->pairs[k], &silent)) ||
+			silent.prior_sum < 1e6)
 			continue;
-		absent.first = absent.n = 0;
-		absent.bps = 0;
-		absent.known *= KEPT;
-		error = add_pair(learner, &absent);
+		silent.first = silent.n = 0;
+		silent.bps = 0;
+		silent.prior_sum *= KEPT;
+		error = add_pair(learner, &silent);
 	}
 	sort_pairs(made);
 	return error == E2BIG ? 0 : error;
@@ -273,7 +273,8 @@ static void fit_all(struct learner *learner)
 		fit(learner);
 	}
 	for (uint32_t i = 0; i < made->n_pairs; i++)
-		made->pairs[i].known = KEPT * made->pairs[i].known + made->pairs[i].bps;
+		made->pairs[i].prior_sum =
+			KEPT * made->pairs[i].prior_sum + made->pairs[i].bps;
 }
 
 /* --- hosts --- */
@@ -318,9 +319,9 @@ int triad_congestion_matrix_learn(struct triad_congestion_matrix *matrix,
 	if (!error)
 		error = add_paths(&learner);
 	if (!error) {
-		begin_with_known(&learner, matrix);
+		set_prior(&learner, matrix);
 		fit_all(&learner);
-		error = keep_absent(&learner, matrix);
+		error = keep_silent(&learner, matrix);
 	}
 	free(learner.sums);
 	free(learner.column);

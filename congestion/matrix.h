@@ -9,7 +9,7 @@
  * prior.  The first prior is the host's sent traffic times the others' received
  * traffic; later ones are the sum of earlier estimates, of which each sweep forgets a
  * part.  It is found by repeatedly scaling pairs to the traffic of their links
- * (multiplicative algebraic reconstruction: Gordon, Bender, Herman, J. Theor.  Biol.
+ * (multiplicative algebraic reconstruction: Gordon, Bender, Herman, J. Theor. Biol.
  * 29, 1970; as tomography of networks: Zhang, Roughan, Lund, Donoho, SIGCOMM 2003).
  * Between two rounds large pairs are made larger and small ones smaller, because a host
  * sends to few others at a time.
@@ -34,11 +34,10 @@
 struct triad_congestion_load;
 
 struct triad_congestion_pair {
-	uint32_t host, goal; /* in the layout's hosts and goals */
-	uint32_t first, n;   /* links of its path, in 'paths'; n 0: it sends nothing
-			      * now */
+	uint32_t host, goal; /* indices of the layout's hosts and goals */
+	uint32_t first, n;   /* its path's links, in 'paths'; n 0: silent now */
 	double bps;          /* in the last sweep */
-	double known;        /* the decaying sum of earlier estimates */
+	double prior_sum;    /* the decaying sum of earlier estimates */
 };
 
 /* All 0: empty. */
@@ -49,8 +48,8 @@ struct triad_congestion_matrix {
 	uint32_t *paths;   /* ports: the host's first */
 	uint32_t n_sweeps; /* sweeps that it learnt from */
 	uint32_t n_hosts;
-	float *sent,
-		*changes; /* of each host: its last rate, and how often that changed */
+	float *sent;    /* each host's last rate */
+	float *changes; /* how often that changed */
 };
 
 /* Empties it.  Call it for another layout, in which indices mean other hosts. */

@@ -14,7 +14,7 @@
 
 #define MINUTE_US (60 * TRIAD_US_PER_S)
 #define HOUR_US (60 * MINUTE_US)
-/* The least number of segments in the room: limits a segment's size. */
+/* A segment uses at most 1/SEGMENTS of the limit. */
 #define SEGMENTS 32
 
 const struct triad_history_tier_info triad_history_tiers[TRIAD_HISTORY_N_TIERS] = {
@@ -64,8 +64,8 @@ struct triad_history_segment *triad_history_ring_begin(struct triad_history_ring
 	return &state->segments[state->n - 1];
 }
 
-/* The place of the segment of that name, or where it would be inserted. */
-static uint32_t place_of_segment(
+/* The index of the segment of that name, or where it would be inserted. */
+static uint32_t index_of_segment(
 	const struct triad_history_tier_state *state, uint64_t begun_us)
 {
 	uint32_t at;
@@ -79,7 +79,7 @@ struct triad_history_segment *triad_history_ring_segment(
 	uint64_t begun_us)
 {
 	const struct triad_history_tier_state *state = &ring->tiers[tier];
-	uint32_t at = place_of_segment(state, begun_us);
+	uint32_t at = index_of_segment(state, begun_us);
 
 	return at < state->n && state->segments[at].begun_us == begun_us
 		? &state->segments[at]
@@ -92,7 +92,7 @@ struct triad_history_segment *triad_history_ring_insert(struct triad_history_rin
 	struct triad_history_tier_state *state = &ring->tiers[tier];
 	struct triad_history_segment *segment =
 		triad_history_ring_segment(ring, tier, begun_us);
-	uint32_t at = place_of_segment(state, begun_us);
+	uint32_t at = index_of_segment(state, begun_us);
 
 	if (segment || !triad_history_ring_begin(ring, tier, begun_us))
 		return segment;
@@ -261,8 +261,8 @@ struct search {
 	uint64_t time_us;
 	struct at best;
 	bool has_best;
-	uint64_t first_us, last_us,
-		next_us; /* next: the first later than searched for */
+	uint64_t first_us, last_us;
+	uint64_t next_us; /* the first later than searched for */
 };
 
 static void compare(void *context, const struct triad_history_ring *ring, struct at at)
@@ -395,7 +395,7 @@ static uint32_t drop_copies(
 }
 
 uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
-	uint64_t from_us, uint64_t to_us, struct triad_history_position *places,
+	uint64_t from_us, uint64_t to_us, struct triad_history_position *positions,
 	uint32_t room)
 {
 	struct spread spread = {.from_us = from_us, .to_us = to_us};
@@ -419,7 +419,7 @@ uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
 			? (uint32_t)((uint64_t)i * (n - 1) / (n_given - 1))
 			: n - 1;
 
-		places[i] = position_of(ring, spread.all[at]);
+		positions[i] = position_of(ring, spread.all[at]);
 	}
 	free(spread.all);
 	return n_given;

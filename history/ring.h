@@ -168,7 +168,7 @@ struct triad_history_answer triad_history_ring_find(
  * evenly over the available ones, from the finest tier at each time.  Returns their
  * number. */
 uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
-	uint64_t from_us, uint64_t to_us, struct triad_history_position *places,
+	uint64_t from_us, uint64_t to_us, struct triad_history_position *positions,
 	uint32_t room);
 
 /* --- lines of an index --- */

@@ -8,7 +8,7 @@
 
 /* Where the blocks are.  The first two are the same in both maps, so that the first can
  * be read before the map is known. */
-static const struct triad_cable_address places[][TRIAD_CABLE_N_BLOCKS] = {
+static const struct triad_cable_address addresses[][TRIAD_CABLE_N_BLOCKS] = {
 	[TRIAD_CABLE_MAP_UNKNOWN] =
 		{
 			[TRIAD_CABLE_IDENTITY] = {0x00, 128, 48},
@@ -111,7 +111,7 @@ static bool is_passive(const struct triad_cable *cable)
 
 static bool has_block(const struct triad_cable *cable, enum triad_cable_block block)
 {
-	if (!places[map_of(cable)][block].size)
+	if (!addresses[map_of(cable)][block].size)
 		return false;
 	switch (block) {
 	case TRIAD_CABLE_IDENTITY:
@@ -148,7 +148,7 @@ bool triad_cable_next(const struct triad_cable *cable, enum triad_cable_block *b
 struct triad_cable_address triad_cable_address(
 	const struct triad_cable *cable, enum triad_cable_block block)
 {
-	return places[map_of(cable)][block];
+	return addresses[map_of(cable)][block];
 }
 
 void triad_cable_lacks(struct triad_cable *cable, enum triad_cable_block block)

@@ -69,7 +69,7 @@ static int allocate_row(struct triad_rows *rows, uint32_t *row)
 	return 0;
 }
 
-static void give_row(struct triad_rows *rows, uint32_t row)
+static void free_row(struct triad_rows *rows, uint32_t row)
 {
 	triad_rows_hot(rows, row)->next_free = rows->first_free;
 	rows->first_free = row;
@@ -154,7 +154,7 @@ static void note_present(struct triad_row_hot *hot)
 	triad_row_write_end(hot);
 }
 
-/* Notes which rows are away.  Frees those that were away for too long, or all of them
+/* Notes which rows are absent.  Frees those absent for too long, or all absent ones
  * when there are too many. */
 static void settle_absent(struct merge *merge, uint32_t n_present, uint64_t now_us)
 {
@@ -172,7 +172,7 @@ static void settle_absent(struct merge *merge, uint32_t n_present, uint64_t now_
 			hot->absent_s = now_s;
 		if (hot->absent_s &&
 			(too_many || now_s - hot->absent_s > TRIAD_ENGINE_KEEP_S))
-			give_row(merge->rows, row);
+			free_row(merge->rows, row);
 		else
 			merge->made[kept++] = row;
 	}
@@ -195,7 +195,7 @@ int triad_rows_adopt(struct triad_rows *rows, const struct triad_fabric *fabric,
 		error = merge_fabric(&merge, fabric, row_of_port);
 	if (error) {
 		while (merge.n_taken)
-			give_row(rows, merge.taken[--merge.n_taken]);
+			free_row(rows, merge.taken[--merge.n_taken]);
 		free(merge.made);
 	} else {
 		settle_absent(&merge, fabric->n_ports, now_us);

@@ -28,7 +28,7 @@ uint32_t triad_physp_n_used(const struct triad_physp_pkeys *pkeys)
 	return n;
 }
 
-const osm_physp_t *triad_physp_speaker(const osm_physp_t *physp)
+const osm_physp_t *triad_physp_with_capabilities(const osm_physp_t *physp)
 {
 	osm_node_t *node = physp->p_node;
 	const osm_physp_t *port0 = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH

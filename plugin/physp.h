@@ -21,6 +21,6 @@ uint32_t triad_physp_n_used(const struct triad_physp_pkeys *pkeys);
 
 /* The port whose capabilities, P_Keys and GUID apply to 'physp': for a switch, its port
  * 0. */
-const osm_physp_t *triad_physp_speaker(const osm_physp_t *physp);
+const osm_physp_t *triad_physp_with_capabilities(const osm_physp_t *physp);
 
 #endif

@@ -119,7 +119,7 @@ static bool answers_for_counters(
 
 static uint8_t rate_caps(const osm_physp_t *physp)
 {
-	const ib_port_info_t *info = &triad_physp_speaker(physp)->port_info;
+	const ib_port_info_t *info = &triad_physp_with_capabilities(physp)->port_info;
 	uint8_t caps = 0;
 
 	if (info->capability_mask & IB_PORT_CAP_HAS_EXT_SPEEDS)
@@ -179,7 +179,8 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		.speed_ext_supported = triad_link_speed_ext_supported(
 			ib_port_info_get_link_speed_ext_sup(info), ext2),
 		.has_pma = answers_for_counters(node, physp, own->lid),
-		.has_sl2vl = triad_physp_speaker(physp)->port_info.capability_mask &
+		.has_sl2vl = triad_physp_with_capabilities(physp)
+				     ->port_info.capability_mask &
 			IB_PORT_CAP_HAS_SL_MAP,
 		.vl_cap = ib_port_info_get_vl_cap(info),
 		.op_vls = ib_port_info_get_op_vls(info),

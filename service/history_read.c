@@ -254,10 +254,10 @@ static bool has_list(struct triad_history_reading *reading,
 	return look.is_kept;
 }
 
-/* Bisects 'places', of which the first lacks the list and the last has it: returns the
+/* Bisects 'positions', of which the first lacks the list and the last has it: returns the
  * first that has it. */
 static uint32_t search_list(struct triad_history_reading *reading,
-	const struct triad_history_position *places, uint32_t n,
+	const struct triad_history_position *positions, uint32_t n,
 	enum triad_kept_kind kind)
 {
 	uint32_t without = 0, with = n - 1;
@@ -265,7 +265,7 @@ static uint32_t search_list(struct triad_history_reading *reading,
 	while (with - without > 1) {
 		uint32_t middle = (without + with) / 2;
 
-		if (has_list(reading, &places[middle], kind))
+		if (has_list(reading, &positions[middle], kind))
 			with = middle;
 		else
 			without = middle;
@@ -276,7 +276,7 @@ static uint32_t search_list(struct triad_history_reading *reading,
 uint64_t triad_history_read_list_since(struct triad_history_reading *reading,
 	enum triad_kept_kind kind, uint64_t from_us)
 {
-	struct triad_history_position places[N_SINCE];
+	struct triad_history_position positions[N_SINCE];
 	uint64_t to_us = UINT64_MAX, since_us = 0;
 	uint32_t n, at;
 
@@ -284,12 +284,12 @@ uint64_t triad_history_read_list_since(struct triad_history_reading *reading,
 	 * have been in one pass. */
 	do {
 		n = triad_history_store_spread(
-			reading->store, from_us, to_us, places, N_SINCE);
-		if (n < 2 || !has_list(reading, &places[n - 1], kind))
+			reading->store, from_us, to_us, positions, N_SINCE);
+		if (n < 2 || !has_list(reading, &positions[n - 1], kind))
 			break;
-		at = search_list(reading, places, n, kind);
-		since_us = to_us = places[at].entry.time_us;
-		from_us = places[at - 1].entry.time_us;
+		at = search_list(reading, positions, n, kind);
+		since_us = to_us = positions[at].entry.time_us;
+		from_us = positions[at - 1].entry.time_us;
 	} while (n == N_SINCE);
 	return since_us;
 }
@@ -345,8 +345,8 @@ static int read_row(struct triad_history_reading *reading, int fd,
 struct series {
 	struct look look;
 	int fd;
-	bool has_position;
-	struct triad_history_position last; /* place read last */
+	bool has_last;
+	struct triad_history_position last; /* position read last */
 	struct triad_history_point of_key;  /* the point in its key */
 };
 
@@ -354,13 +354,13 @@ static int read_point(struct triad_history_reading *reading, struct series *seri
 	const struct triad_history_position *position,
 	struct triad_history_point *point)
 {
-	bool is_open = series->has_position && same_segment(&series->last, position);
+	bool is_open = series->has_last && same_segment(&series->last, position);
 	int error = 0;
 
 	if (!is_open) {
 		if (series->fd >= 0)
 			close(series->fd);
-		series->has_position = false;
+		series->has_last = false;
 		series->fd = open_segment(reading, position);
 		if (series->fd < 0)
 			return EIO;
@@ -378,7 +378,7 @@ static int read_point(struct triad_history_reading *reading, struct series *seri
 			*point = series->look.found;
 	}
 	series->last = *position;
-	series->has_position = true;
+	series->has_last = true;
 	point->time_us = position->entry.time_us;
 	point->port_guid = position->port_guid;
 	return error;
@@ -400,7 +400,7 @@ uint32_t triad_history_read_series(struct triad_history_reading *reading,
 	const struct triad_history_request *request,
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS])
 {
-	struct triad_history_position places[TRIAD_HISTORY_MAX_POINTS];
+	struct triad_history_position positions[TRIAD_HISTORY_MAX_POINTS];
 	struct series series = {.fd = -1,
 		.look = {.node_guid = request->node_guid,
 			.port = request->port,
@@ -410,11 +410,11 @@ uint32_t triad_history_read_series(struct triad_history_reading *reading,
 	reading->message[0] = '\0';
 	triad_history_store_look_at_others(reading->store, reading->frames);
 	n = triad_history_store_spread(reading->store, request->from_us, request->to_us,
-		places,
+		positions,
 		request->n < TRIAD_HISTORY_MAX_POINTS ? request->n
 						      : TRIAD_HISTORY_MAX_POINTS);
 	while (n_read < n &&
-		!read_point(reading, &series, &places[n_read], &points[n_read]))
+		!read_point(reading, &series, &positions[n_read], &points[n_read]))
 		n_read++;
 	if (series.fd >= 0)
 		close(series.fd);

@@ -455,7 +455,7 @@ static int listen_for_reports(struct triad_sa_source *source)
 
 /* --- the thread --- */
 
-/* Reads the tables, or passes reports on to the user, by the wish.  For the tables a
+/* Reads the tables, or passes reports on to the user, as requested.  For the tables a
  * failed subscription is not an error: they are also read at intervals. */
 static int refresh_or_report(struct triad_sa_source *source)
 {
@@ -480,7 +480,7 @@ static int refresh_or_report(struct triad_sa_source *source)
 	return error;
 }
 
-/* Serves the wish until it changes, or the SA can't be asked. */
+/* Serves the request until it changes, or the SA can't be asked. */
 static void serve(struct triad_sa_source *source)
 {
 	int error = triad_sa_open(source->port_guid, is_wanted, source, &source->sa);
@@ -504,7 +504,7 @@ static uint64_t task_step(void *context)
 {
 	struct triad_sa_source *source = context;
 
-	/* Without a wish the thread sleeps, and has no descriptor open. */
+	/* Without a request the thread sleeps, and has no descriptor open. */
 	if (!source->use)
 		return UINT64_MAX;
 	source->serving = source->use;

@@ -39,8 +39,8 @@ struct triad_webhook {
 	struct triad_webhook_target target;
 	struct triad_alertmanager_sender identity;
 	uint64_t repeat_us;
-	uint32_t n_targets; /* counts changes of 'target' */
-	bool is_reporting;  /* may_report() was true */
+	uint32_t target_generation; /* counts changes of 'target' */
+	bool is_reporting;          /* may_report() was true */
 	struct triad_webhook_status status;
 	/* Troubles that were logged since the last success. */
 	int logged[MAX_LOGGED];
@@ -175,7 +175,7 @@ static void take_target(
 	bool is_other = strcmp(target->url, webhook->target.url);
 
 	webhook->target = *target;
-	webhook->n_targets++;
+	webhook->target_generation++;
 	webhook->n_logged = 0;
 	webhook->status.is_on = target->url[0];
 	memcpy(webhook->status.url, target->url, sizeof(target->url));
@@ -305,7 +305,7 @@ static void send_batch(struct triad_webhook *webhook, uint64_t now_us)
 	struct sender *sender = webhook->sender;
 	struct triad_webhook_target target = webhook->target;
 	struct triad_alertmanager_sender identity = webhook->identity;
-	uint32_t n_targets = webhook->n_targets;
+	uint32_t target_generation = webhook->target_generation;
 	size_t n = triad_alert_outbox_batch(
 		webhook->reported, now_us, sender->batch, BATCH);
 	struct triad_webhook_answer answer;
@@ -317,7 +317,7 @@ static void send_batch(struct triad_webhook *webhook, uint64_t now_us)
 	outcome = triad_outbox_outcome(answer.status);
 	pthread_mutex_lock(&webhook->lock);
 	/* Ignore the result of an old target, or one broken off by the end. */
-	if (n_targets != webhook->n_targets || webhook->task.must_end)
+	if (target_generation != webhook->target_generation || webhook->task.must_end)
 		return;
 	triad_alert_outbox_done(webhook->reported, outcome, triad_clock_now_us());
 	report_answer(webhook, &answer);

@@ -7,11 +7,11 @@
 #include "lib/search.h"
 #include "triad/clock.h"
 
-#define FIRST_PAUSE_US TRIAD_US_PER_S
-#define MAX_PAUSE_US (60 * TRIAD_US_PER_S)
+#define FIRST_BACKOFF_US TRIAD_US_PER_S
+#define MAX_BACKOFF_US (60 * TRIAD_US_PER_S)
 
 struct entry {
-	struct triad_outgoing_alert outbox;
+	struct triad_outgoing_alert outgoing;
 	bool is_due;       /* at once */
 	bool is_in_flight; /* in the batch that is not done */
 	bool has_changed;  /* since its batch was made */
@@ -21,9 +21,9 @@ struct entry {
 struct triad_alert_outbox {
 	bool is_on;
 	uint64_t repeat_us;
-	uint64_t next_us;  /* when an empty batch is due */
-	uint64_t retry_us; /* nothing before that */
-	uint64_t pause_us; /* the last one; 0: the last batch did not fail */
+	uint64_t next_us;    /* when an empty batch is due */
+	uint64_t retry_us;   /* nothing before that */
+	uint64_t backoff_us; /* the last one; 0: the last batch did not fail */
 	struct entry *entries[TRIAD_ALERT_OUTBOX_MAX]; /* by the alert's number */
 	uint32_t n, n_over;
 	struct triad_alert_outbox_status counts; /* but for n_active and n_waiting */
@@ -47,15 +47,15 @@ void triad_alert_outbox_free(struct triad_alert_outbox *outbox)
 
 static bool is_over(const struct entry *entry)
 {
-	return entry->outbox.ended_wall_us != 0;
+	return entry->outgoing.ended_wall_us != 0;
 }
 
-/* The place behind all entries of alerts up to number 'id'. */
+/* The index behind all entries of alerts up to number 'id'. */
 static uint32_t index_behind(const struct triad_alert_outbox *outbox, uint64_t id)
 {
 	uint32_t at;
 
-	TRIAD_SEARCH(at, 0, outbox->n, outbox->entries[at]->outbox.alert.id <= id);
+	TRIAD_SEARCH(at, 0, outbox->n, outbox->entries[at]->outgoing.alert.id <= id);
 	return at;
 }
 
@@ -65,7 +65,8 @@ static struct entry *find_entry(const struct triad_alert_outbox *outbox, uint64_
 	uint32_t behind = index_behind(outbox, id);
 	struct entry *entry = behind ? outbox->entries[behind - 1] : NULL;
 
-	return entry && entry->outbox.alert.id == id && !is_over(entry) ? entry : NULL;
+	return entry && entry->outgoing.alert.id == id && !is_over(entry) ? entry
+									  : NULL;
 }
 
 static void remove_entry(struct triad_alert_outbox *outbox, uint32_t at)
@@ -77,15 +78,15 @@ static void remove_entry(struct triad_alert_outbox *outbox, uint32_t at)
 		(outbox->n - at) * sizeof(outbox->entries[0]));
 }
 
-/* Removes what is over; 'most' at most, and nothing that is on its way if 'waiting'. */
+/* Removes what is over; 'most' at most, and nothing that is on its way if 'keep_in_flight'. */
 static uint32_t remove_over(
-	struct triad_alert_outbox *outbox, uint32_t most, bool waiting)
+	struct triad_alert_outbox *outbox, uint32_t most, bool keep_in_flight)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; outbox->n_over && i < outbox->n && n < most;) {
 		if (is_over(outbox->entries[i]) &&
-			!(waiting && outbox->entries[i]->is_in_flight)) {
+			!(keep_in_flight && outbox->entries[i]->is_in_flight)) {
 			remove_entry(outbox, i);
 			n++;
 		} else {
@@ -133,7 +134,7 @@ static void add_entry(struct triad_alert_outbox *outbox,
 
 	if (!entry)
 		return;
-	entry->outbox = (struct triad_outgoing_alert){
+	entry->outgoing = (struct triad_outgoing_alert){
 		.kind = triad_alert_kind(alert),
 		.severity = triad_alert_severity(alert),
 		.cause = alert->findings[0].cause,
@@ -150,9 +151,9 @@ static void end_entry(
 {
 	/* The clock may have been set back, and a receiver refuses what ends before it
 	 * begins. */
-	entry->outbox.ended_wall_us = ended_wall_us > entry->outbox.began_wall_us
+	entry->outgoing.ended_wall_us = ended_wall_us > entry->outgoing.began_wall_us
 		? ended_wall_us
-		: entry->outbox.began_wall_us + 1;
+		: entry->outgoing.began_wall_us + 1;
 	outbox->n_over++;
 	mark_entry(entry);
 }
@@ -174,13 +175,13 @@ static void join_entry(struct triad_alert_outbox *outbox, struct entry *entry,
 	const struct triad_alert *alert, int64_t wall_offset_us)
 {
 	if (triad_severity_is_worse(
-		    triad_alert_severity(alert), entry->outbox.severity)) {
+		    triad_alert_severity(alert), entry->outgoing.severity)) {
 		uint64_t now_us = newest_since(alert);
 
 		end_entry(outbox, entry, (uint64_t)((int64_t)now_us + wall_offset_us));
 		add_entry(outbox, alert, now_us, wall_offset_us);
 	} else {
-		entry->outbox.alert = *alert;
+		entry->outgoing.alert = *alert;
 		mark_entry(entry);
 	}
 }
@@ -201,7 +202,7 @@ void triad_alert_outbox_add(struct triad_alert_outbox *outbox,
 	} else if (entry) {
 		uint64_t ended_us = has_ended ? alert->cleared_us : now_us;
 
-		entry->outbox.alert = *alert;
+		entry->outgoing.alert = *alert;
 		end_entry(
 			outbox, entry, (uint64_t)((int64_t)ended_us + wall_offset_us));
 	}
@@ -223,7 +224,7 @@ void triad_alert_outbox_begin(struct triad_alert_outbox *outbox, uint64_t repeat
 	outbox->repeat_us = repeat_us;
 	outbox->next_us = 0;
 	outbox->retry_us = 0;
-	outbox->pause_us = 0;
+	outbox->backoff_us = 0;
 	mark_all(outbox);
 }
 
@@ -247,7 +248,7 @@ size_t triad_alert_outbox_batch(struct triad_alert_outbox *outbox, uint64_t now_
 			continue;
 		entry->is_in_flight = true;
 		entry->has_changed = false;
-		batch[n++] = entry->outbox;
+		batch[n++] = entry->outgoing;
 	}
 	return n;
 }
@@ -264,10 +265,10 @@ static void settle_entry(
 static void note_failure(struct triad_alert_outbox *outbox, uint64_t now_us)
 {
 	outbox->counts.n_failures++;
-	outbox->pause_us = !outbox->pause_us          ? FIRST_PAUSE_US
-		: outbox->pause_us * 2 < MAX_PAUSE_US ? outbox->pause_us * 2
-						      : MAX_PAUSE_US;
-	outbox->retry_us = now_us + outbox->pause_us;
+	outbox->backoff_us = !outbox->backoff_us          ? FIRST_BACKOFF_US
+		: outbox->backoff_us * 2 < MAX_BACKOFF_US ? outbox->backoff_us * 2
+							  : MAX_BACKOFF_US;
+	outbox->retry_us = now_us + outbox->backoff_us;
 	/* The receiver may come back without what it knew. */
 	mark_all(outbox);
 }
@@ -283,7 +284,7 @@ void triad_alert_outbox_done(struct triad_alert_outbox *outbox,
 		note_failure(outbox, now_us);
 		return;
 	}
-	outbox->pause_us = 0;
+	outbox->backoff_us = 0;
 	outbox->next_us = now_us + outbox->repeat_us;
 	for (uint32_t i = 0; i < outbox->n;) {
 		struct entry *entry = outbox->entries[i];

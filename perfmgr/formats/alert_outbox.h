@@ -3,14 +3,14 @@
  *
  * Model: the receiver forgets an alert that is not sent again and again, and may lose
  * all when it restarts.  So this is no queue of events but a list of alerts.  Each
- * active alert is sent at once and then every 'repeat_us'; the end of an alert, until
+ * active alert is sent at once and then every 'repeat_us'; an alert's end is sent until
  * the receiver has taken it.  After a failure everything is sent again, so the receiver
  * is right once it answers, whatever it missed or lost.
  *
- *     triad_alert_outbox_add(outbox, change, alert, wall_offset)   from the alerts' sink
- *     n = triad_alert_outbox_batch(outbox, now, batch, room)        what is due
- *     triad_alert_outbox_done(outbox, outcome, now)                 its result
- *     triad_alert_outbox_due_us(outbox)                             when to call again
+ *     triad_alert_outbox_add(outbox, change, alert, now, offset)   from the sink
+ *     n = triad_alert_outbox_batch(outbox, now, batch, room)      what is due
+ *     triad_alert_outbox_done(outbox, outcome, now)               its result
+ *     triad_alert_outbox_due_us(outbox)                           when to call again
  *
  * The receiver identifies alerts by their labels.  So labels are made of values (kind,
  * severity, ends, when it began) as they were when the alert was raised.  Only when the
@@ -21,7 +21,8 @@
  * When no alert is due, an empty batch is due every 'repeat_us': it shows that the
  * receiver can't be reached before there is an alert.
  *
- * After a failure follows a pause of 1 s, which doubles up to 60 s.
+ * After a failure nothing is sent for 1 s; this doubles with each further failure, up
+ * to 60 s.
  *
  * Invariants: at most TRIAD_ALERT_OUTBOX_MAX alerts; a new one replaces the oldest that
  * is over.  Alerts without room are counted.
@@ -59,9 +60,9 @@ enum triad_outbox_outcome {
 };
 
 struct triad_alert_outbox_status {
-	uint32_t n_active, n_waiting; /* known; to be sent at once */
+	uint32_t n_active, n_waiting; /* active ones; those due at once */
 	uint64_t n_taken;             /* alerts taken, each time */
-	uint64_t n_refused;           /* the same */
+	uint64_t n_refused;           /* alerts refused, each time */
 	uint64_t n_failures;          /* batches that failed */
 	uint64_t n_dropped;           /* alerts lost for want of room or memory */
 };

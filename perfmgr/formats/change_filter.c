@@ -11,7 +11,7 @@
 
 #define FIRST_ROWS 1024u
 
-/* All zeros: nothing was told.  There is no node with GUID 0. */
+/* All zeros: nothing was reported.  There is no node with GUID 0. */
 struct reported {
 	uint64_t node_guid;
 	uint64_t xmit_words, rcv_words, wait_ticks;

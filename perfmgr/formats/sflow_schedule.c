@@ -9,7 +9,7 @@
 #include "perfmgr/formats/sflow.h"
 
 #define US_PER_S UINT64_C(1000000)
-/* Ports away may outnumber those present by so many. */
+/* By how many absent ports may outnumber present ones. */
 #define MORE_ABSENT 8192
 
 /* The state of an interface. */
@@ -164,7 +164,7 @@ bool triad_sflow_schedule_next(
 /* --- a new fabric --- */
 
 /* The sources that are known, in the order of GUID and port: those of the fabric and
- * those away, as one sequence. */
+ * the absent ones, as one sequence. */
 struct known {
 	const struct triad_sflow_schedule *schedule;
 	uint32_t port, absent; /* how far each of the two is read */
@@ -329,7 +329,7 @@ static int merge_fabric(struct merge *merge, const struct triad_fabric *fabric)
 }
 
 /* Index of the first port of 'fabric' that is not before the one due next. */
-static uint32_t find_place(
+static uint32_t find_next_port(
 	const struct triad_sflow_schedule *schedule, const struct triad_fabric *fabric)
 {
 	const struct triad_fabric *old = schedule->fabric;
@@ -352,9 +352,9 @@ static void adopt_sources(
 	struct triad_sflow_schedule *schedule = merge->schedule;
 	bool goes_on = n_ports(schedule);
 	int64_t due = goes_on ? due_us(schedule) : (int64_t)now_us;
-	uint32_t at = find_place(schedule, fabric);
+	uint32_t at = find_next_port(schedule, fabric);
 
-	/* Too many are away: drop their numbers. */
+	/* Too many are absent: forget their indices. */
 	if (merge->n_absent > fabric->n_ports + MORE_ABSENT)
 		merge->n_absent = 0;
 	free(schedule->sources);

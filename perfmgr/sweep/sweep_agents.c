@@ -223,7 +223,7 @@ static void inherit_ports(struct triad_sweep_agents *agents,
 
 /* The agent has another LID, so its state is lost.  Keeps requested resets of its
  * ports. */
-static void inherit_wishes(struct triad_sweep_agents *agents,
+static void inherit_requests(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agent *agent, const struct triad_sweep_agents *old,
 	const struct triad_sweep_agent *was, bool running)
 {
@@ -292,7 +292,7 @@ void triad_sweep_agents_inherit(struct triad_sweep_agents *agents,
 		if (running)
 			triad_plan_begin_agent(agents, agent);
 		if (was)
-			inherit_wishes(agents, agent, old, was, running);
+			inherit_requests(agents, agent, old, was, running);
 	}
 	if (running)
 		inherit_progress(agents);

@@ -160,7 +160,7 @@ bool triad_setup_context_make(struct triad_setup_context *context,
 	is_made = triad_setup_sm_has_qos(context->fabric, verb, output) &&
 		find_policy(context, plugin, verb, file, output);
 	/* A policy may lack a qos-setup: OpenSM's tables are the desired ones then. */
-	if (is_made && context->policy && triad_setup_is_wanted(context->policy))
+	if (is_made && context->policy && triad_setup_has_scopes(context->policy))
 		error = triad_setup_compile(context->policy, &context->setup);
 	if (error)
 		is_made = fail_with(output, verb, strerror(error));

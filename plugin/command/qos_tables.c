@@ -335,20 +335,20 @@ static int show_present(struct listing *listing, struct triad_plugin *plugin)
 	const struct triad_command *command = listing->command;
 	struct triad_output *output = listing->output;
 	int status = TRIAD_CONTROL_FAILED;
-	bool has_tables, is_chosen_well, has_desired;
+	bool has_tables, has_choice, has_desired;
 
 	listing->fabric = triad_setup_find_fabric(plugin, "qos tables", output);
 	has_tables = listing->fabric &&
 		triad_setup_sm_has_qos(listing->fabric, "qos tables", output);
-	is_chosen_well = has_tables &&
+	has_choice = has_tables &&
 		triad_command_choose(command, listing->fabric, "qos tables",
 			&listing->choice, output);
-	has_desired = is_chosen_well &&
+	has_desired = has_choice &&
 		!triad_desired_resolve(&listing->desired, setup, listing->fabric);
 	if (has_desired) {
 		status = show(listing, plugin);
 		triad_desired_clear(&listing->desired);
-	} else if (is_chosen_well) {
+	} else if (has_choice) {
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "qos tables: not enough memory\n");
 	}

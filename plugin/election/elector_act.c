@@ -57,54 +57,54 @@ static void carry_out(
 		(void)elector->cluster->ops->send(elector->cluster, octets, size);
 		break;
 	case TRIAD_ELECTION_SET_PRIORITY:
-		elector->desired.is_set = true;
-		elector->desired.priority = action->sm_priority;
+		elector->target.is_set = true;
+		elector->target.priority = action->sm_priority;
 		break;
 	case TRIAD_ELECTION_TAKE_OVER:
-		elector->desired.is_master = true;
+		elector->target.is_master = true;
 		break;
 	case TRIAD_ELECTION_STEP_DOWN:
-		elector->desired.is_master = false;
+		elector->target.is_master = false;
 		break;
 	}
 }
 
 /* --- publishing the result --- */
 
-static void desire_with_members(
-	struct triad_sm_desired *desired, const struct triad_elector *elector)
+static void set_target_members(
+	struct triad_sm_target *target, const struct triad_elector *elector)
 {
 	struct triad_election_status status;
 
 	triad_election_status(elector->election, triad_clock_boot_us(), &status);
-	desired->is_quorate = status.view.is_connected && status.view.is_quorate;
+	target->is_quorate = status.view.is_connected && status.view.is_quorate;
 	/* Corosync's votes are hosts, which stay when an SM hangs: don't count them. */
-	desired->n_standby_needed =
+	target->n_standby_needed =
 		status.view.has_fixed_voters ? status.view.n_votes_needed - 1 : 0;
-	desired->n_members = desired->n_standby = 0;
-	memset(desired->members, 0, sizeof(desired->members));
-	memset(desired->standby, 0, sizeof(desired->standby));
+	target->n_members = target->n_standby = 0;
+	memset(target->members, 0, sizeof(target->members));
+	memset(target->standby, 0, sizeof(target->standby));
 	for (uint32_t i = 0; i < status.n_members; i++) {
 		const struct triad_election_member *member = &status.members[i];
 
 		if (member->is_self)
 			continue;
-		desired->members[desired->n_members++] = member->id;
+		target->members[target->n_members++] = member->id;
 		if (member->state == TRIAD_ELECTION_STANDBY &&
 			member->received_us >= status.elected_us)
-			desired->standby[desired->n_standby++] = member->id;
+			target->standby[target->n_standby++] = member->id;
 	}
 }
 
-static void update_desired(
-	struct triad_elector *elector, const struct triad_sm_desired *before)
+static void update_target(
+	struct triad_elector *elector, const struct triad_sm_target *before)
 {
-	elector->desired.master =
+	elector->target.master =
 		triad_election_sm_master(elector->election, triad_clock_boot_us());
-	desire_with_members(&elector->desired, elector);
+	set_target_members(&elector->target, elector);
 	/* Pass only changes: each wakes triad-sm. */
-	if (memcmp(before, &elector->desired, sizeof(*before)))
-		triad_sm_control_set(elector->sm, &elector->desired);
+	if (memcmp(before, &elector->target, sizeof(*before)))
+		triad_sm_control_set(elector->sm, &elector->target);
 }
 
 static void name_reasons(uint32_t reasons, char *text, size_t size)
@@ -210,7 +210,7 @@ static void report_state(
 
 void elector_act(struct triad_elector *elector)
 {
-	struct triad_sm_desired before = elector->desired;
+	struct triad_sm_target before = elector->target;
 	struct triad_election_action action;
 	struct triad_election_status status;
 	struct triad_permission_facts facts;
@@ -229,7 +229,7 @@ void elector_act(struct triad_elector *elector)
 	elector->facts = facts;
 	pthread_mutex_unlock(&elector->facts_lock);
 	permission = triad_permission_judge(&facts, triad_clock_boot_us());
-	update_desired(elector, &before);
+	update_target(elector, &before);
 	trace(elector, &permission);
 	report_permission(elector, &permission);
 	if (!has_acted)

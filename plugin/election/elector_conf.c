@@ -158,8 +158,8 @@ bool elector_stop(struct triad_elector *elector)
 		elector_act(elector);
 		withdraw(elector);
 		/* OpenSM gets its own priority back. */
-		memset(&elector->desired, 0, sizeof(elector->desired));
-		triad_sm_control_set(elector->sm, &elector->desired);
+		memset(&elector->target, 0, sizeof(elector->target));
+		triad_sm_control_set(elector->sm, &elector->target);
 	}
 	triad_fabric_ask_begin(elector->fabric, 0, 0);
 	triad_election_free(elector->election);

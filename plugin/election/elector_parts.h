@@ -67,7 +67,7 @@ struct triad_elector {
 	size_t n_ports;
 	bool has_left; /* a transport's thread hangs, and can reach this struct */
 	uint32_t longest_lease_ms; /* that this process promised */
-	struct triad_sm_desired desired;
+	struct triad_sm_target target;
 	bool has_store_trouble;
 	uint64_t n_store_failed;
 	struct triad_line_file trace;

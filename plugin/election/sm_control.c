@@ -30,8 +30,8 @@
 #define IGNORE_TICK_US (10 * TRIAD_US_PER_MS)
 /* How long to wait for members to report that they are standby, and how often to check.
  * Discovery would wait twice as long for a dead SM's answer. */
-#define WORD_US (400 * TRIAD_US_PER_MS)
-#define WORD_TICK_US (10 * TRIAD_US_PER_MS)
+#define STANDBY_WAIT_US (400 * TRIAD_US_PER_MS)
+#define STANDBY_TICK_US (10 * TRIAD_US_PER_MS)
 
 struct triad_sm_control {
 	struct osm_opensm *osm;
@@ -39,16 +39,16 @@ struct triad_sm_control {
 	struct triad_log *log;
 	pthread_mutex_t lock; /* protects what follows */
 	struct triad_task task;
-	struct triad_sm_desired desired;
+	struct triad_sm_target target;
 	struct triad_sm_control_status status;
 
 	/* Used only by the thread. */
-	bool has_priority; /* OpenSM has the priority 'ours', not its own */
-	uint8_t ours;
-	bool was_master_desired, had_master, has_taken_over, has_asked;
+	bool has_priority; /* OpenSM has the priority 'given_priority', not its own */
+	uint8_t given_priority;
+	bool was_master_targeted, had_other_master, has_taken_over, has_asked;
 	struct triad_umad *umad; /* for traps; NULL: not yet */
 	uint32_t tid;
-	uint64_t again_us, retry_us, word_until_us;
+	uint64_t again_us, retry_us, standby_until_us;
 	uint64_t ignore_until_us; /* we made OpenSM ignore other SMs; 0: we did not */
 };
 
@@ -91,18 +91,19 @@ static void set_priority(struct triad_sm_control *control, uint8_t priority)
 {
 	uint8_t present = control->osm->subn.opt.sm_priority;
 
-	if (control->has_priority && present == priority && control->ours == priority)
+	if (control->has_priority && present == priority &&
+		control->given_priority == priority)
 		return;
 	pthread_mutex_lock(&control->lock);
-	if (!control->has_priority || present != control->ours)
+	if (!control->has_priority || present != control->given_priority)
 		control->status.own_priority = present;
 	control->status.n_priorities++;
 	pthread_mutex_unlock(&control->lock);
 	control->has_priority = true;
-	control->ours = priority;
+	control->given_priority = priority;
 	/* Ask at once, even if a master refused to hand over to a lower priority
 	 * before. */
-	if (control->was_master_desired) {
+	if (control->was_master_targeted) {
 		control->retry_us = RETRY_US;
 		control->again_us = triad_clock_now_us();
 	}
@@ -235,7 +236,7 @@ enum others {
 };
 
 static enum others find_others(struct triad_sm_control *control,
-	const struct triad_sm_desired *desired, const struct triad_fabric_dead *dead)
+	const struct triad_sm_target *target, const struct triad_fabric_dead *dead)
 {
 	const cl_qmap_t *all = &control->osm->subn.sm_guid_tbl;
 	enum others found = NONE_LEFT;
@@ -247,55 +248,55 @@ static enum others find_others(struct triad_sm_control *control,
 		item = cl_qmap_next(item)) {
 		uint64_t id = cl_ntoh64(((const osm_remote_sm_t *)item)->smi.guid);
 
-		if (has_id(desired->standby, desired->n_standby, id) ||
+		if (has_id(target->standby, target->n_standby, id) ||
 			has_id(dead->ids, dead->n, id))
 			continue;
-		found = has_id(desired->members, desired->n_members, id) ? MEMBERS_LEFT
-									 : UNKNOWN_LEFT;
+		found = has_id(target->members, target->n_members, id) ? MEMBERS_LEFT
+								       : UNKNOWN_LEFT;
 	}
 	cl_plock_release(&control->osm->lock);
-	if (found == NONE_LEFT && desired->n_standby < desired->n_standby_needed)
+	if (found == NONE_LEFT && target->n_standby < target->n_standby_needed)
 		found = MEMBERS_LEFT;
 	return found;
 }
 
-/* Finds the SMs that may be master after one that is certainly dead.  Returns false
+/* Finds whether any SM but dead ones and standbys may be master.  Returns false
  * when no master is known to be dead, or discovery has to ask all SMs in any case. */
 static bool look_at_the_dead(struct triad_sm_control *control,
-	const struct triad_sm_desired *desired, struct triad_fabric_dead *dead,
+	const struct triad_sm_target *target, struct triad_fabric_dead *dead,
 	enum others *others)
 {
-	if (!desired->is_quorate || desired->master ||
+	if (!target->is_quorate || target->master ||
 		control->osm->subn.opt.ignore_other_sm)
 		return false;
 	triad_fabric_ask_dead(control->fabric, dead);
-	if (!dead->master || has_id(desired->standby, desired->n_standby, dead->master))
+	if (!dead->master || has_id(target->standby, target->n_standby, dead->master))
 		return false;
-	*others = find_others(control, desired, dead);
+	*others = find_others(control, target, dead);
 	return true;
 }
 
 /* Whether a take-over should wait for more members to report that they are standby. */
-static bool waits_for_word(struct triad_sm_control *control,
-	const struct triad_sm_desired *desired, uint64_t now_us)
+static bool waits_for_standbys(struct triad_sm_control *control,
+	const struct triad_sm_target *target, uint64_t now_us)
 {
 	struct triad_fabric_dead dead;
 	enum others others;
 
-	return now_us < control->word_until_us &&
-		look_at_the_dead(control, desired, &dead, &others) &&
+	return now_us < control->standby_until_us &&
+		look_at_the_dead(control, target, &dead, &others) &&
 		others == MEMBERS_LEFT;
 }
 
 /* Before a take-over: if no other SM can be master, makes OpenSM ask none. */
-static void ignore_the_dead(
-	struct triad_sm_control *control, const struct triad_sm_desired *desired)
+static void ignore_others(
+	struct triad_sm_control *control, const struct triad_sm_target *target)
 {
 	osm_subn_opt_t *opt = &control->osm->subn.opt;
 	struct triad_fabric_dead dead;
 	enum others others;
 
-	if (!look_at_the_dead(control, desired, &dead, &others) || others != NONE_LEFT)
+	if (!look_at_the_dead(control, target, &dead, &others) || others != NONE_LEFT)
 		return;
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (may_touch() && !opt->ignore_other_sm) {
@@ -313,7 +314,7 @@ static void ignore_the_dead(
 		dead.master);
 }
 
-/* Ends ignore_the_dead().  Restores the option from opensm.conf, where it may have
+/* Ends ignore_others().  Restores the option from opensm.conf, where it may have
  * changed meanwhile. */
 static void heed_others(struct triad_sm_control *control)
 {
@@ -330,33 +331,33 @@ static void heed_others(struct triad_sm_control *control)
 }
 
 static bool may_still_ignore(
-	const struct triad_sm_control *control, const struct triad_sm_desired *desired)
+	const struct triad_sm_control *control, const struct triad_sm_target *target)
 {
-	return desired->is_set && desired->is_master && !desired->master &&
+	return target->is_set && target->is_master && !target->master &&
 		control->osm->subn.sm_state == IB_SMINFO_STATE_DISCOVERING &&
 		triad_clock_now_us() < control->ignore_until_us;
 }
 
-/* Alternates between two ways: ask the SM that reports to be master, which may be
- * wrong; or discover, which finds the real master and asks it. */
+/* Alternates between asking the SM that is reported as master, which may be wrong, and
+ * discovery, which finds the real master and asks it. */
 static void become_master(struct triad_sm_control *control,
-	const struct triad_sm_desired *desired, uint64_t now_us)
+	const struct triad_sm_target *target, uint64_t now_us)
 {
 	/* An SM that is cut off from the election may answer over the fabric as master:
 	 * asking it at once is faster than discovering it. */
-	uint64_t master = desired->master ? desired->master
-					  : triad_fabric_ask_master(control->fabric);
+	uint64_t master = target->master ? target->master
+					 : triad_fabric_ask_master(control->fabric);
 	bool asks = control->has_taken_over || (master && !control->has_asked);
 
 	/* An SM that discovers is about to become master, or standby, by itself. */
 	if (control->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
 		return;
-	if (control->has_taken_over && !desired->master && is_outranked(control)) {
+	if (control->has_taken_over && !target->master && is_outranked(control)) {
 		control->again_us = now_us + MAX_RETRY_US;
 		return;
 	}
-	if (!asks && waits_for_word(control, desired, now_us)) {
-		control->again_us = now_us + WORD_TICK_US;
+	if (!asks && waits_for_standbys(control, target, now_us)) {
+		control->again_us = now_us + STANDBY_TICK_US;
 		return;
 	}
 	control->has_asked = asks;
@@ -370,14 +371,14 @@ static void become_master(struct triad_sm_control *control,
 		"election: no live SM is master as far as is known: this one takes over at "
 		"once");
 	count(control, &control->status.n_take_overs);
-	ignore_the_dead(control, desired);
+	ignore_others(control, target);
 	/* As if polling the master had timed out: OpenSM discovers the fabric. */
 	osm_sm_state_mgr_process(&control->osm->sm, OSM_SM_SIGNAL_POLLING_TIMEOUT);
 	control->again_us = now_us;
 }
 
 static void see_to_mastership(
-	struct triad_sm_control *control, const struct triad_sm_desired *desired)
+	struct triad_sm_control *control, const struct triad_sm_target *target)
 {
 	uint64_t now_us = triad_clock_now_us();
 	bool is_master = control->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
@@ -385,28 +386,28 @@ static void see_to_mastership(
 	/* Follow a new target at once, with two exceptions.  Before this SM sweeps to
 	 * yield, the other one has time to ask by a trap.  Before it takes over from a
 	 * dead SM, that host's kernel has time to clear IsSM. */
-	if (desired->is_master != control->was_master_desired) {
-		control->was_master_desired = desired->is_master;
+	if (target->is_master != control->was_master_targeted) {
+		control->was_master_targeted = target->is_master;
 		control->has_taken_over = control->has_asked = false;
 		control->retry_us = RETRY_US;
 		control->again_us = now_us;
-		control->word_until_us = now_us + WORD_US;
-		if (!desired->is_master)
+		control->standby_until_us = now_us + STANDBY_WAIT_US;
+		if (!target->is_master)
 			control->again_us += RETRY_US;
-		else if (!desired->master)
+		else if (!target->master)
 			control->again_us += SETTLE_US;
 	}
-	if (control->had_master && !desired->master)
+	if (control->had_other_master && !target->master)
 		control->again_us = now_us; /* it will no longer hand over */
-	control->had_master = desired->master != 0;
-	if (is_master == desired->is_master || now_us < control->again_us)
+	control->had_other_master = target->master != 0;
+	if (is_master == target->is_master || now_us < control->again_us)
 		return;
-	if (desired->is_master) {
-		become_master(control, desired, now_us);
+	if (target->is_master) {
+		become_master(control, target, now_us);
 		return;
 	}
 	/* While this SM is cut off, it knows no SM to yield to. */
-	if (!desired->n_members)
+	if (!target->n_members)
 		return;
 	sweep(control);
 	wait_longer(control, now_us);
@@ -430,38 +431,38 @@ static bool end_vain_wait(struct triad_sm_control *control)
 /* --- the thread --- */
 
 static void carry_out(
-	struct triad_sm_control *control, const struct triad_sm_desired *desired)
+	struct triad_sm_control *control, const struct triad_sm_target *target)
 {
-	if (!may_still_ignore(control, desired))
+	if (!may_still_ignore(control, target))
 		heed_others(control);
-	if (!desired->is_set) {
+	if (!target->is_set) {
 		give_back_priority(control);
-		control->was_master_desired = false;
+		control->was_master_targeted = false;
 		return;
 	}
 	if (!may_touch())
 		return;
 	/* First the priority: all OpenSMs decide about mastership by it. */
-	set_priority(control, desired->priority);
+	set_priority(control, target->priority);
 	if (end_vain_wait(control)) {
 		triad_log_write(control->log, TRIAD_LOG_INFO,
 			"election: this SM waited for a hand-over by a master of higher "
 			"priority; it sweeps and hands over to that one");
 		sweep(control);
 	}
-	see_to_mastership(control, desired);
+	see_to_mastership(control, target);
 }
 
 static uint64_t task_step(void *context)
 {
 	struct triad_sm_control *control = context;
-	struct triad_sm_desired desired = control->desired;
+	struct triad_sm_target target = control->target;
 	uint64_t now_us, next_us;
 
 	/* Release our lock: OpenSM may hold its own for a whole sweep, and callers of
 	 * ours must not wait for that. */
 	pthread_mutex_unlock(&control->lock);
-	carry_out(control, &desired);
+	carry_out(control, &target);
 	pthread_mutex_lock(&control->lock);
 	now_us = triad_clock_now_us();
 	next_us = now_us + (control->ignore_until_us ? IGNORE_TICK_US : TICK_US);
@@ -471,10 +472,10 @@ static uint64_t task_step(void *context)
 }
 
 void triad_sm_control_set(
-	struct triad_sm_control *control, const struct triad_sm_desired *desired)
+	struct triad_sm_control *control, const struct triad_sm_target *target)
 {
 	pthread_mutex_lock(&control->lock);
-	control->desired = *desired;
+	control->target = *target;
 	triad_task_wake(&control->task);
 	pthread_mutex_unlock(&control->lock);
 }

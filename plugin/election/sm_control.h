@@ -11,7 +11,8 @@
  * - When a standby is to be master, and another SM reports in the election that it is the
  *   master, the standby asks that one by trap 144 to sweep and hand over.  In such a
  *   planned hand-over the old master finishes its sweep.
- * - A master that answers only over the fabric is asked in the same way.
+ * - A master that the election does not hear, but that answers over the fabric, is asked
+ *   in the same way.
  * - When no SM reports that it is master, the standby at once does what OpenSM does when
  *   its polling of the master times out: it discovers, and becomes master if no live master
  *   answers.  So it never displaces an SM without Triad.  A master that does answer is
@@ -27,7 +28,7 @@
  *   elected.
  * - A master that is to yield sweeps: so it finds the other SM and hands over.
  *
- * OpenSM's locks: it takes the state lock and osm->lock briefly, with none of ours
+ * OpenSM's locks: the thread takes the state lock and osm->lock briefly, with none of ours
  * held.  The thread does not touch OpenSM once OpenSM is exiting.
  *
  * Thread-safety: any thread; the functions only store the target. */
@@ -44,21 +45,21 @@ struct osm_opensm;
 struct triad_fabric_ask;
 struct triad_sm_control;
 
-struct triad_sm_desired {
+struct triad_sm_target {
 	bool is_set;      /* false: OpenSM is left alone, with the priority it had */
 	uint8_t priority; /* 0 to 15 */
 	bool is_master;
 	/* The port GUID of another SM that reports in the election that it is the
 	 * fabric's master; 0: none does. */
 	uint64_t master;
-	bool is_quorate;
+	bool is_quorate; /* this SM's side has a majority */
 	/* The other members; and those that have reported, since this SM's election
 	 * began, that they are standby. */
 	uint32_t n_members, n_standby;
 	uint64_t members[TRIAD_CLUSTER_MAX_MEMBERS];
 	uint64_t standby[TRIAD_CLUSTER_MAX_MEMBERS];
-	/* How many must report it so that this SM has a majority; not all, because the
-	 * view may still have dead members. */
+	/* How many of them must have reported it so that they and this SM are a majority;
+	 * not all, because the view may still have dead members. */
 	uint32_t n_standby_needed;
 };
 
@@ -75,7 +76,7 @@ struct triad_sm_control *triad_sm_control_new(
 void triad_sm_control_free(struct triad_sm_control *control);
 
 void triad_sm_control_set(
-	struct triad_sm_control *control, const struct triad_sm_desired *desired);
+	struct triad_sm_control *control, const struct triad_sm_target *target);
 struct triad_sm_control_status triad_sm_control_status(
 	struct triad_sm_control *control);
 

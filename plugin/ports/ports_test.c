@@ -64,7 +64,7 @@ static void look_at_port(struct triad_ports *ports, struct ports_test *test,
 
 	seen.is_miswired =
 		match == TRIAD_REMOTE_DIFFERS || match == TRIAD_REMOTE_NAME_DIFFERS;
-	seen.may_be_name = match == TRIAD_REMOTE_NAME_DIFFERS;
+	seen.is_only_name = match == TRIAD_REMOTE_NAME_DIFFERS;
 	if (port->remote != TRIAD_FABRIC_NONE)
 		seen.remote_guid = fabric->ports[port->remote].guid;
 	triad_port_test_look(&test->test, &seen, now_us);
@@ -94,17 +94,17 @@ static struct triad_test_conf test_conf(const struct triad_ports *ports)
 	return test;
 }
 
-static struct triad_test_desired desired_of(
+static struct triad_test_expected expected_of(
 	const struct triad_ports *ports, const struct triad_plan_item *item)
 {
 	const struct triad_expected *expected = ports->source.expected;
 	const struct triad_expected_port *row = &expected->ports[item->row];
-	struct triad_test_desired desired = {
+	struct triad_test_expected expected_row = {
 		.width = row->width, .speed = row->speed, .ping = row->check_ping};
 
-	snprintf(desired.name, sizeof(desired.name), "%s",
+	snprintf(expected_row.name, sizeof(expected_row.name), "%s",
 		triad_expected_text(expected, row->check_name));
-	return desired;
+	return expected_row;
 }
 
 static int record_test(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
@@ -133,7 +133,7 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 		.outcome = TRIAD_OUTCOME_INTENDED,
 		.reason = TRIAD_REASON_EXPECTED,
 		.remote_guid = item->remote_guid};
-	struct triad_test_desired desired;
+	struct triad_test_expected expected_row;
 	struct triad_test_conf conf;
 	struct ports_test *test;
 
@@ -152,8 +152,8 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 	*test = (struct ports_test){
 		.node_guid = item->node_guid, .number = item->number};
 	conf = test_conf(ports);
-	desired = desired_of(ports, item);
-	triad_port_test_begin(&test->test, &conf, &desired, triad_clock_boot_us());
+	expected_row = expected_of(ports, item);
+	triad_port_test_begin(&test->test, &conf, &expected_row, triad_clock_boot_us());
 	/* A sweep follows a bounce and shows the link anew.  For any other link use
 	 * this fabric, as no sweep may come. */
 	if (!item->is_active)
@@ -191,7 +191,7 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 	}
 }
 
-/* --- wishes of tests --- */
+/* --- requests of tests --- */
 
 static void send_smp(struct triad_ports *ports, struct ports_test *test)
 {

@@ -195,7 +195,7 @@ static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 		inputs->up && atomic_load(&qos->sweeps) == inputs->before.sweeps;
 	struct triad_tables_goal goal = {
 		.policy = inputs->offered,
-		.desired = inputs->settings.tables,
+		.is_enabled = inputs->settings.tables,
 		.guarded = inputs->settings.tables_guard,
 		.fabric = inputs->fabric,
 		.is_settled = is_settled,

@@ -129,7 +129,7 @@ static bool is_within(const struct guard_view *view, uint32_t at, uint32_t top)
 
 /* The switch by which a port is reached: its own, or the one that it is linked to; NONE
  * if neither is reached. */
-static uint32_t find_path(
+static uint32_t find_access_switch(
 	const struct triad_guard *guard, const struct guard_view *view, uint32_t port)
 {
 	uint32_t at = guard_switch_at(guard, port);
@@ -157,11 +157,11 @@ static bool is_lost_at(const struct triad_guard *guard, const struct guard_view 
 	bool is_first = true;
 
 	for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
-		uint32_t path = find_path(guard, view, p);
+		uint32_t access = find_access_switch(guard, view, p);
 
-		if (path == NONE)
+		if (access == NONE)
 			continue;
-		if (!is_within(view, path, top))
+		if (!is_within(view, access, top))
 			return false;
 		is_first &= p >= port;
 	}
@@ -230,7 +230,8 @@ static enum triad_guard_verdict judge_view(struct triad_guard *guard,
 	if (top == NONE)
 		return TRIAD_GUARD_FREE;
 	for (uint32_t i = 0; i < guard->n_sms && sm == NONE; i++)
-		if (is_within(view, find_path(guard, view, guard->sms[i]), top))
+		if (is_within(
+			    view, find_access_switch(guard, view, guard->sms[i]), top))
 			sm = guard->fabric->ports[guard->sms[i]].node;
 	/* Put that SM's node first, and spare nothing. */
 	if (sm != NONE) {
@@ -278,7 +279,7 @@ void triad_guard_remove(struct triad_guard *guard, uint32_t port)
 		return;
 	guard->link_of[far] = 0;
 	/* Only a link between switches, or the SM's own, needs a new walk.  A host's
-	 * link is not in the graph, and find_path() reads 'link_of' itself. */
+	 * link is not in the graph, and find_access_switch() reads 'link_of' itself. */
 	if (guard_switch_at(guard, far) != NONE || far == guard->fabric->sm_port)
 		guard->views[0].is_stale = guard->views[1].is_stale = true;
 }

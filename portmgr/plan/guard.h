@@ -42,7 +42,7 @@ enum triad_guard_verdict {
 #define TRIAD_GUARD_MAX_LOST 8u
 
 /* Nodes of the fabric that would become unreachable, the first of them by index; with
- * SM_WAY, the SM's node comes first. */
+ * SM_PATH, the SM's node comes first. */
 struct triad_guard_lost {
 	uint32_t n; /* all of them */
 	uint32_t nodes[TRIAD_GUARD_MAX_LOST];
@@ -57,7 +57,7 @@ int triad_guard_new(const struct triad_fabric *fabric, const uint64_t *sm_guids,
 void triad_guard_free(struct triad_guard *guard);
 
 /* 'port': index in the fabric's ports, of a switch.  'spared': a node that may be lost,
- * or TRIAD_FABRIC_NONE. With SM_WAY and SPLIT '*lost' gets the nodes that would become
+ * or TRIAD_FABRIC_NONE. With SM_PATH and SPLIT '*lost' gets the nodes that would become
  * unreachable.  Cost: if the link is between two switches and such a link was removed
  * before, a walk over all switches; and one over the nodes that would be lost. */
 enum triad_guard_verdict triad_guard_judge(struct triad_guard *guard, uint32_t port,

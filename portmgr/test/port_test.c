@@ -86,9 +86,9 @@ static bool is_over(struct triad_port_test *test, uint64_t now_us)
 	set_text(test, "%s: no result within %" PRIu64 ".%u s: %.120s",
 		triad_test_step_name(test->step), tenths / 10, (unsigned)(tenths % 10),
 		waited_for);
-	if (test->n_anew)
+	if (test->n_restarts)
 		triad_text_append(test->text, sizeof(test->text),
-			"; began anew %" PRIu32 " times", test->n_anew);
+			"; began anew %" PRIu32 " times", test->n_restarts);
 	return true;
 }
 
@@ -102,8 +102,8 @@ static void enter(
 
 static bool has_fit_name(const struct triad_port_test *test)
 {
-	return !*test->desired.name ||
-		(*test->name && triad_name_fits(test->desired.name, test->name));
+	return !*test->expected.name ||
+		(*test->name && triad_name_fits(test->expected.name, test->name));
 }
 
 /* The next step, from 'step' on, that is configured and not done yet.  The last step,
@@ -129,11 +129,11 @@ static void forget(struct triad_port_test *test, uint64_t now_us)
 }
 
 void triad_port_test_begin(struct triad_port_test *test,
-	const struct triad_test_conf *conf, const struct triad_test_desired *desired,
+	const struct triad_test_conf *conf, const struct triad_test_expected *expected,
 	uint64_t now_us)
 {
 	*test = (struct triad_port_test){
-		.conf = *conf, .desired = *desired, .begun_us = now_us};
+		.conf = *conf, .expected = *expected, .begun_us = now_us};
 	forget(test, now_us);
 	set_text(test, "no sweep has seen the port yet");
 }
@@ -148,13 +148,13 @@ static void pass(struct triad_port_test *test)
 		test->n_sent, *test->name ? ", far end " : "", test->name);
 }
 
-static void introduce(struct triad_port_test *test)
+static void set_step_text(struct triad_port_test *test)
 {
 	if (test->step == TRIAD_TEST_QUALITY)
 		set_text(test, "waits for the near end's error counters");
 	if (test->step == TRIAD_TEST_APPLICATION)
 		set_text(test, "waits for a NodeDescription like %s",
-			test->desired.name);
+			test->expected.name);
 	if (test->step == TRIAD_TEST_ADMISSION)
 		set_text(test, "waits for the port to become active");
 }
@@ -162,20 +162,20 @@ static void introduce(struct triad_port_test *test)
 static void leave(struct triad_port_test *test, uint64_t now_us)
 {
 	enter(test, step_from(test, test->step + 1), now_us);
-	introduce(test);
+	set_step_text(test);
 }
 
 /* --- results of sweeps --- */
 
-static bool is_as_desired(const struct triad_port_test *test)
+static bool is_as_expected(const struct triad_port_test *test)
 {
-	return (!test->desired.width || test->width == test->desired.width) &&
-		(!test->desired.speed || test->speed == test->desired.speed);
+	return (!test->expected.width || test->width == test->expected.width) &&
+		(!test->expected.speed || test->speed == test->expected.speed);
 }
 
-static void begin_anew(struct triad_port_test *test, uint64_t now_us)
+static void restart(struct triad_port_test *test, uint64_t now_us)
 {
-	test->n_anew++;
+	test->n_restarts++;
 	forget(test, now_us);
 }
 
@@ -198,15 +198,15 @@ static bool is_steady(struct triad_port_test *test, const struct triad_test_seen
 
 static void report_presence(struct triad_port_test *test)
 {
-	const struct triad_test_desired *desired = &test->desired;
+	const struct triad_test_expected *expected = &test->expected;
 
 	if (!test->is_linked)
 		set_text(test, "the link is down");
 	else
 		set_text(test, "the link is %s %s, expected is %s %s",
 			width_name(test->width), speed_name(test->speed),
-			desired->width ? width_name(desired->width) : "any width",
-			desired->speed ? speed_name(desired->speed) : "any speed");
+			expected->width ? width_name(expected->width) : "any width",
+			expected->speed ? speed_name(expected->speed) : "any speed");
 }
 
 /* Whether the link is present as desired.  Restarts the test if the link was lost since
@@ -215,16 +215,16 @@ static bool look_at_presence(
 	struct triad_port_test *test, bool was_linked, uint64_t now_us)
 {
 	bool is_present = test->is_linked &&
-		(!has_step(test, TRIAD_TEST_PRESENCE) || is_as_desired(test));
+		(!has_step(test, TRIAD_TEST_PRESENCE) || is_as_expected(test));
 
 	if (!is_present) {
 		if (was_linked && test->step > TRIAD_TEST_PRESENCE)
-			begin_anew(test, now_us);
+			restart(test, now_us);
 		report_presence(test);
 	} else if (test->step == TRIAD_TEST_PRESENCE) {
 		leave(test, now_us);
 	} else if (!was_linked) {
-		introduce(test);
+		set_step_text(test);
 	}
 	return is_present;
 }
@@ -243,14 +243,14 @@ static void look_at_wiring(struct triad_port_test *test,
 			leave(test, now_us);
 		return;
 	}
-	if (!seen->may_be_name) {
+	if (!seen->is_only_name) {
 		enter(test, TRIAD_TEST_MISWIRE, now_us);
 		test->state = TRIAD_TEST_FAILED;
 		set_text(test, "miswire: %s", why);
 		return;
 	}
 	if (test->step > TRIAD_TEST_MISWIRE) {
-		begin_anew(test, now_us);
+		restart(test, now_us);
 		test->step = TRIAD_TEST_MISWIRE;
 	}
 	set_text(test, "%s", why);
@@ -265,7 +265,7 @@ static void look_at_far_end(struct triad_port_test *test,
 
 	test->remote_guid = seen->remote_guid;
 	if (seen->remote_guid && before && seen->remote_guid != before)
-		begin_anew(test, now_us);
+		restart(test, now_us);
 	/* The far end did not answer this time: keep the old GUID for the next
 	 * comparison. */
 	if (seen->is_linked && !seen->remote_guid)
@@ -339,11 +339,11 @@ void triad_port_test_smp(
 		leave(test, now_us);
 	} else if (name) {
 		set_text(test, "the far end calls itself \"%s\", expected is %s",
-			test->name, test->desired.name);
+			test->name, test->expected.name);
 	} else {
 		set_text(test,
 			"no answer to an SMP for a NodeDescription, expected is %s",
-			test->desired.name);
+			test->expected.name);
 	}
 }
 
@@ -421,7 +421,7 @@ void triad_port_test_pong(
 		set_text(test, "no answer to a ping; is ibping -S running there?");
 }
 
-/* --- wishes --- */
+/* --- requests --- */
 
 static enum triad_test_request ask(struct triad_port_test *test,
 	enum triad_test_request request, uint64_t now_us, uint64_t again_us)
@@ -471,7 +471,7 @@ static enum triad_test_request request_admission(
 		return TRIAD_TEST_ADMIT;
 	if (test->far_before == NOT_READ)
 		return ask(test, TRIAD_TEST_READ_FAR, now_us, 0);
-	if (!test->desired.ping || test->has_pong) {
+	if (!test->expected.ping || test->has_pong) {
 		if (now_us < end_us)
 			return wait_until(end_us, until_us);
 		return ask(test, TRIAD_TEST_READ_FAR, now_us, 0);
@@ -487,7 +487,7 @@ enum triad_test_request triad_port_test_request(
 	*until_us = UINT64_MAX;
 	if (is_over(test, now_us))
 		return TRIAD_TEST_WAIT;
-	/* Ask one question at a time, and none through a link that is down. */
+	/* Make one request at a time, and none through a link that is down. */
 	*until_us = deadline(test);
 	if (test->awaited != TRIAD_TEST_WAIT || !test->is_linked)
 		return TRIAD_TEST_WAIT;

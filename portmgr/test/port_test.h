@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The test of a port before it may become active: a machine for one port.
+/* The test of a port before it may become active: a state machine for one port.
  *
  * Steps, one after the other; each can be left out:
  *     presence       the link is up, as wide and as fast as expected
@@ -12,9 +12,9 @@
  *                    'max_errors' new errors counted by the far end, whose counters can't
  *                    be read before
  *
- * Model: facts go in (what a sweep found, answers, counters), and one wish at a time
+ * Model: facts go in (what a sweep found, answers, counters), and one request at a time
  * comes out.  The caller carries it out and reports the result, also that no answer
- * came.  It may ask for the wish again at any time, and report a sweep at any time: the
+ * came.  It may ask for the request again at any time, and report a sweep at any time: the
  * test continues where it was.  The timer ends the test as failed in its present step.
  *
  * When the link goes down, or its far end or name changes, the test restarts while its
@@ -64,7 +64,7 @@ struct triad_test_conf {
 };
 
 /* What is expected of this port; widths and speeds by their codes, 0: any. */
-struct triad_test_desired {
+struct triad_test_expected {
 	uint8_t width, speed; /* LinkWidthActive, enum triad_link_speed */
 	bool ping;
 	char name[65]; /* a pattern for the NodeDescription; "": any */
@@ -76,14 +76,14 @@ struct triad_test_seen {
 	bool is_active; /* PortState ACTIVE */
 	uint8_t width, speed;
 	bool is_miswired;
-	bool may_be_name;     /* only the name differs, and it may still change */
+	bool is_only_name;    /* only the name differs, and it may still change */
 	uint64_t remote_guid; /* port GUID at the far end; a change restarts the test */
 	const char *why;      /* a sentence on the miswire */
 };
 
 struct triad_port_test {
 	struct triad_test_conf conf;
-	struct triad_test_desired desired;
+	struct triad_test_expected expected;
 	enum triad_test_state state;
 	enum triad_test_step step;
 	uint64_t begun_us;
@@ -91,20 +91,19 @@ struct triad_port_test {
 	uint64_t next_us; /* when the next SMP, ping or reading is due */
 	uint64_t remote_guid;
 	uint8_t width, speed;                /* as seen last */
-	uint32_t n_anew;                     /* how often the test restarted */
+	uint32_t n_restarts;                 /* how often the test restarted */
 	uint32_t n_sent, n_answered, n_lost; /* SMPs of the quality step */
 	uint64_t near_before, far_before;    /* errors counted; UINT64_MAX: not read */
 	bool is_linked, is_active, has_pong;
 	bool is_stale;     /* the awaited result was requested before the restart */
 	bool is_timed_out; /* why it failed */
-	enum triad_test_request awaited; /* requested, without a result yet; WAIT:
-				       * nothing */
+	enum triad_test_request awaited; /* without a result yet; WAIT: none */
 	char name[65];  /* NodeDescription received last, cleaned; "": none */
 	char text[200]; /* the verdict, or what it waits for; for people */
 };
 
 void triad_port_test_begin(struct triad_port_test *test,
-	const struct triad_test_conf *conf, const struct triad_test_desired *desired,
+	const struct triad_test_conf *conf, const struct triad_test_expected *expected,
 	uint64_t now_us);
 
 /* --- facts; ignored after the verdict --- */
@@ -124,7 +123,7 @@ void triad_port_test_pong(
 /* --- what to do --- */
 
 /* Checks the timer.  With WAIT, '*until_us' says when to call again at the latest.
- * Returns a wish other than WAIT and ADMIT only once, until its result comes.  Returns
+ * Returns a request other than WAIT and ADMIT only once, until its result comes.  Returns
  * ADMIT until a sweep finds the port active, even if the admission step is left out; in
  * that case the test has then passed. */
 enum triad_test_request triad_port_test_request(

@@ -10,7 +10,7 @@
 
 #define DROP_VL 15
 
-bool triad_setup_is_wanted(const struct triad_policy *policy)
+bool triad_setup_has_scopes(const struct triad_policy *policy)
 {
 	return policy->n_sl2vl || policy->n_vlarb;
 }

@@ -42,7 +42,7 @@
 struct triad_setup;
 
 /* True when the policy has scopes. */
-bool triad_setup_is_wanted(const struct triad_policy *policy);
+bool triad_setup_has_scopes(const struct triad_policy *policy);
 
 /* Takes a reference to 'policy'.  Returns 0, ENOMEM or EOVERFLOW. */
 int triad_setup_compile(struct triad_policy *policy, struct triad_setup **setup);

@@ -286,7 +286,7 @@ static void search_node(struct search *search, uint32_t node)
 	flush(search);
 }
 
-static void look_for_targets(struct search *search)
+static void report_unapplied_scopes(struct search *search)
 {
 	for (uint32_t scope = 0; scope < search->kind->n; scope++) {
 		struct triad_setup_finding finding = {
@@ -363,7 +363,7 @@ static int search_kind(const struct triad_desired *desired,
 		examine_scope(&search, i);
 	for (uint32_t i = 0; i < desired->fabric->n_nodes; i++)
 		search_node(&search, i);
-	look_for_targets(&search);
+	report_unapplied_scopes(&search);
 	free(search.scopes);
 	return 0;
 }

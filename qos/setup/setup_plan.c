@@ -53,7 +53,7 @@ static void hash_octets(struct comparison *comparison, const void *octets, size_
 
 /* Hashes where the change is and which scope makes it; 'more' is what else belongs to
  * it. */
-static void hash_place(struct comparison *comparison, enum triad_setup_table table,
+static void hash_change(struct comparison *comparison, enum triad_setup_table table,
 	uint32_t port, uint16_t scope, unsigned more)
 {
 	const struct triad_fabric_port *at = &comparison->fabric->ports[port];
@@ -111,7 +111,7 @@ static void end_run(struct comparison *comparison, struct run *run)
 	if (!run->is_open)
 		return;
 	run->is_open = false;
-	hash_place(comparison, TRIAD_SETUP_SL2VL, run->port, run->scope,
+	hash_change(comparison, TRIAD_SETUP_SL2VL, run->port, run->scope,
 		run->first << 8 | run->last);
 	hash_word(comparison, run->from);
 	hash_word(comparison, run->to);
@@ -183,7 +183,7 @@ static struct outcome compare_sl2vl(struct comparison *comparison, uint32_t port
 
 /* --- arbitration --- */
 
-static const struct last_vlarb *want_vlarb(
+static const struct last_vlarb *desired_vlarb(
 	struct comparison *comparison, uint32_t port, bool high, unsigned n)
 {
 	const struct triad_desired_port *is = &comparison->desired->ports[port];
@@ -242,7 +242,7 @@ static bool compare_vlarb(struct comparison *comparison, uint32_t port, bool hig
 	if (!n)
 		return false;
 	comparison->plan->n_tables++;
-	to = want_vlarb(comparison, port, high, n);
+	to = desired_vlarb(comparison, port, high, n);
 	read_vlarb(comparison->fabric, port, high, n, from);
 	n_blocks = count_blocks(from, to->entries, n);
 	if (!n_blocks)
@@ -250,7 +250,7 @@ static bool compare_vlarb(struct comparison *comparison, uint32_t port, bool hig
 	comparison->plan->n_changed[table]++;
 	comparison->plan->n_smps += n_blocks;
 	/* The hash covers every change, also those that the list has no room for. */
-	hash_place(comparison, table, port, to->scope_of_entries, n);
+	hash_change(comparison, table, port, to->scope_of_entries, n);
 	hash_octets(comparison, from, n * sizeof(*from));
 	hash_octets(comparison, to->entries, n * sizeof(*from));
 	change = add_change(comparison);
@@ -278,7 +278,7 @@ static bool compare_high_limit(struct comparison *comparison, uint32_t port)
 		return false;
 	comparison->plan->n_changed[TRIAD_SETUP_HIGH_LIMIT]++;
 	comparison->plan->n_smps++;
-	hash_place(comparison, TRIAD_SETUP_HIGH_LIMIT, port, scope,
+	hash_change(comparison, TRIAD_SETUP_HIGH_LIMIT, port, scope,
 		(unsigned)from << 8 | to);
 	change = add_change(comparison);
 	if (change)

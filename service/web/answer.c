@@ -34,7 +34,7 @@ struct answer {
 	const char *type;
 	bool is_packed;
 	bool is_command; /* else the OpenAPI description */
-	bool is_retried; /* the client may come back soon */
+	bool may_retry;  /* the client may come back soon */
 	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
 	char if_none_match[ETAGS_SIZE];
 	/* Of octets: */
@@ -104,7 +104,7 @@ static void answer_problem(struct answer *answer, unsigned code, const char *det
 	answer->code = code;
 	answer->type = PROBLEM;
 	answer->is_packed = false;
-	answer->is_retried = code == 503;
+	answer->may_retry = code == 503;
 	answer->used = answer->at = 0;
 	triad_output_init(&output, keep_text, answer);
 	triad_json_init(&json, &output);
@@ -155,7 +155,8 @@ static void answer_file(
 /* --- jobs --- */
 
 /* The 'run' of struct triad_pool_order: called in a thread of the pool. */
-static int fulfil(void *context, const void *resource, struct triad_output *output)
+static int run_question(
+	void *context, const void *resource, struct triad_output *output)
 {
 	static const struct triad_asker asker = {.prefix = "triadctl",
 		.role = TRIAD_ROLE_READER,
@@ -174,7 +175,7 @@ static void answer_question(
 	struct answer *answer, struct question *question, bool takes_gzip)
 {
 	struct triad_pool_order order = {
-		.run = fulfil,
+		.run = run_question,
 		.context = &answer->web->source,
 		.resource = question,
 		.limit = question->resource.limit,
@@ -517,7 +518,7 @@ static void give_head(void *context, void *it, struct triad_http_head *head)
 	add_field(head, "Triad-Total", answer->total);
 	add_field(head, "Triad-Exit-Status", answer->status);
 	add_field(head, "Triad-Message", answer->message);
-	add_field(head, "Retry-After", answer->is_retried ? "2" : NULL);
+	add_field(head, "Retry-After", answer->may_retry ? "2" : NULL);
 }
 
 static ssize_t read_answer(void *context, void *it, char *buffer, size_t size)

@@ -13,7 +13,7 @@ static void read_facts(const struct triad_tables_pass *pass, const osm_physp_t *
 	struct facts *facts)
 {
 	osm_node_t *node = port->p_node;
-	const osm_physp_t *speaker = triad_physp_speaker(port);
+	const osm_physp_t *speaker = triad_physp_with_capabilities(port);
 
 	facts->name[0] = 0;
 	facts->pkeys.n = 0;

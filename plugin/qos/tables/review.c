@@ -23,19 +23,19 @@ static enum triad_tables_state state_without_review(const struct triad_tables *t
 			: TRIAD_TABLES_REFUSED;
 	if (tables->setup || tables->dirty)
 		return TRIAD_TABLES_WAITING;
-	return tables->desired ? TRIAD_TABLES_NO_SETUP : TRIAD_TABLES_OFF;
+	return tables->is_enabled ? TRIAD_TABLES_NO_SETUP : TRIAD_TABLES_OFF;
 }
 
 /* Takes over the reference to 'setup'. */
 static void put_into_force(
-	struct triad_tables *tables, struct triad_setup *setup, bool desired)
+	struct triad_tables *tables, struct triad_setup *setup, bool is_enabled)
 {
 	struct triad_setup *old;
 
 	pthread_mutex_lock(&tables->lock);
 	old = tables->setup;
 	tables->setup = setup;
-	tables->desired = desired;
+	tables->is_enabled = is_enabled;
 	tables->status.refused = false;
 	tables->status.refusal = TRIAD_TABLES_PASSES;
 	tables->dirty |= setup || old;
@@ -49,13 +49,13 @@ static void put_into_force(
 
 /* Notes the refusal of an offered setup; the one in force stays. */
 static void refuse(
-	struct triad_tables *tables, enum triad_tables_refusal refusal, bool desired)
+	struct triad_tables *tables, enum triad_tables_refusal refusal, bool is_enabled)
 {
 	pthread_mutex_lock(&tables->lock);
 	tables->status.n_refused += !tables->status.refused;
 	tables->status.refused = true;
 	tables->status.refusal = refusal;
-	tables->desired = desired;
+	tables->is_enabled = is_enabled;
 	if (!tables->setup)
 		tables->status.state = state_without_review(tables);
 	pthread_mutex_unlock(&tables->lock);
@@ -78,7 +78,7 @@ static void note_unlooked(struct triad_tables *tables, const char *unlooked)
 			unlooked);
 }
 
-static enum triad_tables_refusal look_at(struct triad_tables *tables,
+static enum triad_tables_refusal run_guard(struct triad_tables *tables,
 	struct triad_setup *setup, const struct triad_tables_goal *goal,
 	const char **unlooked)
 {
@@ -93,14 +93,14 @@ static enum triad_tables_refusal look_at(struct triad_tables *tables,
 			     : TRIAD_TABLES_PASSES;
 }
 
-/* Returns 0 and the desired setup, NULL if there is none, or an errno. */
+/* Returns 0 and the setup to put into force (NULL: none), or an errno. */
 static int compile(struct triad_tables *tables, const struct triad_tables_goal *goal,
 	struct triad_setup **setup)
 {
 	*setup = NULL;
-	if (!goal->policy || !triad_setup_is_wanted(goal->policy))
+	if (!goal->policy || !triad_setup_has_scopes(goal->policy))
 		return 0;
-	if (goal->desired)
+	if (goal->is_enabled)
 		return triad_setup_compile(goal->policy, setup);
 	triad_log_write(tables->log, TRIAD_LOG_INFO,
 		"%s: its qos-setup is not programmed: qos.tables_enabled is off",
@@ -114,7 +114,7 @@ static void offer(struct triad_tables *tables, const struct triad_tables_goal *g
 	const char *unlooked = NULL;
 	int error = compile(tables, goal, &setup);
 	enum triad_tables_refusal refusal =
-		error ? TRIAD_TABLES_PASSES : look_at(tables, setup, goal, &unlooked);
+		error ? TRIAD_TABLES_PASSES : run_guard(tables, setup, goal, &unlooked);
 
 	if (error) {
 		triad_log_write(tables->log, TRIAD_LOG_ERROR,
@@ -123,10 +123,10 @@ static void offer(struct triad_tables *tables, const struct triad_tables_goal *g
 			goal->policy->source, strerror(error));
 	} else if (refusal) {
 		triad_setup_unref(setup);
-		refuse(tables, refusal, goal->desired);
+		refuse(tables, refusal, goal->is_enabled);
 	} else {
 		tables->tested = goal->fabric || !goal->guarded;
-		put_into_force(tables, setup, goal->desired);
+		put_into_force(tables, setup, goal->is_enabled);
 		note_unlooked(tables, unlooked);
 	}
 }
@@ -257,17 +257,17 @@ static void review(struct triad_tables *tables, const struct triad_tables_goal *
 	triad_setup_unref(setup);
 }
 
-static bool is_anything(struct triad_tables *tables, bool qos)
+static bool needs_review(struct triad_tables *tables, bool qos)
 {
-	bool anything;
+	bool has_tables;
 
 	pthread_mutex_lock(&tables->lock);
-	anything = tables->setup || tables->dirty;
-	if (anything && !qos)
+	has_tables = tables->setup || tables->dirty;
+	if (has_tables && !qos)
 		tables->status.state = TRIAD_TABLES_NO_QOS;
 	pthread_mutex_unlock(&tables->lock);
 	triad_tables_report_state(tables);
-	return anything && qos;
+	return has_tables && qos;
 }
 
 /* If there was no fabric when a setup was offered, as at the SM's start, the guard
@@ -282,14 +282,14 @@ static void test_first(
 	const char *unlooked = NULL;
 
 	if (setup && (is_first || triad_tables_status(tables).unlooked)) {
-		refusal = look_at(tables, setup, goal, &unlooked);
+		refusal = run_guard(tables, setup, goal, &unlooked);
 		note_unlooked(tables, unlooked);
 	}
 	/* After the first check, keep it in any case; the check of routes raises an
 	 * alert. */
 	if (refusal && is_first) {
-		put_into_force(tables, NULL, goal->desired);
-		refuse(tables, refusal, goal->desired);
+		put_into_force(tables, NULL, goal->is_enabled);
+		refuse(tables, refusal, goal->is_enabled);
 	}
 	tables->tested = true;
 	triad_setup_unref(setup);
@@ -300,26 +300,26 @@ void triad_tables_see_to(
 {
 	bool is_new = goal->fabric && goal->is_settled &&
 		goal->fabric->generation != tables->reviewed;
-	bool is_other = !tables->offered || tables->policy != goal->policy ||
-		tables->offered_wanted != goal->desired ||
+	bool is_new_goal = !tables->offered || tables->policy != goal->policy ||
+		tables->offered_enabled != goal->is_enabled ||
 		tables->offered_guarded != goal->guarded;
 
 	/* A refused setup may be acceptable in another fabric. */
-	if (is_other || (is_new && triad_tables_status(tables).refused)) {
+	if (is_new_goal || (is_new && triad_tables_status(tables).refused)) {
 		/* Log the findings anew for another policy. */
 		if (tables->policy != goal->policy)
 			triad_tables_report_forget(tables->report);
 		triad_policy_unref(tables->policy);
 		tables->policy = goal->policy ? triad_policy_ref(goal->policy) : NULL;
-		tables->offered_wanted = goal->desired;
+		tables->offered_enabled = goal->is_enabled;
 		tables->offered_guarded = goal->guarded;
 		tables->offered = true;
 		offer(tables, goal);
 	}
-	if (!goal->fabric || !goal->is_settled || (!is_other && !is_new))
+	if (!goal->fabric || !goal->is_settled || (!is_new_goal && !is_new))
 		return;
 	tables->reviewed = goal->fabric->generation;
 	test_first(tables, goal);
-	if (is_anything(tables, goal->fabric->sa.qos))
+	if (needs_review(tables, goal->fabric->sa.qos))
 		review(tables, goal);
 }

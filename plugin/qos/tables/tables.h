@@ -83,7 +83,7 @@ const char *triad_tables_state_name(enum triad_tables_state state);
 /* The policy, the settings and the fabric to apply it to. */
 struct triad_tables_goal {
 	struct triad_policy *policy; /* the last good one; NULL: none */
-	bool desired;                /* its tables are to be in force */
+	bool is_enabled;             /* its tables are to be in force */
 	bool guarded;                /* refuse setups that the guard stops */
 	struct triad_fabric *fabric; /* the last one; NULL: none yet */
 	bool is_settled;             /* the fabric is from a sweep that has finished */

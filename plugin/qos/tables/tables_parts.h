@@ -17,7 +17,7 @@ struct triad_tables {
 	/* Used only by triad-qos. */
 	struct triad_tables_report *report;
 	struct triad_policy *policy; /* the policy whose setup was offered last */
-	bool offered, offered_wanted, offered_guarded;
+	bool offered, offered_enabled, offered_guarded;
 	bool tested;       /* the guard has passed the setup in force */
 	uint64_t reviewed; /* generation of the last fabric */
 
@@ -28,7 +28,7 @@ struct triad_tables {
 
 	pthread_mutex_t lock; /* of what follows; nothing is logged under it */
 	struct triad_setup *setup;
-	bool desired;
+	bool is_enabled;
 	bool dirty;     /* the fabric may have tables that are not OpenSM's */
 	uint64_t offer; /* number of setups put into force */
 	uint64_t begun_offer, passed_offer; /* 'offer' at the running pass; at the

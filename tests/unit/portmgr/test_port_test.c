@@ -19,7 +19,7 @@ static const struct triad_test_conf usual = {.steps = ALL,
 	.smp_interval_us = 10000,
 	.max_lost = 1,
 	.max_errors = 5};
-static const struct triad_test_desired wanted = {
+static const struct triad_test_expected wanted = {
 	.width = 2, .speed = 5, .ping = true, .name = "host-*"};
 static const struct triad_test_seen good = {
 	.is_linked = true, .width = 2, .speed = 5, .remote_guid = 7};
@@ -207,7 +207,7 @@ END_TEST
 START_TEST(test_presence_width_of_any_kind_is_not_compared)
 {
 	struct triad_test_seen seen = good;
-	struct triad_test_desired any = {.width = 0};
+	struct triad_test_expected any = {.width = 0};
 
 	seen.width = 1;
 	triad_port_test_begin(&test, &usual, &any, BEGIN_US);
@@ -239,7 +239,7 @@ START_TEST(test_miswire_of_name_alone_waits_for_it)
 	struct triad_test_seen seen = good;
 
 	begin(ALL);
-	seen.is_miswired = seen.may_be_name = true;
+	seen.is_miswired = seen.is_only_name = true;
 	seen.why = "MT4119 is there, expected is host-0001";
 	look(seen);
 	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
@@ -284,7 +284,7 @@ START_TEST(test_link_gone_in_quality_begins_anew_timer_goes_on)
 	triad_port_test_smp(&test, NULL, now_us);
 	ck_assert_uint_eq(test.n_lost, 0);
 	ck_assert_int_eq(wish(), TRIAD_TEST_READ_NEAR);
-	ck_assert_uint_eq(test.n_anew, 1);
+	ck_assert_uint_eq(test.n_restarts, 1);
 	now_us = BEGIN_US + usual.timeout_us;
 	triad_port_test_near(&test, 0, now_us);
 	check_state(TRIAD_TEST_FAILED, TRIAD_TEST_QUALITY);
@@ -317,7 +317,7 @@ START_TEST(test_far_end_changed_begins_anew)
 	look(other);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_APPLICATION);
 	ck_assert_str_eq(test.name, "");
-	ck_assert_uint_eq(test.n_anew, 1);
+	ck_assert_uint_eq(test.n_restarts, 1);
 }
 END_TEST
 
@@ -472,7 +472,7 @@ static const struct {
 
 START_TEST(test_application_pattern_fits_as_it_should)
 {
-	struct triad_test_desired other = {.name = ""};
+	struct triad_test_expected other = {.name = ""};
 
 	snprintf(other.name, sizeof(other.name), "%s", names[_i].pattern);
 	now_us = BEGIN_US;
@@ -550,7 +550,7 @@ static void look_at_random(void)
 		.width = pick(30) ? 2 : 1,
 		.speed = 5,
 		.is_miswired = !pick(30),
-		.may_be_name = pick(3),
+		.is_only_name = pick(3),
 		.remote_guid = pick(40) ? 7 : 8});
 }
 

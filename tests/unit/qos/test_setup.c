@@ -14,11 +14,11 @@ static void tear_down(void)
 START_TEST(test_setup_wanted_when_policy_has_scopes)
 {
 	parse(GROUP("a", ""), "", "");
-	ck_assert(!triad_setup_is_wanted(policy));
+	ck_assert(!triad_setup_has_scopes(policy));
 	parse(GROUP("a", ""), SL2VL("<group>a</group>"), "");
-	ck_assert(triad_setup_is_wanted(policy));
+	ck_assert(triad_setup_has_scopes(policy));
 	parse(GROUP("a", ""), "", VLARB("<group>a</group>"));
-	ck_assert(triad_setup_is_wanted(policy));
+	ck_assert(triad_setup_has_scopes(policy));
 }
 END_TEST
 
