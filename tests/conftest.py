@@ -10,7 +10,7 @@ def pytest_addoption(parser):
 
 
 class FailureReporter:
-    """Names a test that fails at once, where others are dots."""
+    """Names a test that fails at once, and says why, where others are dots."""
 
     def __init__(self, config):
         self._config = config
@@ -18,8 +18,10 @@ class FailureReporter:
     def pytest_runtest_logreport(self, report):
         if report.failed:
             terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+            crash = getattr(report.longrepr, "reprcrash", None)
+            why = f": {' '.join(crash.message.split())[:300]}" if crash else ""
             terminal.write("\n")
-            terminal.write_line(f"FAILED at once: {report.nodeid}")
+            terminal.write_line(f"FAILED at once: {report.nodeid}{why}")
 
 
 def pytest_configure(config):

@@ -394,7 +394,7 @@ END_TEST
 
 int main(void)
 {
-	TCase *cases = tcase_create("told_alerts");
+	TCase *cases = tcase_create("alert_outbox");
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_alert_reported_at_once_and_each_repeat);

@@ -174,20 +174,20 @@ static bool stops_waiting(uint64_t within_us)
 	return !waits_for();
 }
 
-static void wish(uint8_t priority, bool is_master)
+static void set_target(uint8_t priority, bool is_master)
 {
-	struct triad_sm_desired wish = {.is_set = true,
+	struct triad_sm_target target = {.is_set = true,
 		.priority = priority,
 		.is_master = is_master,
 		.master = is_master ? 0 : OTHER};
 
-	triad_sm_control_set(control, &wish);
+	triad_sm_control_set(control, &target);
 }
 
 START_TEST(test_lowered_while_it_waits_waits_no_more_and_sweeps)
 {
 	begin_to_wait();
-	wish(6, false);
+	set_target(6, false);
 	ck_assert(stops_waiting(MUST_US));
 	for (uint64_t end_us = triad_clock_now_us() + MUST_US;
 		!n_sweeps && triad_clock_now_us() < end_us; usleep(1000))
@@ -199,7 +199,7 @@ END_TEST
 /* A sweep that was under way sets it after the priority has changed. */
 START_TEST(test_begins_to_wait_when_lowered_waits_no_more)
 {
-	wish(6, false);
+	set_target(6, false);
 	usleep(MUST_NOT_US);
 	begin_to_wait();
 	ck_assert(stops_waiting(MUST_US));
@@ -209,7 +209,7 @@ END_TEST
 START_TEST(test_higher_one_waits_on)
 {
 	begin_to_wait();
-	wish(15, true);
+	set_target(15, true);
 	ck_assert(!stops_waiting(MUST_NOT_US));
 }
 END_TEST
@@ -218,7 +218,7 @@ START_TEST(test_other_one_raised_waits_no_more)
 {
 	set_remote(6, IB_SMINFO_STATE_MASTER);
 	begin_to_wait();
-	wish(14, true);
+	set_target(14, true);
 	ck_assert(!stops_waiting(MUST_NOT_US));
 	cl_plock_excl_acquire(&osm.lock);
 	set_remote(15, IB_SMINFO_STATE_MASTER);
@@ -268,7 +268,7 @@ static bool stops_ignoring(void)
 /* Whether the take-over that is wished for ignores others. */
 static bool take_over_beside(bool is_quorate, uint64_t member, bool is_standby)
 {
-	struct triad_sm_desired wish = {.is_set = true,
+	struct triad_sm_target target = {.is_set = true,
 		.priority = 15,
 		.is_master = true,
 		.is_quorate = is_quorate,
@@ -278,7 +278,7 @@ static bool take_over_beside(bool is_quorate, uint64_t member, bool is_standby)
 		.standby = {is_standby ? member : 0}};
 
 	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
-	triad_sm_control_set(control, &wish);
+	triad_sm_control_set(control, &target);
 	ck_assert(wait_for(&n_discoveries));
 	return atomic_load(&is_other_ignored);
 }
@@ -313,7 +313,7 @@ END_TEST
 
 START_TEST(test_elections_off_in_discovery_asks_again)
 {
-	const struct triad_sm_desired off = {.is_set = false};
+	const struct triad_sm_target off = {.is_set = false};
 
 	ck_assert(take_over(true, 0));
 	triad_sm_control_set(control, &off);
@@ -401,7 +401,7 @@ END_TEST
 
 START_TEST(test_member_that_says_something_in_time_nobody_is_asked)
 {
-	struct triad_sm_desired wish = {.is_set = true,
+	struct triad_sm_target target = {.is_set = true,
 		.priority = 15,
 		.is_master = true,
 		.is_quorate = true,
@@ -410,7 +410,7 @@ START_TEST(test_member_that_says_something_in_time_nobody_is_asked)
 
 	remote.smi.guid = cl_hton64(OTHER + 1);
 	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
-	triad_sm_control_set(control, &wish);
+	triad_sm_control_set(control, &target);
 	usleep(100000);
 	ck_assert(take_over(true, OTHER + 1));
 }
@@ -435,14 +435,14 @@ END_TEST
 /* The view still has the dead one, and so a majority. */
 START_TEST(test_too_few_that_are_standby_all_are_asked)
 {
-	struct triad_sm_desired wish = {.is_set = true,
+	struct triad_sm_target target = {.is_set = true,
 		.priority = 15,
 		.is_master = true,
 		.is_quorate = true,
 		.n_standby_needed = 1};
 
 	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
-	triad_sm_control_set(control, &wish);
+	triad_sm_control_set(control, &target);
 	ck_assert(wait_for(&n_discoveries));
 	ck_assert(!is_other_ignored);
 }

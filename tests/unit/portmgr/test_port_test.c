@@ -509,7 +509,7 @@ END_TEST
 START_TEST(test_admission_without_ping_compares_far_counters)
 {
 	begin_admission();
-	test.desired.ping = false;
+	test.expected.ping = false;
 	triad_port_test_far(&test, counted[_i].before, now_us);
 	if (counted[_i].before != UINT64_MAX) {
 		ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
