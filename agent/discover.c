@@ -212,7 +212,7 @@ static uint64_t task_step(void *context)
 	return discover->due_us;
 }
 
-/* --- wishes --- */
+/* --- requests --- */
 
 void triad_discover_want(struct triad_discover *discover, bool wanted)
 {

@@ -214,7 +214,7 @@ void triad_topology_tick(
 	struct triad_topology *topology, bool has_managers_fabric, uint64_t now_us)
 {
 	bool did, does, is_fallback, is_partial;
-	enum triad_sa_source_use wished;
+	enum triad_sa_source_use use;
 
 	pthread_mutex_lock(&topology->lock);
 	topology->has_managers_fabric = has_managers_fabric;
@@ -222,7 +222,7 @@ void triad_topology_tick(
 	does = topology->is_discovering = decide(topology, now_us);
 	is_fallback = topology->choice == TRIAD_TOPOLOGY_AUTO;
 	is_partial = topology->is_partial;
-	wished = choose_sa_use(topology, now_us);
+	use = choose_sa_use(topology, now_us);
 	pthread_mutex_unlock(&topology->lock);
 	if (does && !did && is_fallback)
 		triad_log_write(topology->log, TRIAD_LOG_INFO, "topology: %s",
@@ -231,7 +231,7 @@ void triad_topology_tick(
 				  "until it shows all"
 				: "no SA answers; the fabric is discovered until one "
 				  "does");
-	triad_sa_source_want(topology->source, wished);
+	triad_sa_source_want(topology->source, use);
 	triad_discover_want(topology->discover, does);
 }
 

@@ -3,8 +3,8 @@
  *
  * Model: a table is a slice of an array ('base') that the user keeps.  A search moves
  * the table found to the front; the last one is dropped when there is no room.  Two
- * instances that get the same tables in the same order have them at the same places, so
- * that a place identifies a table (collect/topology_message.h).
+ * instances that get the same tables in the same order have them in the same slots, so
+ * that a slot identifies a table (collect/topology_message.h).
  *
  * Thread-safety: none.
  * Memory: fixed; 'base' is the user's. */
@@ -24,7 +24,7 @@ struct triad_recent {
 	struct triad_fabric_slice slices[TRIAD_RECENT_MOST];
 };
 
-/* Finds a table of these 'n' P_Keys and moves it to the front.  Returns the place, from
+/* Finds a table of these 'n' P_Keys and moves it to the front.  Returns the slot, from
  * 0 on, where it was; -1: there is none. */
 int triad_recent_find(struct triad_recent *recent, const uint16_t *base,
 	const uint16_t *pkeys, uint32_t n);

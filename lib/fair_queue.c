@@ -5,13 +5,13 @@
 
 struct source {
 	uint16_t n;           /* its items */
-	uint16_t first, last; /* their places, if it has any */
+	uint16_t first, last; /* their slots, if it has any */
 	uint16_t next;        /* the source whose turn is next */
 };
 
 struct triad_fair_queue {
 	uint32_t room, n;
-	/* For each place: the next place of its source, or the next free one. */
+	/* For each slot: the next slot of its source, or the next free one. */
 	uint16_t *next;
 	uint16_t free; /* the first, if n < room */
 	/* Sources with items form a circle; 'last' is the one whose turn comes last. */

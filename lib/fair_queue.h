@@ -2,19 +2,19 @@
 /* Places in a queue of fixed size that serves its sources in turn.
  *
  * Model: as with lib/ring.h the owner has an array of 'room' items, and the queue says
- * which places are in use.  Each item has a source, a number.  Items of one source
+ * which slots are in use.  Each item has a source, a number.  Items of one source
  * leave in the order in which they came.  Sources that have items give one each, in
  * turn.  So a source that puts a thousand items waits for its own thousand; one that
  * puts a single item waits for as many as there are sources.
  *
- * Room: a source gets a place while it has fewer items than places are free.  So one
+ * Room: a source gets a slot while it has fewer items than slots are free.  So one
  * source alone gets half of the room, and two that put all they can a third each.  A
- * source without items always gets a place, until other sources with few items have
+ * source without items always gets a slot, until other sources with few items have
  * taken all.
  *
  * Invariants: room and n_sources are at most 65535.
  * Thread-safety: none; the caller excludes others.
- * Memory: 2 octets for each place and 8 for each source, allocated once.
+ * Memory: 2 octets for each slot and 8 for each source, allocated once.
  * Source: for the turns, J. Nagle: On Packet Switches with Infinite Storage (RFC 970);
  * for the room, A. Choudhury, E. Hahne: Dynamic Queue Length Thresholds for
  * Shared-Memory Packet Switches (1998), with a factor of 1. */
@@ -32,7 +32,7 @@ struct triad_fair_queue *triad_fair_queue_new(uint32_t room, uint32_t n_sources)
 void triad_fair_queue_free(struct triad_fair_queue *queue);
 
 /* Sets '*slot' for one more item of 'source' (less than n_sources).  False: there is
- * no place for it. */
+ * no slot for it. */
 bool triad_fair_queue_put(
 	struct triad_fair_queue *queue, uint32_t source, uint32_t *slot);
 
