@@ -185,7 +185,7 @@ static void take_target(
 		/* A new receiver need not know ended alerts; the thread begins
 		 * again. */
 		webhook->is_reporting = false;
-		triad_alert_outbox_pause(webhook->reported);
+		triad_alert_outbox_stop(webhook->reported);
 	} else if (webhook->is_reporting) {
 		triad_alert_outbox_begin(webhook->reported, webhook->repeat_us);
 	}
@@ -294,7 +294,7 @@ static void look_whether_to_report(struct triad_webhook *webhook)
 	if (may_report && !webhook->is_reporting && webhook->status.is_on)
 		triad_alert_outbox_begin(webhook->reported, webhook->repeat_us);
 	else if (!may_report && webhook->is_reporting)
-		triad_alert_outbox_pause(webhook->reported);
+		triad_alert_outbox_stop(webhook->reported);
 	/* Nothing is sent, so nothing fails. */
 	webhook->status.is_failing &= may_report;
 	webhook->is_reporting = may_report && webhook->status.is_on;

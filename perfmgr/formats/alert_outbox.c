@@ -228,7 +228,7 @@ void triad_alert_outbox_begin(struct triad_alert_outbox *outbox, uint64_t repeat
 	mark_all(outbox);
 }
 
-void triad_alert_outbox_pause(struct triad_alert_outbox *outbox)
+void triad_alert_outbox_stop(struct triad_alert_outbox *outbox)
 {
 	outbox->is_on = false;
 	remove_over(outbox, UINT32_MAX, false);

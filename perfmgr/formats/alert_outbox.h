@@ -79,7 +79,7 @@ void triad_alert_outbox_free(struct triad_alert_outbox *outbox);
 void triad_alert_outbox_begin(struct triad_alert_outbox *outbox, uint64_t repeat_us);
 
 /* Stops sending: forgets ended alerts, keeps active ones. */
-void triad_alert_outbox_pause(struct triad_alert_outbox *outbox);
+void triad_alert_outbox_stop(struct triad_alert_outbox *outbox);
 
 /* As triad_alerts_sink.take(); 'wall_offset_us' is the wall clock minus the monotonic
  * one. */

@@ -24,11 +24,11 @@
 #define MAX_READ 20000 /* SMPs that one command may send */
 #define PROGRESS_US TRIAD_US_PER_S
 
-/* A port's table: as the policy wants it and the SM knows it ('is'), and as it
+/* A port's table: as the policy wants it and the SM knows it ('known'), and as it
  * answers. */
 struct row {
 	uint32_t port;
-	struct triad_port_table is;
+	struct triad_port_table known;
 	union triad_setup_value answer;
 	int error; /* why there is no answer; 0: there is; -1: it was not asked for */
 };
@@ -150,7 +150,7 @@ static const struct triad_read_back *next_item(struct listing *listing)
 static const char *format_value(const struct row *row,
 	const union triad_setup_value *value, char text[TRIAD_TABLE_TEXT_SIZE])
 {
-	return triad_format_setup_value(row->is.table, row->is.n, value, text);
+	return triad_format_setup_value(row->known.table, row->known.n, value, text);
 }
 
 /* The port's answer, or the reason that it lacks one; NULL if the port was not
@@ -169,14 +169,15 @@ static const char *format_answer(
 static bool is_same(const struct row *row, const union triad_setup_value *a,
 	const union triad_setup_value *b)
 {
-	return triad_port_table_is_same(row->is.table, row->is.n, a, b);
+	return triad_port_table_is_same(row->known.table, row->known.n, a, b);
 }
 
 static bool agrees(const struct row *row)
 {
-	return is_same(row, &row->is.policy, &row->is.sm) &&
+	return is_same(row, &row->known.policy, &row->known.sm) &&
 		(row->error < 0 ||
-			(!row->error && is_same(row, &row->is.policy, &row->answer)));
+			(!row->error &&
+				is_same(row, &row->known.policy, &row->answer)));
 }
 
 static void put_row(struct listing *listing, const struct row *row)
@@ -186,11 +187,11 @@ static void put_row(struct listing *listing, const struct row *row)
 		answer[TRIAD_TABLE_TEXT_SIZE];
 	const char *answered = format_answer(row, answer);
 
-	format_value(row, &row->is.policy, policy);
-	format_value(row, &row->is.sm, sm);
+	format_value(row, &row->known.policy, policy);
+	format_value(row, &row->known.sm, sm);
 	triad_list_row(list);
-	triad_setup_put_table(list, listing->fabric, row->port, row->is.table,
-		row->is.in_first, row->is.in_last);
+	triad_setup_put_table(list, listing->fabric, row->port, row->known.table,
+		row->known.in_first, row->known.in_last);
 	triad_list_text(list, "policy", "contents", 0, policy);
 	triad_list_text(list, "sm", NULL, 0, sm);
 	triad_list_text(list, "port_answers", NULL, 0, answered);
@@ -223,15 +224,15 @@ static void flush(struct listing *listing)
 static void add(struct listing *listing, const struct row *row)
 {
 	struct row *last = &listing->row;
-	bool joins = listing->has_row && row->is.table == TRIAD_SETUP_SL2VL &&
-		last->is.table == row->is.table && last->port == row->port &&
+	bool joins = listing->has_row && row->known.table == TRIAD_SETUP_SL2VL &&
+		last->known.table == row->known.table && last->port == row->port &&
 		last->error == row->error &&
-		is_same(row, &last->is.policy, &row->is.policy) &&
-		is_same(row, &last->is.sm, &row->is.sm) &&
+		is_same(row, &last->known.policy, &row->known.policy) &&
+		is_same(row, &last->known.sm, &row->known.sm) &&
 		(row->error || is_same(row, &last->answer, &row->answer));
 
 	if (joins) {
-		last->is.in_last = row->is.in_last;
+		last->known.in_last = row->known.in_last;
 		return;
 	}
 	flush(listing);
@@ -243,14 +244,14 @@ static void add(struct listing *listing, const struct row *row)
 
 static void take_vlarb_answer(struct listing *listing, struct row *row)
 {
-	for (unsigned first = 0; first < row->is.n; first += 32) {
+	for (unsigned first = 0; first < row->known.n; first += 32) {
 		const struct triad_read_back *item = next_item(listing);
 
 		/* If one block is not answered, the whole table is unknown. */
 		if (item->error)
 			row->error = item->error;
 		/* VL and weight of 32 entries, two octets each [IBA 14.2.5.9]. */
-		for (unsigned i = 0; i < 32 && first + i < row->is.n; i++)
+		for (unsigned i = 0; i < 32 && first + i < row->known.n; i++)
 			row->answer.vlarb[first + i] = (struct triad_vlarb_entry){
 				item->data[2 * i] & 0xf, item->data[2 * i + 1]};
 	}
@@ -261,14 +262,14 @@ static void take_answer(struct listing *listing, struct row *row)
 	const struct triad_read_back *item;
 
 	row->error = 0;
-	if (row->is.table == TRIAD_SETUP_VLARB_LOW ||
-		row->is.table == TRIAD_SETUP_VLARB_HIGH) {
+	if (row->known.table == TRIAD_SETUP_VLARB_LOW ||
+		row->known.table == TRIAD_SETUP_VLARB_HIGH) {
 		take_vlarb_answer(listing, row);
 		return;
 	}
 	item = next_item(listing);
 	row->error = item->error;
-	if (row->is.table == TRIAD_SETUP_SL2VL)
+	if (row->known.table == TRIAD_SETUP_SL2VL)
 		memcpy(row->answer.sl2vl.vl, item->data, sizeof(row->answer.sl2vl.vl));
 	else
 		row->answer.high_limit = item->data[38]; /* [IBA 14.2.5.6] */
@@ -278,7 +279,7 @@ static void add_table(
 	void *context, uint32_t port, const struct triad_port_table *table)
 {
 	struct listing *listing = context;
-	struct row row = {.port = port, .is = *table, .error = -1};
+	struct row row = {.port = port, .known = *table, .error = -1};
 
 	if (listing->items)
 		take_answer(listing, &row);
@@ -380,7 +381,7 @@ static void put_table(void *context, uint64_t guid, uint8_t number,
 {
 	struct listing *listing = context;
 	const struct row row = {
-		.port = find_port(listing, guid, number), .is = *table, .error = -1};
+		.port = find_port(listing, guid, number), .known = *table, .error = -1};
 
 	flush(listing);
 	listing->row = row;

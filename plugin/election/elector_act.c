@@ -99,7 +99,7 @@ static void set_target_members(
 static void update_target(
 	struct triad_elector *elector, const struct triad_sm_target *before)
 {
-	elector->target.master =
+	elector->target.other_master =
 		triad_election_sm_master(elector->election, triad_clock_boot_us());
 	set_target_members(&elector->target, elector);
 	/* Pass only changes: each wakes triad-sm. */

@@ -183,7 +183,6 @@ static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 	struct triad_sm_trap trap;
 	uint16_t table_lid;
 
-	count(control, &control->status.n_asked);
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (master && osm_get_port_by_guid(sm->p_subn, cl_hton64(master)))
 		sm->master_sm_guid = cl_hton64(master);
@@ -266,7 +265,7 @@ static bool look_at_the_dead(struct triad_sm_control *control,
 	const struct triad_sm_target *target, struct triad_fabric_dead *dead,
 	enum others *others)
 {
-	if (!target->is_quorate || target->master ||
+	if (!target->is_quorate || target->other_master ||
 		control->osm->subn.opt.ignore_other_sm)
 		return false;
 	triad_fabric_ask_dead(control->fabric, dead);
@@ -333,7 +332,7 @@ static void heed_others(struct triad_sm_control *control)
 static bool may_still_ignore(
 	const struct triad_sm_control *control, const struct triad_sm_target *target)
 {
-	return target->is_set && target->is_master && !target->master &&
+	return target->is_set && target->is_master && !target->other_master &&
 		control->osm->subn.sm_state == IB_SMINFO_STATE_DISCOVERING &&
 		triad_clock_now_us() < control->ignore_until_us;
 }
@@ -345,14 +344,15 @@ static void become_master(struct triad_sm_control *control,
 {
 	/* An SM that is cut off from the election may answer over the fabric as master:
 	 * asking it at once is faster than discovering it. */
-	uint64_t master = target->master ? target->master
-					 : triad_fabric_ask_master(control->fabric);
+	uint64_t master = target->other_master
+		? target->other_master
+		: triad_fabric_ask_master(control->fabric);
 	bool asks = control->has_taken_over || (master && !control->has_asked);
 
 	/* An SM that discovers is about to become master, or standby, by itself. */
 	if (control->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
 		return;
-	if (control->has_taken_over && !target->master && is_outranked(control)) {
+	if (control->has_taken_over && !target->other_master && is_outranked(control)) {
 		control->again_us = now_us + MAX_RETRY_US;
 		return;
 	}
@@ -394,12 +394,12 @@ static void see_to_mastership(
 		control->standby_until_us = now_us + STANDBY_WAIT_US;
 		if (!target->is_master)
 			control->again_us += RETRY_US;
-		else if (!target->master)
+		else if (!target->other_master)
 			control->again_us += SETTLE_US;
 	}
-	if (control->had_other_master && !target->master)
+	if (control->had_other_master && !target->other_master)
 		control->again_us = now_us; /* it will no longer hand over */
-	control->had_other_master = target->master != 0;
+	control->had_other_master = target->other_master != 0;
 	if (is_master == target->is_master || now_us < control->again_us)
 		return;
 	if (target->is_master) {

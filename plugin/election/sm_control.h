@@ -51,7 +51,7 @@ struct triad_sm_target {
 	bool is_master;
 	/* The port GUID of another SM that reports in the election that it is the
 	 * fabric's master; 0: none does. */
-	uint64_t master;
+	uint64_t other_master;
 	bool is_quorate; /* this SM's side has a majority */
 	/* The other members; and those that have reported, since this SM's election
 	 * began, that they are standby. */
@@ -65,7 +65,7 @@ struct triad_sm_target {
 
 struct triad_sm_control_status {
 	uint8_t own_priority; /* the priority that OpenSM had before */
-	uint64_t n_priorities, n_take_overs, n_asked, n_sweeps;
+	uint64_t n_priorities, n_take_overs, n_sweeps;
 	uint64_t n_unasked; /* take-overs in which OpenSM asked no other SM */
 };
 

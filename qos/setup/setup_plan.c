@@ -186,16 +186,17 @@ static struct outcome compare_sl2vl(struct comparison *comparison, uint32_t port
 static const struct last_vlarb *desired_vlarb(
 	struct comparison *comparison, uint32_t port, bool high, unsigned n)
 {
-	const struct triad_desired_port *is = &comparison->desired->ports[port];
+	const struct triad_desired_port *desired = &comparison->desired->ports[port];
 	struct last_vlarb *last = &comparison->last[high];
 
-	if (last->is_valid && last->scope == is->vlarb && last->op_vls == is->op_vls &&
-		last->kind == is->kind && last->n == n)
+	if (last->is_valid && last->scope == desired->vlarb &&
+		last->op_vls == desired->op_vls && last->kind == desired->kind &&
+		last->n == n)
 		return last;
 	*last = (struct last_vlarb){.is_valid = true,
-		.scope = is->vlarb,
-		.op_vls = is->op_vls,
-		.kind = is->kind,
+		.scope = desired->vlarb,
+		.op_vls = desired->op_vls,
+		.kind = desired->kind,
 		.n = n};
 	last->scope_of_entries =
 		triad_desired_vlarb(comparison->desired, port, high, last->entries, n);

@@ -261,11 +261,11 @@ START_TEST(test_paused_remembers_active_alone)
 	raise_alert(2);
 	tell(TRIAD_OUTBOX_ACCEPTED, BEGIN);
 	clear_alert(2, BEGIN + S);
-	triad_alert_outbox_pause(reported);
+	triad_alert_outbox_stop(reported);
 	triad_alert_outbox_begin(reported, REPEAT);
 	ck_assert_uint_eq(tell(TRIAD_OUTBOX_ACCEPTED, BEGIN + S), 1);
 	ck_assert_uint_eq(batch[0].alert.id, 1);
-	triad_alert_outbox_pause(reported);
+	triad_alert_outbox_stop(reported);
 	ck_assert_uint_eq(due(), UINT64_MAX);
 	clear_alert(1, BEGIN + S);
 	raise_alert(3);
