@@ -50,7 +50,8 @@ def test_nonsense_is_counted_and_harms_nobody(scratch):
         def counted():
             after = collect_of(lab)
             return after["foreign"] >= before["foreign"] + 300 and \
-                after["other_version"] >= before["other_version"] + 11
+                after["other_version"] >= before["other_version"] + 11 and \
+                after["oversize"] >= 2
         wait_until(counted, 20, "messages that are counted")
         assert collect_of(lab)["oversize"] == 2, "messages too large, and empty"
         set_errors(lab, 3)
