@@ -179,7 +179,7 @@ static void set_target(uint8_t priority, bool is_master)
 	struct triad_sm_target target = {.is_set = true,
 		.priority = priority,
 		.is_master = is_master,
-		.master = is_master ? 0 : OTHER};
+		.other_master = is_master ? 0 : OTHER};
 
 	triad_sm_control_set(control, &target);
 }
