@@ -271,7 +271,9 @@ class Stranger:
 
     def refusal(self):
         """The broker's word about what was said."""
-        return self._input.readline().decode()
+        while (line := self._input.readline()) == b"PING\r\n":
+            self._send(b"PONG\r\n")
+        return line.decode()
 
     def flush(self):
         """The broker has all of it."""

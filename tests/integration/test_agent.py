@@ -202,7 +202,10 @@ def test_agent_bounds_what_reports_cost(scratch):
                        refreshes=before["refreshes"] + 1)
         print(f"answered after {time.monotonic() - begun:.1f} s")
         report_ports(lab, lid, 80, 250, "Hca1", "Hca2")
-        report = agent.status()["sa"]
+        # The last ones may be on their way yet.
+        report = wait_until(
+            lambda: (now := agent.status()["sa"])["reports"] >= before["reports"] + 81
+            and now["reports_not_from_sm"] >= 80 and now, 10, "all reports")
         # After 1, 3, 7 and 15 s, and the one before that.
         assert 3 <= report["refreshes"] - before["refreshes"] <= 6, "readings"
         assert (report["reports"] - before["reports"],

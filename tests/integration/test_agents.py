@@ -73,8 +73,9 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(scratch):
                    "agents that own nodes")
         wait_until_settled(lab, 3)
         assert len(ports(lab)) == 2 * 24 + 4, "ports with counters"
-        # Each host is read by an agent beside it, where there is one.
-        assert owner_of(lab, "host-0002") == "a2", "who reads the host of a2"
+        # Each host is read by an agent beside it, where there is one, in the end.
+        wait_until(lambda: owner_of(lab, "host-0002") == "a2", 40,
+                   "who reads the host of a2")
         set_errors(lab, 7)
         wait_for_errors(lab, 7)
         for member in members:
@@ -380,9 +381,11 @@ def test_histograms_of_all_agents_are_one(scratch):
     with lab_of(scratch, broker) as lab:
         start(scratch, lab, broker, 2, 5, 9)
         wait_until_settled(lab, 3)
+        # Of more sweeps than there may be until the question after it was cleared, and
+        # of all: one that a busy machine keeps from answering in time is left out.
         found = wait_until(lambda: (report := ask_json(
-            lab, "perf", "histogram", "PortXmitData"))["samples"] >= 52 and report, 20,
-            "samples")
+            lab, "perf", "histogram", "PortXmitData"))["samples"] >= 5 * 52 and
+            report["agents"] == 3 and report, 20, "samples")
         assert (found["agents"], found["agents_asked"]) == (3, 3), "agents"
         node = ask_json(lab, "perf", "histogram", "PortXmitData", "--node",
                         "host-0007 HCA-1")

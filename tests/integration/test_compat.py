@@ -52,12 +52,15 @@ def test_history_silences_and_profile_of_earlier_release_are_read(release, tmp_p
     keep_states(release, folder, "history-*", "silences-*")
     with triad_lab(f"[perfmgr]\nsweep_period = 1\n[state]\ndir = {folder}\n") as lab:
         wait_for_sweep(lab)
-        rows = ask_json(lab, "history", "-n", "1000")
-        assert has_all(rows, shown(release, "history")), rows
+        # Threads of their own read the files.
+        wait_until(lambda: has_all(ask_json(lab, "history", "-n", "1000"),
+                                   shown(release, "history")), 20,
+                   lambda: f"all in {ask_json(lab, 'history', '-n', '1000')}")
         today = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         silences = [{key: one[key] for key in ("id", "place", "reason", "until")}
                     for one in shown(release, "silences") if one["until"] > today]
-        assert has_all(ask_json(lab, "silences"), silences), silences
+        wait_until(lambda: has_all(ask_json(lab, "silences"), silences), 20,
+                   f"{silences}")
         assert "can't be read" not in lab.log() and "not read" not in lab.log()
     profile = COMPAT / release / "profile.csv.zst"
     report = json.loads(succeeded(run("profile", "report", "--json", profile)).stdout)

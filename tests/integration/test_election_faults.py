@@ -17,7 +17,7 @@ from checks import wait_until
 from electionlib import LEASE_S, SMS, cluster, now_s, others
 from labs import BUILDDIR
 from triadlab import hosts, state
-from triadlib import ask
+from triadlib import ask, ask_json
 
 KINDS = ["corosync", "peers"]
 WHOLE = {sm: (True, len(SMS)) for sm in range(len(SMS))}
@@ -284,6 +284,10 @@ def test_older_generation_is_never_enforced():
             path.write_text(f"generation {generation}\n", encoding="ascii")
             for sm in sms:
                 ask(running.lab, "set", "port.expected_file", str(path), sm=sm)
+                # The port manager's thread reads it.
+                wait_until(lambda sm=sm, generation=generation: ask_json(
+                    running.lab, "election", sm=sm)["generation"] == generation, 20,
+                    f"generation {generation} on SM {sm}")
         first = running.wait_for_holder(among=(0, 1))
         kill_opensm(running, first)
         second = running.wait_for_holder(among=others(first))

@@ -253,7 +253,11 @@ enabled = true
 policy_file = {tmp_path}/nowhere.xml
 """
     with triad_lab(conf) as lab:
-        answer = wait_for_verdict(lab, WARNING)
+        wait_for_verdict(lab, WARNING)
+        # Threads of their own find them.
+        parts = {"port manager", "control.group", "QoS policy"}
+        answer = wait_until(lambda: (last := health(lab)[1]) and parts <= {
+            it["at"] for it in last["findings"]} and last, 30, f"findings of {parts}")
         found = {it["at"]: it["what"] for it in answer["findings"]}
         assert "elections are off" in found["port manager"], answer
         assert "may not enforce" in part(answer, "ports_manager")["text"], answer

@@ -128,7 +128,9 @@ def test_full_disk_costs_images_alone(scratch):
                                      lab.run("triadctl", "status").stdout), 30,
                    lambda: lab.run("triadctl", "status").stdout)
         ask(lab, "set", "history.dir", "")
-        assert "Images" not in lab.run("triadctl", "status").stdout
+        # The thread that writes images leaves the folder.
+        wait_until(lambda: "Images" not in lab.run("triadctl", "status").stdout, 20,
+                   "no word of images")
         check_files(disk.folder)
 
 

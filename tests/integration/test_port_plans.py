@@ -94,8 +94,7 @@ def test_plan_shows_links_that_get_the_pairs_of_others():
         def effect():
             return json.loads(planned(ports, "--json")[1]).get("routes")
 
-        wait_until(effect, 30, "what the plan does to routes")
-        answer = effect()
+        answer = wait_until(effect, 30, "what the plan does to routes")
         assert (answer["hosts_lost"], answer["pairs_lost"]) == (0, 0), answer
         gains = {(link["node_name"], link["port"]): link["pairs_then"]
                  for link in answer["links_that_gain"]}

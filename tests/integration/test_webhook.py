@@ -74,7 +74,8 @@ def test_dead_links_are_in_alertmanager_until_they_are_back(scratch):
         assert link["labels"]["port"] == link["labels"]["far_end_port"] == "3", link
         assert link["annotations"]["advice"] == "check the cable and its plugs", link
         assert "link down" in link["annotations"]["description"], link
-        groups = wait_until(alertmanager.groups, 30, "groups")
+        groups = wait_until(lambda: len(found := alertmanager.groups()) >= 2 and found,
+                            30, "groups")
         assert groups == {"TriadLinkDown": 1, "TriadNodeGone": 1}, "groups"
         lab.sim('ReLink "Switch1"[3]', 'ReLink "Switch2"[1]')
         wait_until(lambda: not alertmanager.alerts(), 60, "the end of both")
