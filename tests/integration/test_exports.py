@@ -66,6 +66,15 @@ def test_full_disk_is_reported_and_sweeps_go_on(scratch):
                    "a frame, again")
 
 
+def opened_in(lab, folder):
+    """Files of the folder that opensm has open."""
+    opened = []
+    for path in Path(f"/proc/{lab.status()['sms'][0]['pid']}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            opened.append(os.readlink(path))
+    return [path for path in opened if path.startswith(str(folder))]
+
+
 def test_outputs_that_are_switched_off_have_no_trouble(scratch):
     disk = small_disk(scratch, 24)
     folder = disk.folder
@@ -87,9 +96,8 @@ def test_outputs_that_are_switched_off_have_no_trouble(scratch):
         for key in "profile.file", "alerts.file":
             ask(lab, "set", key, "")
         wait_until(lambda: not failing(), 20, "no trouble")
-        opened = [os.readlink(path) for path in
-                  Path(f"/proc/{lab.status()['sms'][0]['pid']}/fd").iterdir()]
-        assert not [path for path in opened if path.startswith(str(folder))], opened
+        wait_until(lambda: not opened_in(lab, folder), 20,
+                   lambda: f"open: {opened_in(lab, folder)}")
 
 
 def test_alert_that_found_a_full_disk_is_written_later(scratch):

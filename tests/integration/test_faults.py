@@ -160,14 +160,17 @@ def test_third_of_agents_never_answer():
 
 
 def test_node_vanishes_in_mid_sweep_and_returns():
-    # Each answer takes 80 ms, one at a time: the sweep is long.
+    # Each answer takes 400 ms, one at a time: the sweep takes far longer than the SM
+    # does to see the loss.
     with fault_lab("full", opensm_conf="sweep_interval 1\n") as lab:
         wait_for_sweep(lab, 2)
         perf_set(lab, "Switch2", 3, SymbolErrorCounter=11)
         sweep(lab)
         ask(lab, "set", "perfmgr.sweep_period", "3600")
         ask(lab, "set", "perfmgr.window", "1")
-        faults(lab, "delay class 0x04 direction in ms 80")
+        ask(lab, "set", "perfmgr.timeout", "1000")
+        ask(lab, "set", "perfmgr.retries", "1")
+        faults(lab, "delay class 0x04 direction in ms 400")
         with lab.start("triadctl", "perf", "sweep", "--json",
                        stdout=subprocess.PIPE) as sweeping:
             wait_until(lambda: status(lab)["perfmgr"]["state"] == "sweeping", 10,
@@ -176,9 +179,9 @@ def test_node_vanishes_in_mid_sweep_and_returns():
             wait_until(lambda: status(lab)["topology"]["switches"] == 1, 20,
                        "one switch less")
             assert status(lab)["perfmgr"]["state"] == "sweeping", "state"
+            lab.heal_mads()
             answer = sweeping.communicate(timeout=60)[0]
             assert sweeping.returncode == 0, f"status; {answer}"
-        lab.heal_mads()
         assert sweep(lab)["unanswered"] == 0, "unanswered without it"
         lab.sim('ReLink "Switch2"[3]', 'ReLink "Switch2"[5]')
         wait_until(lambda: status(lab)["topology"]["switches"] == 2, 20, "both")

@@ -662,12 +662,18 @@ def test_silent_client_is_cut(scratch):
 
 
 def test_stalled_reader_is_cut_others_are_served(scratch):
-    server = Server(scratch, 40, 36, piece_ms=1000)
-    with server.connect(receive_size=4096) as connection:
+    def stall(server, connection):
         connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
         wait_until(lambda: server.status()["octets"] > 0, 10, "the answer's beginning")
         assert server.ask("/metrics?counter=VL15Dropped").status == 200, "status"
+
+    server = Server(scratch, 40, 36, piece_ms=60000)
+    with server.connect(receive_size=4096) as connection:
+        stall(server, connection)
         assert server.status()["timeouts"] == 0, "time-outs so far"
+    server = Server(scratch, 40, 36, piece_ms=1000)
+    with server.connect(receive_size=4096) as connection:
+        stall(server, connection)
         wait_until(lambda: server.status()["timeouts"] == 1, 10, "the cut")
         wait_until(lambda: server.status()["clients"] == 0, 10, "nobody there")
         with contextlib.suppress(ConnectionError):

@@ -15,6 +15,7 @@ import pytest
 from checks import failed, stopped, succeeded, wait_until
 from labs import BUILDDIR, EXAMPLE_NETS, SRCDIR, Lab
 from triadlab import environment
+from triadlib import sweep_heavily
 
 pytestmark = pytest.mark.scripts
 
@@ -301,9 +302,9 @@ def test_faults_of_a_running_program_change():
                    or "ERR" in log.read_text(errors="replace"), 60, "a time-out")
         lab.heal_mads()
         n_up = log.read_text(errors="replace").count("SUBNET UP")
-        os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
-        wait_until(lambda: log.read_text(errors="replace").count("SUBNET UP") > n_up,
-                   60, "the subnet up again")
+        sweep_heavily(
+            lab, lambda: log.read_text(errors="replace").count("SUBNET UP") > n_up,
+            what="the subnet up again")
 
 
 # --- sysfs -------------------------------------------------------------------

@@ -370,7 +370,7 @@ def conf_file(scratch, text):
 def test_lab_up_that_runs_out_of_time_ends_what_it_started(scratch):
     folder = scratch.folder()
     # An inactive SM is neither master nor standby.
-    process = up(folder, "--timeout", "2.5", "--opensm-conf",
+    process = up(folder, "--timeout", "6", "--opensm-conf",
                  conf_file(scratch, "sm_inactive TRUE"))
     failed(process, 1, "time was up before the SM on Hca1")
     assert "lab: opensm sweeps from Hca1" in process.stderr, "progress"

@@ -215,7 +215,9 @@ def test_time_moves_the_whole_page(lab, page):
     wait_until(lambda: page.js("return document.querySelectorAll('tr.is-down').length"), 30,
                "the link that is down")
     page.go("/alerts")
-    assert "link down" in page.text and "The SM reported: " in page.text, page.text
+    # The alert may come after the link is shown.
+    page.wait_for_text("link down")
+    page.wait_for_text("The SM reported: ")
     # Nothing lies over what is to be read.
     assert page.js("return [...document.querySelectorAll('.alert li')].every((it) => {"
                    "const {left, top} = it.getBoundingClientRect();"
@@ -257,10 +259,11 @@ def test_picture_is_chosen_from_by_mouse_keys_and_search(lab, page):
     press(page, "#canvas", "ArrowRight")
     wait_until(lambda: "select=0x" in page.js("return location.hash"), 10, "a choice")
     chosen = page.js("return location.hash")
-    assert "spine" in page.text
+    # The page follows its address in a later turn.
+    page.wait_for_text("spine")
     press(page, "#canvas", "ArrowDown")
     wait_until(lambda: page.js("return location.hash") != chosen, 10, "another choice")
-    assert "leaf" in page.text
+    page.wait_for_text("leaf")
     press(page, "#canvas", "Escape")
     wait_until(lambda: "select" not in page.js("return location.hash"), 10, "no choice")
     search = page.driver.find_element("id", "search")

@@ -482,11 +482,12 @@ def test_torus_with_policy_as_opensm(scratch):
 def test_paths_are_answered_before_the_first_sweep_of_a_master_is_through():
     """As soon as switches have their tables; OpenSM drops requests until the sweep's end."""
     conf = "sweep_interval 0\nsminfo_polling_timeout 100\npolling_retry_number 1\n" \
-        "transaction_timeout 2000\ntransaction_retries 1\n"
+        "transaction_timeout 4000\ntransaction_retries 1\n"
     with Lab(NET, sms=["Hca1", "Hca2"], opensm_conf=conf, triad_conf=QOS) as lab:
         assert path_record(lab, "--src-to-dst", "5:6", node="Hca3")["dlid"] == "6"
-        # What sets the state of ports, after routing, takes seconds.
-        lab.harm_mads("delay ms 1200 attribute 0x15 direction out\n")
+        # What sets the state of ports, after routing, takes seconds: far longer than a
+        # question does on a busy machine.
+        lab.harm_mads("delay ms 2000 attribute 0x15 direction out\n")
         os.kill(lab.status()["sms"][0]["pid"], signal.SIGKILL)
         wait_until(lambda: "QoS answers: answering" in lab.log(sm=1), 60, "a snapshot")
         assert path_record(lab, "--src-to-dst", "5:6", node="Hca3")["dlid"] == "6"

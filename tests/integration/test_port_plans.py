@@ -218,10 +218,16 @@ def test_one_of_too_many_approved_alone():
 
 # --- phasing out ----------------------------------------------------------------
 
+# So long Triad measures a port's traffic.
+MEASURED_S = 0.5
+
+
 class Traffic:
-    """Data counters of leaf-03's port 3 that grow all the time."""
+    """Data counters of leaf-03's port 3 that grow all the time, unless a busy machine
+    keeps this thread waiting."""
 
     def __init__(self, ports):
+        self._last_s, self._longest_pause_s = time.monotonic(), 0.0
         self._console = ports.lab.console()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
@@ -233,7 +239,13 @@ class Traffic:
             for _ in self._console.ask(['PerformanceSet "leaf-03"[3] '
                                         f"PortCountersExtended.PortXmitData={words}"]):
                 pass
+            self._longest_pause_s, self._last_s = self._pause_s(), time.monotonic()
             time.sleep(0.01)
+
+    def _pause_s(self):
+        """The longest one, with that of this moment."""
+        now_s = time.monotonic() if self._thread.is_alive() else self._last_s
+        return max(self._longest_pause_s, now_s - self._last_s)
 
     def __enter__(self):
         self._thread.start()
@@ -243,6 +255,12 @@ class Traffic:
         self._stop.set()
         self._thread.join()
 
+    def was_stopped(self, ports):
+        """Whether there was none, for Triad, because a busy machine kept this thread
+        waiting.  A counter may be set a pause before that is known."""
+        return min(rates(ports), default=2048) <= 1024 and \
+            2 * self._pause_s() >= MEASURED_S
+
 
 def rates(ports):
     return [int(rate) for rate in re.findall(
@@ -251,30 +269,43 @@ def rates(ports):
 
 @pytest.mark.row("E9")
 def test_active_port_phased_out_after_its_traffic():
-    # Longer than a busy machine may keep the thread that makes the traffic waiting.
-    with managed(port={"grace": 2, "drain": 600, "quiet": 3}) as ports:
-        with Traffic(ports):
-            ports.expected.change(LEAF3, 3, state="disabled")
-            ports.load()
-            log_has(ports.lab, "port 3: going to be disabled in 2 s: expected disabled, and "
-                               "its link is active")
-            wait_until(lambda: len(rates(ports)) >= 3, 60, "looks at its traffic")
-            row = ports.row("leaf-03", 3)
-            assert (row["found"], row["agenda"]) == ("active", "draining"), "the port"
-            assert ports.sets() == [], "what was sent while there was traffic"
-        ports.wait_for("leaf-03", 3, "disabled")
-        assert min(rates(ports)[:3]) > 1024 and rates(ports)[-1] <= 1024, rates(ports)
-        assert ports.lab.log().count("going to be disabled") == 1, "warnings"
-        ports.check(expected_sets=1)
+    for _ in range(3):
+        with managed(port={"grace": 2, "drain": 600, "quiet": 1}) as ports:
+            with Traffic(ports) as traffic:
+                ports.expected.change(LEAF3, 3, state="disabled")
+                ports.load()
+                log_has(ports.lab, "port 3: going to be disabled in 2 s: expected "
+                                   "disabled, and its link is active")
+                wait_until(lambda traffic=traffic, ports=ports:
+                           len(rates(ports)) >= 3 or traffic.was_stopped(ports), 60,
+                           "looks at its traffic")
+                if traffic.was_stopped(ports):
+                    continue
+                row = ports.row("leaf-03", 3)
+                assert (row["found"], row["agenda"]) == ("active", "draining"), row
+                assert ports.sets() == [], "what was sent while there was traffic"
+            ports.wait_for("leaf-03", 3, "disabled")
+            found = rates(ports)
+            assert min(found[:3]) > 1024 and found[-1] <= 1024, found
+            assert ports.lab.log().count("going to be disabled") == 1, "warnings"
+            ports.check(expected_sets=1)
+        return
+    raise AssertionError("the traffic was stopped each time")
 
 
 def test_active_port_with_traffic_disabled_when_drain_is_over():
-    with managed(port={"grace": 1, "drain": 4, "quiet": 1}) as ports, Traffic(ports):
-        ports.expected.change(LEAF3, 3, state="disabled")
-        ports.load()
-        ports.wait_for("leaf-03", 3, "disabled")
-        assert len(rates(ports)) > 1 and min(rates(ports)) > 1024, rates(ports)
-        ports.check(expected_sets=1)
+    for _ in range(3):
+        with managed(port={"grace": 1, "drain": 4, "quiet": 1}) as ports:
+            with Traffic(ports) as traffic:
+                ports.expected.change(LEAF3, 3, state="disabled")
+                ports.load()
+                ports.wait_for("leaf-03", 3, "disabled")
+            ports.check(expected_sets=1)
+            if traffic.was_stopped(ports):
+                continue
+            assert len(rates(ports)) > 1 and min(rates(ports)) > 1024, rates(ports)
+        return
+    raise AssertionError("the traffic was stopped each time")
 
 
 def test_port_expected_enabled_again_in_its_grace_left_alone():

@@ -377,7 +377,7 @@ def test_torus_2qos_has_the_last_word(scratch):
         assert report["overridden"] > 500, report
         assert (report["different"], report["state"]) == (0, ENGINE), \
             "(different, state)"
-        assert ("the routing engine has the last word on SL2VL and VL "
-                "arbitration tables") in lab.log(), "the log"
+        log_has(lab, "the routing engine has the last word on SL2VL and VL arbitration "
+                     "tables")
         assert "the routing engine has the last " "word" in \
             plan(lab)[1]["findings"][0]["text"], "the plan"

@@ -94,6 +94,8 @@ def prepare(made, folder):
     ask(made, "reload")
     made.sim('PerformanceSet "Leaf"[1] PortCounters.SymbolErrorCounter=500', 'Unlink "Hca3"')
     wait_until(lambda: ask_json(made, "alerts")["alerts"], 40, "an alert")
+    wait_until(lambda: all(node["name"] != "Hca3" for node in ask_json(made, "nodes")),
+               40, "Hca3's end")
     wait_until(lambda: made.triad("diff", "2s").returncode != 1, 40, "images")
     wait_until(lambda: made.triad("port", "list").returncode == 0, 40, "expected ports")
     wait_until(lambda: ask_json(made, "cables"), 40, "cables")
