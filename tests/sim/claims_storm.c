@@ -22,8 +22,8 @@
 	(2 * COLLECTORS_LIVENESS_US +                                                  \
 		2 * (COLLECTORS_DIAMETER + 2) * COLLECTORS_BACKOFF_US)
 
-struct wish {
-	struct storms_wish storms;
+struct request {
+	struct storms_request storms;
 	uint64_t n_agents, n_nodes;
 	bool is_measure;
 };
@@ -226,11 +226,11 @@ static const char *one_storm(struct storm *storm)
 
 static bool one_run(uint64_t number, void *context, struct storm_totals *totals)
 {
-	const struct wish *wish = context;
-	unsigned n_agents =
-		wish->n_agents ? (unsigned)wish->n_agents : 1 + (unsigned)(number % 12);
-	uint32_t n_nodes = wish->n_nodes ? (uint32_t)wish->n_nodes
-					 : 36 + (uint32_t)(number * 61 % 450);
+	const struct request *request = context;
+	unsigned n_agents = request->n_agents ? (unsigned)request->n_agents
+					      : 1 + (unsigned)(number % 12);
+	uint32_t n_nodes = request->n_nodes ? (uint32_t)request->n_nodes
+					    : 36 + (uint32_t)(number * 61 % 450);
 	struct storm storm = {.n_agents = n_agents,
 		.collectors = collectors_new(n_agents, n_nodes, number + 1)};
 	const char *wrong;
@@ -300,11 +300,12 @@ static bool is_within(const struct settling *settling, uint64_t us)
 }
 
 /* All start within a moment; then one dies, and starts again. */
-static bool measure_all(const struct wish *wish)
+static bool measure_all(const struct request *request)
 {
-	unsigned n_agents = wish->n_agents ? (unsigned)wish->n_agents : 64;
+	unsigned n_agents = request->n_agents ? (unsigned)request->n_agents : 64;
 	struct collectors *s = collectors_new(n_agents,
-		wish->n_nodes ? (uint32_t)wish->n_nodes : 48000, wish->storms.seed + 1);
+		request->n_nodes ? (uint32_t)request->n_nodes : 48000,
+		request->storms.seed + 1);
 	struct settling cold, death, start;
 
 	for (unsigned i = 0; i < n_agents; i++)
@@ -317,7 +318,7 @@ static bool measure_all(const struct wish *wish)
 	collectors_start(s, n_agents / 2);
 	start = measure(s, collectors_now_us(s));
 	printf("{\"agents\": %u, \"nodes\": %" PRIu32 ", \"seed\": %" PRIu64 ", ",
-		n_agents, collectors_n_nodes(s), wish->storms.seed);
+		n_agents, collectors_n_nodes(s), request->storms.seed);
 	print_settling("cold_start", &cold, false);
 	print_settling("death", &death, false);
 	print_settling("start", &start, true);
@@ -352,20 +353,20 @@ static void usage(void)
 
 static bool take_option(int option, void *context)
 {
-	struct wish *wish = context;
+	struct request *request = context;
 
 	switch (option) {
 	case 'a':
-		return storms_read_number(optarg, &wish->n_agents) && wish->n_agents &&
-			wish->n_agents <= MAX_AGENTS;
+		return storms_read_number(optarg, &request->n_agents) &&
+			request->n_agents && request->n_agents <= MAX_AGENTS;
 	case 'N':
-		return storms_read_number(optarg, &wish->n_nodes) && wish->n_nodes &&
-			wish->n_nodes <= 100000;
+		return storms_read_number(optarg, &request->n_nodes) &&
+			request->n_nodes && request->n_nodes <= 100000;
 	case 'm':
-		wish->is_measure = true;
+		request->is_measure = true;
 		return true;
 	}
-	return storms_take(option, &wish->storms);
+	return storms_take(option, &request->storms);
 }
 
 static const struct option known_options[] = {STORMS_OPTIONS,
@@ -378,12 +379,12 @@ static const struct storms_options options = {
 
 int main(int argc, char **argv)
 {
-	struct wish wish = {.storms.seconds = 20000};
+	struct request request = {.storms.seconds = 20000};
 	int status;
 
-	if (!storms_read_options(&options, argc, argv, &wish, &status))
+	if (!storms_read_options(&options, argc, argv, &request, &status))
 		return status;
-	if (wish.is_measure)
-		return measure_all(&wish) ? 0 : 1;
-	return storms_run(&wish.storms, one_run, &wish);
+	if (request.is_measure)
+		return measure_all(&request) ? 0 : 1;
+	return storms_run(&request.storms, one_run, &request);
 }

@@ -222,9 +222,9 @@ static void usage(void)
 	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
 }
 
-static bool take_option(int option, void *wish)
+static bool take_option(int option, void *request)
 {
-	return storms_take(option, wish);
+	return storms_take(option, request);
 }
 
 static const struct option known_options[] = {STORMS_OPTIONS, {NULL, 0, NULL, 0}};
@@ -234,10 +234,10 @@ static const struct storms_options options = {
 
 int main(int argc, char **argv)
 {
-	struct storms_wish wish = {.seconds = 20000};
+	struct storms_request request = {.seconds = 20000};
 	int status;
 
-	if (!storms_read_options(&options, argc, argv, &wish, &status))
+	if (!storms_read_options(&options, argc, argv, &request, &status))
 		return status;
-	return storms_run(&wish, one_run, NULL);
+	return storms_run(&request, one_run, NULL);
 }

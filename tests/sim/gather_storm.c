@@ -36,7 +36,7 @@ static const unsigned watched[] = {
 	TRIAD_PORT_XMIT_DATA, TRIAD_PORT_XMIT_PKTS, TRIAD_PORT_XMIT_WAIT};
 #define N_WATCHED (sizeof(watched) / sizeof(*watched))
 
-struct wish {
+struct request {
 	uint64_t seed, n_runs, n_agents, mtbf_s;
 	bool is_million;
 };
@@ -97,8 +97,8 @@ static void lose_mads(struct storm *storm, unsigned percent)
 	struct gathering *g = storm->gathering;
 
 	for (unsigned i = 0; i < g->params.n_agents; i++)
-		if (g->agents[i].way)
-			g->agents[i].way->lost_percent = percent;
+		if (g->agents[i].client)
+			g->agents[i].client->lost_percent = percent;
 }
 
 /* PMAs fail, and answer again after about a sweep. */
@@ -248,9 +248,10 @@ static void one_storm(struct storm *storm)
 	hand_over(storm);
 }
 
-static void one_run(uint64_t run, const struct wish *wish, struct storm_totals *totals)
+static void one_run(
+	uint64_t run, const struct request *request, struct storm_totals *totals)
 {
-	struct storm storm = {.run = run, .mtbf_s = wish->mtbf_s, .seed = run};
+	struct storm storm = {.run = run, .mtbf_s = request->mtbf_s, .seed = run};
 	struct triad_fabric *fabric = fat_tree(4 + 2 * (unsigned)dice(&storm, 3));
 	uint64_t begun_us;
 	struct gathering_params params = {.fabric = fabric,
@@ -260,8 +261,8 @@ static void one_run(uint64_t run, const struct wish *wish, struct storm_totals *
 		.sweep_us = SWEEP_US,
 		.seed = random_next(&storm.seed)};
 
-	if (wish->n_agents)
-		params.n_agents = (unsigned)wish->n_agents;
+	if (request->n_agents)
+		params.n_agents = (unsigned)request->n_agents;
 	storm.gathering = gathering_new(&params);
 	begun_us = storm.gathering->now_us;
 	/* No refresh: it would mend what is not told otherwise. */
@@ -350,23 +351,23 @@ static void usage(void)
 
 static bool take_option(int option, void *context)
 {
-	struct wish *wish = context;
+	struct request *request = context;
 
 	switch (option) {
 	case 'n':
-		return storms_read_number(optarg, &wish->n_runs);
+		return storms_read_number(optarg, &request->n_runs);
 	case 'r':
-		wish->n_runs = 1;
-		return storms_read_number(optarg, &wish->seed);
+		request->n_runs = 1;
+		return storms_read_number(optarg, &request->seed);
 	case 's':
-		return storms_read_number(optarg, &wish->seed);
+		return storms_read_number(optarg, &request->seed);
 	case 'a':
-		return storms_read_number(optarg, &wish->n_agents) && wish->n_agents &&
-			wish->n_agents <= MAX_AGENTS;
+		return storms_read_number(optarg, &request->n_agents) &&
+			request->n_agents && request->n_agents <= MAX_AGENTS;
 	case 'f':
-		return storms_read_number(optarg, &wish->mtbf_s) && wish->mtbf_s;
+		return storms_read_number(optarg, &request->mtbf_s) && request->mtbf_s;
 	case 'm':
-		wish->is_million = true;
+		request->is_million = true;
 		return true;
 	}
 	return false;
@@ -383,16 +384,16 @@ static const struct storms_options options = {
 
 int main(int argc, char **argv)
 {
-	struct wish wish = {.n_runs = 12, .mtbf_s = 600};
+	struct request request = {.n_runs = 12, .mtbf_s = 600};
 	struct storm_totals totals = {.n_runs = 0};
 	int status;
 
-	if (!storms_read_options(&options, argc, argv, &wish, &status))
+	if (!storms_read_options(&options, argc, argv, &request, &status))
 		return status;
-	if (wish.is_million)
-		return measure_million(wish.seed) ? 1 : 0;
-	for (uint64_t i = 0; i < wish.n_runs; i++)
-		one_run(wish.seed + i, &wish, &totals);
-	storms_report(&totals, wish.seed, false);
+	if (request.is_million)
+		return measure_million(request.seed) ? 1 : 0;
+	for (uint64_t i = 0; i < request.n_runs; i++)
+		one_run(request.seed + i, &request, &totals);
+	storms_report(&totals, request.seed, false);
 	return totals.n_wrong ? 1 : 0;
 }

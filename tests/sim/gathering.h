@@ -36,7 +36,7 @@ struct gathering_peer {
 	uint64_t id;
 	struct triad_member *member; /* NULL: dead */
 	struct triad_collector *collector;
-	struct pma_way *way;
+	struct pma_client *client;
 	struct triad_fabric *part; /* that the collector sweeps; NULL: none yet */
 	uint64_t changes, incarnation;
 	uint64_t master; /* id that it is told to report to; 0: the manager */

@@ -22,7 +22,7 @@ struct pmas {
 	uint64_t (*raw)[TRIAD_N_COUNTERS]; /* of each port of the fabric */
 };
 
-struct pma_way {
+struct pma_client {
 	struct triad_mad_transport transport;
 	struct triad_collector_clock clock;
 	const struct pmas *pmas;
@@ -37,7 +37,7 @@ struct pma_way {
 struct pmas *pmas_new(const struct triad_fabric *fabric);
 void pmas_free(struct pmas *pmas);
 
-struct pma_way *pma_way_new(const struct pmas *pmas, uint64_t seed);
-void pma_way_free(struct pma_way *way);
+struct pma_client *pma_client_new(const struct pmas *pmas, uint64_t seed);
+void pma_client_free(struct pma_client *client);
 
 #endif

@@ -25,16 +25,16 @@ struct storms_options {
 	const struct option *known;
 	void (*usage)(void);
 	/* Takes one, whose value is in optarg; returns false when it is no good. */
-	bool (*take)(int option, void *wish);
+	bool (*take)(int option, void *request);
 };
 
-/* Reads the command line into 'wish'.  Returns whether to go on; '*status' is the exit
+/* Reads the command line into 'request'.  Returns whether to go on; '*status' is the exit
  * status if not. */
 bool storms_read_options(const struct storms_options *options, int argc, char **argv,
-	void *wish, int *status);
+	void *request, int *status);
 
 /* What programs that count by simulated time are asked for. */
-struct storms_wish {
+struct storms_request {
 	uint64_t seconds, seed; /* of simulated time; the first run's */
 	bool is_one, is_json;
 };
@@ -49,11 +49,11 @@ struct storms_wish {
 	}
 
 /* Takes one of these; returns false when it is none, or no good. */
-bool storms_take(int option, struct storms_wish *wish);
+bool storms_take(int option, struct storms_request *request);
 
 /* Runs until all is simulated or 5 runs went wrong, and reports.  'one_run' adds to the
  * totals and returns whether all was right.  Returns the exit status. */
-int storms_run(const struct storms_wish *wish,
+int storms_run(const struct storms_request *request,
 	bool (*one_run)(uint64_t number, void *context, struct storm_totals *totals),
 	void *context);
 
