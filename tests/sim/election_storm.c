@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Storms over simulated clusters: random faults, then quiet, then a look at whether all
- * is as it must be.
+/* Storms over simulated clusters: random faults, then a time without faults, then a
+ * check of masters and permissions.
  *
- * One run is a cluster of its own, made from one number; a violation names it, and
- * '--run NUMBER' repeats it alone. */
+ * Each run has a cluster of its own, made from one number.  A violation prints that
+ * number, and '--run NUMBER' repeats the run alone. */
 /* Row: E1, X4 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #define S TRIAD_US_PER_S
 #define MS TRIAD_US_PER_MS
 #define STORMS_PER_RUN 10
-/* After the last fault everything has settled: a candidate that never asks is passed
- * over after five leases, a member that started waits for one. */
+/* How long settling takes after the last fault: a candidate that never asks is skipped
+ * after five leases, and a member that started waits for one. */
 #define QUIET_US (10 * S)
 
 struct storm {
@@ -132,7 +132,7 @@ static void do_harm(struct storm *storm)
 	}
 }
 
-/* Everything works again; only a partition may stay, and who is dead. */
+/* Ends all faults; only a partition may stay, and dead nodes. */
 static void calm(struct storm *storm)
 {
 	struct elections *s = storm->elections;

@@ -85,7 +85,7 @@ static uint64_t guid_of(const struct tree *tree, const struct position *position
 				       : 0x1000 + 16 * (uint64_t)lid_of(tree, position);
 }
 
-/* --- ways --- */
+/* --- routes --- */
 
 static unsigned down(unsigned n)
 {

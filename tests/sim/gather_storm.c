@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Storms over simulated agents that read simulated PMAs and tell one manager: agents
- * die, start, stand still, are cut off and get other masters, nodes fail, messages and
- * MADs are lost, while counters count.  No total at the manager is ever more than what
- * the hardware counted; in quiet after it, all are what it counted, and nothing is
- * refused, though masters change.
+/* Storms over simulated agents that read simulated PMAs and report to one manager:
+ * agents die, start, pause, are cut off and get other masters, nodes fail, messages and
+ * MADs are lost, while counters count.  No total at the manager ever exceeds what the
+ * hardware counted.  Without faults afterwards, all totals equal what it counted, and
+ * nothing is refused, though masters change.
  *
- * One run is a gathering of its own, made from one number; a violation names it, and
- * '--run NUMBER' repeats it alone. */
+ * Each run has agents of its own, made from one number.  A violation prints that
+ * number, and '--run NUMBER' repeats the run alone. */
 /* Row: M1, M4 */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@
 #define BACKOFF_US (50 * TRIAD_US_PER_MS)
 #define SWEEP_US (10 * TRIAD_US_PER_S)
 #define DIAMETER 6 /* of a fat tree */
-/* Whatever was lost is found out within two liveness times, and then rounds go. */
+/* A lost message is noticed within two liveness times; then claim rounds follow. */
 #define SETTLE_US (2 * LIVENESS_US + 2 * (DIAMETER + 2) * BACKOFF_US)
 #define MAX_AGENTS 16u
 #define STORMS_PER_RUN 4
@@ -60,7 +60,7 @@ static void violate(struct storm *storm, const char *what, uint64_t n)
 
 /* --- what happens --- */
 
-/* Half of the ports carry packets, and half, those or others, wait. */
+/* Half of the ports carry packets, and half of the ports, the same or others, wait. */
 static void count(struct storm *storm)
 {
 	struct pmas *pmas = storm->gathering->pmas;
@@ -154,7 +154,7 @@ static void harm(struct storm *storm)
 	}
 }
 
-/* All agents are there again but one that stays away, if any other is. */
+/* All agents are there again except one that stays dead, if there is another. */
 static void calm(struct storm *storm)
 {
 	struct gathering *g = storm->gathering;
@@ -200,8 +200,8 @@ static void one_sweep(struct storm *storm)
 	expect_none_over(storm);
 }
 
-/* What agents have in hand may be of before the storm's end, and who was silent in all
- * of its sweeps is left out of some. */
+/* Agents' present readings may date from before the storm's end, and nodes that were
+ * silent in all of its sweeps are left out of some. */
 static void settle(struct storm *storm)
 {
 	uint64_t us = gathering_settle(storm->gathering, SETTLE_US);
@@ -265,7 +265,7 @@ static void one_run(
 		params.n_agents = (unsigned)request->n_agents;
 	storm.gathering = gathering_new(&params);
 	begun_us = storm.gathering->now_us;
-	/* No refresh: it would mend what is not told otherwise. */
+	/* No refresh: it would correct what was never reported otherwise. */
 	gathering_configure(storm.gathering, 0, 0);
 	(void)gathering_settle(storm.gathering, SETTLE_US);
 	gathering_sweep(storm.gathering); /* zeros, from which totals count */

@@ -363,7 +363,7 @@ static uint32_t n_owned(const struct gathering_peer *peer)
 	return alive.n_nodes;
 }
 
-/* Each node once: those who believe to own one are those whom the manager believes. */
+/* Each node has one owner, the same by its own view and by the manager's. */
 static bool is_settled(struct gathering *g)
 {
 	struct triad_claims *claims = triad_member_claims(g->manager.member);
@@ -430,7 +430,7 @@ static void sweep_part(struct gathering *g, struct gathering_peer *peer)
 		(void)triad_collector_step(peer->collector);
 		status = triad_collector_status(peer->collector);
 	} while (status.sweeping);
-	/* It took as long as its clock says: others go on meanwhile. */
+	/* It took as long as its clock shows: the others continue meanwhile. */
 	while (g->now_us < peer->client->now_us)
 		step(g);
 	view = triad_collector_view(peer->collector);

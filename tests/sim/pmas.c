@@ -115,7 +115,7 @@ static void fill(const struct pmas *pmas, uint8_t *mad, uint16_t lid)
 	}
 }
 
-/* --- ways --- */
+/* --- clients --- */
 
 static bool is_lost(struct pma_client *client)
 {
