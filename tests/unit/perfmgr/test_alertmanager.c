@@ -89,7 +89,7 @@ START_TEST(test_body_of_alert_that_is_over_has_its_end)
 }
 END_TEST
 
-/* What changes while an alert lasts must not be in its labels. */
+/* Labels identify an alert, so they must not contain anything that changes. */
 START_TEST(test_labels_stay_while_findings_change)
 {
 	struct triad_outgoing_alert reported = make_alert();
@@ -132,7 +132,7 @@ START_TEST(test_body_without_alerts_is_an_empty_list)
 }
 END_TEST
 
-/* All that can be long is, and each character takes two octets. */
+/* All strings have their maximal length, and each character needs an escape. */
 START_TEST(test_body_of_the_longest_alerts_is_whole)
 {
 	struct triad_outgoing_alert alerts[2] = {make_alert(), make_alert()};

@@ -60,7 +60,7 @@ static const struct {
 	{"type", "\033[31m\xff", "no type '?[31m?'"},
 };
 
-START_TEST(test_argument_mistake_says_what)
+START_TEST(test_argument_mistake_is_reported)
 {
 	static const struct triad_metrics_filter empty;
 
@@ -247,7 +247,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, NULL);
 	tcase_add_test(cases, test_argument_of_each_kind_is_taken);
-	tcase_add_loop_test(cases, test_argument_mistake_says_what, 0, N(mistakes));
+	tcase_add_loop_test(cases, test_argument_mistake_is_reported, 0, N(mistakes));
 	tcase_add_test(cases, test_argument_nodes_beyond_eight_are_refused);
 	tcase_add_loop_test(cases, test_format_of_accept, 0, N(accepts));
 	tcase_add_loop_test(cases, test_gzip_of_accept_encoding, 0, N(encodings));
