@@ -356,7 +356,8 @@ static void oracle_uplinks(struct oracle *oracle)
 	}
 }
 
-/* Counts ports in 'n', and those that don't answer in 'n_silent'. */
+/* Writes a sample per switch, or per host port.  Adds their number to '*n', and the
+ * number of those with an unanswered query to '*n_silent'. */
 static void oracle_timeouts(struct oracle *oracle, unsigned *n, unsigned *n_silent)
 {
 	struct triad_engine_row row;

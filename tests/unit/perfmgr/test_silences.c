@@ -382,6 +382,7 @@ START_TEST(test_file_of_a_later_version_is_refused_as_such)
 }
 END_TEST
 
+/* Silences that were read from a damaged file can be written and read again. */
 START_TEST(test_file_of_random_octets_harms_nothing)
 {
 	uint64_t start = triad_clock_now_us(), random = start;
