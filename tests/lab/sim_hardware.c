@@ -295,9 +295,9 @@ static unsigned answer_register(struct node *node, uint8_t *mad)
 		return STATUS_ATTRIBUTE_UNSUPPORTED;
 	if (attribute == ATTRIBUTE_GENERAL_INFO)
 		number = 0;
-	else if (number == 0x900a) /* of the temperature sensor */
+	else if (number == 0x900a) /* the index of a sensor */
 		index = get(mad + AT_REGISTER, 4) & 0xfff;
-	else if (number == 0x9003) /* of the fan */
+	else if (number == 0x9003) /* the index of a fan */
 		index = mad[AT_REGISTER];
 	found = find_register(node, number, index);
 	if (!found)
