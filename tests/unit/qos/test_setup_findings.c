@@ -388,7 +388,7 @@ START_TEST(test_engine_with_tables_warned_of_once)
 	make(SL2VL("sl2vl-scope\ngroup: one\n" AS_IT_IS));
 	ck_assert_str_eq(texts(),
 		"warning: scopes: the routing engine has the last word on SL2VL and VL "
-		"arbitration tables, and may replace what they append");
+		"arbitration tables, and may replace what they say");
 	make(NULL);
 	ck_assert_uint_eq(plan->n_findings, 0);
 	drop_all();
