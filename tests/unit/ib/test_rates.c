@@ -4,12 +4,12 @@
 #include "tests/unit/run.h"
 #include "triad/fabric.h"
 
-/* Codes as they were given [IBA 15.2.5.16], in the order of what they carry: 64 of 66
- * bits from FDR on, 8 of 10 before. */
+/* The codes of rates [IBA 15.2.5.16], in the order of their data rates: from FDR on 64
+ * of 66 bits are data, before that 8 of 10. */
 static const struct {
 	uint8_t code;
 	unsigned tenths;
-	unsigned carried; /* in tenths, put as if 8 of 10 bits were data */
+	unsigned carried; /* data rate in tenths of Gb/s, times 10 / 8 */
 } rates[] = {
 	{2, 25, 25},
 	{5, 50, 50},

@@ -89,14 +89,14 @@ START_TEST(test_route_disabled_end_passed_by)
 }
 END_TEST
 
-START_TEST(test_route_own_port_unknown_is_no_way)
+START_TEST(test_route_own_port_unknown_is_no_route)
 {
 	fabric->sm_port = NONE;
 	ck_assert_str_eq(find(LEAF, NONE), "");
 }
 END_TEST
 
-START_TEST(test_route_longer_than_smps_go_is_no_way)
+START_TEST(test_route_longer_than_smps_go_is_no_route)
 {
 	end();
 	fixture_begin();
@@ -121,7 +121,7 @@ int main(void)
 	tcase_add_test(cases, test_route_shortest_taken);
 	tcase_add_test(cases, test_route_without_link_by_either_end_leads_elsewhere);
 	tcase_add_test(cases, test_route_disabled_end_passed_by);
-	tcase_add_test(cases, test_route_own_port_unknown_is_no_way);
-	tcase_add_test(cases, test_route_longer_than_smps_go_is_no_way);
+	tcase_add_test(cases, test_route_own_port_unknown_is_no_route);
+	tcase_add_test(cases, test_route_longer_than_smps_go_is_no_route);
 	return run_cases(cases);
 }
