@@ -31,8 +31,7 @@ static ibnd_port_t ports[N_NODES][3];
 static ibnd_port_t *port_table[N_NODES][3];
 static ibnd_fabric_t found;
 
-static pthread_mutex_t lock =
-	PTHREAD_MUTEX_INITIALIZER; /* of the following variables */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the variables below */
 static unsigned n_asked;
 static enum {
 	ALL,

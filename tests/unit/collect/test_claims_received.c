@@ -484,7 +484,7 @@ START_TEST(test_agent_beyond_the_cap_replaces_a_dead_one)
 }
 END_TEST
 
-START_TEST(test_words_of_ones_own_or_a_manager_are_left)
+START_TEST(test_own_messages_and_a_managers_are_ignored)
 {
 	const struct triad_collect_head head = head_of(OTHER);
 	const struct triad_collect_alive manager = {.is_manager = true};
@@ -544,7 +544,7 @@ static void add_fabrics(TCase *cases)
 	tcase_add_test(cases, test_claim_nearer_than_the_fabric_allows_is_refused);
 	tcase_add_test(cases, test_agent_refused_is_asked_when_the_fabric_is_another);
 	tcase_add_test(cases, test_agent_beyond_the_cap_replaces_a_dead_one);
-	tcase_add_test(cases, test_words_of_ones_own_or_a_manager_are_left);
+	tcase_add_test(cases, test_own_messages_and_a_managers_are_ignored);
 	tcase_add_test(cases, test_claims_octets_are_few);
 }
 

@@ -815,7 +815,7 @@ END_TEST
 
 /* --- malformed messages --- */
 
-START_TEST(test_words_of_another_with_the_same_id_are_counted_and_left)
+START_TEST(test_messages_of_another_with_the_same_id_are_counted_and_ignored)
 {
 	const struct triad_collect_head head = {
 		.kind = TRIAD_COLLECT_OWNER, .sender = peers[0].id, .incarnation = 5};
@@ -874,8 +874,8 @@ int main(void)
 	tcase_add_test(cases, test_messages_in_anothers_name_are_refused);
 	tcase_add_test(cases,
 		test_messages_that_only_a_manager_may_send_are_refused_from_others);
-	tcase_add_test(
-		cases, test_words_of_another_with_the_same_id_are_counted_and_left);
+	tcase_add_test(cases,
+		test_messages_of_another_with_the_same_id_are_counted_and_ignored);
 	tcase_add_test(
 		cases, test_message_without_sender_or_of_another_version_is_counted);
 	return run_cases(cases);

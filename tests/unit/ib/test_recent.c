@@ -23,7 +23,7 @@ START_TEST(test_table_found_is_the_first_from_then_on)
 	ck_assert_int_eq(triad_recent_find(&recent, base, base + 2, 2), 0);
 	ck_assert_int_eq(triad_recent_find(&recent, base, base + 4, 1), 1);
 	ck_assert_int_eq(triad_recent_find(&recent, base, base, 2), 2);
-	/* the beginning of one is another one */
+	/* a table's beginning isn't the same table */
 	ck_assert_int_eq(triad_recent_find(&recent, base, base + 2, 1), -1);
 }
 END_TEST

@@ -42,7 +42,7 @@ START_TEST(test_argument_of_each_kind_is_taken)
 END_TEST
 
 static const struct {
-	const char *name, *value, *says;
+	const char *name, *value, *expected;
 } mistakes[] = {
 	{"counters", "PortXmitData", "no argument 'counters'"},
 	{"", "", "no argument ''"},
@@ -65,7 +65,7 @@ START_TEST(test_argument_mistake_is_reported)
 	static const struct triad_metrics_filter empty;
 
 	ck_assert(!add(mistakes[_i].name, mistakes[_i].value));
-	ck_assert_msg(strstr(reason, mistakes[_i].says) != NULL, "%s", reason);
+	ck_assert_msg(strstr(reason, mistakes[_i].expected) != NULL, "%s", reason);
 	ck_assert_mem_eq(&filter, &empty, sizeof(filter));
 }
 END_TEST

@@ -768,7 +768,7 @@ END_TEST
 
 /* A silence of either end silences the link, even if that end has left the fabric.  A
  * switch is silenced only by a silence of its own. */
-START_TEST(test_metrics_say_what_is_silenced)
+START_TEST(test_metrics_show_what_is_silenced)
 {
 	struct triad_silences silences = {.n = 1};
 	struct triad_metrics_params params = {.silences = &silences};
@@ -1003,7 +1003,7 @@ int main(void)
 	tcase_add_test(cases, test_metrics_row_of_another_port_has_no_counters);
 	tcase_add_test(cases, test_metrics_names_with_quotes_are_escaped);
 	tcase_add_test(cases, test_metrics_of_a_node_that_left_stay);
-	tcase_add_test(cases, test_metrics_say_what_is_silenced);
+	tcase_add_test(cases, test_metrics_show_what_is_silenced);
 	tcase_add_test(cases, test_metrics_longest_names_fit);
 	tcase_add_test(cases, test_metrics_data_of_over_64_bits_keeps_its_digits);
 	tcase_add_test(cases, test_metrics_own_without_view_are_all);

@@ -295,11 +295,11 @@ END_TEST
 
 START_TEST(test_recordings_of_a_session_that_ended_are_old)
 {
-	struct datagram received, unheard, hello;
+	struct datagram received, undelivered, hello;
 
 	meet();
 	received = make(ends, 0, 1, "heard");
-	unheard = make(ends, 0, 1, "unheard");
+	undelivered = make(ends, 0, 1, "unheard");
 	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_ACCEPTED);
 	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_OLD);
 	ck_assert(!opened.answer);
@@ -309,11 +309,11 @@ START_TEST(test_recordings_of_a_session_that_ended_are_old)
 	(void)pass(ends, 1, 0, &opened);
 	ck_assert_int_eq(pass(ends, 0, 1, &opened), TRIAD_SEAL_ACCEPTED);
 	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_OLD);
-	ck_assert_int_eq(take(ends, 0, 1, &unheard, &opened), TRIAD_SEAL_OLD);
+	ck_assert_int_eq(take(ends, 0, 1, &undelivered, &opened), TRIAD_SEAL_OLD);
 	/* Even after its restart the receiver doesn't accept them. */
 	start(ends, 2, 1);
 	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_OLD);
-	ck_assert_int_eq(take(ends, 0, 1, &unheard, &opened), TRIAD_SEAL_OLD);
+	ck_assert_int_eq(take(ends, 0, 1, &undelivered, &opened), TRIAD_SEAL_OLD);
 	ck_assert_int_eq(take(ends, 0, 1, &hello, &opened), TRIAD_SEAL_HELLO);
 }
 END_TEST
