@@ -254,16 +254,21 @@ static bool can_store(const struct triad_election *e, uint64_t to, uint64_t term
 	return !e->has_disk_trouble || lease_is_on_disk(e, to, term);
 }
 
-static void promise(struct triad_election *e, uint64_t to, uint64_t term)
+/* A promise in memory alone only restricts this member. */
+static void promise_in_memory(struct triad_election *e, uint64_t to, uint64_t term)
 {
-	struct triad_election_stored *stored = &e->stored;
-	bool is_new = !lease_is_on_disk(e, to, term);
-
 	e->has_run_out &= to == e->conf.id;
 	e->promise = (struct promise){
 		.holder = to, .term = term, .until_us = e->now_us + lease_us(e)};
+}
+
+static void promise(struct triad_election *e, uint64_t to, uint64_t term)
+{
+	struct triad_election_stored *stored = &e->stored;
+
+	promise_in_memory(e, to, term);
 	/* A vote that is on disk needs no write. */
-	if (!is_new)
+	if (lease_is_on_disk(e, to, term))
 		return;
 	stored->voted_term = term;
 	stored->voted_for = to;
@@ -310,8 +315,14 @@ uint64_t lease_vote(struct triad_election *e, const struct triad_election_messag
 		e->counts.n_stale++;
 		return 0;
 	}
-	if (!can_store(e, m->from, m->claim))
+	if (!can_store(e, m->from, m->claim)) {
+		/* IS_CONF_MANAGER counts only of the sender that has our promise.  A
+		 * member with a full disk and better ports than the holder would elect
+		 * for ever without one. */
+		if (m->priority & TRIAD_PRIORITY_IS_CONF_MANAGER)
+			promise_in_memory(e, m->from, m->claim);
 		return 0;
+	}
 	promise(e, m->from, m->claim);
 	return m->claim;
 }

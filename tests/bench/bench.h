@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What benchmarks share. */
+/* Functions for all benchmarks. */
 #ifndef TRIAD_TESTS_BENCH_BENCH_H
 #define TRIAD_TESTS_BENCH_BENCH_H
 
@@ -18,11 +18,11 @@ static inline void die(const char *what)
 	exit(1);
 }
 
-static inline void *need(void *history)
+static inline void *need(void *memory)
 {
-	if (!history)
+	if (!memory)
 		die("out of memory");
-	return history;
+	return memory;
 }
 
 static inline uint64_t least(uint64_t a, uint64_t b)
@@ -30,13 +30,13 @@ static inline uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Microseconds that memcpy takes for as many octets. */
+/* Copies octets by memcpy; returns the microseconds that takes. */
 static inline uint64_t copy(void *to, const void *from, size_t size)
 {
 	uint64_t begun_us = triad_clock_now_us();
 
 	memcpy(to, from, size);
-	/* The copy must happen. */
+	/* The compiler must not remove the copy. */
 	__asm__ volatile("" : : "r"(to) : "memory");
 	return triad_clock_now_us() - begun_us;
 }

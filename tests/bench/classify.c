@@ -3,20 +3,23 @@
  *
  *     classify [--rules N] [--ports N] [--json]
  *
- * A policy of N rules of all sorts and 1,000 groups, a fabric of so many end ports, and
- * requests between any two of them, of which some match early, some late, most none.
+ * A policy of N rules of all sorts and 1,000 groups, a fabric of N end ports, and
+ * requests between any two of them.  Some requests match early, some late, most none.
  *
  * match_ns      one request on average, best of five rounds
  * linear_ns     the same without compiling: one rule after the other, with the groups
- * of each port known beforehand; of few requests compile_ms    best of three octets
- * what the compiled policy takes none, rule    of 1,000 requests how many match no
- * rule; the mean index of the rest
+ *               of each port known beforehand; 2,000 requests
+ * compile_ms    best of three
+ * octets        size of the compiled policy
+ * none, rule    of 1,000 requests how many match no rule; the mean index of the rule
+ *               that the others match
  *
  * The groups are racks, and some partitions and lists of names and of hosts.  Other
- * policies for which the same is told:
+ * policies are measured, too:
+ *
  * scattered     every group has 200 hosts from anywhere, so no two ports are alike
- * worst         all words have to be read: each field holds for four rules in five, and
- *               all together for none
+ * worst         all words have to be read: each field matches in four rules of five,
+ *               all fields together in none
  *
  * Nothing here is asserted: machines differ. */
 #include <inttypes.h>
@@ -34,14 +37,14 @@
 #define N_REQUESTS (1u << 20)
 #define N_LINEAR 2000
 #define COMPILE_ROUNDS 3
-#define PORTS_OF_GROUP 200 /* scattered ones */
+#define PORTS_OF_GROUP 200 /* of a scattered group */
 #define RACKS_OF_GROUP 4
 #define NODES_OF_RACK 40
 
 struct bench {
 	uint64_t seed;
 	unsigned n_rules;
-	unsigned n_ends; /* about */
+	unsigned n_ends; /* approximately */
 	struct triad_fabric *fabric;
 	uint32_t *ends; /* end ports */
 	uint32_t n;
@@ -51,12 +54,12 @@ struct bench {
 struct figures {
 	double match_ns, compile_ms, none, rule;
 	size_t octets;
-	uint64_t sum; /* so that nothing is left out */
+	uint64_t sum; /* so that the compiler removes no match */
 };
 
-static uint64_t dice(struct bench *bench, uint64_t sides)
+static uint64_t random_of(struct bench *bench, uint64_t end)
 {
-	return random_next(&bench->seed) % sides;
+	return random_next(&bench->seed) % end;
 }
 
 /* --- a policy of all sorts --- */
@@ -64,8 +67,8 @@ static uint64_t dice(struct bench *bench, uint64_t sides)
 static void add_hosts(struct bench *bench, struct triad_policy_group *group)
 {
 	for (unsigned i = 0; i < PORTS_OF_GROUP; i++) {
-		uint64_t guid =
-			FABRIC_PARTITIONED_GUID(dice(bench, bench->fabric->n_nodes));
+		uint64_t guid = FABRIC_PARTITIONED_GUID(
+			random_of(bench, bench->fabric->n_nodes));
 
 		policy_add_range(&group->guids, guid, guid + 2);
 	}
@@ -74,7 +77,8 @@ static void add_hosts(struct bench *bench, struct triad_policy_group *group)
 static void add_racks(struct bench *bench, struct triad_policy_group *group)
 {
 	for (unsigned i = 0; i < RACKS_OF_GROUP; i++) {
-		uint64_t first = dice(bench, bench->fabric->n_nodes / NODES_OF_RACK) *
+		uint64_t first =
+			random_of(bench, bench->fabric->n_nodes / NODES_OF_RACK) *
 			NODES_OF_RACK;
 
 		policy_add_range(&group->guids, FABRIC_PARTITIONED_GUID(first),
@@ -85,7 +89,7 @@ static void add_racks(struct bench *bench, struct triad_policy_group *group)
 static void add_names(struct bench *bench, struct triad_policy_group *group)
 {
 	for (unsigned i = 0; i < PORTS_OF_GROUP / 10; i++) {
-		uint64_t node = dice(bench, bench->fabric->n_nodes);
+		uint64_t node = random_of(bench, bench->fabric->n_nodes);
 
 		policy_add_port_name(group, bench->fabric->nodes[node].name, 1, false);
 	}
@@ -94,7 +98,7 @@ static void add_names(struct bench *bench, struct triad_policy_group *group)
 static void fill_group(
 	struct bench *bench, struct triad_policy_group *group, bool is_scattered)
 {
-	uint64_t sort = dice(bench, 20);
+	uint64_t sort = random_of(bench, 20);
 	char name[32];
 
 	if (is_scattered || sort == 0) {
@@ -103,44 +107,44 @@ static void fill_group(
 		add_names(bench, group);
 	} else if (sort < 4) {
 		snprintf(name, sizeof(name), "part-%u",
-			(unsigned)dice(bench, N_PARTITIONS));
+			(unsigned)random_of(bench, N_PARTITIONS));
 		policy_add_partition(group, name);
 	} else {
 		add_racks(bench, group);
 	}
 }
 
-/* Up to 'width' values from one under 'end' on. */
+/* Adds up to 'width' values, beginning with a random one below 'end'. */
 static void add_range(
 	struct bench *bench, struct triad_ranges *ranges, uint64_t end, uint64_t width)
 {
-	uint64_t first = dice(bench, end);
+	uint64_t first = random_of(bench, end);
 
-	policy_add_range(ranges, first, first + dice(bench, width));
+	policy_add_range(ranges, first, first + random_of(bench, width));
 }
 
 static void fill_rule(struct bench *bench, struct triad_policy_rule *rule)
 {
-	/* Most speak of ports; some of both ends. */
-	if (dice(bench, 10) < 7)
-		for (uint64_t n = 1 + dice(bench, 3); n; n--)
+	/* Most rules have groups, some at both ends. */
+	if (random_of(bench, 10) < 7)
+		for (uint64_t n = 1 + random_of(bench, 3); n; n--)
 			policy_add_group(
-				&rule->sources, (uint32_t)dice(bench, N_GROUPS));
-	if (dice(bench, 10) < 7)
-		for (uint64_t n = 1 + dice(bench, 3); n; n--)
-			policy_add_group(
-				&rule->destinations, (uint32_t)dice(bench, N_GROUPS));
-	if (dice(bench, 10) < 5)
+				&rule->sources, (uint32_t)random_of(bench, N_GROUPS));
+	if (random_of(bench, 10) < 7)
+		for (uint64_t n = 1 + random_of(bench, 3); n; n--)
+			policy_add_group(&rule->destinations,
+				(uint32_t)random_of(bench, N_GROUPS));
+	if (random_of(bench, 10) < 5)
 		add_range(bench, &rule->service_ids, SERVICE_IDS, 2000);
-	if (dice(bench, 10) < 2)
+	if (random_of(bench, 10) < 2)
 		add_range(bench, &rule->tclasses, 256, 100);
-	if (dice(bench, 10) < 2)
+	if (random_of(bench, 10) < 2)
 		add_range(bench, &rule->pkeys, N_PARTITIONS, N_PARTITIONS / 2);
-	if (dice(bench, 10) < 1)
+	if (random_of(bench, 10) < 1)
 		add_range(bench, &rule->qos_classes, 4096, 2000);
-	if (dice(bench, 20) < 1)
+	if (random_of(bench, 20) < 1)
 		add_range(bench, &rule->sls, 16, 8);
-	/* Rules that hold for nearly everything would hide all that follow. */
+	/* A rule that matches nearly every request would hide all that follow. */
 	if (rule->sources.n && rule->destinations.n)
 		return;
 	if (!rule->service_ids.n)
@@ -162,7 +166,7 @@ static struct triad_policy *mixed_policy(struct bench *bench, bool is_scattered)
 	return policy;
 }
 
-/* One field or the other does not hold. */
+/* In each rule, one field does not match. */
 static struct triad_policy *hard_policy(struct bench *bench)
 {
 	struct triad_policy *policy = policy_sized(2, 16, bench->n_rules, 0);
@@ -171,7 +175,7 @@ static struct triad_policy *hard_policy(struct bench *bench)
 	policy_add_range(&policy->groups[1].guids, 1, 1);
 	for (unsigned i = 0; i < bench->n_rules; i++) {
 		struct triad_policy_rule *rule = &policy->rules[i];
-		unsigned lacks = (unsigned)dice(bench, 5);
+		unsigned lacks = (unsigned)random_of(bench, 5);
 
 		policy_add_group(&rule->sources, lacks == 0);
 		policy_add_group(&rule->destinations, lacks == 1);
@@ -192,18 +196,19 @@ static void make_requests(struct bench *bench)
 	bench->requests = need(calloc(N_REQUESTS, sizeof(*bench->requests)));
 	for (unsigned i = 0; i < N_REQUESTS; i++)
 		bench->requests[i] = (struct triad_class_request){
-			.source = bench->ends[dice(bench, bench->n)],
-			.destination = bench->ends[dice(bench, bench->n)],
-			.has_service_id = dice(bench, 10) > 0,
-			.has_tclass = dice(bench, 2),
-			.has_pkey = dice(bench, 10) > 0,
-			.has_qos_class = dice(bench, 4) == 0,
-			.has_sl = dice(bench, 4) == 0,
-			.service_id = dice(bench, SERVICE_IDS),
-			.tclass = (uint8_t)dice(bench, 255),
-			.qos_class = (uint16_t)dice(bench, 4096),
-			.pkey = (uint16_t)(0x8000 | (1 + dice(bench, N_PARTITIONS))),
-			.sl = (uint8_t)dice(bench, 16),
+			.source = bench->ends[random_of(bench, bench->n)],
+			.destination = bench->ends[random_of(bench, bench->n)],
+			.has_service_id = random_of(bench, 10) > 0,
+			.has_tclass = random_of(bench, 2),
+			.has_pkey = random_of(bench, 10) > 0,
+			.has_qos_class = random_of(bench, 4) == 0,
+			.has_sl = random_of(bench, 4) == 0,
+			.service_id = random_of(bench, SERVICE_IDS),
+			.tclass = (uint8_t)random_of(bench, 255),
+			.qos_class = (uint16_t)random_of(bench, 4096),
+			.pkey = (uint16_t)(0x8000 |
+				(1 + random_of(bench, N_PARTITIONS))),
+			.sl = (uint8_t)random_of(bench, 16),
 		};
 }
 
@@ -317,7 +322,7 @@ static void note_groups(
 
 #define GROUP_WORDS (N_GROUPS / 64 + 1)
 
-/* Fails when a request is answered differently. */
+/* Exits when the compiled policy gives another answer. */
 static double measure_linear(struct bench *bench, struct triad_policy *policy)
 {
 	uint64_t(*groups)[2][GROUP_WORDS] = need(calloc(N_LINEAR, sizeof(*groups)));

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Congestion explained in a large fabric, as after each sweep.
+/* The explanation of congestion in a large fabric, as after each sweep.
  *
  *     congestion [--radix N] [--quick] [--json]
  *
  * A fat tree of three levels of switches with N ports (36: 11,664 hosts and 1,620
- * switches), with 64 slow hosts, each sent to by 200 others: all ports on the ways
- * wait.  --quick: N is 8 and 8 others, one round.
+ * switches), with 64 slow hosts, to each of which 200 others send: all ports on the
+ * paths wait. --quick: N is 8 and 8 others send, one round.
  *
  * turns_ms        once for each change of the forwarding tables
- * find_ms         each sweep; the best of five
- * roots           that were found
- * waiting         ports
+ * find_ms         for each sweep; the best of five
+ * roots           found
+ * waiting         ports that wait
  *
  * Nothing here is asserted: machines differ. */
 #include <inttypes.h>
@@ -32,12 +32,12 @@ static void add_waits(const struct triad_routes_layout *layout, uint32_t from,
 	uint32_t to, struct triad_congestion_load *loads)
 {
 	uint32_t port = layout->hosts[to].port;
-	struct triad_routes_path way;
+	struct triad_routes_path path;
 
 	triad_routes_path_find(layout, layout->hosts[from].port, port,
-		layout->fabric->ports[port].lid, 0, &way);
-	for (uint32_t i = 0; i < way.n_hops; i++)
-		loads[way.hops[i].port] = (struct triad_congestion_load){0.5f, 0.5f};
+		layout->fabric->ports[port].lid, 0, &path);
+	for (uint32_t i = 0; i < path.n_hops; i++)
+		loads[path.hops[i].port] = (struct triad_congestion_load){0.5f, 0.5f};
 }
 
 static struct triad_congestion_load *make_loads(

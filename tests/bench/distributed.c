@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What collecting by many costs: agents that read a million ports and tell their
+/* The cost of distributed collecting: agents read a million ports and report to their
  * manager, in one process (tests/sim/gathering.h: members, collectors and the manager's
  * engine are the real ones; PMAs, network and clock are simulated).
  *
@@ -16,16 +16,16 @@
 #define LIVENESS_US (3 * TRIAD_US_PER_S)
 #define SLOT_US (LIVENESS_US / 20)
 #define LIMIT_US (120 * TRIAD_US_PER_S)
-/* Words of 4 octets that a link of 100 Gb/s carries each way in a sweep. */
+/* Words of 4 octets that a link of 100 Gb/s carries in each direction in a sweep. */
 #define LINK_WORDS (UINT64_C(31250000000))
 
 enum load { QUIET, BUSY };
 
 struct measured {
-	double up_octets;  /* a sweep */
-	double raw_octets; /* a sweep, all ports and counters as they are */
+	double up_octets;  /* per sweep */
+	double raw_octets; /* per sweep, all ports and counters as they are */
 	double manager_cores;
-	double oldest_s; /* of the agents' last words, at the worst moment */
+	double oldest_s; /* the greatest age of an agent's last message */
 };
 
 /* --- counters --- */
@@ -38,9 +38,9 @@ static uint32_t mix(uint32_t a, uint32_t b)
 	return (uint32_t)(product >> 32);
 }
 
-/* What the hardware of a port says after 'k' sweeps: on a busy fabric 10 to 60 percent
- * of what its link carries, more or less from one sweep to the next; on a quiet one
- * what management takes. */
+/* The hardware counters of a port after 'k' sweeps: on a busy fabric 10 to 60 percent
+ * of what its link carries, varying from sweep to sweep; on a quiet one the management
+ * traffic. */
 static void count(enum load load, uint32_t port, uint32_t k, uint64_t *raw)
 {
 	uint64_t words = (uint64_t)k * 144, packets;
@@ -71,7 +71,7 @@ static void sweep(struct gathering *g, enum load load, uint32_t k)
 	gathering_look(g);
 }
 
-/* --- what is measured --- */
+/* --- measuring --- */
 
 static uint64_t raw_octets(const struct gathering *g)
 {
@@ -93,7 +93,8 @@ static struct measured measure(
 	struct measured m = {0};
 	uint64_t raw_before, up_before, cpu_before;
 
-	/* The first two tell of everything: it is new, and so is its pace. */
+	/* The first two sweeps report all counters: they are new, and so are their
+	 * rates. */
 	for (unsigned i = 0; i < 2; i++)
 		sweep(g, load, ++*k);
 	raw_before = raw_octets(g);
@@ -118,7 +119,7 @@ static uint64_t count_wrong(const struct gathering *g)
 		gathering_count_wrong(g, TRIAD_SYMBOL_ERROR_COUNTER);
 }
 
-/* What the manager has: rows, offsets, claims, the fabric and who is how far. */
+/* The manager's memory: rows, offsets, claims, the fabric and the agents' progress. */
 static double manager_mb(const struct gathering *g)
 {
 	const struct triad_fabric *fabric = g->params.fabric;
@@ -140,7 +141,7 @@ static uint64_t settle(struct gathering *g)
 	return us;
 }
 
-/* --- what is printed --- */
+/* --- output --- */
 
 static void print_measured(const char *name, const struct measured *m)
 {
@@ -160,12 +161,12 @@ static void run(struct gathering *g, uint32_t n_sweeps)
 	gathering_configure(g, 1024, 60);
 	cold_us = settle(g);
 	cold_octets = g->broadcast_octets;
-	gathering_sweep(g); /* zeros, from which totals count */
+	gathering_sweep(g); /* zeros: totals count from here */
 	quiet = measure(g, QUIET, &k, n_sweeps);
 	busy = measure(g, BUSY, &k, n_sweeps);
 	gathering_configure(g, 0, 1);
 	everything = measure(g, BUSY, &k, 1);
-	/* With everything told there is nothing that may differ. */
+	/* All counters were reported, so none may differ. */
 	n_wrong = count_wrong(g);
 	gathering_kill(g, g->params.n_agents / 2);
 	death_us = settle(g);

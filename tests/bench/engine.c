@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One sweep of readings through the counter engine, beside the memory's own speed.
+/* One sweep of readings through the counter engine, compared with the memory's speed.
  *
  *     engine [--ports N] [--json]
  *
  * ns_per_port     one reading of each attribute, every counter changed, the ports in a
  *                 random order (seed printed)
- * octets_per_port what the engine takes
+ * octets_per_port size of the engine
  * copy_ratio      that time over the time of memcpy of ports x octets_per_port
- * watch           the same for a sweep as it is on a busy fabric, with what comes after
- *                 it: the data counters, PortXmitWait and packets of every port change,
+ * watch           the same for a sweep of a busy fabric and the evaluation after it:
+ *                 the data counters, PortXmitWait and packets of every port change,
  *                 errors of one port in a hundred; then rates, thresholds and
- * histograms ns_per_port     both; look_ns_per_port: what comes after the sweep alone
- *   octets_per_port of histograms and alerts
+ *                 histograms
+ *   ns_per_port       both
+ *   look_ns_per_port  the evaluation alone
+ *   octets_per_port   of histograms and alerts
  *
  * Best of five rounds each, in turn.  Nothing here is asserted: machines differ. */
 #include <inttypes.h>
@@ -22,10 +24,11 @@
 #include "tests/random.h"
 #include "tests/sim/fabrics.h"
 
-/* The collector knows a port while its answer is decoded: so long before the update. */
+/* The collector knows a port while it decodes the answer, so it prefetches the port
+ * that many updates ahead. */
 #define PORTS_AHEAD 4
 
-/* Of one port in so many errors change. */
+/* One port in so many has changed errors. */
 #define PORTS_PER_ERROR 100
 
 struct bench {
@@ -72,7 +75,8 @@ static void shuffle(struct bench *bench)
 	}
 }
 
-/* Microseconds for one sweep; with 'all_errors' those of every port change. */
+/* Returns the microseconds of one sweep; with 'all_errors' those of every port
+ * change. */
 static uint64_t sweep(struct bench *bench, bool all_errors, uint64_t now_us)
 {
 	struct triad_pma_reading errors = {0}, quiet, data = {0};
@@ -109,7 +113,7 @@ struct watched {
 	double ns_per_port, look_ns_per_port, octets_per_port;
 };
 
-/* Sweeps with a look at what they found. */
+/* Measures sweeps with the evaluation after each. */
 static struct watched measure_watch(struct bench *bench)
 {
 	uint64_t now_us = 3600 * TRIAD_US_PER_S, best_us = UINT64_MAX,
@@ -123,7 +127,7 @@ static struct watched measure_watch(struct bench *bench)
 		triad_watch_end_sweep(bench->watch, now_us, false, now_us);
 		look_us = triad_clock_now_us() - begun_us;
 		if (!i)
-			continue; /* resets: what the rounds before counted */
+			continue; /* the error counters' resets */
 		best_us = least(best_us, sweep_us + look_us);
 		best_look_us = least(best_look_us, look_us);
 	}

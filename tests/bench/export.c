@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The counters of a large fabric through what exports them, on one core.
+/* The exports of a large fabric's counters, on one core.
  *
  *     export [--ports N] [--json] [PART...]
  *
- * Parts, all of them unless some are named, with so many ports unless --ports says:
+ * Runs the parts named, by default all; --ports replaces each part's number of ports:
  *
  * sflow, 1,000,000  the sFlow agent, rounds over all ports as fast as they go
- *     samples_per_s           into datagrams, which are thrown away
+ *     samples_per_s           into datagrams, which are dropped
  *     octets_per_sample       of them, with their headers
  *     copy_ratio              that time over the time of memcpy of as many octets
- *     loopback_samples_per_s  sent to a socket of this host that nobody reads
- *     octets_per_port         what the agent takes
+ *     loopback_samples_per_s  sent to a socket of this host that no program reads
+ *     octets_per_port         size of the agent
  *
- * metrics, 70,000  the text that Prometheus gets
- *     first_us       from a generator's making to its first 32 KiB
+ * metrics, 70,000  the text for Prometheus
+ *     first_us       from the creation of a generator to its first 32 KiB
  *     text_ms        to the end of the text, in pieces of 32 KiB
  *     octets, lines  of the text
  *     ns_per_line    of text_ms
- *     memory         octets that the generator took
+ *     memory         octets that the generator allocated
  *     copy_ratio     that time over the time of memcpy of as many octets
  *     http_first_ms, http_whole_ms  from connecting to the HTTP server, by the
- * loopback, to the first octet and to the end
+ *                                   loopback, to the first octet and to the end
  *
  * Best of five rounds each, in turn.  Nothing here is asserted: machines differ. */
 #include "tests/bench/export.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The part of the benchmark that is Prometheus'; see export.c. */
+/* The benchmark's part for Prometheus; see export.c. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <sys/socket.h>
@@ -13,15 +13,15 @@
 #include "tests/sim/views.h"
 
 #define PIECE (32 * 1024)
-/* Beyond that many ports a subnet has no LIDs for switches of 36 hosts each: then they
- * are large, and most of their ports without a link. */
+/* For more ports a subnet has no LIDs if each switch has 36 hosts.  Switches are large
+ * then, and most of their ports have no link. */
 #define MOST_OF_SMALL_SWITCHES 90000
 
 struct bench {
 	uint64_t seed;
 	struct triad_view *view;
 	uint64_t first_us, text_us, copy_us;
-	size_t octets, lines, history;
+	size_t octets, lines, memory;
 };
 
 static size_t count_lines(const char *text, size_t size)
@@ -51,7 +51,7 @@ static void write_text(struct bench *bench, char *piece)
 		bench->octets += size;
 	text_us = triad_clock_now_us() - begun_us;
 	bench->text_us = least(bench->text_us, text_us);
-	bench->history = heap_in_use() - before;
+	bench->memory = heap_in_use() - before;
 	triad_metrics_free(metrics);
 }
 
@@ -74,7 +74,7 @@ static void copy_text(struct bench *bench, char *to, const char *from)
 
 	for (size_t left = bench->octets; left; left -= left < PIECE ? left : PIECE) {
 		memcpy(to, from, left < PIECE ? left : PIECE);
-		/* The copy must happen. */
+		/* The compiler must not remove the copy. */
 		__asm__ volatile("" : : "r"(to) : "memory");
 	}
 	bench->copy_us = least(bench->copy_us, triad_clock_now_us() - begun_us);
@@ -100,7 +100,7 @@ static void measure(struct bench *bench, bool as_json)
 			 "line, %zu octets of memory, %.2f times a copy\n",
 		bench->view->fabric->n_ports, bench->seed, bench->first_us,
 		(double)bench->text_us / 1000, bench->octets, bench->lines,
-		ratio(bench->text_us * 1000, bench->lines), bench->history,
+		ratio(bench->text_us * 1000, bench->lines), bench->memory,
 		ratio(bench->text_us, bench->copy_us));
 }
 
@@ -123,7 +123,7 @@ static int connect_to(uint16_t port)
 	return fd;
 }
 
-/* Reads one answer: its first octet and its end, in microseconds. */
+/* Reads one answer; lowers the microseconds to its first octet and to its end. */
 static void ask(uint16_t port, uint64_t *first_us, uint64_t *whole_us)
 {
 	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -168,7 +168,7 @@ void bench_metrics(unsigned n_ports, bool as_json)
 	struct bench bench = {.seed = 20260101};
 	bool is_large = n_ports > MOST_OF_SMALL_SWITCHES;
 	unsigned n_hosts = is_large ? 8 : 36, n_spare = is_large ? 170 : 0;
-	/* Two neighbours each. */
+	/* Each switch has two neighbours. */
 	unsigned per_switch = n_hosts + 2 + n_spare + n_hosts;
 	struct triad_fabric *fabric =
 		fabric_mixed(1 + n_ports / per_switch, n_hosts, n_spare, bench.seed);

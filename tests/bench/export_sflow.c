@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The part of the benchmark that is sFlow's; see export.c. */
+/* The benchmark's part for sFlow; see export.c. */
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -78,8 +78,8 @@ static struct triad_sflow_sender *make_sender(
 	return sender;
 }
 
-/* Microseconds for one sample of each port.  The agent's own time goes as fast as it
- * is called: half a round each time. */
+/* Returns the microseconds for one sample of each port.  The agent's clock advances
+ * half a round at each call, so that the agent is always busy. */
 static uint64_t sflow_round(
 	const struct bench *bench, struct triad_sflow_sender *sender, uint64_t *now_us)
 {
@@ -128,7 +128,7 @@ static void measure(const struct bench *bench)
 	char *from, *to;
 
 	loopback = make_sender(NULL, port);
-	sflow_round(bench, sender, &now_us); /* takes the fabric up */
+	sflow_round(bench, sender, &now_us); /* adopts the fabric */
 	sflow_round(bench, loopback, &loopback_now_us);
 	status = triad_sflow_sender_status(sender);
 	octets_per_sample = (double)octets / (double)status.n_samples;

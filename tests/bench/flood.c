@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the transport alone can do: a bare flood of performance queries.
+/* The speed of the transport alone: a flood of performance queries.
  *
  *     flood --port-guid GUID [--window N] [--rounds N] [--json] <LIST
  *
- * LIST has a line "LID PORT" for each port; each is asked for PortCounters and
- * PortCountersExtended, in that order, 'rounds' times.  No retries, no totals: a MAD
- * that is not answered within a second is counted as lost.
+ * LIST has a line "LID PORT" for each port.  Each is asked for PortCounters and
+ * PortCountersExtended, in that order, 'rounds' times.  There are no retries and no
+ * totals: a MAD without an answer within a second counts as lost.
  *
  * Prints ports, MADs sent and lost, seconds, MADs a second, and this process's CPU time
  * a MAD. */
@@ -61,7 +61,7 @@ static void read_targets(struct flood *flood)
 		die("no 'LID PORT' on standard input");
 }
 
-/* The n-th MAD of the flood. */
+/* Sends the n-th MAD of the flood. */
 static void send_one(struct flood *flood, uint64_t n)
 {
 	const struct target *target = &flood->targets[n / 2 % flood->n_targets];
@@ -78,8 +78,8 @@ static void send_one(struct flood *flood, uint64_t n)
 	flood->in_flight++;
 }
 
-/* Waits for an answer and takes all that are there: fewer turns between the one who
- * asks and the one who answers. */
+/* Waits for an answer and takes all that have arrived: so there are fewer switches
+ * between the client and the server. */
 static void receive_some(struct flood *flood)
 {
 	const struct triad_mad_transport *transport = flood->transport;

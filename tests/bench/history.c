@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Images of a busy fabric: a day of them, what they cost, and how soon one is read.
+/* A day of images of a busy fabric: their cost, and the time to read one.
  *
- *     history [--ports N] [--sweeps N] [--busy PERCENT] [--modules] [--lists] [--dir DIR]
- *             [--json]
+ *     history [--ports N] [--sweeps N] [--busy PERCENT] [--modules] [--lists]
+ *             [--dir DIR] [--json]
  *
  * --modules: an optical module at each port, whose readings change each 300 s
- * --lists: each port is expected to be something, and one is looked at in each sweep; each
- *          node has an owner; histograms of all counters, over all ports and in two groups
+ * --lists: each port has an expected state, and one is tested in each sweep; each node
+ *          has an owner; histograms of all counters, over all ports and in two groups
  *
- * octets          that all images have on the disk at the end, a sweep each 10 s of
+ * octets          size of all images on the disk at the end, with a sweep each 10 s of
  *                 simulated time
- * octets_most     the most that they had at any time
+ * octets_most     their largest size at any time
  * ns_per_port     to write an image, all tiers together
  * core_percent    of a core, with a sweep each 10 s
- * read_ms         to put an image together again, with rates
+ * read_ms         to restore an image, with rates
  * series_ms       for 64 points of one port's counter
  *
  * Nothing here is asserted: machines differ. */
@@ -69,7 +69,7 @@ static void *need(void *memory)
 	return memory;
 }
 
-/* Switches in pairs, port to port. */
+/* Makes pairs of switches that are linked port to port. */
 static struct triad_fabric *make_fabric(unsigned n_ports)
 {
 	struct triad_fabric_builder *builder = need(triad_fabric_builder_new(NULL));
@@ -112,7 +112,7 @@ static void make_view(struct bench *bench)
 	triad_fabric_unref(fabric);
 }
 
-/* Every port answers; counters of the busy ones grew by up to 10 GB of data. */
+/* Every port answers; the counters of busy ones grow, those of data by up to 10 GB. */
 static void sweep(struct bench *bench)
 {
 	bench->now_us += PERIOD_US;
@@ -133,7 +133,7 @@ static void sweep(struct bench *bench)
 	}
 }
 
-/* A reading with some noise in it. */
+/* A reading with some noise. */
 static uint16_t read_noisy(uint64_t seed, unsigned base, unsigned noise)
 {
 	return (uint16_t)(base + triad_hash_word(TRIAD_HASH_START, seed) % noise);
@@ -215,7 +215,7 @@ static void list_owners(struct bench *bench)
 		triad_kept_owners_add_agent(list, &agent);
 }
 
-/* Rates of up to 1 GB/s; half of the counters stand still. */
+/* Rates of up to 1 GB/s; half of the counters don't change. */
 static void list_histograms(struct bench *bench)
 {
 	static const char *const groups[N_SCOPES] = {"", "storage", "login"};
@@ -307,7 +307,7 @@ static double series_ms(struct bench *bench)
 	const struct triad_fabric *fabric = bench->view->fabric;
 	uint64_t begun_us = triad_clock_now_us();
 	const struct triad_fabric_node *node = &fabric->nodes[fabric->n_nodes / 2];
-	const struct triad_history_request wish = {.node_guid = node->guid,
+	const struct triad_history_request request = {.node_guid = node->guid,
 		.port = 1,
 		.counter = TRIAD_PORT_XMIT_DATA,
 		.to_us = UINT64_MAX,
@@ -315,7 +315,7 @@ static double series_ms(struct bench *bench)
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
 	char message[TRIAD_HISTORY_MESSAGE_SIZE];
 
-	if (!triad_history_reader_series(bench->reader, &wish, points, message))
+	if (!triad_history_reader_series(bench->reader, &request, points, message))
 		die(message);
 	return (double)(triad_clock_now_us() - begun_us) / 1000;
 }

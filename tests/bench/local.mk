@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Built by 'make', run by hand; tests only see that they run.
+# 'make' builds them; people run them.  Tests check only that they run.
 noinst_PROGRAMS += \
 	tests/bench/classify \
 	tests/bench/congestion \
@@ -27,7 +27,7 @@ tests_bench_history_SOURCES = tests/bench/history.c service/history_copies.c \
 	service/history_reader.c service/history_store.c service/state_path.c
 noinst_HEADERS += tests/bench/bench.h
 
-# A second plugin, which OpenSM asks for by the name "pathbench".
+# A second plugin, which OpenSM loads by the name "pathbench".
 check_LTLIBRARIES += tests/bench/libpathbench.la
 tests_bench_libpathbench_la_SOURCES = tests/bench/pathbench.c plugin/snapshot.c \
 	tests/bench/passbench.c tests/bench/passbench.h \
@@ -40,8 +40,8 @@ tests_bench_libpathbench_la_LDFLAGS = -module -avoid-version -shared -rpath /now
 	-Wl,--version-script=$(top_srcdir)/tests/bench/pathbench.map
 EXTRA_DIST += tests/bench/pathbench.map
 
-# Asks the SA for a path all the time, whoever is master.  The lab's port library is loaded
-# before it, and a sanitizer wants to be first.
+# Requests a path from the SA all the time, from any master.  Built without a sanitizer,
+# whose library would have to be loaded before the lab's port library, which is preloaded.
 tests_bench_path_stream_SOURCES = tests/bench/path_stream.c lib/calendar.c lib/clock.c
 tests_bench_path_stream_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
 tests_bench_path_stream_LDFLAGS = -Wc,-fno-sanitize=all

@@ -6,10 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* After a pass plugins are told that it is over, and may look at the subnet. */
+/* After a pass, plugins are notified of its end and may read the subnet. */
 #define REST_US 400000
 
-/* OpenSM has it without a prototype in a header. */
+/* OpenSM has no prototype of it in a header. */
 int osm_qos_setup(osm_opensm_t *osm);
 
 struct hooks {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What OpenSM's QoS pass takes when nothing is to be sent: with the hooks of whatever
- * plugin is before the routing engine, and without. */
+/* The time of OpenSM's QoS pass when it has nothing to send: with the hooks that a
+ * plugin has set in the routing engine, and without. */
 #ifndef TRIAD_TESTS_BENCH_PASSBENCH_H
 #define TRIAD_TESTS_BENCH_PASSBENCH_H
 
@@ -8,8 +8,8 @@
 
 #include "plugin/opensm.h"
 
-/* 'n' passes of each, in turns; writes JSON: the times in ns, and SMPs that were sent,
- * which should be none.  At rest: OpenSM must not sweep meanwhile. */
+/* Runs 'n' passes of each, in turn; writes JSON: the times in ns, and the number of
+ * SMPs sent, which should be 0.  OpenSM must not sweep meanwhile. */
 void triad_passbench(osm_opensm_t *osm, unsigned long n, FILE *out);
 
 #endif

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A client that asks the SA for the same path again and again, and tells who answers.
+/* A client that requests the same path from the SA again and again, and prints which SM
+ * answers.
  *
  *     path_stream --to GUID [--every-us N]
  *
- * Model: requests are due at fixed moments and wait for no answer: one that is lost, or
- * that a dead SM never gets, holds up none behind it.  Each goes to the SM's LID that
+ * Model: requests are due at fixed moments and wait for no answer: a request that is
+ * lost, or is sent to a dead SM, delays none after it.  Each goes to the SM's LID that
  * the port has at that moment, read from the file that umad_get_port() reads; so a new
- * master is asked as soon as it has set this port's PortInfo.  (umad_get_port() itself
- * reads all P_Keys as well, which is too much so often.)
+ * master gets requests as soon as it has set this port's PortInfo. (umad_get_port()
+ * itself also reads all P_Keys, which would take too long.)
  *
- * Prints a line for the first answer with a path, and for the first one from another
- * LID than the last answer's:
+ * Prints a line for the first answer with a path, and for each one from another LID
+ * than the last answer's:
  *
  *     LID SENT_US ANSWERED_US
  *
- * with both moments in CLOCK_BOOTTIME; and one for each request that got no path: it
- * was not sent, was answered with a status, or with nothing for a second:
+ * with both moments in CLOCK_BOOTTIME; and one for each request that got no path,
+ * because it was not sent, was answered with a status, or had no answer within a
+ * second:
  *
  *     lost LID SENT_US WHY
  *
@@ -39,7 +41,7 @@
 
 #define MAD_SIZE 256
 #define ROOM 4096
-/* As patient as IPoIB.  Few enough are under way that each is still remembered. */
+/* The timeout of IPoIB.  Fewer requests than REMEMBERED are sent within it. */
 #define TIMEOUT_MS 1000
 #define REMEMBERED 65536u
 
@@ -53,12 +55,12 @@ static struct {
 static struct {
 	int port, agent;
 	char sm_lid_path[256];
-	uint64_t prefix, guid; /* own */
+	uint64_t prefix, guid; /* of this port */
 	uint8_t *buffer;
 	uint32_t first_tid, n_sent;
 	uint64_t sent_us[REMEMBERED];
-	uint16_t asked[REMEMBERED]; /* its LID */
-	uint16_t last_lid;          /* who answered last, or 0 */
+	uint16_t asked[REMEMBERED]; /* the LID that each was sent to */
+	uint16_t last_lid;          /* of the SM that answered last, or 0 */
 } run;
 
 static void die(const char *what)
@@ -90,7 +92,7 @@ static void open_port(void)
 	run.first_tid = (uint32_t)triad_clock_boot_us();
 }
 
-/* PortInfo's MasterSMLID as it is now; 0 for none. */
+/* Reads the port's MasterSMLID; 0: none. */
 static uint16_t sm_lid(void)
 {
 	char text[16] = "";
@@ -102,9 +104,9 @@ static uint16_t sm_lid(void)
 	return size > 0 ? (uint16_t)strtoul(text, NULL, 0) : 0;
 }
 
-/* --- asking --- */
+/* --- requests --- */
 
-/* SubnAdmGet of a PathRecord by DGID and SGID [IBA 15.2.5.16]. */
+/* Writes a SubnAdmGet of a PathRecord by DGID and SGID [IBA 15.2.5.16]. */
 static void put_request(uint32_t number)
 {
 	struct triad_wire w;
@@ -124,7 +126,7 @@ static void put_request(uint32_t number)
 	triad_wire_put(&w, 8, run.guid);
 }
 
-static void tell_lost(uint16_t lid, uint64_t sent_us, const char *why)
+static void print_lost(uint16_t lid, uint64_t sent_us, const char *why)
 {
 	printf("lost %u %" PRIu64 " %s\n", lid, sent_us, why);
 	fflush(stdout);
@@ -135,7 +137,7 @@ static void send_request(void)
 	uint16_t lid = sm_lid();
 
 	if (!lid) {
-		tell_lost(0, triad_clock_boot_us(), "no-sm");
+		print_lost(0, triad_clock_boot_us(), "no-sm");
 		return;
 	}
 	put_request(run.first_tid + run.n_sent);
@@ -143,14 +145,15 @@ static void send_request(void)
 	umad_set_pkey(run.buffer, 0);
 	run.sent_us[run.n_sent % REMEMBERED] = triad_clock_boot_us();
 	run.asked[run.n_sent % REMEMBERED] = lid;
-	/* While the fabric has no SM, a MAD may be refused: the next one may be not. */
+	/* While the fabric has no SM, a MAD may be refused; the next one may be
+	 * sent. */
 	if (umad_send(run.port, run.agent, run.buffer, MAD_SIZE, TIMEOUT_MS, 0) == 0)
 		run.n_sent++;
 	else
-		tell_lost(lid, triad_clock_boot_us(), "not-sent");
+		print_lost(lid, triad_clock_boot_us(), "not-sent");
 }
 
-/* An answer, or a request that comes back because nobody answered. */
+/* Processes an answer, or a request that comes back without one. */
 static void take_answer(bool is_answered)
 {
 	const uint8_t *mad = umad_get_mad(run.buffer);
@@ -165,7 +168,7 @@ static void take_answer(bool is_answered)
 		return;
 	sent_us = run.sent_us[number % REMEMBERED];
 	if (!is_answered || mad[4] || mad[5]) {
-		tell_lost(run.asked[number % REMEMBERED], sent_us,
+		print_lost(run.asked[number % REMEMBERED], sent_us,
 			is_answered ? "refused" : "unanswered");
 		return;
 	}
@@ -186,7 +189,7 @@ static void take_answers(void)
 	}
 }
 
-/* Until that moment, or the end of standard input, which is what it returns. */
+/* Processes answers until that moment; true: standard input has ended before. */
 static bool listen_until(uint64_t due_us)
 {
 	struct pollfd fds[] = {
@@ -216,7 +219,7 @@ static void ask_all(void)
 		send_request();
 		take_answers();
 		due_us += options.every_us;
-		/* Whoever was held up doesn't ask all at once what it missed. */
+		/* After a delay, the requests missed are not sent all at once. */
 		if (due_us < triad_clock_boot_us())
 			due_us = triad_clock_boot_us();
 	} while (!listen_until(due_us));

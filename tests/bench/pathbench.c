@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What an answer to a PathRecord request costs, inside a real opensm: a plugin of
- * OpenSM's, beside Triad, that does what a file tells it, and writes JSON into another.
+/* The cost of an answer to a PathRecord request, in a real opensm.  This plugin of
+ * OpenSM, loaded besides Triad, executes a command from a file and writes JSON to
+ * another.
  *
  * It waits for the file that TRIAD_PATHBENCH names, with one of these lines, and
  * removes it when done:
@@ -10,15 +11,16 @@
  *     pass COUNT OUT
  *     storm CLIENTS GREEDY PACE SECONDS OUT
  *
- * "decide" works out COUNT random pairs of end ports, both directions each, by OpenSM's
- * functions under its shared lock, and by Triad's on a snapshot of the same subnet with
- * the policy in the file POLICY ("-": none).  "timer" writes how long answers took
- * since the last time: from the vendor's return out of umad_recv() with the request
- * until its return from umad_send() with the answer, whoever answered between.  For
- * that it is preloaded, so that those calls come here first.
+ * "decide" computes the paths of COUNT random pairs of end ports, both directions each:
+ * by OpenSM's functions under its shared lock, and by Triad's on a snapshot of the same
+ * subnet with the policy in the file POLICY ("-": none).  Neither time includes finding
+ * the ports of the GIDs.
  *
- * Both leave out finding the ports of the GIDs.  "pass" is in passbench.h, "storm" in
- * pathstorm.h. */
+ * "timer" writes the times of answers since the last time: from the return of
+ * umad_recv() with the request to the return of umad_send() with the answer, by OpenSM
+ * or by Triad.  For that the library is preloaded, so that it replaces these calls.
+ *
+ * "pass" is in passbench.h, "storm" in pathstorm.h. */
 #include "plugin/opensm.h"
 
 #include <dlfcn.h>
@@ -44,9 +46,9 @@
 #define LOOK_US 10000
 #define N_SLOTS 65536
 #define STORM_LOOK_MS 10
-#define BATCH 64 /* pairs for which OpenSM's lock is held */
+#define BATCH 64 /* pairs for each time that OpenSM's lock is held */
 
-/* OpenSM has it without a prototype in a header. */
+/* OpenSM has no prototype of it in a header. */
 void osm_pr_process_pair(osm_sa_t *sa, const ib_sa_mad_t *mad,
 	const osm_port_t *requester, const osm_alias_guid_t *from,
 	const osm_alias_guid_t *to, const ib_gid_t *sgid, const ib_gid_t *dgid,
@@ -70,7 +72,7 @@ static uint64_t now_ns(void)
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int (*real_recv)(int, void *, int *, int);
 static int (*real_send)(int, int, void *, int, int, int);
-static _Atomic uint64_t received[N_SLOTS]; /* by transaction and LID */
+static _Atomic uint64_t received[N_SLOTS]; /* by transaction ID and LID */
 static struct triad_latency answers;
 
 static void find_real(void)
@@ -80,7 +82,8 @@ static void find_real(void)
 		(int (*)(int, int, void *, int, int, int))dlsym(RTLD_NEXT, "umad_send");
 }
 
-/* Of a PathRecord's request (or answer), by its sender (or receiver). */
+/* The slot of a PathRecord's request (or answer), by its sender (or receiver); NULL:
+ * the MAD is none. */
 static _Atomic uint64_t *slot_of(void *umad, bool is_answer)
 {
 	const uint8_t *mad = umad_get_mad(umad);
@@ -95,12 +98,13 @@ static _Atomic uint64_t *slot_of(void *umad, bool is_answer)
 		N_SLOTS];
 }
 
-/* A real MAD, or a request of a storm; real ones first, so that a sweep goes on. */
+/* Receives a real MAD, or a request of a storm; real ones first, so that sweeps go
+ * on. */
 static int receive_any(int fd, void *umad, int *length, int timeout_ms)
 {
 	int agent = -1;
 
-	/* A storm may begin while OpenSM waits for ever. */
+	/* A storm may begin while OpenSM waits without a timeout. */
 	while (timeout_ms < 0 && agent < 0 &&
 		umad_poll(fd, triad_pathstorm_runs(fd) ? 0 : STORM_LOOK_MS))
 		agent = triad_pathstorm_receive(fd, umad, length);
@@ -131,7 +135,7 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	pthread_once(&once, find_real);
 	if (triad_pathstorm_take(umad))
 		return 0;
-	/* The buffer may be another's when it is sent. */
+	/* The buffer may have another owner when it is sent. */
 	slot = slot_of(umad, true);
 	begun_ns = slot ? atomic_exchange(slot, 0) : 0;
 	error = real_send(fd, agent, umad, length, timeout_ms, retries);
@@ -172,16 +176,16 @@ struct bench {
 
 static uint64_t state;
 
-static uint64_t chance(void)
+static uint64_t random_value(void)
 {
 	return random_next(&state);
 }
 
-/* Service-IDs as scripts/bench-pathrecord's policies have them, and as many that no
- * rule has. */
+/* Half of the Service-IDs are those of scripts/bench-pathrecord's policies; no rule has
+ * the others. */
 static uint64_t any_service(uint32_t n_rules)
 {
-	return 0x1000000 + chance() % (2 * (n_rules + 1)) * 16;
+	return 0x1000000 + random_value() % (2 * (n_rules + 1)) * 16;
 }
 
 static bool make_pairs(struct bench *bench)
@@ -194,8 +198,8 @@ static bool make_pairs(struct bench *bench)
 
 	bench->pairs = malloc(bench->n * sizeof(*bench->pairs));
 	while (bench->pairs && n < bench->n) {
-		uint32_t from = (uint32_t)(chance() % fabric->n_aliases);
-		uint32_t to = (uint32_t)(chance() % fabric->n_aliases);
+		uint32_t from = (uint32_t)(random_value() % fabric->n_aliases);
+		uint32_t to = (uint32_t)(random_value() % fabric->n_aliases);
 
 		if (!fabric->ports[fabric->aliases[from].port].lid ||
 			!fabric->ports[fabric->aliases[to].port].lid)
@@ -268,7 +272,7 @@ static void stock_classify(struct bench *bench, const struct ends *ends)
 	(void)sink;
 }
 
-/* The pairs' ports are looked up outside of what is timed. */
+/* The time does not include looking up the pairs' ports. */
 static double time_stock(
 	struct bench *bench, void (*one)(struct bench *, const struct ends *))
 {
@@ -292,9 +296,9 @@ static double time_stock(
 	return (double)sum_ns / (double)bench->n;
 }
 
-/* --- ours --- */
+/* --- Triad's part --- */
 
-/* As for OpenSM: classify, then the way there and back, of ports that are known. */
+/* As for OpenSM: classifies, then computes both directions, between known ports. */
 static double time_decide(struct bench *bench)
 {
 	const struct triad_answer_snapshot snapshot = {
@@ -360,7 +364,7 @@ static double time_classify(struct bench *bench)
 	return (double)sum_ns / (double)bench->n;
 }
 
-/* What reading the clock twice takes, which is in the figure above. */
+/* The time of reading the clock, which time_classify() includes. */
 static double clock_ns(void)
 {
 	uint64_t begun_ns = now_ns();
@@ -370,7 +374,7 @@ static double clock_ns(void)
 	return (double)(now_ns() - begun_ns) / 10000;
 }
 
-/* --- the whole --- */
+/* --- commands --- */
 
 static bool prepare(struct bench *bench, const char *policy_file)
 {
@@ -401,7 +405,7 @@ static void measure(struct bench *bench)
 {
 	double clock = clock_ns();
 
-	/* Once to warm up, each. */
+	/* The first run of each warms up. */
 	(void)time_stock(bench, stock_decide);
 	bench->stock_found = 0;
 	bench->stock_decide_ns = time_stock(bench, stock_decide);

@@ -13,12 +13,12 @@
 #include "triad/thread.h"
 
 #define MAD_SIZE 256
-#define MAGIC 0x53746f72u /* the upper half of a transaction's number */
+#define MAGIC 0x53746f72u /* the upper half of a transaction ID */
 #define INDEX_BITS 20
 #define LOOK_US 100000
 #define WAIT_NS 100000
 #define LOST_NS UINT64_C(1000000000)
-/* Of a PathRecord in a MAD of the SA. */
+/* Offsets of a PathRecord's fields in a MAD of the SA. */
 #define DGUID_AT (56 + 8 + 8)
 #define SGUID_AT (56 + 24 + 8)
 
@@ -29,8 +29,8 @@ struct host {
 
 struct client {
 	uint32_t host, partner;
-	uint32_t generation; /* of the present request */
-	uint64_t due_ns;     /* when it was; 0: it has none */
+	uint32_t generation; /* of the current request */
+	uint64_t due_ns;     /* when it was due; 0: there is none */
 	bool is_greedy;
 };
 
@@ -62,7 +62,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* --- clients, with the lock --- */
+/* --- clients; the lock is held --- */
 
 static void make_ready(uint32_t client)
 {
@@ -86,7 +86,7 @@ static struct counts *counts_of(const struct client *client)
 	return client->is_greedy ? &storm.greedy : &storm.modest;
 }
 
-/* When the next request is due. */
+/* The time when the next request is due. */
 static uint64_t next_due_ns(void)
 {
 	return storm.pace ? storm.begun_ns + storm.n_sent * 1000000000 / storm.pace
@@ -120,7 +120,7 @@ static void write_request(uint32_t index, uint8_t *umad)
 	storm.n_sent++;
 }
 
-/* --- in the place of libibumad's calls --- */
+/* --- replaced calls of libibumad --- */
 
 void triad_pathstorm_note(int fd, const void *umad)
 {
@@ -184,7 +184,7 @@ bool triad_pathstorm_take(const void *umad)
 	index = tid & ((1u << INDEX_BITS) - 1);
 	pthread_mutex_lock(&lock);
 	client = index < storm.n_clients ? &storm.clients[index] : NULL;
-	/* One that comes after it was given up is nobody's. */
+	/* Drops an answer to a request that was given up. */
 	if (client && client->due_ns &&
 		client->generation << INDEX_BITS == (tid & ~((1u << INDEX_BITS) - 1))) {
 		counts_of(client)->n_answered++;
@@ -199,7 +199,7 @@ bool triad_pathstorm_take(const void *umad)
 
 /* --- a storm --- */
 
-/* The hosts' ports that have a LID. */
+/* Finds the hosts' ports that have a LID. */
 static bool find_hosts(osm_opensm_t *osm)
 {
 	cl_qmap_t *ports = &osm->subn.port_guid_tbl;
@@ -239,7 +239,7 @@ static bool prepare(osm_opensm_t *osm, const struct triad_pathstorm_params *para
 
 		client->is_greedy = i >= params->n_clients;
 		client->host = client->is_greedy ? 0 : i % storm.n_hosts;
-		/* Each begins elsewhere. */
+		/* Each client begins with another partner. */
 		client->partner = (uint32_t)(i * UINT64_C(2654435761) % storm.n_hosts);
 		make_ready(i);
 	}
@@ -288,7 +288,7 @@ static void report(const struct triad_pathstorm_params *params, FILE *out)
 		(double)summary.max_ns / 1e3);
 }
 
-/* With the lock. */
+/* The lock is held. */
 static void clear(void)
 {
 	free(storm.hosts);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Thousands of clients that ask for paths all the time, as a job does that starts,
- * simulated in the opensm process: OpenSM gets their requests from umad_recv(), and
- * what it gives to umad_send() for them goes no further.
+/* Thousands of clients that request paths all the time, as a starting job does,
+ * simulated in the opensm process: umad_recv() gives OpenSM their requests, and
+ * umad_send() drops its answers to them.
  *
- * Model: each client is a process at a host.  It asks for the path to one host after
- * the other, the next one when it has an answer, or after a second without; all ask at
- * one time.  With a pace a request is due at its time, and late if no client is ready
- * then.  Greedy ones share one host, as a program does that asks for all its paths at
- * once.  Their requests are copies of the last real one, with other ends.  Real MADs
- * pass between them.
+ * Model: each client is a process at a host.  It requests the path to one host after
+ * the other: the next one when it has an answer, or after a second without one.  All
+ * begin at the same time.  With a pace, a request is due at its time, and is late if no
+ * client is ready then.  Greedy clients share one host, like a program that requests
+ * all its paths at once.  The requests are copies of the last real one, with other
+ * ends.  OpenSM still receives and sends real MADs.
  *
  * Thread-safety: any thread. */
 #ifndef TRIAD_TESTS_BENCH_PATHSTORM_H
@@ -21,30 +21,29 @@
 
 struct triad_pathstorm_params {
 	unsigned long n_clients, n_greedy, seconds;
-	unsigned long
-		pace; /* requests a second, of all together; 0: as soon as they can */
+	unsigned long pace; /* requests a second in total; 0: no limit */
 };
 
-/* Runs one and writes JSON: requests that were "answered", "bad" (a status, or no
- * path), "lost" (no answer in a second); of those of greedy clients, "greedy_answered"
- * and "greedy_lost"; from when the request was due to its answer, not of greedy ones:
- * "p50_us", "p99_us", "max_us". */
+/* Runs a storm and writes JSON: how many requests were "answered", "bad" (with a
+ * status), "lost" (no answer in a second); "greedy_answered" and "greedy_lost", of
+ * greedy clients; "p50_us", "p99_us" and "max_us", the time from when a request was due
+ * to its answer, without greedy clients. */
 void triad_pathstorm(
 	osm_opensm_t *osm, const struct triad_pathstorm_params *params, FILE *out);
 
-/* --- in the place of libibumad's calls --- */
+/* --- replaced calls of libibumad --- */
 
-/* Remembers a request that came, if it is one for a path. */
+/* Stores a request that arrived, if it is one for a path. */
 void triad_pathstorm_note(int fd, const void *umad);
 
-/* Whether there is one at that descriptor. */
+/* Whether a storm runs at that descriptor. */
 bool triad_pathstorm_runs(int fd);
 
-/* A request of a client that is ready, waiting for one for a millisecond; its agent.
- * -1: there is none, or no storm at that descriptor. */
+/* Waits up to 0.1 ms for a client that is ready, and writes its request.  Returns its
+ * agent; -1: there is none, or no storm at that descriptor. */
 int triad_pathstorm_receive(int fd, void *umad, int *length);
 
-/* Whether it was an answer to a client, who has it now. */
+/* Whether it was an answer to a client, which has received it now. */
 bool triad_pathstorm_take(const void *umad);
 
 #endif

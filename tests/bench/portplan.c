@@ -4,20 +4,20 @@
  *     portplan [--radix N] [--json]
  *
  * A fat tree of three levels of switches with N ports (36: 58,320 switch ports), and a
- * row for each switch port with what should be at its far end.
+ * row for each switch port with its expected far end.
  *
  * by_guid        rows name nodes by GUID, with the port
  * by_name        by name, with the port
  *
  * rows           of the configuration
- * placed_us      laying it over the fabric
- * nothing_us     a plan where all is as expected
- * miswired_us    4 hosts are where they should not be
+ * placed_us      placing it on the fabric
+ * nothing_us     a plan when all is as expected
+ * miswired_us    4 hosts are at wrong ports
  * disable_us     64 links between switches are expected disabled
  * enable_us      one port of ten is disabled and should not be
- * agenda_us      looking at that plan and doing all of it
+ * agenda_us      making the agenda of that plan and executing all of it
  *
- * Times are the median of five; how many items the plans have stands beside them.
+ * Times are the median of five; the number of items of each plan is printed, too.
  * Nothing here is asserted: machines differ. */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ struct fixture {
 	struct triad_history *history;
 	struct triad_expected *expected;
 	struct triad_placed *placed;
-	struct triad_plan *plan; /* the last one */
+	struct triad_plan *plan; /* the last plan made */
 };
 
 struct figures {
@@ -100,8 +100,7 @@ static void write_row(struct text *text, const struct triad_fabric *fabric,
 			by_name ? "name" : "node_guid", far_name, far->number);
 }
 
-/* One end of a link between switches, every so often, so that there are 'n' at
- * least. */
+/* Chooses one end of a link between switches at intervals that give at least 'n'. */
 static bool is_chosen(const struct triad_fabric *fabric, uint32_t port, uint32_t n)
 {
 	const struct triad_fabric_port *near = &fabric->ports[port];
@@ -113,8 +112,8 @@ static bool is_chosen(const struct triad_fabric *fabric, uint32_t port, uint32_t
 		(one_in < 2 || port % one_in == 0);
 }
 
-/* With 'n_disabled' links between switches disabled, at one end; nothing is said of the
- * other, which would contradict. */
+/* Expects 'n_disabled' links between switches disabled, at one end; the other end has
+ * no row, which would contradict. */
 static void expect(struct fixture *fixture, bool by_name, uint32_t n_disabled)
 {
 	static struct triad_diags diags;
@@ -192,7 +191,7 @@ static uint64_t plan(struct fixture *fixture)
 	return median(times_us);
 }
 
-/* All of it, as if it were approved. */
+/* Executes all items, as if they were approved. */
 static uint64_t go_through(const struct fixture *fixture)
 {
 	const struct triad_agenda_conf conf = {.max_actions = UINT32_MAX};
@@ -218,7 +217,7 @@ static uint64_t go_through(const struct fixture *fixture)
 
 /* --- the cases --- */
 
-/* The far ends of the first hosts' links, in pairs. */
+/* Swaps the far ends of the first hosts' links, in pairs. */
 static void swap_hosts(struct triad_fabric *fabric)
 {
 	uint32_t found[N_MISWIRED], n = 0;

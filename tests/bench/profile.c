@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A sweep of a busy fabric into a profile, beside the memory's own speed.
+/* A sweep of a busy fabric into a profile, compared with the memory's speed.
  *
  *     profile [--ports N] [--file PATH] [--json]
  *
- * rows_per_s      written, every port's data changed; to PATH, or a file in /tmp that
- * is removed ns_per_row      the same text_per_row    octets of a row before it is
- * compressed octets_per_row  and after copy_ratio      that time over the time of
- * memcpy of the text quiet_ns        for each port of a sweep where nothing changed all
- * rows_per_s and octets with all counters
+ * rows_per_s      written, every port's data changed; to PATH, or to a file in /tmp
+ *                 that is removed
+ * ns_per_row      the same
+ * text_per_row    octets of a row before it is compressed
+ * octets_per_row  and after
+ * copy_ratio      that time over the time of memcpy of the text
+ * quiet_ns        for each port of a sweep without changes
+ * all             the same with all counters
  *
  * Best of five rounds each, in turn.  Nothing here is asserted: machines differ. */
 #include <inttypes.h>
@@ -45,14 +48,14 @@ static _Noreturn void die(const char *what)
 	exit(1);
 }
 
-static void *need(void *history)
+static void *need(void *memory)
 {
-	if (!history)
+	if (!memory)
 		die("out of memory");
-	return history;
+	return memory;
 }
 
-/* Switches in pairs, port to port. */
+/* Makes pairs of switches that are linked port to port. */
 static struct triad_fabric *make_fabric(unsigned n_ports)
 {
 	struct triad_fabric_builder *builder = need(triad_fabric_builder_new(NULL));
@@ -99,7 +102,7 @@ static void make_view(struct bench *bench)
 	triad_fabric_unref(fabric);
 }
 
-/* Every port's counters are read, and those of data grew: up to 10 GB in a sweep. */
+/* Reads every port's counters; in a busy sweep, those of data grow by up to 10 GB. */
 static void sweep(struct bench *bench, bool is_busy)
 {
 	bench->now_us += 10 * TRIAD_US_PER_S;
@@ -146,7 +149,7 @@ static double copy_ns(const struct bench *bench, size_t size)
 		double ns;
 
 		memcpy(to, from, size);
-		/* The copy must happen. */
+		/* The compiler must not remove the copy. */
 		__asm__ volatile("" : : "r"(to) : "memory");
 		ns = (double)(triad_clock_now_us() - begun_us) * 1000 / bench->n_ports;
 		best = ns < best ? ns : best;

@@ -6,15 +6,15 @@
  * A fat tree of three levels of switches with N ports (36: 11,664 hosts and 1,620
  * switches), and a policy with a few groups and scopes.
  *
- * ports, tables   looked at
+ * ports, tables   compared
  * scopes          of the policy
  * plan_ms         the best of five
- * changes, smps   what the plan says; and dead places, ends cut off, findings
+ * changes, smps   of the plan; and its dead places, ends cut off, findings
  *
  * nothing         all tables are as they should be
  * little          100 of them are not
  * all             none is
- * dropped         the SL that all use gets no VL on any switch
+ * dropped         no switch maps the SL that all use to a data VL
  *
  * Nothing here is asserted: machines differ. */
 #include <inttypes.h>
@@ -130,7 +130,7 @@ static void apply(struct triad_fabric *fabric, const struct triad_setup_change *
 	}
 }
 
-/* A list of changes is not always of all. */
+/* A plan may list only a part of the changes, so plans follow until one is empty. */
 static void program(struct triad_setup *setup, struct triad_fabric *fabric)
 {
 	uint32_t n;
@@ -145,7 +145,7 @@ static void program(struct triad_setup *setup, struct triad_fabric *fabric)
 	} while (n);
 }
 
-/* One table in so many. */
+/* Changes the tables of one port in 'one_in'. */
 static void spoil(struct triad_fabric *fabric, uint32_t one_in)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* All routes of a large fabric, checked.
+/* A check of all routes of a large fabric.
  *
  *     routes [--radix N] [--quick] [--json]
  *
  * A fat tree of three levels of switches with N ports (36: 11,664 hosts and 1,620
- * switches; 56: 47,824 nodes).  --quick: N is 8, one round.
+ * switches; 56: 47,824 nodes). --quick: N is 8, one round.
  *
- * hash_ms         to see that tables are the same as before
- * check_ms        the whole check of tables that are right; the best of five
+ * hash_ms         to detect that tables are the same as before
+ * check_ms        the whole check of correct tables; the best of five
  * wrong_ms        of tables of which one entry in a thousand is wrong
- * wrong_pairs, loops   what is found there
- * octets          that the process grew by at most, for one check with its result
- * pairs           that were counted
+ * wrong_pairs, loops   found in these
+ * octets          by which the process grew at most, for one check with its result
+ * pairs           counted
  *
  * Nothing here is asserted: machines differ. */
 #include <inttypes.h>
@@ -30,7 +30,7 @@ struct figures {
 	uint32_t n_loops;
 };
 
-/* The most that this process had since reset_peak(). */
+/* The process's peak memory since reset_peak(). */
 static uint64_t peak_octets(void)
 {
 	FILE *file = fopen("/proc/self/status", "r");
@@ -77,7 +77,7 @@ static uint64_t measure(struct triad_fabric *fabric, unsigned n_rounds)
 	return best_us;
 }
 
-/* Sends one LID in 'one_in' of each switch by another port. */
+/* Routes one LID in 'one_in' of each switch to a random port. */
 static void spoil(struct triad_fabric *fabric, unsigned one_in, unsigned radix)
 {
 	uint64_t seed = 1;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which scopes of a policy apply in a large fabric, as one pass of the SM asks it.
+/* Finding the scopes of a policy that apply in a large fabric, as one pass of the SM
+ * does.
  *
  *     scopes [--hosts N] [--json]
  *
  * N hosts below switches with 36 ports, in three stages.  For each of two policies:
  *
- * compile_ms    the policy's scopes compiled
+ * compile_ms    compiling the policy's scopes
  * host_ns       the class of a host's port
  * port_ns       the class of a switch's port
- * sort_ns       the in-ports of a switch sorted into kinds, per port
+ * sort_ns       sorting the in-ports of a switch into kinds, per port
  * row_ns        the SL2VL scopes of one out-port
  * pass_ms       all of these and the VLArb scopes, of the whole fabric, once
- * kinds, classes of in-ports of a switch on average; of all ports
+ * kinds         of in-ports of a switch, on average
+ * classes       of all ports
  *
  * few           six groups of all sorts, eight scopes
  * many          300 groups of GUIDs and names, as many scopes
@@ -23,16 +25,16 @@
 
 #define N_PORTS 37 /* of a switch, with port 0 */
 #define HOSTS_OF_SWITCH 18
-#define SWITCHES_OF_LEAVES 5 / 2 /* leaves, as many above, half of that on top */
+#define SWITCHES_OF_LEAVES 5 / 2 /* leaves, as many above them, half as many on top */
 #define N_MANY 300
 #define SWITCH_GUID(i) (UINT64_C(0x200000000) + 16 * (uint64_t)(i))
 #define HOST_GUID(i) (UINT64_C(0x100000000) + 16 * (uint64_t)(i))
 
 struct bench {
 	unsigned n_hosts, n_switches, n_leaves;
-	char (*names)[32]; /* of hosts, then switches */
+	char (*names)[32]; /* of hosts, then of switches */
 	struct triad_scopes_end *ends;
-	uint32_t *hosts; /* classes */
+	uint32_t *hosts; /* their classes */
 };
 
 struct figures {
@@ -164,7 +166,8 @@ static void find_ports(const struct bench *bench, struct triad_scopes *scopes)
 		}
 }
 
-/* Hosts are at the first ports of leaves; behind the others is a switch's port. */
+/* Hosts are at the first ports of leaves; the far ends of the others are switch
+ * ports. */
 static void link_ports(const struct bench *bench)
 {
 	for (unsigned i = 0; i < bench->n_switches * N_PORTS; i++) {

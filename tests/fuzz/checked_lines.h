@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Lines that end in a checksum, made of any octets: mended, a fuzz target gets behind
- * the checksum, which random octets seldom meet.  It is calculated here once more, so
- * that the product's is compared with another one. */
+/* Lines that end in a checksum, made of any octets.  Random octets seldom have a valid
+ * checksum; fix_checksums() writes it, so that a fuzz target reaches the code after the
+ * check.  This is a second implementation of the checksum, which tests the
+ * product's. */
 #ifndef TRIAD_TESTS_FUZZ_CHECKED_LINES_H
 #define TRIAD_TESTS_FUZZ_CHECKED_LINES_H
 
@@ -38,8 +39,8 @@ static inline void put_octets(struct text *text, const char *octets, size_t size
 	text->size += size;
 }
 
-/* Puts a line's checksum in the place of its last word. */
-static inline void put_mended(struct text *text, const char *line, size_t size)
+/* Writes a line with the checksum instead of its last word. */
+static inline void put_checked_line(struct text *text, const char *line, size_t size)
 {
 	char sum[16];
 	size_t kept = size;
@@ -52,12 +53,12 @@ static inline void put_mended(struct text *text, const char *line, size_t size)
 	put_octets(text, sum, strlen(sum));
 }
 
-static inline void mend(struct text *text, const char *at, size_t size)
+static inline void fix_checksums(struct text *text, const char *at, size_t size)
 {
 	const char *end = at + size, *newline;
 
 	while (at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
-		put_mended(text, at, (size_t)(newline - at));
+		put_checked_line(text, at, (size_t)(newline - at));
 		at = newline + 1;
 	}
 	put_octets(text, at, (size_t)(end - at));

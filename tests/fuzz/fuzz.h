@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What fuzz targets have in common.
+/* Functions for all fuzz targets.
  *
  * Inputs are read with a struct triad_wire, whose reads past the end give 0. */
 #ifndef TRIAD_TESTS_FUZZ_H
@@ -24,8 +24,8 @@ static inline void require(bool holds, const char *what)
 	abort();
 }
 
-/* The next octets, at most 'most', in a block of just that size, to be freed: a
- * sanitizer sees the first octet too far. */
+/* Copies the next octets, at most 'most', into a block of exactly their size: a
+ * sanitizer then detects a read past their end.  The caller frees it. */
 static inline uint8_t *fuzz_take(struct triad_wire *w, size_t most, size_t *size)
 {
 	uint8_t *copy;
@@ -40,7 +40,7 @@ static inline uint8_t *fuzz_take(struct triad_wire *w, size_t most, size_t *size
 	return copy;
 }
 
-/* What indices of a fabric refer to is there. */
+/* Checks that a fabric's indices refer to existing nodes and ports. */
 static inline void fuzz_check_fabric(const struct triad_fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {

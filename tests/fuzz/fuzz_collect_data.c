@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What comes from the broker, with the head made right, heard by an agent and by a
- * manager with a small fabric, who also hear each other: DATA, DETAILS, histograms, the
- * fabric handed down, and the rest.  What they say is sound, and their time goes on.
+/* Messages from the broker, with valid headers, to an agent and to a manager with a
+ * small fabric, which also receive each other's messages: DATA, DETAILS, histograms,
+ * the fabric from the manager, and the rest.  The messages that they send must be
+ * valid, and their next times must be in the future.
  *
- * Input: messages, each behind 4 octets:
+ * Input: messages, each after 4 octets:
  *
- *     0  whom it is for (1 the manager), whose it is (2 and 4: SENDERS), whether it is
- *        of a later start (8), how much time passes before (the highest 4 bits)
- *     1  its kind, modulo N_KINDS: those of messages, and two more: the manager asks
- *        for histograms; the fabric of a TOPOLOGY, without its hash and not packed
+ *     0  receiver (1: the manager), sender (2 and 4: index in 'senders'), whether the
+ *        sender has started again (8), time that passes before (the highest 4 bits)
+ *     1  kind, modulo N_KINDS: those of messages, and two more: the manager requests
+ *        histograms; the fabric of a TOPOLOGY, without its hash and not packed
  *     2  length of the body, big-endian */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +24,11 @@
 #include "triad/clock.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Ports of hosts of the first and the second switch. */
+/* Port GUIDs of hosts at the first and the second switch. */
 #define AGENT UINT64_C(0x10000)
 #define MANAGER (~AGENT)
 #define OTHER UINT64_C(0x10100)
-#define ASK 16 /* kinds of messages have four bits */
+#define ASK 16 /* a message's kind has four bits */
 #define FABRIC 17
 #define N_KINDS 18
 #define MAX_POSTED 64u
@@ -51,9 +52,9 @@ static struct letter posted[MAX_POSTED];
 static unsigned n_posted, n_gathered;
 static uint64_t now_us;
 
-/* --- what they say and do --- */
+/* --- callbacks --- */
 
-/* Kept until it is delivered, as a broker does it. */
+/* Queues a message until it is delivered, as a broker does. */
 static void post(bool to_manager, const uint8_t *octets, size_t size)
 {
 	struct letter *letter = &posted[n_posted];
@@ -68,7 +69,7 @@ static void post(bool to_manager, const uint8_t *octets, size_t size)
 	n_posted++;
 }
 
-static void say(void *context, enum triad_member_to to, uint64_t id,
+static void send_message(void *context, enum triad_member_to to, uint64_t id,
 	const uint8_t *octets, size_t size)
 {
 	bool is_managers = context == &manager;
@@ -82,7 +83,7 @@ static void say(void *context, enum triad_member_to to, uint64_t id,
 	require(size &&
 			triad_collect_get_head(copy, size, &head, &body) ==
 				TRIAD_COLLECT_HEAD_GOOD,
-		"what is said is a message");
+		"a message sent is one");
 	free(copy);
 	if (to == TRIAD_MEMBER_TO_ALL || (to == TRIAD_MEMBER_TO_MANAGERS) ||
 		id == AGENT || id == MANAGER)
@@ -170,7 +171,7 @@ static void take_histograms(void *context, struct triad_gather *gather)
 	n_gathered++;
 }
 
-/* --- life --- */
+/* --- both sides --- */
 
 static void begin(struct side *side, uint64_t id, struct triad_fabric *fabric)
 {
@@ -184,7 +185,7 @@ static void begin(struct side *side, uint64_t id, struct triad_fabric *fabric)
 	};
 	const struct triad_member_sink sink = {
 		.context = side,
-		.send = say,
+		.send = send_message,
 		.histogram = give_histogram,
 		.clear = clear,
 		.fabric = take_fabric,
@@ -221,7 +222,7 @@ static void receive_from(struct side *side, uint8_t *octets, size_t size)
 	struct triad_collect_head head;
 	struct triad_wire body;
 
-	/* Said by the sender itself, unless it was passed on. */
+	/* The message comes from its sender, unless it was relayed. */
 	if (triad_collect_get_head(octets, size, &head, &body) ==
 			TRIAD_COLLECT_HEAD_GOOD &&
 		!head.n_relays)
@@ -235,7 +236,7 @@ static void receive_from(struct side *side, uint8_t *octets, size_t size)
 		triad_aggregator_check_silence(side->aggregator, now_us);
 }
 
-/* What is said in answer has its turn, too, while there is room. */
+/* Delivers the queued messages, and those sent in answer while there is room. */
 static void deliver(void)
 {
 	for (unsigned i = 0; i < n_posted; i++) {
@@ -250,7 +251,8 @@ static void deliver(void)
 
 static const uint64_t senders[] = {OTHER, AGENT, MANAGER, 0x77};
 
-static void say_message(uint8_t flags, unsigned kind, const uint8_t *body, size_t size)
+static void receive_input(
+	uint8_t flags, unsigned kind, const uint8_t *body, size_t size)
 {
 	const struct triad_collect_head head = {
 		.kind = kind,
@@ -282,7 +284,7 @@ static void ask_histograms(const uint8_t *body, size_t size)
 		now_us, take_histograms, NULL);
 }
 
-/* As topology_message.c has it. */
+/* The same hash as in topology_message.c. */
 static uint64_t hash_of(const uint8_t *octets, size_t size)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size;
@@ -340,7 +342,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		else if (kind == FABRIC)
 			hand_down(body, length);
 		else
-			say_message(flags, kind, body, length);
+			receive_input(flags, kind, body, length);
 		deliver();
 	}
 	end(&agent);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Messages of collectors, as they come and with the head made right, read by the codec
- * and heard by an agent that owns some nodes.  Whatever is accepted is written as it
- * was read; what the agent says is sound.
+/* Messages of collectors, unchanged and with a corrected header, decoded and received
+ * by an agent that owns some nodes.  An accepted message must be encoded as it was
+ * decoded; the messages that the agent sends must be valid.
  *
- * Input: messages, each behind its length (2 octets, big-endian; its highest bits say
- * how much time passes before). */
+ * Input: messages, each after its length (2 octets, big-endian; the highest bits are
+ * the time that passes before). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define N_NODES 24u
 #define ROOM (TRIAD_COLLECT_MAX_SIZE)
 
-static uint8_t said[ROOM], again[ROOM];
+static uint8_t sent[ROOM], again[ROOM];
 
 /* --- the agent --- */
 
@@ -28,15 +28,15 @@ static void send_owner(void *context, uint64_t to,
 	struct triad_collect_head got;
 	struct triad_collect_owner read;
 	struct triad_wire body;
-	size_t size = triad_collect_put_owner(&head, owner, claims, said, sizeof(said));
+	size_t size = triad_collect_put_owner(&head, owner, claims, sent, sizeof(sent));
 
 	(void)context;
 	(void)to;
 	require(size &&
-			triad_collect_get_head(said, size, &got, &body) ==
+			triad_collect_get_head(sent, size, &got, &body) ==
 				TRIAD_COLLECT_HEAD_GOOD,
-		"what is said is a message");
-	require(triad_collect_get_owner(&body, &read), "and sound");
+		"a message sent is one");
+	require(triad_collect_get_owner(&body, &read), "and valid");
 }
 
 static void ask_list(void *context, uint64_t to)
@@ -167,7 +167,7 @@ static size_t receive_body(struct received *received, struct triad_wire *body)
 	}
 }
 
-/* What was accepted is accepted again, with the same octets the third time. */
+/* An accepted message, encoded again, must be accepted and give the same octets. */
 static void receive_from(struct received *received, const uint8_t *octets, size_t size)
 {
 	static uint8_t second[ROOM];
@@ -185,7 +185,7 @@ static void receive_from(struct received *received, const uint8_t *octets, size_
 	check_claims(received->claims, received->now_us);
 	if (!written)
 		return;
-	/* An older TRAP has no evidence. */
+	/* A TRAP of an older version has no evidence, so it may grow. */
 	require(written <= size || received->head.kind == TRIAD_COLLECT_TRAP,
 		"it does not grow");
 	memcpy(second, again, written);
@@ -198,22 +198,22 @@ static void receive_from(struct received *received, const uint8_t *octets, size_
 	check_claims(received->claims, received->now_us);
 }
 
-/* Magic, version, kind and a sender as they should be, so that what is behind them is
+/* Corrects magic, version, kind and sender, so that the code after their checks is
  * reached. */
-static void receive_mended(
+static void receive_corrected(
 	struct received *received, const uint8_t *octets, size_t size)
 {
-	uint8_t mended[4096];
+	uint8_t corrected[4096];
 
-	if (size < TRIAD_COLLECT_HEAD_SIZE || size > sizeof(mended))
+	if (size < TRIAD_COLLECT_HEAD_SIZE || size > sizeof(corrected))
 		return;
-	memcpy(mended, octets, size);
-	memcpy(mended, "TC\1", 3);
-	mended[3] = (uint8_t)((mended[3] & 0xf0) |
-		(1 + (mended[3] & 0xf) % (TRIAD_COLLECT_N_KINDS - 1)));
-	memset(mended + 4, 0, 7);
-	mended[11] |= 1;
-	receive_from(received, mended, size);
+	memcpy(corrected, octets, size);
+	memcpy(corrected, "TC\1", 3);
+	corrected[3] = (uint8_t)((corrected[3] & 0xf0) |
+		(1 + (corrected[3] & 0xf) % (TRIAD_COLLECT_N_KINDS - 1)));
+	memset(corrected + 4, 0, 7);
+	corrected[11] |= 1;
+	receive_from(received, corrected, size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -229,7 +229,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (length > size)
 			length = size;
 		receive_from(&received, data, length);
-		receive_mended(&received, data, length);
+		receive_corrected(&received, data, length);
 		data += length;
 		size -= length;
 	}

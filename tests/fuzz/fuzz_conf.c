@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* triad.conf from any octets.  The first 8 are the GUID of the port; the rest is the
- * file.  Its first line, when it is "section.key value", is also set at run time. */
+/* triad.conf with any octets.  The first 8 are the GUID of the port; the rest is the
+ * file.  If the first line of the file is "section.key value", it is also set at run
+ * time. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static void check_diags(const struct triad_diags *diags, bool failed)
 	}
 }
 
-/* They follow from the GUID, which an input seldom changes. */
+/* The defaults depend on the GUID, which an input seldom changes. */
 static const struct triad_conf *standards_of(uint64_t guid)
 {
 	static const struct triad_conf *standards;
@@ -55,7 +56,7 @@ static void write_element(struct text *text, const struct triad_conf *conf,
 		(size_t)sprintf(text->octets + text->size, "%s = %s\n", name, value);
 }
 
-/* What is not at its default; defaults are checked by the unit tests. */
+/* Writes the values that differ from their defaults; unit tests check the defaults. */
 static void write_values(
 	struct text *text, const struct triad_conf *conf, uint64_t guid)
 {
@@ -78,7 +79,7 @@ static void write_values(
 				(struct triad_conf_key_ref){&keys[i], j});
 }
 
-/* Every value is one that a file could have given, whether others were wrong. */
+/* Checks that a file can contain each value, even if other values were wrong. */
 static void check_values(const struct triad_conf *conf, uint64_t guid)
 {
 	static struct text text;
@@ -92,7 +93,7 @@ static void check_values(const struct triad_conf *conf, uint64_t guid)
 	again = *standards_of(guid);
 	require(!triad_conf_parse(text.octets, text.size, guid, &again, &diags),
 		"values are in range");
-	/* Where values are from is not: those at their defaults were not written. */
+	/* The values' origin differs, as values at their defaults were not written. */
 	before = *conf;
 	memset(before.in_file, 0, sizeof(before.in_file));
 	memset(before.by_set, 0, sizeof(before.by_set));
@@ -100,7 +101,7 @@ static void check_values(const struct triad_conf *conf, uint64_t guid)
 	require(!memcmp(&again, &before, sizeof(again)), "values stay the same");
 }
 
-/* What the file made can be changed, its groups too. */
+/* Sets a value in the configuration that the file made; the value may be of a group. */
 static void set_one(
 	const struct triad_conf *conf, const char *text, size_t size, uint64_t guid)
 {
@@ -128,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data + sizeof(uint64_t);
 	struct triad_diags diags;
-	static struct triad_conf conf; /* shared with nobody, and never counted */
+	static struct triad_conf conf; /* its references aren't counted */
 	uint64_t guid;
 	int error;
 

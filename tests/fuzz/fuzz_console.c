@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a user may type at OpenSM's console: every octet goes to OpenSM as it is, in its
- * order, or is of a line that is ours, as the words of console_lines.h say it of a line
- * as a whole.
+/* Input to OpenSM's console.  Each octet goes to OpenSM, unchanged and in order, or
+ * belongs to a line for Triad.  The target finds these lines once more, as a whole, by
+ * the rules in console_lines.h.
  *
- * Input: what is typed. */
+ * Input: the octets that a user types. */
 #include "plugin/console_lines.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -13,7 +13,7 @@ struct outcome {
 	char passed[MOST];
 	size_t n_passed;
 	char ours[MOST];
-	size_t n_ours; /* commands, each with a 0 behind it */
+	size_t n_ours; /* commands, each with a 0 at its end */
 };
 
 static void put(char *to, size_t *n, const char *octets, size_t size)
@@ -80,7 +80,7 @@ static void judge_lines(struct outcome *outcome, const char *typed, size_t size)
 	put(outcome->passed, &outcome->n_passed, typed, (size_t)(end - typed));
 }
 
-/* A carriage return ends a command, too. */
+/* A carriage return also ends a command. */
 static void cut_returns(struct outcome *outcome)
 {
 	size_t kept = 0;

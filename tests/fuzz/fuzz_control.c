@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a client may send to the control socket: a frame's header, a request's
- * words, the command they make.  The input is a frame as it is on the wire. */
+/* Requests to the control socket: a frame's header, a request's words, and the command
+ * that they form.  The input is a frame as it is on the wire. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

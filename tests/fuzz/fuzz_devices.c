@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Devices that answer as they like: what is asked is a Get to a LID that is there, a
- * device that is silent is asked nothing any more, and what is kept is printable and
- * within its caps.
+/* Devices with any answers.  Each request must be a Get to a LID that exists, a silent
+ * device must get no further request, and stored values must be printable and within
+ * their limits.
  *
  * Input: answers, each a kind (1 octet: 0 none, 1 not sent, 2 a short one, others an
- * answer), the MAD's status (2), where its octets begin (1, behind the header), how
- * many there are (1), and these. */
+ * answer), the MAD's status (2), the offset of its octets (1, after the header), their
+ * number (1), and the octets. */
 #include "perfmgr/devices/devices.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/sim/fabrics.h"
@@ -13,7 +13,7 @@
 #define MELLANOX 0x0002c9
 #define MAX_ANSWERS 2000
 
-/* Of each node: whether anything came, and how often in a row nothing did. */
+/* Of each node: whether it has answered, and its unanswered requests in a row. */
 static bool has_answered[16];
 static unsigned n_unanswered[16];
 
@@ -49,7 +49,7 @@ static uint32_t check_question(const struct triad_fabric *fabric,
 	require(n_unanswered[fabric->ports[port].node] <
 			(has_answered[fabric->ports[port].node] ? TRIAD_DEVICES_MISSED
 								: 1),
-		"nothing to who is silent");
+		"no request to a silent device");
 	return fabric->ports[port].node;
 }
 
@@ -169,7 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (due_us == UINT64_MAX || due_us <= now_us)
 				break;
 			now_us = due_us;
-			/* All are silent: there is nothing more to come. */
+			/* All devices are silent: no request follows. */
 			if (!triad_devices_next(devices, now_us, &question, &due_us))
 				break;
 		}

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a process that discovers may say: any reply, with any octets behind it, or with
- * a fabric of any octets, packed as it should be.  A fabric that is taken fits
- * together, and is the same when it is said again.
+/* Replies of a process that discovers: any reply, followed by any octets, or by a
+ * fabric of any octets, packed correctly.  An accepted fabric must be consistent, and
+ * must be the same after another reply with it.
  *
- * Input: flags (1: magic, error and sizes are made right; 2: the octets are packed), a
+ * Input: flags (1: magic, error and sizes are corrected; 2: the octets are packed), a
  * struct triad_discovery_reply, the octets. */
 #include <zstd.h>
 
 #include "agent/discovery_reply.h"
 #include "tests/fuzz/fuzz.h"
 
-#define MEND 1u
+#define FIX_HEADER 1u
 #define PACK 2u
 
-/* As topology_message.c has it. */
+/* The same hash as in topology_message.c. */
 static uint64_t hash_of(const uint8_t *octets, size_t size)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size;
@@ -34,8 +34,8 @@ static uint8_t *pack(const uint8_t *octets, size_t size, size_t *packed_size)
 	return packed;
 }
 
-/* Said again by the same program. */
-static struct triad_fabric *say_again(const struct triad_discovery *made)
+/* Puts the fabric into a reply and reads that. */
+static struct triad_fabric *reply_again(const struct triad_discovery *made)
 {
 	struct triad_topology_packed packed, received;
 	struct triad_discovery again = {0};
@@ -54,7 +54,7 @@ static struct triad_fabric *say_again(const struct triad_discovery *made)
 
 static void check_fabric(struct triad_discovery *made)
 {
-	struct triad_fabric *again = say_again(made);
+	struct triad_fabric *again = reply_again(made);
 
 	fuzz_check_fabric(made->fabric);
 	require(again->n_nodes == made->fabric->n_nodes &&
@@ -82,7 +82,7 @@ static void receive_from(
 	require(packed.size <= TRIAD_TOPOLOGY_MAX_SIZE &&
 			packed.packed_size <= TRIAD_TOPOLOGY_MAX_SIZE,
 		"sizes have a cap");
-	/* So much is read from the pipe, or it is given up. */
+	/* The reader needs as many octets from the pipe, or fails. */
 	if (packed.packed_size > size)
 		return;
 	packed.octets = octets;
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(octets, data + 1 + sizeof(reply), n);
 	packed_size = n;
 	packed = data[0] & PACK ? pack(octets, n, &packed_size) : octets;
-	if (data[0] & MEND) {
+	if (data[0] & FIX_HEADER) {
 		sizes.hash = hash_of(octets, n);
 		sizes.size = data[0] & PACK ? (uint32_t)n : reply.size;
 		sizes.packed_size = (uint32_t)packed_size;

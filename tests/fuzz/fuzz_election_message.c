@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Messages of an election, as they come and with header and sender made right, to a
- * member that is electing, standby or master; its permission never comes of them alone.
- * Whatever is accepted is written as it was read, but for flags that are not known, and
- * octets at the end.
+/* Messages of an election, unchanged and with corrected header and sender, to a member
+ * that is electing, standby or master.  They alone must never give it permission.  An
+ * accepted message must be encoded as it was decoded, except for unknown flags and
+ * octets at its end.
  *
- * Input: messages, each behind its length (2 octets, big-endian; its highest bits say
- * how much time passes before). */
+ * Input: messages, each after its length (2 octets, big-endian; the highest bits are
+ * the time that passes before). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static void check_round_trip(const uint8_t *octets, size_t size)
 	require(*triad_election_state_name(message.state), "a name");
 }
 
-/* What is said can be understood by the others, and what is stored holds. */
+/* Checks that other members can decode the messages sent, and that the state to store
+ * is consistent. */
 static void check_actions(struct triad_election *election)
 {
 	struct triad_election_action action;
@@ -47,7 +48,7 @@ static void check_actions(struct triad_election *election)
 			continue;
 		require(!triad_election_message_decode(&message, octets,
 				triad_election_message_encode(&action.message, octets)),
-			"what is said is sound");
+			"the messages sent are valid");
 	}
 }
 
@@ -58,7 +59,8 @@ static void receive_from(struct triad_election *election, const uint8_t *octets,
 	struct triad_permission_facts facts;
 	uint64_t sender = 3;
 
-	/* One's own come back from the transport; nobody can send in its name. */
+	/* The transport reports the real sender: no other member can send in this one's
+	 * name. */
 	if (!triad_election_message_decode(&message, octets, size) &&
 		message.from != HERE)
 		sender = message.from;
@@ -102,17 +104,17 @@ static struct triad_election *make_election(void)
 	return election;
 }
 
-/* Magic and version as they should be, so that what is behind them is reached. */
-static void receive_mended(struct triad_election *election, const uint8_t *octets,
+/* Corrects magic and version, so that the code after their checks is reached. */
+static void receive_corrected(struct triad_election *election, const uint8_t *octets,
 	size_t size, uint64_t now_us)
 {
-	uint8_t mended[2048];
+	uint8_t corrected[2048];
 
-	if (size < 8 || size > sizeof(mended))
+	if (size < 8 || size > sizeof(corrected))
 		return;
-	memcpy(mended, octets, size);
-	memcpy(mended, "TrEl\2", 5);
-	receive_from(election, mended, size, now_us);
+	memcpy(corrected, octets, size);
+	memcpy(corrected, "TrEl\2", 5);
+	receive_from(election, corrected, size, now_us);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -131,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			length = size;
 		check_round_trip(data, length);
 		receive_from(election, data, length, now_us);
-		receive_mended(election, data, length, now_us);
+		receive_corrected(election, data, length, now_us);
 		triad_election_status(election, now_us, &status);
 		require(status.n_members <= TRIAD_CLUSTER_MAX_MEMBERS, "members");
 		data += length;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The state of an election, from any text: what is accepted begins with what would be
- * written, and what is refused leaves zeroes.  What is written is read as it was.
+/* The stored state of an election, from any text.  An accepted text must begin with the
+ * text that the state gives again; a refused one must leave zeroes.  A state that is
+ * written must be read as it was.
  *
- * Input: the text; and, taken as octets, what is to be remembered. */
+ * Input: the text; the same octets are also taken as a state to be stored. */
 #include "portmgr/election/stored.h"
 #include "tests/fuzz/fuzz.h"
 

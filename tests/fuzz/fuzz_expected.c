@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Expected configurations: what is accepted keeps what expected.h says, what is refused
- * has a reason that can be shown. */
+/* Expected configurations: an accepted one must keep the invariants of expected.h, a
+ * refused one must have a reason that can be printed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void check_row(
 		triad_expected_text(expected, row->comment));
 }
 
-static void place(const struct triad_expected *expected)
+static void check_placed(const struct triad_expected *expected)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
 	struct triad_fabric *fabric;
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(expected->generation, "a generation");
 	for (uint32_t i = 0; i < expected->n_ports; i++)
 		check_row(expected, &expected->ports[i]);
-	place(expected);
+	check_placed(expected);
 	triad_expected_free(expected);
 	return 0;
 }

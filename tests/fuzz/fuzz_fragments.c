@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Fragments of datagrams, as they come: what is whole has a size that can be, and what
- * was sent arrives whatever came before it.
+/* Fragments of datagrams, with any octets: a complete datagram must have a possible
+ * size, and a datagram that is sent must arrive, whatever came before it.
  *
  * Input: MADs of 256 octets; then the octets of a datagram. */
 #include "portmgr/cluster/fragments.h"
@@ -10,7 +10,7 @@
 static void send_whole(
 	struct triad_fragments *fragments, const uint8_t *datagram, size_t size)
 {
-	/* Not that of what came last, of which parts may be here. */
+	/* Not the number of the last datagram, some of whose fragments may be here. */
 	const uint32_t number = fragments->number + 1;
 	size_t whole = 0;
 
@@ -39,9 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t whole = triad_fragments_add(&fragments, mad);
 
 		require(whole <= TRIAD_SEAL_MAX_SIZE, "a size that can be");
-		require(!whole || whole == fragments.size, "the size that was told");
-		/* Whoever says to be nobody is not taken, but by the parts' own
-		 * check. */
+		require(!whole || whole == fragments.size, "the announced size");
+		/* The MAD may have any sender, a missing one included. */
 		(void)triad_fragment_sender(mad, TRIAD_MAD_SIZE);
 	}
 	datagram = fuzz_take(&w, TRIAD_MAD_SIZE, &rest);

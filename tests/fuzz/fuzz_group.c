@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What Corosync may tell: lists of members, messages of any octets from anybody, rings
- * and quorum in any order.  A view has no more members than there is room for, none of
- * them twice, and a quorum only when that is certain.
+/* Events from Corosync: lists of members, messages of any octets from any sender, rings
+ * and quorum in any order.  A view must not have more members than there is room for,
+ * nor a member twice, and must be quorate only when that is certain.
  *
- * Input: steps, each an octet that says which, and what belongs to it:
+ * Input: steps, each an octet with its kind, then its data:
  *
  *     0  the group's members: how many (1 octet), then node and process of each (1, 1)
- *     1  a message: node, process, flags (1: its header is made right), length (2)
+ *     1  a message: node, process, flags (1: gets a valid header), length (2)
  *     2  the ring: node, sequence (1, 1)
  *     3  the quorum: node, sequence (1, 1), flags (1 quorate, 2 majority) */
 #include "portmgr/cluster/group.h"
@@ -30,11 +30,11 @@ static void take_members(struct cluster *cluster, struct triad_wire *w)
 
 		triad_group_add(&cluster->group, &before, node, pid);
 	}
-	require(cluster->group.n <= n, "no more members than were told");
+	require(cluster->group.n <= n, "no more members than were listed");
 	triad_group_name(&cluster->group, 0, 0, HERE);
 }
 
-/* One's own header, read as it was written. */
+/* Checks that a member's own header is read as it was written. */
 static void check_header(const uint8_t header[TRIAD_GROUP_HEADER_SIZE], uint64_t id)
 {
 	struct triad_group group = {.n = 1, .members[0] = {.node = 1, .pid = 1}};
@@ -104,10 +104,10 @@ static void check_view(const struct cluster *cluster)
 	for (uint32_t i = 0; i < view.n_members; i++)
 		for (uint32_t j = 0; j < i; j++)
 			require(!view.members[i] || view.members[i] != view.members[j],
-				"nobody is there twice");
+				"no member is there twice");
 	if (!view.is_quorate)
 		return;
-	require(quorum->is_quorate && quorum->has_majority, "both say so");
+	require(quorum->is_quorate && quorum->has_majority, "quorate, with a majority");
 	require(view.n_members == cluster->group.n, "all are known");
 	require(quorum->ring.seq && quorum->ring.seq == quorum->quorum_ring.seq &&
 			quorum->ring.node == quorum->quorum_ring.node,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What an HTTP client may say: the input is lines, the first letter of each says what
- * the rest is: 'a' Accept, 'e' Accept-Encoding, 't' Authorization, 'h' Host, 'n'
- * If-None-Match, 'q' an argument "name=value", 'r' the path and query of a resource. */
+/* Requests of an HTTP client.  The input consists of lines; the first letter of each is
+ * the kind of the rest: 'a' Accept, 'e' Accept-Encoding, 't' Authorization, 'h' Host,
+ * 'n' If-None-Match, 'q' an argument "name=value", 'r' the path and query of a
+ * resource. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,8 @@ static void check_resource(const char *target)
 		return;
 	}
 	require(resource->n_words <= TRIAD_RESOURCE_MAX_WORDS, "words");
-	/* The parser may refuse it; what it takes changes nothing, and gives JSON. */
+	/* The parser may refuse the command.  An accepted one must change nothing and
+	 * give JSON. */
 	if (!triad_command_parse(resource->n_words, resource->words, &command, message,
 		    sizeof(message))) {
 		require(!command.changes, "it reads");
@@ -119,7 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (size) {
 		const uint8_t *end = memchr(data, '\n', size);
 		size_t n = end ? (size_t)(end - data) : size;
-		/* Of its own memory, so that reading past its end is seen. */
+		/* In a block of its own, so that a sanitizer detects a read past its
+		 * end. */
 		char *line = malloc(n + 1);
 
 		require(line, "memory");

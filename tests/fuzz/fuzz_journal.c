@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A journal of any octets: however it is cut into pieces the memory is the same, what
- * was taken has a line, and lines of all that was taken make the same memory again.
+/* A journal with any octets.  The history must be the same however the journal is cut
+ * into pieces, an accepted record must have a line, and the lines of all accepted
+ * records must give the same history again.
  *
- * Input: flags (1: each line's checksum is made right; 2: it's records, not lines),
- * then the lines; or records, of 245 octets. */
+ * Input: flags (1: each line's checksum is corrected; 2: the rest is records, not
+ * lines), then the lines; or records, of 245 octets. */
 #include "portmgr/history/journal_reader.h"
 #include "tests/fuzz/checked_lines.h"
 #include "tests/fuzz/fuzz.h"
 
-#define MEND 1u
+#define FIX_CHECKSUMS 1u
 #define RECORDS 2u
 /* --- records --- */
 
@@ -82,7 +83,7 @@ static void check_same(const struct journal *a, const struct journal *b)
 		"its ports");
 }
 
-/* What is kept, written anew. */
+/* Writes the records kept, and compares what is read from that. */
 static void check_rewritten(const struct journal *journal)
 {
 	static struct text text;
@@ -118,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		put_record(&text, &record);
 	}
 	if (!(flags & RECORDS) && size)
-		(flags & MEND ? mend : put_octets)(
+		(flags & FIX_CHECKSUMS ? fix_checksums : put_octets)(
 			&text, (const char *)data + 1, size - 1);
 	whole = read_journal(text.octets, text.size, sizeof(text.octets));
 	pieces = read_journal(text.octets, text.size, 1 + (flags >> 2));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What SMs say about images, as it comes and with its head made right, to one that has
- * some.  Whatever is accepted is written as it was read, but for the reserved octet,
- * the flag and what is behind a question; what is said in answer is sound; and no more
- * is kept than there is room for.
+/* Messages of SMs about images, unchanged and with a corrected header, to an SM that
+ * has some images.  An accepted message must be encoded as it was decoded, except for
+ * the reserved octet, the flag, 8 octets of a list, and octets at the end.  Messages
+ * sent in answer must be valid.  Images kept must be within the limit.
  *
- * Input: payloads, each behind its length (2 octets, big-endian; its highest bits say
- * how much time passes before). */
+ * Input: payloads, each after its length (2 octets, big-endian; the highest bits are
+ * the time that passes before). */
 #include <errno.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ static void check_out(struct triad_mirror *mirror, uint64_t now_us)
 	triad_mirror_run(mirror, now_us, NOW_US);
 	while ((size = triad_mirror_take_payload(mirror, payload))) {
 		require(!triad_mirror_message_decode(&message, payload, size),
-			"what is said is sound");
+			"the messages sent are valid");
 		require(++n < 100, "not too much at a time");
 	}
 	require(triad_mirror_next_us(mirror) > now_us, "a time to come");
@@ -109,17 +109,17 @@ static void receive_from(struct triad_mirror *mirror, const uint8_t *octets,
 	check_out(mirror, now_us);
 }
 
-/* Magic and version as they should be, so that what is behind them is reached. */
-static void receive_repaired(struct triad_mirror *mirror, const uint8_t *octets,
+/* Corrects magic and version, so that the code after their checks is reached. */
+static void receive_corrected(struct triad_mirror *mirror, const uint8_t *octets,
 	size_t size, uint64_t now_us)
 {
-	uint8_t mended[2048];
+	uint8_t corrected[2048];
 
-	if (size < 8 || size > sizeof(mended))
+	if (size < 8 || size > sizeof(corrected))
 		return;
-	memcpy(mended, octets, size);
-	memcpy(mended, TRIAD_MIRROR_MAGIC "\1", 5);
-	receive_from(mirror, mended, size, now_us);
+	memcpy(corrected, octets, size);
+	memcpy(corrected, TRIAD_MIRROR_MAGIC "\1", 5);
+	receive_from(mirror, corrected, size, now_us);
 }
 
 static struct triad_mirror *make_mirror(void)
@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_round_trip(data, length);
 		receive_from(mirror, data, length, now_us);
 		now_us += 20000;
-		receive_repaired(mirror, data, length, now_us);
+		receive_corrected(mirror, data, length, now_us);
 		data += length;
 		size -= length;
 	}

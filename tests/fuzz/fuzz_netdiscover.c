@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Output of ibnetdiscover: what is accepted is a fabric whose links have two ends, and
- * the configuration that is written from it can be read and laid over it. */
+/* Output of ibnetdiscover: an accepted one must give a fabric whose links have two
+ * ends, and it must be possible to read the configuration written from that and to
+ * place it on the fabric. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

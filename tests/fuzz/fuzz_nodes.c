@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a plugin may answer to the question for nodes that completion asks: any octets.
- * What is found can be shown on any terminal, and does not depend on how the octets
- * came in pieces.
+/* Answers of a plugin to the request for nodes by the completion: any octets.  The
+ * values found must be printable on any terminal, and the same however the octets are
+ * cut into pieces.
  *
  * Input: flags (1: GUIDs), the size of pieces (1 octet, 0: all at once), then JSON. */
 #include "cli/client.h"
@@ -16,7 +16,7 @@ struct copy {
 	char octets[MOST];
 };
 
-/* Nobody is asked here. */
+/* The target sends no requests. */
 int triad_client_ask(
 	const struct triad_client *client, const char *request, size_t request_size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Images put together again from any lines: what is taken is within its caps, and can
- * be shown.  A frame begins with its line 'triad-profile'; the first four are a key, an
- * image and the same of the image before.  Lines of an index are written as they were
- * read. */
+/* Images restored from any lines: accepted values must be within their limits and
+ * printable.  A frame begins with its line 'triad-profile'; the first four are a key,
+ * an image and the same of the image before.  Accepted lines of an index must be
+ * written as they were read. */
 #include "collect/kept_histograms.h"
 #include "collect/kept_owners.h"
 #include "history/past.h"
@@ -34,7 +34,7 @@ static void check_index_line(const char *line, size_t length)
 	n = triad_history_line_format(&entry, text);
 	require(n <= sizeof(text) && text[n - 1] == '\n', "a line has an end");
 	require(triad_history_line_parse(text, n - 1, &again), "a line is one");
-	require(!memcmp(&entry, &again, sizeof(entry)), "a line says the same");
+	require(!memcmp(&entry, &again, sizeof(entry)), "the same entry");
 }
 
 /* --- frames --- */
@@ -102,7 +102,7 @@ static void take_table(void *context, uint64_t guid, uint8_t port,
 		"a table is one");
 }
 
-/* Whatever is in its rows. */
+/* Reads a list, whatever its rows contain. */
 static void show_list(const struct triad_kept_list *list)
 {
 	const struct triad_kept_tables_reader reader = {
@@ -131,7 +131,7 @@ static void show_list(const struct triad_kept_list *list)
 		(void)triad_histogram_quantile(&piece.histogram, piece.n_zeros, 0.5);
 }
 
-/* All that a command would show. */
+/* Formats all that a command would show. */
 static void show(const struct triad_past *past)
 {
 	struct triad_engine_row row;
@@ -174,7 +174,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		size_t length = (size_t)((newline ? newline : end) - at);
-		/* Of just that size: a sanitizer sees the first octet too far. */
+		/* In a block of exactly that size, so that a sanitizer detects a read
+		 * past its end. */
 		char *line = malloc(length ? length : 1);
 
 		if (!line)

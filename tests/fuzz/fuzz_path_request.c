@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Requests for paths as they come off the wire, answered on a small fabric with a
- * policy that has every feature: whatever is asked, an answer keeps to the fabric and
- * to its level.
+ * policy that has every feature: any answer must be possible on the fabric and within
+ * the limits of its QoS level.
  *
- * Input: an octet of choices (CHOICE_*), the LID of the requester (2 octets), the
+ * Input: an octet of flags (CHOICE_*), the LID of the requester (2 octets), the
  * component mask (8 octets), then the attribute. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 #define CHOICE_MULTI 0x01
 #define CHOICE_TABLE 0x02     /* SubnAdmGetTable */
-#define CHOICE_FIRST_BIT 0x04 /* Service-ID by its first bit */
+#define CHOICE_FIRST_BIT 0x04 /* Service-ID by its first component mask bit */
 #define CHOICE_NO_POLICY 0x08
 #define CHOICE_MARKED 0x10
 #define CHOICE_SMALL_ROOM 0x20
@@ -28,7 +28,7 @@
 #define ROOM 600
 #define SMALL_ROOM 3
 
-/* --- what is asked --- */
+/* --- policy and fabric --- */
 
 static const char policy_text[] =
 	"port-groups\n"
@@ -59,8 +59,8 @@ struct fixture {
 	struct triad_policy *policy;
 };
 
-/* Hosts 2 and 3 at switch 0, 4 and 5 at switch 1, two links between the switches, 6 and
- * 7 with a link of their own. */
+/* Hosts 2 and 3 are at switch 0, 4 and 5 at switch 1; two links connect the switches; 6
+ * and 7 have only a link to each other. */
 static struct plan *make_plan(void)
 {
 	static const uint16_t pkeys[][3] = {{0xffff, 0x8001, 0x0002},
@@ -123,7 +123,7 @@ static const struct fixture *fixture(void)
 	return &made;
 }
 
-/* --- what must hold --- */
+/* --- checks of an answer --- */
 
 static bool is_lid_of(const struct triad_paths *paths, uint32_t port, uint16_t lid)
 {
@@ -132,13 +132,13 @@ static bool is_lid_of(const struct triad_paths *paths, uint32_t port, uint16_t l
 	return lid && lid >= end->lid && lid < end->lid + (1u << end->lmc);
 }
 
-static void check_way(const struct triad_paths *paths, uint32_t from, uint32_t to,
+static void check_route(const struct triad_paths *paths, uint32_t from, uint32_t to,
 	const struct triad_path_record *path)
 {
 	struct triad_walk walk;
 
 	triad_paths_walk(paths, from, to, path->dlid, true, &walk);
-	require(walk.end == TRIAD_WALK_ARRIVED, "way arrives");
+	require(walk.end == TRIAD_WALK_ARRIVED, "route arrives");
 	require(walk.links == path->links, "links counted");
 	for (unsigned i = 0; i < walk.n_hops; i++)
 		require(walk.hops[i].sls >> path->sl & 1, "SL has a VL on every hop");
@@ -204,7 +204,7 @@ static void check_record(const struct triad_answer_snapshot *snapshot,
 	require(from != TRIAD_FABRIC_NONE && to != TRIAD_FABRIC_NONE, "ends known");
 	require(is_lid_of(paths, from, path->slid), "SLID is the source's");
 	require(is_lid_of(paths, to, path->dlid), "DLID is the destination's");
-	check_way(paths, from, to, path);
+	check_route(paths, from, to, path);
 	check_asked(request, path);
 	level = triad_answer_level(snapshot, request, from, to, &rule);
 	require((level == TRIAD_POLICY_NONE) == !snapshot->classifier, "a level");
@@ -238,7 +238,7 @@ static void check_answer(const struct triad_answer_snapshot *snapshot,
 		check_record(snapshot, request, &answer->records[i]);
 }
 
-/* --- the same, restricted --- */
+/* --- the request, restricted to a level --- */
 
 static enum triad_sa_status read_request(unsigned choice, const uint8_t *record,
 	size_t size, uint64_t mask, struct triad_path_request *request)
@@ -256,8 +256,8 @@ static enum triad_sa_status read_request(unsigned choice, const uint8_t *record,
 		record, mask, !(choice & CHOICE_TABLE), &rules, request);
 }
 
-/* What is found for the narrowed request without a policy keeps to the level's
- * limits. */
+/* Restricts the request to the level: the result must be valid, ask for the level's SL,
+ * and keep everything else that the request asks for. */
 static void check_restricted(const struct triad_answer_snapshot *snapshot,
 	unsigned choice, const uint8_t *record, size_t size, uint64_t mask,
 	uint32_t n_level)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What managers say of paths to an agent.  Whatever is accepted is within its caps, and
- * a table that may be used is whole; what is asked is sound; the file of a table is
- * lines that ibacm can read.
+/* Messages from managers about paths, to an agent.  Accepted tables must be within
+ * their limits, and complete when they are valid; requests must be valid; the file of a
+ * table must consist of lines that ibacm can read.
  *
- * Input: messages without their heads, each behind its length (2 octets, big-endian;
- * its highest bits say how much time passes before) and an octet: 1 the other manager,
+ * Input: messages without their headers, each after its length (2 octets, big-endian;
+ * the highest bits are the time that passes before) and an octet: 1 the other manager,
  * 2 another start of it. */
 #include "collect/path_keeper.h"
 #include "tests/fuzz/fuzz.h"

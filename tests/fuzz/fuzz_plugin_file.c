@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The version in a plugin of OpenSM, from any octets. */
+/* Reads the version in a plugin of OpenSM from any octets. */
 #include "cli/plugin_file.h"
 #include "tests/fuzz/fuzz.h"
 

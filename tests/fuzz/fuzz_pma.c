@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whatever a PMA answers: the scheduler must take it without harm, and every port must
- * still be reported once.  The input is cut into answers to the queries of a sweep:
- * an octet of what to do, then the octets laid over a proper answer. */
+/* Any answers of a PMA: the scheduler must take them without harm and must report each
+ * port exactly once.  The input is cut into answers to the queries of a sweep: an octet
+ * of flags, then the octets that overwrite a part of a proper answer. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,8 @@ static void take_done(void *context, uint32_t port, bool answered)
 	n_done++;
 }
 
-/* Lays up to 40 octets of the input over the answer, where its first octet says. */
+/* Overwrites up to 40 octets of the answer with the input, at the offset in its first
+ * octet. */
 static size_t spoil(uint8_t *mad, const uint8_t *data, size_t size)
 {
 	size_t at = size ? data[0] : 0, n = size < 40 ? size : 40;
@@ -65,7 +66,7 @@ static size_t spoil(uint8_t *mad, const uint8_t *data, size_t size)
 	return n ? n : 1;
 }
 
-/* 'other' comes in mid-sweep, when the input says so. */
+/* Adopts the fabric 'other' during the sweep when the input has that flag. */
 static void run(struct triad_sweep *sweep, struct triad_fabric *other,
 	const uint8_t *data, size_t size)
 {

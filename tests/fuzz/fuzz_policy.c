@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* QoS policies in both syntaxes: what is accepted keeps the invariants of policy.h,
- * what is refused has a reason that can be shown. */
+/* QoS policies in both syntaxes: an accepted one must keep the invariants of policy.h,
+ * a refused one must have a reason that can be printed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Lines of a profile from any octets: a mistake is told in one clean line, and what was
- * taken is rendered as it was read. */
+/* Lines of a profile with any octets: a mistake must be reported in one printable line,
+ * an accepted line must be rendered as it was read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void check_same(const struct triad_profile_parser *parser,
 	require(n == length + 1 && !memcmp(again, line, length), "rendered the same");
 }
 
-/* Not the same text, as its words may stand in any order, but the same again. */
+/* The text may differ, as its words may stand in any order, but not the values. */
 static void check_info(const struct triad_profile_info *info)
 {
 	struct triad_profile_parser parser;
@@ -48,7 +48,7 @@ static void check_info(const struct triad_profile_info *info)
 			parser.info.started_us == info->started_us &&
 			parser.info.sweep == info->sweep &&
 			parser.info.min_change_octets == info->min_change_octets,
-		"a comment says the same");
+		"the same values");
 }
 
 static void parse_line(
@@ -59,7 +59,7 @@ static void parse_line(
 	if (kind == TRIAD_PROFILE_WRONG) {
 		require(parser->column >= 1 && parser->column <= length + 1,
 			"a mistake is in its line");
-		require(!strncmp(parser->message, "line ", 5), "a mistake is told");
+		require(!strncmp(parser->message, "line ", 5), "a mistake is reported");
 	} else if (kind == TRIAD_PROFILE_INFO) {
 		check_info(&parser->info);
 	} else if (kind != TRIAD_PROFILE_COMMENT) {
@@ -76,7 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		size_t length = (size_t)((newline ? newline : end) - at);
-		/* Of just that size: a sanitizer sees the first octet too far. */
+		/* In a block of exactly that size, so that a sanitizer detects a read
+		 * past its end. */
 		char *line = malloc(length ? length : 1);
 
 		if (!line)

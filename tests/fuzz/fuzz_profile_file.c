@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Profile files: any octets; whole frames of zstd round any lines; and such frames,
- * altered.  Frames end where zstd says they do, files are read in the order of time and
- * within their bounds, and a file that a writer goes on with is mended once.
+/* Profile files: any octets; valid frames of zstd with any lines; and such frames,
+ * altered.  Frames must end where zstd finds their ends.  Files must be read in the
+ * order of time and within their bounds.  When a writer continues a file, the first
+ * opening must repair it, and the second must find it whole.
  *
  * Input: flags (1: the rest is pieces, which become frames; 2: and they are altered);
- * when altered, a number of places and for each a place (2 octets) and what is laid
- * over it (1); then pieces, each behind its length (2 octets: the highest bit says that
- * it becomes a skippable frame, the next one that it gets a checksum). */
+ * when altered, a number of positions and for each a position (2 octets) and the value
+ * that is XORed there (1); then pieces, each after its length (2 octets: the highest
+ * bit makes it a skippable frame, the next one adds a checksum). */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -31,7 +32,7 @@ struct file {
 	uint8_t octets[MAX_SIZE];
 };
 
-/* --- making it --- */
+/* --- making the file --- */
 
 static void put_skippable(struct file *file, const uint8_t *piece, size_t size)
 {
@@ -83,13 +84,13 @@ static void make_file(struct file *file, const uint8_t *data, size_t size)
 {
 	struct triad_wire w;
 	unsigned flags, n;
-	const uint8_t *places;
+	const uint8_t *positions;
 
 	file->size = 0;
 	triad_wire_init(&w, (uint8_t *)data, size);
 	flags = triad_wire_get8(&w);
 	n = flags & ALTERED ? triad_wire_get8(&w) % 16 : 0;
-	places = triad_wire_take(&w, (size_t)n * 3);
+	positions = triad_wire_take(&w, (size_t)n * 3);
 	if (w.failed)
 		return;
 	if (flags & FRAMES) {
@@ -98,12 +99,12 @@ static void make_file(struct file *file, const uint8_t *data, size_t size)
 		file->size = w.size - w.at;
 		memcpy(file->octets, w.start + w.at, file->size);
 	}
-	for (unsigned i = 0; i < n && file->size; i++, places += 3)
-		file->octets[((size_t)places[0] << 8 | places[1]) % file->size] ^=
-			places[2];
+	for (unsigned i = 0; i < n && file->size; i++, positions += 3)
+		file->octets[((size_t)positions[0] << 8 | positions[1]) % file->size] ^=
+			positions[2];
 }
 
-/* --- where frames end --- */
+/* --- ends of frames --- */
 
 static void check_frames(const struct file *file, bool is_whole)
 {
@@ -119,7 +120,7 @@ static void check_frames(const struct file *file, bool is_whole)
 		require(error || (frame.size > 4 && frame.size <= file->size - at),
 			"a frame in the file");
 		require(error || ZSTD_isError(known) || known == frame.size,
-			"it ends where zstd says");
+			"it ends where zstd finds its end");
 		at += error ? 0 : frame.size;
 	}
 	require(!is_whole || !error, "all of them");
@@ -127,7 +128,7 @@ static void check_frames(const struct file *file, bool is_whole)
 
 /* --- reading --- */
 
-static void tell(void *context, const char *message)
+static void report(void *context, const char *message)
 {
 	unsigned *n_reported = context;
 
@@ -159,7 +160,7 @@ static void check_copy(
 	require(at == frame->size, "all of a frame");
 }
 
-/* The same file twice. */
+/* Reads the same file as two inputs. */
 static void check_inputs(const struct file *file)
 {
 	char path[64];
@@ -170,7 +171,7 @@ static void check_inputs(const struct file *file)
 	unsigned n_reported = 0;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	inputs = triad_profile_inputs_new(2, paths, tell, &n_reported);
+	inputs = triad_profile_inputs_new(2, paths, report, &n_reported);
 	require(inputs, "memory");
 	while (triad_profile_inputs_next(inputs, &frame)) {
 		require(frame.size && frame.offset + frame.size <= file->size,
@@ -180,14 +181,15 @@ static void check_inputs(const struct file *file)
 		if (triad_profile_inputs_read(inputs, &frame, take_line, NULL))
 			check_copy(inputs, &frame);
 	}
-	require(triad_profile_inputs_failed(inputs) == n_reported, "failures are told");
+	require(triad_profile_inputs_failed(inputs) == n_reported,
+		"failures are reported");
 	require(triad_profile_inputs_octets(inputs, &done) == done, "to the end");
 	triad_profile_inputs_free(inputs);
 }
 
-/* --- writing on --- */
+/* --- continuing a file --- */
 
-/* In memory, where there is such a folder: a disk is a thousand times slower. */
+/* In memory, if /dev/shm exists: a disk is a thousand times slower. */
 static const char *scratch_path(void)
 {
 	static char dir[] = "/dev/shm/fuzz-profile-XXXXXX", path[64];
@@ -220,7 +222,7 @@ static void write_file(const struct file *file, const char *path)
 	close(fd);
 }
 
-static void check_mended(const struct file *file)
+static void check_repaired(const struct file *file)
 {
 	const char *path = scratch_path();
 	struct triad_profile_file opened;
@@ -238,7 +240,7 @@ static void check_mended(const struct file *file)
 		require(!triad_profile_file_open(&opened, path), "opened again");
 		require(opened.size == size && !opened.cut_octets &&
 				!opened.must_be_aside,
-			"mended");
+			"repaired");
 	}
 	triad_profile_file_close(&opened);
 }
@@ -259,6 +261,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		"its octets");
 	check_frames(&file, size && (data[0] & 3) == FRAMES);
 	check_inputs(&file);
-	check_mended(&file);
+	check_repaired(&file);
 	return 0;
 }

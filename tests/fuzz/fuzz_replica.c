@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What members share, as it comes and with its head made right, to one that has some
- * records and a configuration.  Whatever is accepted is written as it was read, but for
- * reserved octets and what is behind a body; what is
- * said in answer is sound, and records that were taken have lines.
+/* Messages with the data that members share, unchanged and with a corrected header, to
+ * a member that has some records and a configuration.  An accepted message must be
+ * encoded as it was decoded, except for reserved octets and octets after the body.
+ * Messages sent in answer must be valid, and accepted records must have lines.
  *
- * Input: payloads, each behind its length (2 octets, big-endian; its highest bits say
- * how much time passes before). */
+ * Input: payloads, each after its length (2 octets, big-endian; the highest bits are
+ * the time that passes before). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static void check_out(struct triad_replica *replica, uint64_t now_us)
 	triad_replica_run(replica, now_us);
 	while ((size = triad_replica_take_payload(replica, payload))) {
 		require(!triad_replica_message_decode(&message, payload, size),
-			"what is said is sound");
+			"the messages sent are valid");
 		require(++n < 100, "not too much at a time");
 	}
 	require(triad_replica_next_us(replica) > now_us, "a time to come");
@@ -76,18 +76,18 @@ static void receive_from(struct triad_replica *replica, const uint8_t *octets,
 	check_out(replica, now_us);
 }
 
-/* Magic and version as they should be, so that what is behind them is reached. */
-static void receive_mended(struct triad_replica *replica, const uint8_t *octets,
+/* Corrects magic and version, so that the code after their checks is reached. */
+static void receive_corrected(struct triad_replica *replica, const uint8_t *octets,
 	size_t size, uint64_t now_us)
 {
-	uint8_t mended[2048];
+	uint8_t corrected[2048];
 
-	if (size < 8 || size > sizeof(mended))
+	if (size < 8 || size > sizeof(corrected))
 		return;
-	memcpy(mended, octets, size);
-	memcpy(mended, "TrPm\1", 5);
-	memset(mended + 6, 0, 2);
-	receive_from(replica, mended, size, now_us);
+	memcpy(corrected, octets, size);
+	memcpy(corrected, "TrPm\1", 5);
+	memset(corrected + 6, 0, 2);
+	receive_from(replica, corrected, size, now_us);
 }
 
 static struct triad_replica *make_share(struct triad_history *history)
@@ -136,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			length = size;
 		check_round_trip(data, length);
 		receive_from(replica, data, length, now_us);
-		receive_mended(replica, data, length, now_us);
+		receive_corrected(replica, data, length, now_us);
 		triad_replica_status(replica, &status);
 		require(status.n_octets_here <= MAX_CONFIG_SIZE, "no more than that");
 		data += length;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a plugin may answer triadctl: any octets, and frames as they should be round any
- * octets.  Pieces stay within their bounds, and put together are what was in the
- * frames.
+/* Answers of a plugin to triadctl: any octets, and valid frames with any octets.
+ * Pieces must stay within their bounds, and together must be the frames' contents.
  *
- * Input: flags (1: the rest is frames to be made), then the answer; or frames: type (1
- * octet, an index of 'types'), length (2), octets. */
+ * Input: flags (1: frames are to be made of the rest), then the answer; or frames: type
+ * (1 octet, an index of 'types'), length (2), octets. */
 #include "cli/reply.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -32,7 +31,7 @@ static void put(struct octets *to, const void *octets, size_t size)
 	to->size += size;
 }
 
-/* What the frames hold, with the type in front of each octet, as it is read. */
+/* Appends octets of a frame, each after the frame's type. */
 static void note(struct octets *to, char type, const void *octets, size_t size)
 {
 	const uint8_t *from = octets;
@@ -51,7 +50,7 @@ static void check_end(struct end end)
 			"what is wrong");
 }
 
-/* Until it ends, or nothing more comes. */
+/* Reads until the answer ends or has no more octets. */
 static struct end receive_from(const uint8_t *answer, size_t size, struct octets *noted,
 	struct triad_reply *reply)
 {
@@ -79,7 +78,7 @@ static struct end receive_from(const uint8_t *answer, size_t size, struct octets
 	return end;
 }
 
-/* Frames as a plugin makes them; what they hold, up to the end, into 'noted'. */
+/* Makes frames as a plugin does; appends their contents, up to the end, to 'noted'. */
 static struct end make_answer(
 	struct triad_wire *w, struct octets *answer, struct octets *noted)
 {
@@ -128,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	received = receive_from(answer.octets, answer.size, &noted, &reply);
 	require(noted.size == expected.size &&
 			!memcmp(noted.octets, expected.octets, noted.size),
-		"what was said");
+		"the contents");
 	require(made.what != TRIAD_REPLY_EXIT ||
 			(received.what == made.what && received.status == made.status),
 		"its status");

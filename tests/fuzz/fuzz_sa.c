@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whatever tables a subnet administration answers with give a fabric whose indices fit
- * together, or an error.
+/* Any tables from a subnet administration: they must give a fabric with consistent
+ * indices, or an error.
  *
  * Input: the strides of the three tables (1 octet each), the number of node and of port
  * records (1 octet each), then the tables one after the other; the rest is links. */
@@ -49,13 +49,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tables.nodes = take(&at, &left, data[0], data[3]);
 	tables.ports = take(&at, &left, data[1], data[4]);
 	tables.links = take(&at, &left, data[2], left);
-	/* The same octets again, so that inputs of before mean what they meant. */
+	/* Uses the octets of the links again, so that older inputs keep their
+	 * meaning. */
 	tables.pkeys = tables.links;
 	tables.pkeys.stride = PKEY_STRIDE;
 	if (triad_sa_topology_build(&tables, 1, &fabric))
 		return 0;
 	check(fabric);
-	/* What is not shown stands as it was. */
+	/* Links that the tables don't contain must be kept from the known fabric. */
 	tables.links.size = 0;
 	tables.known = fabric;
 	tables.links_stand = true;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What SMs say about the SA's records, as it comes and with its head made right, to a
- * standby and to a master.  Whatever is accepted is within its caps and is said again
- * as sound; what a copy has makes lines that OpenSM reads, each with one beginning.
+/* Messages of SMs about the SA's records, unchanged and with a corrected header, to a
+ * standby and to a master.  Accepted records must be within their limits, and messages
+ * sent must be valid.  The file written from a copy must consist of lines that OpenSM
+ * reads, each with a known beginning.
  *
- * Input: payloads, each behind its length (2 octets, big-endian; its highest bits say
- * how much time passes before, its lowest bit of these who says it). */
+ * Input: payloads, each after its length (2 octets, big-endian; the highest 4 bits are
+ * the time that passes before, the next one selects the sender). */
 #include <string.h>
 
 #include "portmgr/sa/sa_copier.h"
@@ -25,7 +26,7 @@ static void check_out(struct triad_sa_copier *copier, uint64_t now_us)
 	triad_sa_copier_run(copier, now_us, now_us);
 	while ((size = triad_sa_copier_take_payload(copier, payload))) {
 		require(!triad_sa_message_decode(&message, payload, size),
-			"what is said is sound");
+			"the messages sent are valid");
 		require(++n < 200, "not too much at a time");
 	}
 	require(triad_sa_copier_next_us(copier) > now_us, "a time to come");
@@ -68,17 +69,17 @@ static void check_file(const struct triad_sa_copier *copier)
 static void receive_from(struct triad_sa_copier *copier, uint64_t sender,
 	const uint8_t *octets, size_t size, uint64_t now_us)
 {
-	uint8_t mended[2048];
+	uint8_t corrected[2048];
 
 	triad_sa_copier_payload(copier, sender, octets, size);
 	check_out(copier, now_us);
-	/* Magic and version as they should be, so that what is behind them is
+	/* Corrects magic and version, so that the code after their checks is
 	 * reached. */
-	if (size < 8 || size > sizeof(mended))
+	if (size < 8 || size > sizeof(corrected))
 		return;
-	memcpy(mended, octets, size);
-	memcpy(mended, TRIAD_SA_MAGIC "\1", 5);
-	triad_sa_copier_payload(copier, sender, mended, size);
+	memcpy(corrected, octets, size);
+	memcpy(corrected, TRIAD_SA_MAGIC "\1", 5);
+	triad_sa_copier_payload(copier, sender, corrected, size);
 	check_out(copier, now_us + 1);
 }
 
@@ -111,7 +112,7 @@ static void run(enum triad_sa_role role, const uint8_t *data, size_t size)
 	triad_sa_copier_free(copier);
 }
 
-/* Records as they come: each that is read is written as it was. */
+/* Records with any octets: a decoded record must be the same after it is encoded. */
 static void check_records(const uint8_t *data, size_t size)
 {
 	uint8_t again[TRIAD_SA_RECORD_SIZE];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What comes while an answer of the SA is waited for: reports, answers to others,
- * tables of any size, as the kernel has put them together.  What is taken for an answer
- * makes a fabric whose indices fit together, or an error.
+/* MADs that arrive while a client waits for an answer of the SA: reports, answers to
+ * other clients, tables of any size, as reassembled by the kernel.  The MADs accepted
+ * as answers must give a fabric with consistent indices, or an error.
  *
- * Input: MADs, each behind 3 octets:
+ * Input: MADs, each after 3 octets:
  *
- *     0  what was asked for (the lowest 2 bits: TABLES, 3 a subscription), whether the
- *        kernel gives the request back (4), whether it is made an answer to it (8)
+ *     0  the request (the lowest 2 bits: a table, or 3: a subscription), whether the
+ *        kernel returns the request (4), whether the MAD is made an answer to it (8)
  *     1  length, big-endian */
 #include "ib/sa_topology.h"
 #include "ib/sa_mad.h"
@@ -33,7 +33,7 @@ static void make_answer(uint8_t *mad, size_t size, uint8_t method)
 	triad_wire_put(&w, 4, TID);
 }
 
-/* Takes the MAD. */
+/* Takes ownership of the MAD. */
 static void take_answer(
 	struct answers *answers, unsigned table, uint8_t *mad, size_t size)
 {
@@ -75,7 +75,7 @@ static void receive_from(struct answers *answers, struct triad_wire *w)
 		take_answer(answers, table, mad, size);
 }
 
-/* One's own requests are no answers, but make one. */
+/* A request of the client's own is no answer, until make_answer() makes it one. */
 static void check_request(uint16_t attribute)
 {
 	uint8_t mad[TRIAD_MAD_SIZE];

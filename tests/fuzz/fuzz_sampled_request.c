@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The packet that is put together round a request to the SA: whatever is said of it,
- * the frame is as long as it says, and what collectors are told of it is what it says.
+/* The packet that is made of a request to the SA.  For any request, the frame must have
+ * the length in its LRH, and the sample for the collectors must describe the frame.
  *
  * Input: a struct triad_sampled_request, field after field. */
 #include <sys/socket.h>
@@ -37,7 +37,7 @@ static struct triad_sampled_request take_request(const uint8_t *data, size_t siz
 	return request;
 }
 
-/* The frame itself [IBA 7.7, 8.3, 9.2, 9.3]. */
+/* Checks the frame itself [IBA 7.7, 8.3, 9.2, 9.3]. */
 static void check_frame(const struct triad_sampled_request *request,
 	const struct triad_sampled_frame *frame)
 {
@@ -65,7 +65,7 @@ static void check_frame(const struct triad_sampled_request *request,
 	require(!memcmp(at + headers, request->mad, sizeof(request->mad)), "the MAD");
 }
 
-/* What a collector decodes. */
+/* Checks the sample that a collector decodes. */
 static void check_reported(const struct triad_sampled_request *request,
 	const struct triad_sampled_frame *frame, const struct sflow_flow *flow)
 {
@@ -77,8 +77,9 @@ static void check_reported(const struct triad_sampled_request *request,
 		"its parts");
 	require(flow->lrh[1] == request->sl && flow->lrh[2] == request->dlid &&
 			flow->lrh[3] == request->slid,
-		"LRH, told");
-	require(flow->bth[0] == request->pkey && flow->bth[1] == 1, "BTH, told");
+		"LRH in the sample");
+	require(flow->bth[0] == request->pkey && flow->bth[1] == 1,
+		"BTH in the sample");
 	require(flow->header_size == header &&
 			!memcmp(flow->header, frame->octets, header),
 		"the frame's beginning");
@@ -88,7 +89,7 @@ static void check_reported(const struct triad_sampled_request *request,
 				!memcmp(flow->dst_gid, request->dst_gid, 16) &&
 				flow->traffic_class == request->traffic_class &&
 				flow->flow_label == (request->flow_label & 0xfffff),
-			"GRH, told");
+			"GRH in the sample");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Datagrams of peers, as they come and with a MAC made right, so that what is behind
- * the MAC is reached, too.  Whatever comes: what is accepted lies in the datagram, and
- * is not accepted again.
+/* Datagrams of peers, unchanged and with a valid MAC, so that the code after the MAC's
+ * check is reached, too.  An accepted payload must lie in the datagram, and no datagram
+ * may be accepted twice.
  *
  * Input: a datagram whose MAC may be missing. */
 #include <nettle/hmac.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The decoder that tests judge sFlow datagrams with takes any octets without harm, and
- * lets nothing pass that the encoder would write otherwise: flow samples that it took
- * are encoded again, to the same octets. */
+/* The tests' decoder of sFlow datagrams, with any octets.  It must refuse all that the
+ * encoder would write differently: accepted flow samples must be encoded to the same
+ * octets. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

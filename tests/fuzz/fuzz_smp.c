@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* SMPs by directed route and what answers them, and counters of a port under test: what
- * is encoded is decoded as it was, what is taken for an answer belongs to the question,
- * and sums do not run over.
+/* SMPs by directed route and their answers, and counters of a port under test.  An
+ * encoded SMP must be decoded as it was, an accepted answer must belong to the request,
+ * and sums must not overflow.
  *
  * Input: a route (number of hops, that many ports), M_Key (8 octets), attribute (2),
  * modifier (4), whether it is a Set (1), 64 octets of the attribute; then answers, each
- * behind its length (2 octets): by turns to the SMP, of PortCounters and of
+ * after its length (2 octets), in rotation: to the SMP, of PortCounters and of
  * PortCountersExtended. */
 #include "ib/smp_mad.h"
 #include "tests/fuzz/fuzz.h"
@@ -31,7 +31,7 @@ static void take_data(struct triad_wire *w, uint8_t data[TRIAD_SMP_DATA_SIZE])
 		data[i] = triad_wire_get8(w);
 }
 
-/* The switch answers with what it was sent. */
+/* The switch answers with the request's data. */
 static void check_echo(const uint8_t mad[TRIAD_MAD_SIZE],
 	const struct triad_smp_route *route, const uint8_t *data)
 {
@@ -40,7 +40,7 @@ static void check_echo(const uint8_t mad[TRIAD_MAD_SIZE],
 	uint16_t status;
 
 	memcpy(reply.mad, mad, TRIAD_MAD_SIZE);
-	reply.mad[4] |= 0x80; /* the direction */
+	reply.mad[4] |= 0x80; /* the direction bit */
 	require(triad_smp_is_answer(&reply, TID), "an answer");
 	require(!triad_smp_decode(reply.mad, again, &status) && !status, "a good one");
 	require(!memcmp(again, data, sizeof(again)), "the same data");
@@ -78,7 +78,7 @@ static void receive_smp(struct triad_wire *w)
 	require(!(status & 0x8000), "the direction is no status");
 }
 
-/* Whether the answer was good; its head is made right. */
+/* Corrects the answer's header.  Whether the answer was good. */
 static bool receive_counters(struct triad_wire *w, enum triad_pma_attribute attribute,
 	struct triad_pma_reading *reading)
 {
@@ -110,10 +110,10 @@ static void check_counts(struct triad_wire *w)
 	require(counts.n_errors <= 7 * UINT64_C(0xffff), "16 bits each");
 	require(counts.octets / 4 >= read->raw[TRIAD_PORT_XMIT_DATA] ||
 			counts.octets == UINT64_MAX,
-		"no less than one way");
+		"no less than sent");
 	require(counts.octets / 4 >= read->raw[TRIAD_PORT_RCV_DATA] ||
 			counts.octets == UINT64_MAX,
-		"nor the other");
+		"no less than received");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

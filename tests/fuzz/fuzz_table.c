@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a plugin may send triadctl as tables: any octets.  What is accepted keeps within
- * its caps, can be shown on any terminal, is written as it was read, and does not
- * depend on how the octets came in pieces.
+/* Tables that a plugin sends triadctl, with any octets.  Accepted records must be
+ * within their limits, printable on any terminal, written as they were read, and the
+ * same however the octets are cut into pieces.
  *
  * Input: the size of pieces (1 octet, 0: all at once), then records. */
 #include "lib/text.h"
@@ -10,7 +10,7 @@
 
 #define MOST ((size_t)256 << 10)
 
-/* What was read, written again. */
+/* The records that were read, written again. */
 struct copy {
 	unsigned n_columns;
 	size_t size;
@@ -92,7 +92,7 @@ static int copy_note(void *context, const char *text)
 	return 0;
 }
 
-/* Returns what the reading does; '*n_read' octets were taken before that. */
+/* Reads the octets in pieces, and copies the records.  Returns the reader's result. */
 static int read_all(const uint8_t *octets, size_t size, size_t piece, struct copy *copy)
 {
 	static struct triad_table_reader reader;
@@ -108,7 +108,7 @@ static int read_all(const uint8_t *octets, size_t size, size_t piece, struct cop
 		error = triad_table_reader_take(&reader, octets + at, n, &sink);
 	}
 	require(!error || error == EPROTO, "what is wrong");
-	/* A record that is whole leaves nothing behind. */
+	/* If no record is incomplete, all octets were copied. */
 	if (!error && !triad_table_reader_is_amid(&reader))
 		require(copy->size == size, "all was read");
 	return error;

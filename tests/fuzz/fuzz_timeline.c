@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A file of events of any octets: however it is cut into pieces the timeline is the
- * same, what was taken has the line that it was read from, and lines of all that was
- * taken make the same timeline again.
+/* A file of events with any octets.  The timeline must be the same however the file is
+ * cut into pieces, an accepted event must have the line that it was read from, and the
+ * lines of all accepted events must give the same timeline again.
  *
- * Input: flags (1: each line's checksum is made right; 2: it's events, not lines), then
- * the lines; or events, of 243 octets. */
+ * Input: flags (1: each line's checksum is corrected; 2: the rest is events, not
+ * lines), then the lines; or events, of 243 octets. */
 #include "perfmgr/timeline/reader.h"
 #include "tests/fuzz/checked_lines.h"
 #include "tests/fuzz/fuzz.h"
 
-#define MEND 1u
+#define FIX_CHECKSUMS 1u
 #define EVENTS 2u
 #define ROOM 64u
 
@@ -126,8 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 			put_event(&text, &event);
 		}
-	} else if (flags & MEND) {
-		mend(&text, (const char *)data + 1, size - 1);
+	} else if (flags & FIX_CHECKSUMS) {
+		fix_checksums(&text, (const char *)data + 1, size - 1);
 	} else {
 		put_octets(&text, (const char *)data + 1, size - 1);
 	}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# One program for each parser and decoder of what comes from outside.  With
+# One program for each parser and decoder of external input.  With
 # --enable-fuzzing they are libFuzzer programs, which scripts/fuzz makes and runs.
 # Without, each is a test that replays the corpus of its name.
 fuzz_targets = \
@@ -110,7 +110,7 @@ check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
 endif
 
-# These alone, and the libraries that they need.
+# Builds the fuzz targets alone, with the libraries that they need.
 .PHONY: fuzzers
 fuzzers: $(fuzz_targets)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Gives a fuzz target the inputs that are kept, where there is no libFuzzer: the empty
- * one, which libFuzzer begins with, too, and those in the files and folders named as
- * arguments, else in the corpus that is called as the program.  Prints TAP: one test,
- * which an abort leaves without its line. */
+/* Runs a fuzz target with stored inputs where there is no libFuzzer: the empty input,
+ * with which libFuzzer begins, too, and those in the files and folders named as
+ * arguments, by default the corpus that has the program's name.  Prints TAP: one test,
+ * whose line is missing after an abort. */
 #include "config.h"
 
 #include <ftw.h>
@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static unsigned n_replayed;
 static uint8_t *buffer;
 
-/* The first 'size' octets of 'buffer', in a block of just that size: a sanitizer sees
- * the first octet too far. */
+/* Runs the target with the first 'size' octets of 'buffer', in a block of exactly that
+ * size: a sanitizer then detects a read past their end. */
 static bool replay_buffer(const char *name, size_t size)
 {
 	uint8_t *exact = malloc(size ? size : 1);

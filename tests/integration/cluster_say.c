@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A member of a group of Corosync's:
+/* A member of a Corosync group:
  *
  *     cluster_say GROUP ID
  *
- * Prints what it is told as a line of JSON each: {"view": ...}, {"sender": ..., "text":
- * ...}.  A line of input is sent, and {"said": "TEXT", "error": 0} printed; "?" prints
- * the status instead.  At the input's end it prints {"ended": true}, or false when the
- * thread hung. */
+ * Prints each event as a line of JSON: {"view": ...}, {"sender": ..., "text": ...}.
+ * Sends each line of input and prints {"said": "TEXT", "error": 0}; for "?" it prints
+ * the status instead.  At the end of its input it prints {"ended": true}, or false when
+ * the thread did not end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void print_status(struct triad_cluster *cluster)
 	fflush(stdout);
 }
 
-static void say(struct triad_cluster *cluster, const char *text)
+static void send_line(struct triad_cluster *cluster, const char *text)
 {
 	const int error = cluster->ops->send(cluster, text, strlen(text));
 
@@ -79,10 +79,10 @@ int main(int argc, char **argv)
 		if (strcmp(line, "?") == 0)
 			print_status(cluster);
 		else
-			say(cluster, line);
+			send_line(cluster, line);
 	}
 	ended = cluster->ops->free(cluster);
 	printf("{\"ended\":%s}\n", ended ? "true" : "false");
 	fflush(stdout);
-	_exit(0); /* a thread that was left is no leak */
+	_exit(0); /* a thread that still runs is no leak */
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A member of an election that has gone wild: whatever it hears, it says STATUS, as a
- * master of the highest priority, and CEDE.
+/* A member of an election that misbehaves: it answers each message with STATUS, as a
+ * master of the highest priority, and with CEDE.
  *
  *     election_runaway corosync GROUP ID
  *     election_runaway peers ID LISTEN PEERS KEY_FILE
  *
- * Runs until its input ends, then prints how much it said. */
+ * Runs until its input ends, then prints how many messages it sent. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,16 +19,16 @@
 
 static _Atomic(struct triad_cluster *) cluster;
 static uint64_t own_id;
-static atomic_ulong n_said;
+static atomic_ulong n_sent;
 
-static void say(const struct triad_election_message *message)
+static void send_message(const struct triad_election_message *message)
 {
 	uint8_t octets[TRIAD_ELECTION_MESSAGE_SIZE];
 	size_t size = triad_election_message_encode(message, octets);
 	struct triad_cluster *to = atomic_load(&cluster);
 
 	if (to && !to->ops->send(to, octets, size))
-		atomic_fetch_add(&n_said, 1);
+		atomic_fetch_add(&n_sent, 1);
 }
 
 static void take_message(
@@ -48,12 +48,12 @@ static void take_message(
 		return;
 	message.kind = TRIAD_ELECTION_STATUS;
 	message.term = theirs.term;
-	message.round = atomic_load(&n_said);
-	say(&message);
+	message.round = atomic_load(&n_sent);
+	send_message(&message);
 	message.kind = TRIAD_ELECTION_CEDE;
 	message.to = sender;
 	message.answers = theirs.round;
-	say(&message);
+	send_message(&message);
 }
 
 static void take_view(void *context, const struct triad_cluster_view *view)
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 	while (read(STDIN_FILENO, &octet, 1) > 0)
 		continue;
 	atomic_store(&cluster, NULL);
-	printf("%lu\n", atomic_load(&n_said));
+	printf("%lu\n", atomic_load(&n_sent));
 	joined->ops->free(joined);
 	return 0;
 }

@@ -3,10 +3,10 @@
  *
  *     fragment_say LID GUID part|size|whole
  *
- * to the port with that LID, as if from the port with that GUID: parts of datagrams
- * that nobody sends the rest of; fragments of a size that can't be; whole datagrams
- * that are not sealed.  Some 2,000 a second, until its input ends; then it prints how
- * many there were. */
+ * Sends them to the port with that LID, as if from the port with that GUID. part: the
+ * first fragments of datagrams, without the rest; size: fragments with an impossible
+ * size; whole: complete datagrams that are not sealed.  Sends some 2,000 a second until
+ * its input ends, then prints their number. */
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Asks the SA for paths, at random, and prints every answer octet for octet.
+/* Sends random requests for paths to the SA, and prints every answer octet for octet.
  *
  *     path_ask --seed N --count N [--kind path|multi|mixed] [--only BITS] [--plain]
  *              [--whole] [--by-gid] [--seconds S] [--every-us N] [--window N] [--quiet]
@@ -7,21 +7,21 @@
  *
  *     path_ask --alias LID:INDEX:GUID
  *
- * gives a port an alias GUID, or takes it back when GUID is 0, and prints the status.
+ * The second gives a port an alias GUID, or removes it when GUID is 0, and prints the
+ * status.
  *
- * WORLD says what there is, a line each: "guid 0x..." (a port's, a switch's, an alias),
+ * WORLD lists what exists, a line each: "guid 0x..." (a port's, a switch's, an alias),
  * "lid N", "pkey 0x...", "service 0x...", "prefix 0x...".  The same seed and world give
- * the same requests.  Now and then they name what is not there, or make no sense.
+ * the same requests.  Some requests name what does not exist, or are invalid.
  *
- * --whole: both ends are always named.
- * --plain: only requests that name both ends by GUID or LID that are there.
- * --by-gid: both ends are named, by GID alone, as most programs do.
+ * --whole: requests always name both ends.
+ * --plain: only requests that name both ends by GUID or LID that exist.
+ * --by-gid: requests name both ends, by GID alone, as most programs do.
  * --only: component mask bits that may be set besides those of the ends.
- * --seconds: asks until then, round and round, instead of so often.
- * --every-us: a request is due that often, and what it takes is counted from when it
- * was due: those that a slow answer holds up are slow too, as they are for other
- * clients.
- * --window: so many requests may wait for their answers at a time; without it, one.
+ * --seconds: sends requests for that time, instead of --count of them.
+ * --every-us: a request is due that often, and its time counts from when it was due:
+ * requests that a slow answer delays are slow too, as they are for other clients.
+ * --window: so many requests may wait for their answers at a time; by default one.
  *
  * Prints a line for each request, unless --quiet: its number, its attribute and mask,
  * and the answer's MAD (length, then octets), "-" for none.  Then, on standard error,
@@ -75,24 +75,24 @@ struct request {
 	uint8_t data[MAD_SIZE - DATA];
 };
 
-/* One that was sent, and the answer to it. */
+/* A request that was sent, and the answer to it. */
 struct slot {
 	struct request request;
 	uint64_t due_us;
 	bool waits;
-	int length; /* of the answer, 0 for none */
+	int length; /* of the answer; 0: none */
 	uint8_t *mad;
 };
 
 static struct {
 	int port, agent;
 	uint16_t sm_lid;
-	uint32_t first_tid; /* of this run: a peer remembers those of the last one */
+	uint32_t first_tid; /* of this run: the SM may remember the last run's */
 	uint8_t *buffer;
 	struct triad_latency latency;
 	unsigned long n_sent, n_finished;
 	unsigned long n_answered, n_records, n_refused, n_unanswered;
-	struct slot slots[MAX_WINDOW]; /* by number */
+	struct slot slots[MAX_WINDOW]; /* by the request's number */
 } run;
 
 static void die(const char *what)
@@ -101,23 +101,23 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* --- chance --- */
+/* --- random values --- */
 
 static uint64_t state;
 
-static uint64_t chance(void)
+static uint64_t random_value(void)
 {
 	return random_next(&state);
 }
 
 static bool percent(unsigned of_100)
 {
-	return chance() % 100 < of_100;
+	return random_value() % 100 < of_100;
 }
 
 static uint64_t one_of(const struct values *values)
 {
-	return values->n ? values->items[chance() % values->n] : 0;
+	return values->n ? values->items[random_value() % values->n] : 0;
 }
 
 /* --- requests --- */
@@ -136,13 +136,13 @@ static void put_gid(struct request *request, size_t at)
 
 	if (!options.plain) {
 		if (percent(5))
-			prefix = UINT64_C(0xfe80000000000000) | chance() % 4;
+			prefix = UINT64_C(0xfe80000000000000) | random_value() % 4;
 		else if (percent(3))
-			prefix = chance();
+			prefix = random_value();
 		else if (percent(2))
 			prefix = UINT64_C(0xff12401bffff0000);
 		if (percent(4))
-			guid = chance();
+			guid = random_value();
 	}
 	put(request, at, 8, prefix);
 	put(request, at + 8, 8, guid);
@@ -151,11 +151,11 @@ static void put_gid(struct request *request, size_t at)
 static uint16_t lid(void)
 {
 	if (!options.plain && percent(5))
-		return (uint16_t)chance();
+		return (uint16_t)random_value();
 	return (uint16_t)one_of(&world.lids);
 }
 
-/* Values that mostly make sense. */
+/* Writes values that are mostly valid. */
 static void put_common(struct request *request, size_t at)
 {
 	static const uint8_t lives[] = {0, 1, 16, 17, 18, 19, 20, 63};
@@ -164,22 +164,26 @@ static void put_common(struct request *request, size_t at)
 	if (percent(20))
 		pkey ^= 0x8000;
 	if (!options.plain && percent(5))
-		pkey = (uint16_t)chance();
-	put(request, at, 4, percent(95) ? chance() & 0x7fffffff : chance());
-	put(request, at + 4, 1, percent(50) ? chance() % 16 : chance());
-	put(request, at + 5, 1, percent(80) ? chance() % 8 + 1 : chance());
+		pkey = (uint16_t)random_value();
+	put(request, at, 4, percent(95) ? random_value() & 0x7fffffff : random_value());
+	put(request, at + 4, 1, percent(50) ? random_value() % 16 : random_value());
+	put(request, at + 5, 1, percent(80) ? random_value() % 8 + 1 : random_value());
 	if (percent(50))
 		request->data[at + 5] |= 0x80;
 	put(request, at + 6, 2, pkey);
 	put(request, at + 8, 2,
-		(percent(50) ? chance() % 8 : chance()) << 4 | chance() % 16);
-	put(request, at + 10, 1, chance() % 4 << 6 | (percent(95) ? chance() % 6 : 63));
+		(percent(50) ? random_value() % 8 : random_value()) << 4 |
+			random_value() % 16);
+	put(request, at + 10, 1,
+		random_value() % 4 << 6 | (percent(95) ? random_value() % 6 : 63));
 	put(request, at + 11, 1,
-		chance() % 4 << 6 | (percent(95) ? 2 + chance() % 21 : chance() % 64));
-	put(request, at + 12, 1, chance() % 4 << 6 | lives[chance() % sizeof(lives)]);
+		random_value() % 4 << 6 |
+			(percent(95) ? 2 + random_value() % 21 : random_value() % 64));
+	put(request, at + 12, 1,
+		random_value() % 4 << 6 | lives[random_value() % sizeof(lives)]);
 }
 
-/* Each bit from 'first' to 'last' with this chance; pairs mostly together. */
+/* Sets each bit from 'first' to 'last' with that probability. */
 static uint64_t mask_bits(unsigned first, unsigned last, unsigned of_100)
 {
 	uint64_t mask = 0;
@@ -201,33 +205,33 @@ static uint64_t pair(unsigned first, unsigned second, unsigned of_100)
 
 static void make_path(struct request *request)
 {
-	/* Each end by GID, LID or both. */
+	/* Mask bits of the ends: each by GID, LID or both. */
 	static const uint8_t ends[] = {
 		0xc, 0xc, 0xc, 0x30, 0x30, 0x18, 0x24, 0x3c, 0x2c, 0x1c};
-	uint64_t end_bits = ends[chance() % sizeof(ends)], others;
+	uint64_t end_bits = ends[random_value() % sizeof(ends)], others;
 	request->attribute = PATH_RECORD;
 	request->method = percent(50) ? GET : GET_TABLE;
-	put(request, 0, 8, percent(70) ? one_of(&world.services) : chance());
+	put(request, 0, 8, percent(70) ? one_of(&world.services) : random_value());
 	put_gid(request, 8);
 	put_gid(request, 24);
 	put(request, 40, 2, lid());
 	put(request, 42, 2, lid());
 	put_common(request, 44);
 	if (!options.plain && !options.whole && percent(4))
-		end_bits &= chance(); /* perhaps an end is missing */
+		end_bits &= random_value(); /* an end may be missing now */
 	if (options.by_gid)
 		end_bits = 0xc;
 	others = mask_bits(7, 14, 15) | mask_bits(15, 15, 10) | pair(16, 17, 20) |
 		pair(18, 19, 20) | pair(20, 21, 20) | pair(0, 1, 30);
 	if (!options.plain && percent(3))
-		others |= 1u << 6; /* raw */
+		others |= 1u << 6; /* RawTraffic */
 	request->mask = end_bits | (others & options.only);
 }
 
 static void make_multi(struct request *request)
 {
-	unsigned sources = 1 + (unsigned)(chance() % 3);
-	unsigned destinations = 1 + (unsigned)(chance() % 3);
+	unsigned sources = 1 + (unsigned)(random_value() % 3);
+	unsigned destinations = 1 + (unsigned)(random_value() % 3);
 	uint64_t others;
 
 	if (percent(25))
@@ -237,10 +241,10 @@ static void make_multi(struct request *request)
 	put_common(request, 0);
 	if (percent(25))
 		request->data[5] = (uint8_t)((request->data[5] & 0x80) | 2);
-	put(request, 13, 1, chance());
-	put(request, 14, 1, chance());
+	put(request, 13, 1, random_value());
+	put(request, 14, 1, random_value());
 	if (!options.plain && percent(3))
-		sources = (unsigned)(chance() % 14);
+		sources = (unsigned)(random_value() % 14);
 	put(request, 15, 1, sources);
 	put(request, 16, 1, destinations);
 	put(request, 17, 7, one_of(&world.services));
@@ -266,7 +270,7 @@ static void make(struct request *request)
 		make_path(request);
 }
 
-/* --- asking --- */
+/* --- sending and receiving --- */
 
 static void open_port(void)
 {
@@ -297,7 +301,7 @@ static void send_request(const struct request *request, uint32_t number)
 	triad_wire_put(&w, 8, number);
 	triad_wire_put(&w, 2, request->attribute);
 	if (request->method == GET_MULTI) {
-		mad[24] = 1; /* RMPP: version, data, active and last and first */
+		mad[24] = 1; /* RMPP: version; DATA; Active, First and Last */
 		mad[25] = 1;
 		mad[26] = 0x07;
 	}
@@ -311,8 +315,8 @@ static void send_request(const struct request *request, uint32_t number)
 	run.n_sent++;
 }
 
-/* Whose answer the next one is; 0 when none came.  'length' is 0 for a request whose
- * time ran out. */
+/* Receives an answer; returns its request's number, or 0 when none arrived.  'length'
+ * is 0 for a request that timed out. */
 static unsigned long receive(int *length)
 {
 	const uint8_t *mad = umad_get_mad(run.buffer);
@@ -358,7 +362,7 @@ static void print(unsigned long number, struct slot *slot)
 		request->method, request->mask);
 	print_octets(request->data, sizeof(request->data));
 	printf(" %d ", slot->length);
-	/* Transactions are numbered otherwise in each run. */
+	/* Transaction IDs differ in each run. */
 	if (slot->length)
 		memset(slot->mad + 8, 0, 8);
 	print_octets(slot->mad, (size_t)slot->length);
@@ -383,7 +387,8 @@ static void take_answer(struct slot *slot, int length)
 	triad_latency_add(&run.latency, (triad_clock_now_us() - slot->due_us) * 1000);
 }
 
-/* Until the oldest request has its answer, or has none; then that is written down. */
+/* Receives until the oldest request has its answer, or has timed out; then prints
+ * it. */
 static void finish_oldest(void)
 {
 	unsigned long oldest = run.n_finished + 1;
@@ -398,7 +403,7 @@ static void finish_oldest(void)
 		else if (number >= oldest && number <= run.n_sent &&
 			slot_of(number)->waits)
 			take_answer(slot_of(number), length);
-		/* Others are late. */
+		/* Other answers are late. */
 	}
 	count(slot);
 	if (!options.quiet)
@@ -407,8 +412,8 @@ static void finish_oldest(void)
 	run.n_finished = oldest;
 }
 
-/* Waits until request 'i' is due; returns when that was. */
-static uint64_t wait_for_turn(uint64_t begun_us, unsigned long i)
+/* Waits until request 'i' is due; returns the time when it was due. */
+static uint64_t wait_until_due(uint64_t begun_us, unsigned long i)
 {
 	uint64_t now_us = triad_clock_now_us(), due_us = now_us;
 
@@ -425,7 +430,7 @@ static void ask_all(void)
 	uint64_t end_us = begun_us + options.seconds * TRIAD_US_PER_S;
 
 	for (unsigned long i = 1;; i++) {
-		uint64_t due_us = wait_for_turn(begun_us, i);
+		uint64_t due_us = wait_until_due(begun_us, i);
 		struct slot *slot = slot_of(i);
 
 		if (options.seconds ? due_us > end_us : i > options.count)
@@ -445,7 +450,7 @@ static void ask_all(void)
 
 enum { SET = 0x02, DELETE = 0x15, GUIDINFO_RECORD = 0x30 };
 
-/* SubnAdmSet or SubnAdmDelete of GUIDInfoRecord [IBA 15.2.5.24]. */
+/* Sends SubnAdmSet or SubnAdmDelete of GUIDInfoRecord [IBA 15.2.5.24]. */
 static int set_alias(void)
 {
 	struct request request = {.attribute = GUIDINFO_RECORD};
@@ -469,7 +474,7 @@ static int set_alias(void)
 	return mad[4] || mad[5];
 }
 
-/* --- what there is, what is wanted --- */
+/* --- world and options --- */
 
 static void read_world(void)
 {

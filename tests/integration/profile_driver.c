@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Plays the PerfManager to the writer of profiles, on a fabric of its own: leaves with
- * hosts, spines, and two links from each leaf to each spine.
+/* Drives the writer of profiles as the PerfManager does, on a fabric of its own: leaves
+ * with hosts, spines, and two links from each leaf to each spine.
  *
  *     profile_driver [--sm GUID] [--seed N] [--leaves N] [--hosts N]
  *
- * Reads commands from standard input, a line each, and answers each with a line:
+ * Reads commands from standard input, one a line, and answers each with a line:
  *
  *     conf FILE COUNTERS MAX_SIZE MAX_AGE_S KEEP MIN_CHANGE
  *                  configures the writer; '-' is no file; sizes in octets
- *     time MS      the wall clock, in milliseconds since 1970
- *     busy PERCENT so many of the ports send in each sweep
- *     sweep N MS   N sweeps, each MS after the one before; answers the writer's last
- *                  errno
- *     part         the next sweep is of every third port alone, a port group's
- *     silent       the next sweep's answers come from every other port alone; of the
- *                  others, half answer one query of two
+ *     time MS      sets the wall clock, in milliseconds since 1970
+ *     busy PERCENT percentage of the ports that send in each sweep
+ *     sweep N MS   N sweeps, each MS after the one before; answers with the writer's
+ *                  last errno
+ *     part         the next sweep reads every third port alone, a port group's
+ *     silent       in the next sweep every other port answers; of the rest, half
+ *                  answer one query of two
  *     zero         all totals become 0
- *     status       the writer's, as JSON
+ *     status       the writer's status, as JSON
  *
- * What the writer logs goes to standard error. */
+ * The writer's log goes to standard error. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +134,7 @@ static void make_fabric(struct driver *driver)
 	triad_fabric_builder_free(builder);
 }
 
-/* Every third port is in a group, for sweeps of that alone. */
+/* Every third port is in a group, for sweeps of that group alone. */
 static void make_view(struct driver *driver)
 {
 	uint32_t n = driver->fabric->n_ports;
@@ -163,7 +163,7 @@ static void make_view(struct driver *driver)
 
 /* --- sweeps --- */
 
-/* 'in_part': PortCounters alone was answered. */
+/* 'in_part': the port answered PortCounters alone. */
 static void read_port(struct driver *driver, uint32_t i, bool in_part)
 {
 	struct triad_pma_reading data = {0}, errors = {0};
@@ -184,12 +184,13 @@ static void read_port(struct driver *driver, uint32_t i, bool in_part)
 		TRIAD_PMA_PORT_COUNTERS_EXTENDED, &data, driver->now_us);
 }
 
-/* What a port sends its far end receives. */
+/* The far end of a port receives what the port sends. */
 static void send(struct driver *driver, uint64_t step_us)
 {
 	for (uint32_t i = 0; i < driver->fabric->n_ports; i++) {
 		uint32_t far = driver->fabric->ports[i].remote;
-		/* Under the 40 Gb/s of a link: words of 32 bits a microsecond. */
+		/* At most 1,000 words of 32 bits a microsecond, less than a link's 40
+		 * Gb/s. */
 		uint64_t n = (uint64_t)rand_r(&driver->seed) % (step_us * 1000 + 1);
 
 		if ((unsigned)rand_r(&driver->seed) % 100 >= driver->busy_percent)
@@ -208,7 +209,7 @@ static int sweep(struct driver *driver, uint64_t step_ms)
 	driver->wall_us += step_us;
 	begun_us = driver->now_us;
 	send(driver, step_us);
-	driver->now_us += 100; /* answers come later */
+	driver->now_us += 100; /* answers arrive later */
 	for (uint32_t i = 0; i < driver->fabric->n_ports; i++) {
 		bool is_asked = !driver->is_part || i % 3 == 0;
 		bool answers = !driver->is_silent || i % 2 == 0;

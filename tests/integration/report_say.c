@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sends Reports of ports that came into service, as the SA does and as anybody can.
+/* Sends Reports of ports that came into service, as the SA does and as any program can.
  *
  *     report_say LID COUNT EVERY_MS
  *
- * to the GSI of the port with that LID, one each EVERY_MS [IBA 13.4.9].  It ends when
- * the last one is acknowledged, or after ACKNOWLEDGED_MS: ibsim drops what a client has
- * sent and it has not read yet when that client disconnects. */
+ * Sends COUNT of them to the GSI of the port with that LID, one each EVERY_MS [IBA
+ * 13.4.9]. Ends when the last one is acknowledged, or after ACKNOWLEDGED_MS: when a
+ * client disconnects, ibsim drops the client's MADs that it has not read yet. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void put(uint8_t *mad, size_t at, size_t n, uint64_t value)
 	triad_wire_put(&w, n, value);
 }
 
-/* 'wait_ms': how long the kernel waits for an acknowledgement, 0 for not at all. */
+/* 'wait_ms': how long the kernel waits for an acknowledgement; 0: it does not wait. */
 static void send_report(void *umad, int lid, uint32_t number, int wait_ms)
 {
 	uint8_t *mad = umad_get_mad(umad);
@@ -66,7 +66,8 @@ static void send_report(void *umad, int lid, uint32_t number, int wait_ms)
 		die("a MAD can't be sent");
 }
 
-/* The kernel hands a MAD that nobody acknowledges back, when its time is up. */
+/* Waits for the last acknowledgement.  Without one, the kernel returns the MAD when its
+ * time is over. */
 static void await_last(void *umad)
 {
 	int size = TRIAD_MAD_SIZE;

@@ -3,11 +3,11 @@
  *
  *     sflow_say PORT...
  *
- * Two rounds of counter samples from the agent, for the ports of a fabric of which each
- * counter i of port p (from 0) stands at p * 100 + i, and p's ifIndex is p + 1; then
- * as another sub-agent an expanded counter sample; then flow samples, compact as the
- * first one and expanded as the other.  Prints {"datagrams":..., "ports":...,
- * "samples":...}, all in all. */
+ * First two rounds of counter samples from the agent, for the ports of a fabric:
+ * counter i of port p (from 0) is p * 100 + i, and p's ifIndex is p + 1.  Then an
+ * expanded counter sample from another sub-agent.  Then flow samples, a compact one
+ * from the first and an expanded one from the other.  Prints the totals:
+ * {"datagrams":..., "ports":..., "samples":...}. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #define ROUNDS 2
 #define INTERVAL_US (500 * TRIAD_US_PER_MS)
 
-struct said {
+struct sent {
 	unsigned n_datagrams, n_samples;
 	struct triad_sflow_params params;
 	uint8_t buffer[1472];
@@ -57,40 +57,40 @@ static struct triad_view *make_view(struct triad_engine *engine)
 	return view;
 }
 
-static void say_counters(struct said *said, const struct triad_view *view)
+static void send_counters(struct sent *sent, const struct triad_view *view)
 {
 	struct triad_sflow_sender *sender = triad_sflow_sender_new(NULL, NULL, NULL);
 	struct triad_sflow_sender_status status;
 
-	if (!sender || triad_sflow_sender_configure(sender, &said->params))
+	if (!sender || triad_sflow_sender_configure(sender, &sent->params))
 		die("no sender");
 	do {
 		usleep((useconds_t)triad_sflow_sender_run(
 			sender, view, triad_clock_now_us()));
 		status = triad_sflow_sender_status(sender);
 	} while (status.schedule.n_rounds < ROUNDS);
-	said->n_datagrams += (unsigned)status.n_datagrams;
-	said->n_samples += (unsigned)status.n_samples;
+	sent->n_datagrams += (unsigned)status.n_datagrams;
+	sent->n_samples += (unsigned)status.n_samples;
 	triad_sflow_sender_free(sender);
 }
 
-static void say(struct said *said, size_t size)
+static void send_buffer(struct sent *sent, size_t size)
 {
-	for (unsigned i = 0; i < said->params.n_collectors; i++) {
+	for (unsigned i = 0; i < sent->params.n_collectors; i++) {
 		struct triad_address from;
 		int handle;
 
 		if (triad_udp_sockets.open(
-			    NULL, &said->params.collectors[i], &from, &handle) ||
-			triad_udp_sockets.send(NULL, handle, said->buffer, size))
+			    NULL, &sent->params.collectors[i], &from, &handle) ||
+			triad_udp_sockets.send(NULL, handle, sent->buffer, size))
 			die("a datagram was not sent");
 		triad_udp_sockets.close(NULL, handle);
 	}
-	said->n_datagrams++;
-	said->n_samples++;
+	sent->n_datagrams++;
+	sent->n_samples++;
 }
 
-static void say_expanded_counters(struct said *said, const struct triad_view *view,
+static void send_expanded_counters(struct sent *sent, const struct triad_view *view,
 	struct triad_sflow_header *header)
 {
 	struct triad_engine_row row;
@@ -103,13 +103,13 @@ static void say_expanded_counters(struct said *said, const struct triad_view *vi
 	triad_view_read(view, 1, &row);
 	header->sequence = 1;
 	triad_sflow_counters_begin(
-		&counters, said->buffer, sizeof(said->buffer), header);
+		&counters, sent->buffer, sizeof(sent->buffer), header);
 	if (!triad_sflow_counters_add(&counters, &sample))
 		die("a sample does not fit");
-	say(said, triad_sflow_counters_size(&counters));
+	send_buffer(sent, triad_sflow_counters_size(&counters));
 }
 
-static void say_flow(struct said *said, struct triad_sflow_header *header)
+static void send_flow(struct sent *sent, struct triad_sflow_header *header)
 {
 	static const uint8_t packet[] = {0x00, 0x02, 0, 1, 0, 0x42, 0, 2, 0x64, 0, 0xff,
 		0xff, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0};
@@ -132,15 +132,15 @@ static void say_flow(struct said *said, struct triad_sflow_header *header)
 	struct triad_sflow_flows flows;
 
 	header->sequence++;
-	triad_sflow_flows_begin(&flows, said->buffer, sizeof(said->buffer), header);
+	triad_sflow_flows_begin(&flows, sent->buffer, sizeof(sent->buffer), header);
 	if (!triad_sflow_flows_add(&flows, &sample))
 		die("a sample does not fit");
-	say(said, triad_sflow_flows_size(&flows));
+	send_buffer(sent, triad_sflow_flows_size(&flows));
 }
 
 int main(int argc, char **argv)
 {
-	struct said said = {
+	struct sent sent = {
 		.params = {.interval_us = INTERVAL_US, .mtu = 1500},
 	};
 	struct triad_sflow_header first = {
@@ -155,18 +155,18 @@ int main(int argc, char **argv)
 	if (argc < 2 || argc - 1 > TRIAD_SFLOW_MAX_COLLECTORS || !engine)
 		die("usage: sflow_say PORT...");
 	for (int i = 1; i < argc; i++)
-		said.params.collectors[said.params.n_collectors++] =
+		sent.params.collectors[sent.params.n_collectors++] =
 			(struct triad_address){.family = AF_INET,
 				.octets = {127, 0, 0, 1},
 				.port = (uint16_t)strtoul(argv[i], NULL, 10)};
 	view = make_view(engine);
-	say_counters(&said, view);
-	first.sequence = said.n_datagrams;
-	say_expanded_counters(&said, view, &other);
-	say_flow(&said, &first);
-	say_flow(&said, &other);
-	printf("{\"datagrams\":%u,\"ports\":%u,\"samples\":%u}\n", said.n_datagrams,
-		view->fabric->n_ports, said.n_samples);
+	send_counters(&sent, view);
+	first.sequence = sent.n_datagrams;
+	send_expanded_counters(&sent, view, &other);
+	send_flow(&sent, &first);
+	send_flow(&sent, &other);
+	printf("{\"datagrams\":%u,\"ports\":%u,\"samples\":%u}\n", sent.n_datagrams,
+		view->fabric->n_ports, sent.n_samples);
 	triad_view_unref(view);
 	triad_engine_free(engine);
 	return 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Asks nodes for SMPs by LID, all in one process.
+/* Requests attributes of nodes by SMPs, by LID, all in one process.
  *
  *     smp_ask <QUESTIONS
  *
- * A question is a line "LID ATTRIBUTE MODIFIER"; the answer to it is a line with the 64
- * octets of data [IBA 14.2.1.2], in hexadecimal.  Fails when one has no answer. */
+ * A question is a line "LID ATTRIBUTE MODIFIER".  The answer to it is a line with the
+ * 64 octets of data [IBA 14.2.1.2], in hexadecimal.  Fails when a request has no
+ * answer. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static void open_port(void)
 		die("the port can't be opened");
 }
 
-/* Get(), whose answer takes the place of the request. */
+/* Sends a Get(); the response overwrites the request. */
 static void ask(void *umad, uint32_t number, unsigned lid, unsigned attribute,
 	unsigned modifier)
 {
@@ -71,7 +72,7 @@ int main(void)
 	void *umad;
 
 	open_port();
-	/* Only now is umad_size() what the kernel wants. */
+	/* umad_size() is correct only after the port was opened. */
 	umad = umad_alloc(1, umad_size() + MAD_SIZE);
 	if (!umad)
 		die("out of memory");

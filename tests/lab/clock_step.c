@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A wall clock that is set: preloaded into a program, it adds the seconds that stand,
- * as text, in the file that TRIAD_CLOCK_STEP names.  The monotonic clock stays what it
- * is.
+/* Simulates a step of the wall clock.  Preloaded into a program, it adds an offset to
+ * the wall clock: the file that TRIAD_CLOCK_STEP names contains the number of seconds
+ * as text.  The monotonic clock does not change.
  *
- * Deviation: programs that ask the kernel by themselves see no step. */
+ * Deviation: programs that call the kernel directly see no step. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>

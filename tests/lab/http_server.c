@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The HTTP server with a made-up fabric, for tests.
+/* The HTTP server with a simulated fabric, for tests.
  *
  *     http_server [SWITCHES [HOSTS]]     hosts of each switch
  *
- * Standard input has commands, a line each; each is answered by a line of JSON.  Log
- * lines go to standard error.
+ * Reads commands from standard input, one a line, and answers each with a line of JSON.
+ * Log lines go to standard error.
  *
  *     configure [listen=ADDRESS:PORT] [certificate=PATH] [key=PATH] [token=PATH]
  *               [client_ca=PATH] [max=N] [request_ms=N] [piece_ms=N] [answer_ms=N]
  *     off        stops listening
  *     running B  1: there is a view; 0: there is none, as without a fabric
  *     status
- *     free       ends the server, and says how long it took */
+ *     free       ends the server and prints how long that took */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -44,7 +44,7 @@ static void write_log(void *context, enum triad_log_level level, const char *lin
 	fprintf(stderr, "%d %s\n", level, line);
 }
 
-/* --- what the server asks for --- */
+/* --- callbacks of the server --- */
 
 static struct triad_view *give_view(void *context)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A disk that hangs: preloaded into a program, this library keeps fsync() and
- * fdatasync() of some files waiting for as long as the file that TRIAD_HUNG_DISK names
- * exists; that file holds what is part of their names. */
+/* Simulates a disk that hangs.  Preloaded into a program, it blocks fsync() and
+ * fdatasync() of some files as long as the file that TRIAD_HUNG_DISK names exists.
+ * That file contains a substring of the paths for which they block. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 # Libraries that tests preload into opensm.
 check_LTLIBRARIES += tests/lab/librecord.la
 tests_lab_librecord_la_SOURCES = tests/lab/record.c
-# Programs without a sanitizer's library load it, too.
+# Programs without a sanitizer's library must be able to load it, too.
 tests_lab_librecord_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
-# A library for preloading must be shared, which libtool makes of it for its rpath.
+# A library for preloading must be shared; libtool makes a shared one because of -rpath.
 tests_lab_librecord_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version -shared -rpath /nowhere
 
 check_LTLIBRARIES += tests/lab/libscarce.la
@@ -12,7 +12,7 @@ tests_lab_libscarce_la_SOURCES = tests/lab/scarce.c
 tests_lab_libscarce_la_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_lab_libscarce_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
-# The port of programs in a lab, built with all the rest because scripts/lab needs it.
+# The simulated port of programs in a lab.  'make' builds it because scripts/lab needs it.
 noinst_LTLIBRARIES += tests/lab/liblabumad.la
 tests_lab_liblabumad_la_SOURCES = \
 	tests/lab/umad_address.c \
@@ -45,13 +45,13 @@ tests_lab_liblabumad_la_SOURCES = \
 	tests/lab/umad_timers.h \
 	tests/lab/umad_wire.c \
 	tests/lab/umad_wire.h
-# Programs without a sanitizer's library load it, too.
+# Programs without a sanitizer's library must be able to load it, too.
 tests_lab_liblabumad_la_CFLAGS = $(AM_CFLAGS) -O2 -fno-sanitize=all
 tests_lab_liblabumad_la_LDFLAGS = -Wc,-fno-sanitize=all $(AX_PTHREAD_FLAGS) -module \
 	-avoid-version -shared -rpath /nowhere
 tests_lab_liblabumad_la_LIBADD = -ldl
 
-# What a lab preloads into ibsim.
+# The library that a lab preloads into ibsim.
 noinst_LTLIBRARIES += tests/lab/liblabsim.la
 tests_lab_liblabsim_la_SOURCES = \
 	ib/counter.c \
@@ -67,21 +67,21 @@ tests_lab_liblabsim_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version -s
 	-rpath /nowhere
 tests_lab_liblabsim_la_LIBADD = -ldl
 
-# What tests look at a lab's port with.
+# The program with which tests check a lab's port.
 check_PROGRAMS += tests/lab/probe
 tests_lab_probe_SOURCES = tests/lab/probe.c
 tests_lab_probe_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
 tests_lab_probe_LDFLAGS = -Wc,-fno-sanitize=all
 tests_lab_probe_LDADD = $(UMAD_LIBS)
 
-# A second plugin, which OpenSM asks for by the name "locker".
+# A second plugin, which OpenSM loads by the name "locker".
 check_LTLIBRARIES += tests/lab/liblocker.la
 tests_lab_liblocker_la_SOURCES = tests/lab/locker.c
 tests_lab_liblocker_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 tests_lab_liblocker_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
-# Plugins that opensm or Triad must refuse.  Only the way to a refusal is linked: what lies
-# behind it is never called, so it may be missing.
+# Plugins that opensm or Triad must refuse.  Only the code up to the refusal is linked; the
+# code after it is never called, so it may be missing.
 refused_parts = plugin/layout/debug.c plugin/layout/debug_no_perfmgr.c \
 	plugin/layout/layout.c plugin/layout/no_perfmgr.c plugin/layout/stock.c plugin/osmlog.c
 refused_ldflags = $(AM_LDFLAGS) -Wl,-z,lazy -module -avoid-version -shared \
@@ -96,7 +96,7 @@ tests_lab_libotherversion_la_CPPFLAGS = $(libosmtriad_la_CPPFLAGS)
 tests_lab_libotherversion_la_LDFLAGS = $(refused_ldflags)
 tests_lab_libotherversion_la_LIBADD = libtriad.la $(GLIB_LIBS)
 
-# No threads for the plugin, in an opensm that it is preloaded into.
+# Makes pthread_create() fail for the plugin, in an opensm that it is preloaded into.
 check_LTLIBRARIES += tests/lab/libnothreads.la
 tests_lab_libnothreads_la_SOURCES = tests/lab/no_threads.c
 tests_lab_libnothreads_la_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all
@@ -104,7 +104,7 @@ tests_lab_libnothreads_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version
 	-rpath /nowhere
 tests_lab_libnothreads_la_LIBADD = -ldl
 
-# The HTTP server without a plugin around it.
+# The HTTP server without the plugin.
 check_PROGRAMS += tests/lab/http_server
 tests_lab_http_server_SOURCES = tests/lab/http_server.c
 tests_lab_http_server_LDADD = $(LDADD)
@@ -115,7 +115,7 @@ tests_lab_http_server_LDADD += $(MICROHTTPD_LIBS)
 tests_lab_http_server_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=MHD_get_connection_info
 endif
 
-# The web listener without one.
+# The web listener without the plugin.
 if HAVE_WEB
 check_PROGRAMS += tests/lab/web_server
 endif
@@ -127,14 +127,14 @@ tests_lab_web_server_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(ZLIB_CFLAGS)
 tests_lab_web_server_LDADD = $(LDADD) $(MICROHTTPD_LIBS) $(ZLIB_LIBS)
 tests_lab_web_server_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=MHD_run
 
-# A disk that hangs, for programs that it is preloaded into.
+# Simulates a disk that hangs, for programs that it is preloaded into.
 check_LTLIBRARIES += tests/lab/libhungdisk.la
 tests_lab_libhungdisk_la_SOURCES = tests/lab/hung_disk.c
 tests_lab_libhungdisk_la_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all
 tests_lab_libhungdisk_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version -shared \
 	-rpath /nowhere
 
-# A wall clock that is set, for programs that it is preloaded into.
+# Simulates a step of the wall clock, for programs that it is preloaded into.
 check_LTLIBRARIES += tests/lab/libclockstep.la
 tests_lab_libclockstep_la_SOURCES = tests/lab/clock_step.c
 tests_lab_libclockstep_la_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all

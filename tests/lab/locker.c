@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Holds the SM's lock, as a long sweep would: a plugin of OpenSM's, beside Triad, that
- * waits for the file that TRIAD_LOCKER names, takes the lock exclusively, and calls the
- * file FILE.held while it holds it: until somebody removes that.  Each time anew.
+/* Holds the SM's lock, as a long sweep does.  It is a plugin of OpenSM, loaded besides
+ * Triad.  Whenever the file that TRIAD_LOCKER names appears, it takes the lock
+ * exclusively, renames the file to FILE.held, and holds the lock until a test removes
+ * FILE.held.
  *
- * OpenSM finds it by its name when it is preloaded. */
+ * OpenSM finds the plugin by its name if the library is preloaded. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A host that is out of threads: preloaded into opensm, it lets Triad make as many as
- * TRIAD_THREADS_LEFT says, and then fails pthread_create(). */
+/* Simulates a host without free threads.  Preloaded into opensm, it lets Triad create
+ * as many threads as TRIAD_THREADS_LEFT specifies; after that, pthread_create() fails
+ * for Triad. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>

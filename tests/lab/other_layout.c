@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The plugin as it would be if it had been built with the headers of an OpenSM that was
- * configured in another way than this host's: create() must refuse to go on. */
+/* The plugin, as if built with the headers of an OpenSM whose configuration
+ * (ENABLE_OSM_PERF_MGR) differs from this host's: create() must fail. */
 #include <opensm/osm_config.h>
 
 #ifdef ENABLE_OSM_PERF_MGR

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The plugin as it would be if it had been built for another version of OpenSM. */
+/* The plugin, as if built for another version of OpenSM. */
 #include "plugin/opensm.h"
 
 #undef OSM_VERSION

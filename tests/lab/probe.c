@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Looks at how a lab's port behaves, through libibumad; run on a node of a lab.
+/* Tests the behaviour of a lab's simulated port, through libibumad.  Runs on a node of
+ * a lab.
  *
  *     probe ask LID N TIMEOUT_MS RETRIES [LATE]
- *         asks N times, one after the other, for ClassPortInfo of the LID's PMA; then
- *         waits until LATE responses came too late
- *     probe owners LID N     asks N times from each of two descriptors, all at once
- *     probe requests         sends requests to itself, for agents on three descriptors
+ *         requests ClassPortInfo of the LID's PMA N times, one after the other; then
+ *         waits until LATE responses have arrived after their requests' timeout
+ *     probe owners LID N     sends N requests from each of two descriptors, all at once
+ *     probe requests         sends requests to its own port, for agents on two other
+ *                            descriptors
  *     probe overlap          registers agents that overlap
  *     probe close LID N UNREGISTER
- *         closes N descriptors with replies in flight, unregistered before or not
- *     probe table SM_LID     reads a table with a buffer that is too small first
+ *         closes N descriptors with requests in flight; UNREGISTER is 1: unregisters
+ *         their agents before
+ *     probe table SM_LID     reads a table, first with a buffer that is too small
  *     probe flood LID N [CLASS]
- *         prints its pid, reads a line, sends N requests, to the PMA unless told
- *     probe fork LID         forks a child that uses what it inherited, and its own
+ *         prints its pid, reads a line, sends N requests of the class (default:
+ *         performance management)
+ *     probe fork LID         forks a child, which uses an inherited descriptor and one
+ *                            that it opens
  *
- * Each prints one JSON object, with the library's counters at the end. */
+ * Each prints one JSON object, which ends with the library's counters. */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +36,7 @@
 #define MAD_SIZE 256
 #define PERFORMANCE 0x04
 #define SUBNET_ADM 0x03
-#define APPLICATION 0x09 /* a class that ibsim knows nothing about */
+#define APPLICATION 0x09 /* a class that ibsim doesn't handle */
 #define GET 1
 #define SET 2
 #define TRAP 5
@@ -97,7 +102,7 @@ static int send_mad(int fd, int agent, const struct question *question)
 }
 
 struct answer {
-	int agent; /* < 0: nothing came */
+	int agent; /* < 0: no answer arrived */
 	int status, length;
 	uint16_t lid;
 	uint32_t tid;
@@ -169,7 +174,7 @@ static void wait_for_counter(const char *name, unsigned long value)
 		poll(NULL, 0, 10);
 }
 
-/* --- what is looked at --- */
+/* --- commands --- */
 
 static void print_answer(const struct answer *answer)
 {
@@ -182,8 +187,9 @@ static void print_answer(const struct answer *answer)
 
 static void ask(uint16_t lid, uint32_t n, int timeout_ms, int retries, unsigned late)
 {
-	/* What ibsim hands back as undeliverable is a Get: nobody may take it for
-	 * one. */
+	/* ibsim returns an undeliverable MAD to its sender as it is, a Get.  The agent
+	 * registers for Get to check that it doesn't receive such a MAD as a
+	 * request. */
 	int fd = open_port(), agent = add_agent(fd, PERFORMANCE, 1, 0, 1 << GET);
 
 	printf("{\"answers\": [");
@@ -246,7 +252,7 @@ static uint16_t own_lid(void)
 	return lid;
 }
 
-/* ibsim leads requests to whoever is an SM on their port. */
+/* ibsim delivers requests to the client that has set IsSM on their port. */
 static void become_sm(void)
 {
 	char path[256];
@@ -256,7 +262,7 @@ static void become_sm(void)
 		die("issm");
 }
 
-/* Answers what came with the same MAD. */
+/* Sends the request's MAD back as the response. */
 static void answer_request(int fd, int agent, const struct answer *request)
 {
 	void *umad = umad_alloc(1, umad_size() + MAD_SIZE);
@@ -364,7 +370,7 @@ static void table(uint16_t sm_lid)
 	umad = umad_alloc(1, umad_size() + (size_t)needed);
 	length = needed;
 	agent -= umad_recv(fd, umad, &length, 10 * SECONDS);
-	/* The attribute's offset counts 8 octets, behind 56 of headers. */
+	/* AttributeOffset counts units of 8 octets; the headers take 56 octets. */
 	printf("{\"refused\": %d, \"errno\": %d, \"needed\": %d, \"length\": %d, "
 	       "\"agent\": %d, \"records\": %d",
 		refused < 0, error, needed, length, agent,
@@ -391,7 +397,7 @@ static void flood(uint16_t lid, uint32_t n, uint8_t mgmt_class)
 		failed += send_mad(fd, agent, &question) != 0;
 	}
 	printf("{\"failed\": %u", failed);
-	/* Not through a question to ibsim. */
+	/* Reading the counters sends no request to ibsim. */
 	print_end();
 }
 
@@ -406,7 +412,8 @@ static void child(int fd, int agent, uint16_t lid)
 	if (send_mad(fd, agent, &question))
 		die("umad_send");
 	answer = read_mad(fd, 5 * SECONDS);
-	/* 3: as it should be. */
+	/* Bit 0: the inherited descriptor failed, as it must.  Bit 1: the new one
+	 * works. */
 	exit((inherited ? 0 : 1) + (answer.agent == agent && !answer.status ? 2 : 0));
 }
 

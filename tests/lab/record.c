@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Records what goes out: preloaded into opensm, it writes a line for each MAD that is
- * given to umad_send(), into the file that TRIAD_RECORD names:
+/* Records the MADs that a program sends, and changes some MADs.  Preloaded into opensm,
+ * it writes a line for each MAD given to umad_send() to the file that TRIAD_RECORD
+ * names:
  *
  *     CLASS METHOD ATTRIBUTE LID SL P_KEY_INDEX MODIFIER M_KEY PATH DATA TIME NODE
  *
- * all in hexadecimal but the last two.  M_KEY and DATA (64 octets) are where an SMP has
- * them; PATH is a directed route, "-" when there is none, else port numbers with a ','
- * behind each; TIME is CLOCK_BOOTTIME in us, NODE the node that the program is on.
- * The simulator does not look at SL, P_Key and M_Key; this does.
+ * All fields but the last two are hexadecimal.  M_KEY and DATA (64 octets) are taken
+ * from their offsets in an SMP.  PATH is the directed route: port numbers, each
+ * followed by ','; "-" for none.  TIME is CLOCK_BOOTTIME in us.  NODE is the node of
+ * the program.  The simulator ignores SL, P_Key and M_Key; tests check them by these
+ * lines.
  *
- * With TRIAD_RECORD_OPTIMIZED in the environment, switches say in SwitchInfo that they
- * take optimised SL2VL mapping: the simulator's take such SMPs (and store one table of
- * many), but don't say so.  With TRIAD_RECORD_M_KEY, a number, ports say in PortInfo
- * that they have that M_Key: the simulator's forget theirs.
+ * TRIAD_RECORD_OPTIMIZED: switches report in SwitchInfo that they support optimised
+ * SL2VL mapping.  The simulator's switches accept such SMPs (and store only one of the
+ * many tables), but don't report the support.
  *
- * TRIAD_RECORD_SIGNAL, "NUMBER FILE": the first program that sends a Set of PortInfo
- * with PortPhysicalState disabled removes the file and then has that signal, right
- * after the MAD went out.
+ * TRIAD_RECORD_M_KEY, a number: ports report this M_Key in PortInfo.  The simulator's
+ * ports don't store theirs.
  *
- * TRIAD_RECORD_SWITCH, a file: while it is there, with a word and a number, switches
- * don't obey at their port of that number when its PortPhysicalState is set.  "refuse":
- * they answer with a status; "ignore": they say yes and do nothing; "lose": they don't
- * answer.
+ * TRIAD_RECORD_SIGNAL, "NUMBER FILE": the first program that sends a Set(PortInfo) with
+ * PortPhysicalState Disabled removes FILE and then sends itself signal NUMBER, right
+ * after the MAD.
  *
- * ibsim leads requests to programs that are SMs alone.  So a server that this is
- * preloaded into, with TRIAD_RECORD_SERVER, says that it is one; and with
- * TRIAD_RECORD_NO_SM in opensm's environment no port says in PortInfo that it has
- * one. */
+ * TRIAD_RECORD_SWITCH, a file with a word and a port number: while it exists, switches
+ * don't change PortPhysicalState of their port with that number.  "refuse": they answer
+ * with an error status; "ignore": they answer with success but change nothing; "lose":
+ * they don't answer.
+ *
+ * ibsim delivers requests only to programs that are SMs.  So a server that this is
+ * preloaded into sets IsSM with TRIAD_RECORD_SERVER.  With TRIAD_RECORD_NO_SM, opensm
+ * receives each PortInfo without IsSM. */
 #include <dlfcn.h>
 #include <endian.h>
 #include <fcntl.h>
@@ -49,7 +52,7 @@ enum {
 	AT_METHOD = 3,
 	AT_STATUS = 4,
 	AT_HOPS = 7,
-	AT_TID = 12, /* the half that is the program's own */
+	AT_TID = 12, /* the lower half, which the program chooses */
 	AT_ATTRIBUTE = 16,
 	AT_MODIFIER = 20,
 	AT_M_KEY = 24,
@@ -81,7 +84,7 @@ static int (*real_send)(int, int, void *, int, int, int);
 static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
 static bool optimized, no_sm;
-static const char *m_key, *node, *signal_wish, *switch_file;
+static const char *m_key, *node, *signal_request, *switch_file;
 static atomic_uint refused_tid;
 
 static void become_sm(void)
@@ -103,7 +106,7 @@ static void open_record(void)
 	optimized = getenv("TRIAD_RECORD_OPTIMIZED") != NULL;
 	m_key = getenv("TRIAD_RECORD_M_KEY");
 	node = getenv("SIM_HOST");
-	signal_wish = getenv("TRIAD_RECORD_SIGNAL");
+	signal_request = getenv("TRIAD_RECORD_SIGNAL");
 	switch_file = getenv("TRIAD_RECORD_SWITCH");
 	no_sm = getenv("TRIAD_RECORD_NO_SM") != NULL;
 	if (getenv("TRIAD_RECORD_SERVER"))
@@ -155,7 +158,7 @@ static void write_line(
 		get(mad + AT_M_KEY, 8), path, data, now_us(), node ? node : "-");
 }
 
-/* What a Set of PortInfo makes of PortPhysicalState; 0: nothing. */
+/* The PortPhysicalState that a Set(PortInfo) requests; 0: no change. */
 static unsigned phys_state_wanted(const unsigned char *mad, int length)
 {
 	if (length < MAD_SIZE || mad[1] != CLASS_SMP_DIRECTED ||
@@ -165,7 +168,7 @@ static unsigned phys_state_wanted(const unsigned char *mad, int length)
 	return mad[AT_DATA + AT_PHYS_STATE] >> 4;
 }
 
-/* The first letter of what the switch does instead, or 0. */
+/* The first letter of the switch's fault for this MAD, or 0. */
 static char disobedience(const unsigned char *mad, int length)
 {
 	unsigned number = 0;
@@ -184,7 +187,7 @@ static char disobedience(const unsigned char *mad, int length)
 	return word[0];
 }
 
-/* A Get in place of a Set has the same answer, and changes nothing. */
+/* Makes the Set a Get: the answer is the same, but nothing changes. */
 static void disarm(unsigned char *mad, bool is_refused)
 {
 	mad[AT_METHOD] = GET;
@@ -195,7 +198,7 @@ static void disarm(unsigned char *mad, bool is_refused)
 static void signal_once(void)
 {
 	char *file;
-	int number = (int)strtol(signal_wish, &file, 10);
+	int number = (int)strtol(signal_request, &file, 10);
 
 	while (*file == ' ')
 		file++;
@@ -219,12 +222,12 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	if (instead)
 		disarm(mad, instead == 'r');
 	result = real_send(fd, agent, umad, length, timeout_ms, retries);
-	if (signal_wish && disables)
+	if (signal_request && disables)
 		signal_once();
 	return result;
 }
 
-/* What an SMP answers, if it does. */
+/* The attribute of a response to an SMP; 0: not such a response. */
 static unsigned answered(const unsigned char *mad)
 {
 	if ((mad[1] != CLASS_SMP_LID && mad[1] != CLASS_SMP_DIRECTED) ||

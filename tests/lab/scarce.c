@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Preloaded, it has no memory for the result of a search for credit loops while the
- * file that TRIAD_SCARCE names is there. */
+/* Preloaded, it makes the allocation of a credit loop search's result fail while the
+ * file that TRIAD_SCARCE names exists. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -13,7 +13,7 @@
 #include "triad/mad.h"
 #include "triad/wire.h"
 
-/* ibsim has all attributes before this one. */
+/* ibsim implements all attributes before this one. */
 #define FIRST_ATTRIBUTE TRIAD_PMA_EXT_SPEEDS
 #define N_ATTRIBUTES (TRIAD_PMA_N_ATTRIBUTES - FIRST_ATTRIBUTE)
 
@@ -89,7 +89,7 @@ static struct node *make_node(struct sim_details *details, uint64_t guid)
 	return node;
 }
 
-/* The readings of a port, made when there are none; NULL without memory. */
+/* The readings of a port, allocated if there are none; NULL when memory is short. */
 static struct triad_detail_reading *make_port(struct node *node, uint8_t port)
 {
 	if (!node->ports[port])
@@ -107,7 +107,7 @@ static struct triad_detail_reading *find_reading(
 
 /* --- commands --- */
 
-/* Both layouts of PortExtendedSpeedsCounters go by this name. */
+/* Commands have one name for both layouts of PortExtendedSpeedsCounters. */
 static bool is_in(const struct triad_detail_field *field, const char *attribute)
 {
 	for (unsigned i = FIRST_ATTRIBUTE; i < TRIAD_PMA_N_ATTRIBUTES; i++) {
@@ -129,7 +129,8 @@ static bool is_attribute(const char *name)
 	return false;
 }
 
-/* Returns NULL when the attribute has no such field; else '*slot' is the counter's. */
+/* Returns NULL when the attribute has no such field; else sets '*slot' to the
+ * counter's. */
 static const struct triad_detail_field *find_field(
 	const struct sim_setting *setting, unsigned *slot)
 {
@@ -173,7 +174,7 @@ bool sim_dump_read(const char *dump, struct sim_dumped_node *node)
 	return false;
 }
 
-/* Whether a counter can't be set at that port; then '*answer' says why. */
+/* Whether a counter can't be set at that port; then writes the reason to 'answer'. */
 static bool refuse_port(const struct sim_dumped_node *node,
 	const struct sim_setting *setting, const struct triad_detail_field *field,
 	char *answer, size_t size)
@@ -194,7 +195,7 @@ static bool refuse_port(const struct sim_dumped_node *node,
 	return true;
 }
 
-/* Returns what was stored. */
+/* Returns the value stored. */
 static uint32_t store_value(struct node *node, struct triad_detail_reading *readings,
 	const struct triad_detail_field *field, unsigned slot, uint64_t value)
 {
@@ -258,7 +259,8 @@ static void put_number(uint8_t *octets, size_t n, uint64_t number)
 	triad_wire_put(&w, n, number);
 }
 
-/* TRIAD_PMA_N_ATTRIBUTES for an attribute that ibsim has, or nobody. */
+/* Returns TRIAD_PMA_N_ATTRIBUTES for an attribute that ibsim implements, and for an
+ * unknown one. */
 static enum triad_pma_attribute find_attribute(uint16_t id)
 {
 	unsigned i = FIRST_ATTRIBUTE;
@@ -364,7 +366,7 @@ static bool has_speeds(enum triad_pma_attribute attribute)
 		attribute == TRIAD_PMA_EXT_SPEEDS_RSFEC;
 }
 
-/* The counters that a Set resets. */
+/* The mask of the counters that a Set resets. */
 static uint64_t selected_counters(uint8_t *data, enum triad_pma_attribute attribute)
 {
 	return has_speeds(attribute) ? get_number(data + AT_SPEEDS_COUNTER_SELECT, 8)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The performance attributes that ibsim lacks: their counters, how people set them, how
- * agents answer.
+/* The performance attributes that ibsim lacks: their counters, the commands that set
+ * them, and the agents' answers.
  *
- * Model: a store has the counters of each port, by the GUID of its node.  A counter
- * that nobody has set is 0.  Attributes, fields and widths are those of ib/detail.h.
+ * Model: a store has the counters of each port, by the GUID of its node.  A counter is
+ * 0 until a command sets it.  Attributes, fields and widths are those of ib/detail.h.
  *
- * The store asks ibsim which node a name or a LID means, so that ibsim alone knows
- * names, LIDs and routes:
+ * The store asks ibsim which node a name or a LID refers to, so that only ibsim has to
+ * know names, LIDs and routes:
  *
- *   - A command is parsed (sim_setting_parse()).  ibsim then dumps the node that it
- *     names, and the dump gives the GUID (sim_details_set()).
+ *   - A command is parsed (sim_setting_parse()).  ibsim then dumps the node that the
+ *     command names, and the dump contains the GUID (sim_details_set()).
  *   - A request becomes a Get(NodeInfo) to the same LID (sim_details_make_question()).
- *     ibsim routes it, or loses it where no link is.  Its answer gives the GUID, and is
- *     turned into the answer to the request (sim_details_answer()).
+ *     ibsim routes it, or drops it if there is no path.  The response contains the
+ *     GUID; it is turned into the response to the request (sim_details_answer()).
  *
- * PortExtendedSpeedsCounters has one of two layouts.  A node has that of RS-FEC until a
- * field is set that only the other layout has, and then that one, until again a field
- * is set that only RS-FEC's has.  It is the node's, not the port's, because
- * ClassPortInfo announces it for the whole node.
+ * PortExtendedSpeedsCounters has one of two layouts.  A node has the layout with RS-FEC
+ * until a command sets a field that only the other layout has.  It then has the other
+ * layout until a command sets a field that only the RS-FEC layout has.  All ports of a
+ * node have the same layout, because ClassPortInfo reports it for the whole node.
  *
  * Thread-safety: none.
  * Source: IBA volume 1, 16.1; ibsim's console for the wording. */
@@ -31,7 +31,7 @@
 #define SIM_NODE_NAME_SIZE 65
 #define SIM_LINE_SIZE 128
 
-/* What a command wants to be set. */
+/* A parsed command. */
 struct sim_setting {
 	char node[SIM_NODE_NAME_SIZE]; /* as ibsim names it */
 	int port;
@@ -42,7 +42,7 @@ struct sim_setting {
 
 struct sim_details;
 
-/* What a dump of ibsim's says of a node. */
+/* A node in a dump of ibsim's. */
 struct sim_dumped_node {
 	char type[16];
 	char name[SIM_NODE_NAME_SIZE];
@@ -50,40 +50,42 @@ struct sim_dumped_node {
 	uint64_t guid;
 };
 
-/* Returns false when there is none in it. */
+/* Returns false when the dump contains no node. */
 bool sim_dump_read(const char *dump, struct sim_dumped_node *node);
 
-/* Returns NULL without memory. */
+/* Returns NULL when memory is short. */
 struct sim_details *sim_details_new(void);
 
-/* Reads 'PerformanceSet "NODE"[PORT] ATTRIBUTE.FIELD=VALUE'.  Returns false for
- * anything else, and for an attribute that ibsim has: ibsim answers that itself. */
+/* Parses 'PerformanceSet "NODE"[PORT] ATTRIBUTE.FIELD=VALUE'.  Returns false for any
+ * other line, and for an attribute that ibsim implements: ibsim executes that
+ * command. */
 bool sim_setting_parse(const char *line, struct sim_setting *setting);
 
-/* Carries out a command.  'dump' is the beginning of what ibsim printed for the node.
- * '*answer' gets a line, in ibsim's words, which begins with '#' for a refusal.  A
- * value above the counter's maximum becomes the maximum. */
+/* Executes a command.  'dump' is the beginning of ibsim's dump of the node.  Writes a
+ * line in ibsim's wording to 'answer'; it begins with '#' when the command is refused.
+ * A value above the counter's maximum becomes the maximum. */
 void sim_details_set(struct sim_details *details, const struct sim_setting *setting,
 	const char *dump, char *answer, size_t size);
 
-/* Whether a MAD asks for such an attribute. */
+/* Whether a MAD requests such an attribute. */
 bool sim_details_is_request(const uint8_t *mad);
 
-/* Whether a MAD asks for ClassPortInfo of the performance class. */
+/* Whether a MAD requests ClassPortInfo of the performance class. */
 bool sim_details_is_class_request(const uint8_t *mad);
 
-/* Makes a request by LID a Get(NodeInfo) with the same transaction ID. */
+/* Turns a request by LID into a Get(NodeInfo) with the same transaction ID. */
 void sim_details_make_question(uint8_t *mad);
 
-/* The NodeGUID in an answer to that. */
+/* The NodeGUID in the response to that. */
 uint64_t sim_details_guid(const uint8_t *node_info);
 
-/* Makes a request its answer.  'node_info' is the MAD with the node's NodeInfo.  A Set
- * resets the counters that CounterSelect names. */
+/* Turns a request into its response.  'node_info' is the MAD with the node's NodeInfo.
+ * A Set resets the counters that CounterSelect selects. */
 void sim_details_answer(
 	struct sim_details *details, const uint8_t *node_info, uint8_t *mad);
 
-/* Adds to an answer with a node's ClassPortInfo whether it has RS-FEC's layout. */
+/* Sets the RS-FEC bit in a node's ClassPortInfo response if the node has that
+ * layout. */
 void sim_details_announce(
 	const struct sim_details *details, uint64_t guid, uint8_t *mad);
 

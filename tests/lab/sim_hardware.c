@@ -21,13 +21,13 @@
 #define REGISTER_SIZE 220
 #define MOST_OCTETS 48
 
-/* Status of answers: of the vendor's class, and in the upper half CableInfo's. */
+/* Status of responses: of the vendor's class; of CableInfo, in the upper octet. */
 enum {
 	STATUS_ATTRIBUTE_UNSUPPORTED = 3 << 2,
 	STATUS_NO_REGISTER = 5 << 2,
 	STATUS_NOT_CONNECTED = 3 << 8,
 	STATUS_NO_PAGE = 5 << 8,
-	STATUS_BAD_PLACE = 6 << 8,
+	STATUS_BAD_ADDRESS = 6 << 8,
 };
 
 enum {
@@ -41,7 +41,7 @@ enum {
 struct module {
 	bool is_empty;
 	uint8_t lower[PAGE_SIZE];
-	uint8_t *pages[N_PAGES]; /* NULL: it has no such page */
+	uint8_t *pages[N_PAGES]; /* NULL: the module has no such page */
 };
 
 struct device_register {
@@ -273,7 +273,7 @@ static unsigned answer_cable(struct node *node, uint8_t *mad)
 	if (!module || module->is_empty)
 		return STATUS_NOT_CONNECTED;
 	if (!n || n > MOST_OCTETS || at + n > 2 * PAGE_SIZE)
-		return STATUS_BAD_PLACE;
+		return STATUS_BAD_ADDRESS;
 	if (!module->pages[page])
 		return STATUS_NO_PAGE;
 	for (unsigned i = 0; i < n; i++)
@@ -295,9 +295,9 @@ static unsigned answer_register(struct node *node, uint8_t *mad)
 		return STATUS_ATTRIBUTE_UNSUPPORTED;
 	if (attribute == ATTRIBUTE_GENERAL_INFO)
 		number = 0;
-	else if (number == 0x900a) /* the sensor */
+	else if (number == 0x900a) /* the index of a sensor */
 		index = get(mad + AT_REGISTER, 4) & 0xfff;
-	else if (number == 0x9003) /* the fan */
+	else if (number == 0x9003) /* the index of a fan */
 		index = mad[AT_REGISTER];
 	found = find_register(node, number, index);
 	if (!found)

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Preloaded into ibsim: clients that do not read lose MADs, as on a fabric; and agents
- * have the performance attributes that ibsim lacks, and those of one vendor.
+/* Preloaded into ibsim.  It drops MADs for clients that don't read, as a fabric does,
+ * and adds the performance attributes that ibsim lacks and those of one vendor.
  *
- * Clients: ibsim alone would spin until the client reads, and serve nobody else
- * meanwhile: a few hundred MADs to a stopped SM would stop the whole fabric.  Here each
- * client has room for as many as the kernel lets wait (net.unix.max_dgram_qlen).  When
- * that is full, it is waited for once; from then on, until it reads again, what comes
- * for it is lost.
+ * Clients: ibsim alone busy-waits until the client reads, and serves no other client
+ * meanwhile: a few hundred MADs to a stopped SM would stop the whole fabric.  Here the
+ * kernel queues as many MADs for a client as it can (net.unix.max_dgram_qlen).  When
+ * the queue is full, ibsim waits for the client once; after that, MADs for the client
+ * are lost until it reads again.
  *
- * Attributes: sim_details.h has the counters, sim_hardware.h the vendor's.  What ibsim
- * reads is changed on the way in, and what it writes on the way out:
+ * Attributes: sim_details.h has the counters, sim_hardware.h the vendor's attributes.
+ * This library changes ibsim's input and output:
  *
- *   - Console: a command that sets such a counter becomes a Dump of its node.  What
- *     ibsim prints comes by stdout, which is a stream of ours, and becomes the
- *     command's answer.
- *   - Sockets: a request for such an attribute becomes a Get(NodeInfo), whose answer
- *     becomes the one to the request.  ibsim answers a packet before it reads the next
- *     one, so one question is open at a time.
- *   - ClassPortInfo is answered by ibsim.  Before it, the same way, NodeInfo is asked
- *     for, because the answer to ClassPortInfo does not say whose it is.  The request
- *     then waits in a line of the client, and select() says that there is something to
- *     read.
+ *   - Console: a command that sets such a counter becomes a Dump of its node.  ibsim
+ *     prints the dump to stdout, which is a stream of this library; the dump becomes
+ *     the command's answer.
+ *   - Sockets: a request for such an attribute becomes a Get(NodeInfo), and the
+ *     response to that becomes the response to the request.  ibsim answers a packet
+ *     before it reads the next one, so at most one request is pending.
+ *   - ClassPortInfo: ibsim answers it.  Before that, the request becomes a
+ *     Get(NodeInfo) in the same way, because the response with ClassPortInfo doesn't
+ *     contain the node's GUID.  The request then waits in 'waiting', and select()
+ *     reports that the client's socket is readable.
  *
  * Thread-safety: none; ibsim has one thread. */
 #include <dlfcn.h>
@@ -43,10 +43,10 @@
 #define MAX_FDS FD_SETSIZE
 #define SOCKET_BUFFER_SIZE (8 << 20)
 
-/* Longer than a busy machine leaves a client that lives without a CPU. */
-#define PATIENCE_MS 2000
+/* A client that runs gets a CPU within this time, even on a busy machine. */
+#define ROOM_TIMEOUT_MS 2000
 
-static bool is_wide[MAX_FDS], is_deaf[MAX_FDS];
+static bool is_wide[MAX_FDS], is_stalled[MAX_FDS];
 static struct sim_details *details;
 static struct sim_hardware *hardware;
 
@@ -63,17 +63,17 @@ static long really_read(int fd, void *data, size_t size)
 /* --- the console --- */
 
 static struct {
-	char line[SIM_LINE_SIZE]; /* what ibsim is given to read */
+	char line[SIM_LINE_SIZE]; /* ibsim's input */
 	size_t at, length;
-	bool is_setting;  /* 'setting' waits for the dump */
-	bool is_hardware; /* it is 'hardware_setting' */
+	bool is_setting;  /* the command in 'setting' waits for the dump */
+	bool is_hardware; /* the command is in 'hardware_setting' */
 	struct sim_setting setting;
 	struct sim_hardware_setting hardware_setting;
-	char dump[SIM_LINE_SIZE * 4]; /* its beginning */
+	char dump[SIM_LINE_SIZE * 4]; /* the dump's beginning */
 	size_t dump_length;
 } console;
 
-/* Reads a line, as long as ibsim would take it.  Returns what read() does. */
+/* Reads a line, up to the length that ibsim accepts.  Returns read()'s result. */
 static long read_line(void)
 {
 	long got = 1;
@@ -118,7 +118,7 @@ static long read_console(char *octet)
 	return 1;
 }
 
-/* Where the prompt begins that ends the text; NULL without one. */
+/* The prompt that ends the text; NULL: the text ends without one. */
 static const char *find_prompt(const char *text, size_t size)
 {
 	static const char *const prompts[] = {"sim> ", "sim (inactive)> "};
@@ -146,7 +146,7 @@ static void write_all(const char *text, size_t size)
 	}
 }
 
-/* Keeps the beginning of a dump; at its end says what came of the command. */
+/* Collects the beginning of a dump; at the dump's end prints the command's answer. */
 static void answer_setting(const char *text, size_t size)
 {
 	size_t room = sizeof(console.dump) - 1 - console.dump_length;
@@ -194,23 +194,24 @@ __attribute__((constructor)) static void begin(void)
 
 /* --- requests --- */
 
-/* The question that ibsim works on, and the request that it stands for. */
+/* The Get(NodeInfo) that ibsim processes, and the request that it replaces. */
 static struct {
 	bool is_open;
-	bool is_about_class; /* ibsim is to answer the request itself, then */
+	bool is_about_class; /* ibsim is to answer the request itself afterwards */
 	int fd;
 	struct lab_packet request;
 } question;
 
-/* A request for ClassPortInfo that ibsim is still to read, by client, and whose. */
+/* Requests for ClassPortInfo that ibsim has yet to read, by the client's socket, with
+ * the node's GUID. */
 static struct waiting {
 	enum { NOTHING, WAITS, IS_DUE } state;
 	uint64_t guid;
 	struct lab_packet request;
 } waiting[MAX_FDS];
-static bool is_somebody_waiting;
+static bool is_any_waiting;
 
-/* The node whose ClassPortInfo ibsim works on. */
+/* The node whose ClassPortInfo ibsim processes. */
 static struct {
 	bool is_open;
 	uint64_t guid;
@@ -244,20 +245,20 @@ static long read_packet(int fd, struct lab_packet *packet)
 	return got;
 }
 
-/* Makes what ibsim writes after a question the answer to the request.  Returns false
- * when there is nothing to write yet. */
+/* Turns ibsim's response to a Get(NodeInfo) into the response to the request.  Returns
+ * false when there is nothing to write yet. */
 static bool answer_request(struct lab_packet *packet)
 {
 	uint8_t node_info[LAB_MAD_SIZE];
 	uint64_t tid =
-		lab_mad_tid(packet->mad); /* ibsim has put the client's number in */
+		lab_mad_tid(packet->mad); /* with the client's number, by ibsim */
 
 	question.is_open = false;
 	memcpy(node_info, packet->mad, sizeof(node_info));
 	memcpy(packet->mad, question.request.mad, sizeof(packet->mad));
 	lab_mad_set_tid(packet->mad, tid);
 	if (packet->status != 0)
-		return true; /* lost: the request goes back */
+		return true; /* undeliverable: the request goes back */
 	if (!question.is_about_class) {
 		if (sim_hardware_is_request(packet->mad))
 			sim_hardware_answer(hardware, node_info, packet->mad);
@@ -265,7 +266,7 @@ static bool answer_request(struct lab_packet *packet)
 			sim_details_answer(details, node_info, packet->mad);
 		return true;
 	}
-	is_somebody_waiting = true;
+	is_any_waiting = true;
 	waiting[question.fd] = (struct waiting){.state = WAITS,
 		.guid = sim_details_guid(node_info),
 		.request = question.request};
@@ -282,13 +283,14 @@ static bool change_packet(struct lab_packet *packet)
 	return true;
 }
 
-/* Says once what waits: ibsim no longer reads from a client that it has lost. */
+/* Reports each waiting request once: ibsim doesn't read from a client that it has lost,
+ * and such a request is dropped. */
 static int wake_readers(fd_set *readers)
 {
 	fd_set due;
 	int n = 0;
 
-	if (!is_somebody_waiting)
+	if (!is_any_waiting)
 		return 0;
 	FD_ZERO(&due);
 	for (int fd = 0; fd < MAX_FDS; fd++)
@@ -299,15 +301,16 @@ static int wake_readers(fd_set *readers)
 			FD_SET(fd, &due);
 			n++;
 		}
-	is_somebody_waiting = n > 0;
+	is_any_waiting = n > 0;
 	if (n > 0)
 		*readers = due;
 	return n;
 }
 
-/* --- what ibsim calls --- */
+/* --- functions that ibsim calls --- */
 
-/* Room for more, the first time; as root, beyond the system's limit. */
+/* Enlarges the socket's buffer at the first call; as root, beyond the system's
+ * limit. */
 static bool widen(int fd)
 {
 	int size = SOCKET_BUFFER_SIZE;
@@ -323,17 +326,17 @@ static bool has_room_soon(int fd)
 {
 	struct pollfd polled = {.fd = fd, .events = POLLOUT};
 
-	return !is_deaf[fd] && poll(&polled, 1, PATIENCE_MS) > 0;
+	return !is_stalled[fd] && poll(&polled, 1, ROOM_TIMEOUT_MS) > 0;
 }
 
-static ssize_t write_patiently(int fd, const void *data, size_t size)
+static ssize_t write_or_drop(int fd, const void *data, size_t size)
 {
 	long result = really_write(fd, data, size);
 
 	while (result < 0 && errno == EAGAIN && (widen(fd) || has_room_soon(fd)))
 		result = really_write(fd, data, size);
-	is_deaf[fd] = result < 0 && errno == EAGAIN;
-	return is_deaf[fd] ? (ssize_t)size : result;
+	is_stalled[fd] = result < 0 && errno == EAGAIN;
+	return is_stalled[fd] ? (ssize_t)size : result;
 }
 
 EXPORT ssize_t write(int fd, const void *data, size_t size)
@@ -343,14 +346,14 @@ EXPORT ssize_t write(int fd, const void *data, size_t size)
 	if (fd < 0 || fd >= MAX_FDS)
 		return really_write(fd, data, size);
 	if (size != sizeof(packet) || !details)
-		return write_patiently(fd, data, size);
+		return write_or_drop(fd, data, size);
 	memcpy(&packet, data, sizeof(packet));
-	return change_packet(&packet) ? write_patiently(fd, &packet, sizeof(packet))
+	return change_packet(&packet) ? write_or_drop(fd, &packet, sizeof(packet))
 				      : (ssize_t)size;
 }
 
-/* ibsim has more room for a packet than a packet takes, and reads the console and its
- * files octet by octet. */
+/* ibsim reads a packet into a buffer that is larger than the packet, and the console
+ * and its files octet by octet. */
 EXPORT ssize_t read(int fd, void *data, size_t size)
 {
 	if (fd == STDIN_FILENO && size == 1)

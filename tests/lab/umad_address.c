@@ -36,7 +36,7 @@ socklen_t lab_address_local(
 			  lab_variable_or("IBSIM_SOCKNAME", "sim"), kind, number)
 		: snprintf(name + 1, room - 1, "%s:%s",
 			  lab_variable_or("IBSIM_SOCKNAME", "sim"), kind);
-	/* ibsim's names end with a 0 that counts. */
+	/* The 0 at the end counts as part of the names that ibsim uses. */
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)length + 2);
 }
 
@@ -62,7 +62,7 @@ static int open_socket(int family)
 	return socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 }
 
-/* Past open() and close() as the program sees them. */
+/* Calls the kernel: this library replaces open() and close(). */
 static int open_namespace(const char *path)
 {
 	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
@@ -74,8 +74,8 @@ static void close_namespace(int fd)
 		syscall(SYS_close, fd);
 }
 
-/* A socket belongs for good to the namespace of the thread that makes it, and so does
- * what its names mean.  Returns -1 with errno. */
+/* A socket stays in the network namespace of the thread that creates it, and uses that
+ * namespace's names.  Returns -1 with errno. */
 static int open_socket_in(const char *space, int family)
 {
 	int home = open_namespace("/proc/thread-self/ns/net");
@@ -85,7 +85,7 @@ static int open_socket_in(const char *space, int family)
 	if (there >= 0 && setns(there, CLONE_NEWNET) == 0) {
 		fd = open_socket(family);
 		error = errno;
-		/* Whoever goes on in the wrong namespace does harm there. */
+		/* The thread must not continue in the wrong namespace. */
 		if (setns(home, CLONE_NEWNET))
 			abort();
 	} else {

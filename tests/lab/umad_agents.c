@@ -10,27 +10,28 @@
 #define RMPP_VERSION 1
 #define MAX_CLASS 80
 
-/* Behind the RMPP header and a reserved octet. */
+/* After the RMPP header and a reserved octet. */
 #define OUI_OFFSET 37
 
-static bool is_valid(const struct lab_agent *wish)
+static bool is_valid(const struct lab_agent *requested)
 {
 	static const uint8_t no_oui[3];
-	uint8_t mgmt_class = wish->mgmt_class;
+	uint8_t mgmt_class = requested->mgmt_class;
 
-	if (wish->qpn > 1 || (wish->rmpp_version && wish->rmpp_version != RMPP_VERSION))
+	if (requested->qpn > 1 ||
+		(requested->rmpp_version && requested->rmpp_version != RMPP_VERSION))
 		return false;
 	if (!mgmt_class)
 		return true;
-	if (wish->class_version >= LAB_MAX_CLASS_VERSION)
+	if (requested->class_version >= LAB_MAX_CLASS_VERSION)
 		return false;
 	if (mgmt_class >= MAX_CLASS && mgmt_class != LAB_CLASS_SM_DIRECTED)
 		return false;
-	if (lab_class_is_vendor2(mgmt_class) && !memcmp(wish->oui, no_oui, 3))
+	if (lab_class_is_vendor2(mgmt_class) && !memcmp(requested->oui, no_oui, 3))
 		return false;
-	if (wish->rmpp_version && !lab_class_has_rmpp(mgmt_class))
+	if (requested->rmpp_version && !lab_class_has_rmpp(mgmt_class))
 		return false;
-	return lab_class_is_smi(mgmt_class) == (wish->qpn == 0);
+	return lab_class_is_smi(mgmt_class) == (requested->qpn == 0);
 }
 
 static bool is_same_class(const struct lab_agent *agent, uint8_t mgmt_class,
@@ -40,22 +41,22 @@ static bool is_same_class(const struct lab_agent *agent, uint8_t mgmt_class,
 		(!lab_class_is_vendor2(mgmt_class) || !memcmp(agent->oui, oui, 3));
 }
 
-static bool overlaps(const struct lab_agents *agents, const struct lab_agent *wish)
+static bool overlaps(const struct lab_agents *agents, const struct lab_agent *requested)
 {
 	const struct lab_agent *agent;
 
-	if (!wish->mgmt_class)
+	if (!requested->mgmt_class)
 		return false;
 	for (agent = agents->first; agent; agent = agent->next)
-		if (is_same_class(
-			    agent, wish->mgmt_class, wish->class_version, wish->oui) &&
-			((agent->methods[0] & wish->methods[0]) ||
-				(agent->methods[1] & wish->methods[1])))
+		if (is_same_class(agent, requested->mgmt_class,
+			    requested->class_version, requested->oui) &&
+			((agent->methods[0] & requested->methods[0]) ||
+				(agent->methods[1] & requested->methods[1])))
 			return true;
 	return false;
 }
 
-/* The next one that is free, so that none is used again soon; 0 when there is none. */
+/* The next free one, so that none is reused soon; 0: none is free. */
 static uint16_t new_high_tid(struct lab_agents *agents)
 {
 	for (unsigned tries = 1; tries < LAB_MAX_HIGH_TID; tries++) {
@@ -67,13 +68,13 @@ static uint16_t new_high_tid(struct lab_agents *agents)
 	return 0;
 }
 
-int lab_agents_add(struct lab_agents *agents, const struct lab_agent *wish,
+int lab_agents_add(struct lab_agents *agents, const struct lab_agent *requested,
 	struct lab_agent **added)
 {
 	struct lab_agent *agent;
 	uint16_t high_tid;
 
-	if (!is_valid(wish) || overlaps(agents, wish))
+	if (!is_valid(requested) || overlaps(agents, requested))
 		return EINVAL;
 	high_tid = new_high_tid(agents);
 	agent = malloc(sizeof(*agent));
@@ -81,7 +82,7 @@ int lab_agents_add(struct lab_agents *agents, const struct lab_agent *wish,
 		free(agent);
 		return ENOMEM;
 	}
-	*agent = *wish;
+	*agent = *requested;
 	agent->high_tid = high_tid;
 	agent->sends = NULL;
 	agent->reassemblies = NULL;

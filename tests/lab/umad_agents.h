@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* MAD agents: who gets what arrives at the port.
+/* MAD agents: which agent receives a MAD that arrives at the port.
  *
  * Model: an agent is registered through a file (an open descriptor) and has an id
- * there, 0 to 31.  On the port it has a 'high TID', which the kernel writes into the
- * high half of the TIDs of its requests, and by which responses find back.  Requests go
- * to the agent that registered for their class, class version and method (and OUI, in
- * the second vendor range); two agents never have the same.
+ * there, 0 to 31.  On the port it has a 'high TID': the kernel writes it into the high
+ * half of the TIDs of the agent's requests, and uses it to find the agent of a
+ * response.  A request goes to the agent that registered for its class, class version
+ * and method (and OUI, in the second vendor range); no two agents register for the
+ * same.
  *
  * Invariants: high TIDs are not 0 and have 16 bits, because ibsim writes its client's
  * number into the 16 bits above.
@@ -34,10 +35,10 @@ struct lab_agent {
 	uint8_t class_version;
 	uint8_t rmpp_version;
 	uint8_t oui[3];
-	uint64_t methods[2]; /* a bit for each */
+	uint64_t methods[2]; /* a bit for each method */
 	struct lab_agent *next;
 	struct lab_send *sends;              /* in flight */
-	struct lab_reassembly *reassemblies; /* RMPP messages that arrive */
+	struct lab_reassembly *reassemblies; /* RMPP messages being received */
 };
 
 struct lab_agents {
@@ -46,16 +47,16 @@ struct lab_agents {
 	unsigned last_high_tid;
 };
 
-/* Registers a copy of 'wish', of which the high TID and the links are not looked at.
- * Returns 0; EINVAL for what the kernel does not take, an overlap with another agent
- * among it; ENOMEM. */
-int lab_agents_add(struct lab_agents *agents, const struct lab_agent *wish,
+/* Registers a copy of 'requested', whose high TID and links are ignored.  Returns 0;
+ * EINVAL for a registration that the kernel refuses, as one that overlaps with another
+ * agent's; ENOMEM. */
+int lab_agents_add(struct lab_agents *agents, const struct lab_agent *requested,
 	struct lab_agent **added);
 
-/* Forgets and frees the agent; what it has in flight is the caller's. */
+/* Removes and frees the agent.  The caller has ended its sends and RMPP messages. */
 void lab_agents_remove(struct lab_agents *agents, struct lab_agent *agent);
 
-/* Whom a MAD that arrived is for, or NULL. */
+/* The agent for a MAD that arrived, or NULL. */
 struct lab_agent *lab_agents_find(const struct lab_agents *agents, const uint8_t *mad);
 
 #endif

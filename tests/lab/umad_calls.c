@@ -6,7 +6,8 @@
 
 #include "tests/lab/umad_rmpp.h"
 
-/* No thread is to be cancelled with the lock held, nor while the port is in between. */
+/* A thread must not be cancelled while it holds the lock: the port may be
+ * inconsistent. */
 static int lock(struct lab_port *port)
 {
 	int state;
@@ -24,7 +25,7 @@ static void unlock(struct lab_port *port, int state)
 
 /* --- write --- */
 
-/* One write(), taken apart. */
+/* The parts of one write(). */
 struct posted {
 	struct ib_user_mad_hdr header;
 	const uint8_t *mad;
@@ -61,7 +62,7 @@ static int take_apart(
 	return 0;
 }
 
-/* The message's headers, or the MAD, as they go out. */
+/* Makes the packet to send: the MAD, or the headers of an RMPP message. */
 static void make_packet(struct posted *posted)
 {
 	struct lab_packet *packet = &posted->packet;
@@ -71,10 +72,11 @@ static void make_packet(struct posted *posted)
 		.dqp = posted->header.qpn,
 		.sqp = htonl(posted->agent->qpn),
 		.length = htobe64(LAB_MAD_SIZE)};
-	/* From a port without a LID; otherwise ibsim knows which it has. */
+	/* To the permissive LID: from a port without a LID.  Else ibsim knows the
+	 * port's LID. */
 	packet->slid = packet->dlid == 0xffff ? 0xffff : 0;
 	memcpy(packet->mad, posted->mad, size);
-	/* The RMPP header is the kernel's, whatever the program wrote. */
+	/* The RMPP header is the kernel's: clears what the program wrote there. */
 	if (posted->agent->rmpp_version &&
 		lab_class_has_rmpp(lab_mad_class(packet->mad)))
 		memset(packet->mad + LAB_MAD_HEADER_SIZE, 0,
@@ -85,7 +87,7 @@ static void make_packet(struct posted *posted)
 				(lab_mad_tid(packet->mad) & 0xffffffff));
 }
 
-/* Whether the file waits for an answer to the same TID already. */
+/* Whether the file already waits for an answer with the same TID. */
 static bool is_duplicate(struct lab_file *file, const struct lab_packet *packet)
 {
 	bool is_response = lab_mad_is_response(packet->mad);
@@ -96,9 +98,9 @@ static bool is_duplicate(struct lab_file *file, const struct lab_packet *packet)
 		(!is_response || send->packet.dlid == packet->dlid);
 }
 
-/* Posts the MAD: whatever waits for an answer is on record before it goes out.  Returns
- * 0 or an errno; 'is_direct' says that the packet is to be sent by the caller, without
- * the lock. */
+/* Posts the MAD.  Registers the send first, so that it is there when an answer arrives.
+ * Returns 0 or an errno; 'is_direct': the caller must send the packet, without the
+ * lock. */
 static int post(struct lab_file *file, struct posted *posted, bool *is_direct)
 {
 	struct lab_port *port = file->port;
@@ -157,7 +159,7 @@ ssize_t lab_file_write(struct lab_file *file, const void *buffer, size_t size)
 
 /* --- ioctl --- */
 
-static int add_agent(struct lab_file *file, struct lab_agent *wish, uint32_t *id)
+static int add_agent(struct lab_file *file, struct lab_agent *requested, uint32_t *id)
 {
 	int error;
 
@@ -165,9 +167,9 @@ static int add_agent(struct lab_file *file, struct lab_agent *wish, uint32_t *id
 		continue;
 	if (*id == LAB_MAX_AGENTS)
 		return ENOMEM;
-	wish->file = file;
-	wish->id = *id;
-	error = lab_agents_add(&file->port->agents, wish, &file->agents[*id]);
+	requested->file = file;
+	requested->id = *id;
+	error = lab_agents_add(&file->port->agents, requested, &file->agents[*id]);
 	if (!error)
 		file->was_used = true;
 	return error;
@@ -175,19 +177,19 @@ static int add_agent(struct lab_file *file, struct lab_agent *wish, uint32_t *id
 
 static int register_agent(struct lab_file *file, struct ib_user_mad_reg_req *request)
 {
-	struct lab_agent wish = {.qpn = request->qpn,
+	struct lab_agent requested = {.qpn = request->qpn,
 		.mgmt_class = request->mgmt_class,
 		.class_version = request->mgmt_class_version,
 		.rmpp_version = request->rmpp_version};
 
-	memcpy(wish.oui, request->oui, sizeof(wish.oui));
-	memcpy(wish.methods, request->method_mask, sizeof(wish.methods));
-	return add_agent(file, &wish, &request->id);
+	memcpy(requested.oui, request->oui, sizeof(requested.oui));
+	memcpy(requested.methods, request->method_mask, sizeof(requested.methods));
+	return add_agent(file, &requested, &request->id);
 }
 
 static int register_agent2(struct lab_file *file, struct ib_user_mad_reg_req2 *request)
 {
-	struct lab_agent wish = {.qpn = (uint8_t)request->qpn,
+	struct lab_agent requested = {.qpn = (uint8_t)request->qpn,
 		.mgmt_class = request->mgmt_class,
 		.class_version = request->mgmt_class_version,
 		.rmpp_version = request->rmpp_version,
@@ -200,11 +202,11 @@ static int register_agent2(struct lab_file *file, struct ib_user_mad_reg_req2 *r
 	}
 	if (request->qpn > 1 || (request->mgmt_class && request->oui >> 24))
 		return EINVAL;
-	/* Whoever knows this call knows the P_Key index. */
+	/* A program that uses this call knows the header with the P_Key index. */
 	if (!file->was_used)
 		file->has_pkey_header = true;
-	memcpy(wish.methods, request->method_mask, sizeof(wish.methods));
-	return add_agent(file, &wish, &request->id);
+	memcpy(requested.methods, request->method_mask, sizeof(requested.methods));
+	return add_agent(file, &requested, &request->id);
 }
 
 static int remove_agent(struct lab_file *file, uint32_t id)

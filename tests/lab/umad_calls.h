@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a program can do with an open umad file: the kernel's answers, errors included.
+/* System calls on an open umad file, with the kernel's results and errors.
  *
- * Thread-safety: any thread, but for a file that is closed at the same time.
+ * Thread-safety: any thread, except at the same time as the close of the same file.
  * Source: the kernel's ib_umad, include/rdma/ib_user_mad.h. */
 #ifndef LAB_UMAD_CALLS_H
 #define LAB_UMAD_CALLS_H
@@ -12,8 +12,8 @@
 ssize_t lab_file_write(struct lab_file *file, const void *buffer, size_t size);
 int lab_file_ioctl(struct lab_file *file, unsigned long request, void *argument);
 
-/* Ends the file's agents, and with them what is in flight.  The program's descriptor is
- * the caller's to close. */
+/* Removes the file's agents, with their sends and messages.  The caller closes the
+ * program's descriptor. */
 void lab_file_close(struct lab_file *file);
 
 #endif

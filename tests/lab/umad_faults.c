@@ -36,7 +36,7 @@ bool lab_faults_update(struct lab_faults *faults, uint64_t now_us)
 	faults->look_again_us = faults->path ? now_us + LOOK_EVERY_US : UINT64_MAX;
 	if (!faults->path)
 		return false;
-	/* A file that is not there has no inode, and no rules. */
+	/* A file that doesn't exist has inode 0 and no rules. */
 	(void)stat(faults->path, &seen);
 	if (seen.st_ino != faults->inode || (uint64_t)seen.st_size != faults->size ||
 		seen.st_mtim.tv_sec != faults->changed.tv_sec ||
@@ -64,14 +64,15 @@ static bool applies(struct lab_rule *rule, const struct lab_packet *packet,
 		return false;
 	if (rule->lid >= 0 && rule->lid != ntohs((uint16_t)lid))
 		return false;
-	return (double)(random_next(&rule->dice) >> 11) * 0x1p-53 < rule->probability;
+	return (double)(random_next(&rule->random_state) >> 11) * 0x1p-53 <
+		rule->probability;
 }
 
-/* Somewhere in the part after the common header, without which nobody takes it. */
+/* A random octet after the common header: no agent takes a MAD without that header. */
 static size_t some_octet(struct lab_rule *rule)
 {
 	return LAB_MAD_HEADER_SIZE +
-		random_next(&rule->dice) % (LAB_MAD_SIZE - LAB_MAD_HEADER_SIZE);
+		random_next(&rule->random_state) % (LAB_MAD_SIZE - LAB_MAD_HEADER_SIZE);
 }
 
 static void do_fault(
@@ -90,7 +91,7 @@ static void do_fault(
 		break;
 	case LAB_CORRUPT:
 		packet->mad[some_octet(rule)] ^=
-			(uint8_t)(1u << random_next(&rule->dice) % 8);
+			(uint8_t)(1u << random_next(&rule->random_state) % 8);
 		break;
 	case LAB_TRUNCATE:
 		verdict->size = some_octet(rule);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Faults by rule: what a lab's wire does to MADs.
  *
- * Model: the file that TRIAD_LAB_FAULTS names has a rule a line; '#' begins a comment:
+ * Model: the file that TRIAD_LAB_FAULTS names contains one rule a line; '#' begins a
+ * comment:
  *
  *     seed 42
  *     lose      class 0x04 lid 5 direction in  probability 0.1
  *     delay     ms 50 attribute 0x12
  *
- * 'lose', 'delay', 'duplicate', 'corrupt' (flips a bit behind the MAD's common header)
- * and 'truncate' (drops the end; ibsim gets zeros for it) are done to MADs of that
- * class, attribute and remote LID that go 'out' of this process or come 'in'; what is
- * not given is any.  Rules are applied one after the other, each with its own dice,
- * which the seed and the rule's line decide.
+ * 'lose', 'delay', 'duplicate', 'corrupt' (flips a bit after the MAD's common header)
+ * and 'truncate' (drops the end; ibsim gets zeros for it) apply to MADs of that class,
+ * attribute and remote LID that go 'out' of this process or come 'in'.  A key that is
+ * missing matches any value.  Rules are applied one after the other, each with its own
+ * random numbers, whose seed consists of the file's seed and the rule's line.
  *
- * The file is looked at again 50 ms after the last time, when a MAD passes.  One with a
- * mistake is told on standard error, and changes nothing.
+ * When a MAD passes, the file is checked for changes if the last check was 50 ms ago.
+ * If the new file has a mistake, the mistake is printed on standard error and the old
+ * rules stay.
  *
  * Thread-safety: the port's lock is held. */
 #ifndef LAB_UMAD_FAULTS_H
@@ -37,7 +39,7 @@ struct lab_rule {
 	int directions;
 	double probability;
 	unsigned delay_ms;
-	uint64_t dice;
+	uint64_t random_state;
 };
 
 struct lab_rules {
@@ -53,23 +55,24 @@ struct lab_faults {
 	uint64_t inode, size;
 };
 
-/* What is to be done with a packet. */
+/* What the rules do to a packet. */
 struct lab_verdict {
-	unsigned n_copies; /* 0: it is lost */
+	unsigned n_copies; /* 0: the packet is lost */
 	uint64_t delay_us;
 	size_t size; /* of the MAD */
 	bool is_harmed;
 };
 
-/* Reads rules.  Returns the number of mistakes, each of which it wrote to 'complaints'
- * with 'name' for the file's; 'rules' is set when there are none. */
+/* Reads rules.  Returns the number of mistakes; writes each to 'complaints', with
+ * 'name' as the file's name.  Sets 'rules' if there are none. */
 unsigned lab_rules_read(
 	FILE *file, const char *name, FILE *complaints, struct lab_rules **rules);
 
-/* Looks at the file if it is time.  Whether there are rules. */
+/* Reads the file again if it is time and the file has changed.  Returns whether there
+ * are rules. */
 bool lab_faults_update(struct lab_faults *faults, uint64_t now_us);
 
-/* Applies the rules, and corrupts the packet if they say so. */
+/* Applies the rules; corrupts or truncates the packet where they demand it. */
 struct lab_verdict lab_faults_judge(struct lab_faults *faults,
 	struct lab_packet *packet, enum lab_direction direction);
 

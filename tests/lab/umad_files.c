@@ -23,8 +23,8 @@ int lab_file_open(struct lab_port *port, int flags, struct lab_file **opened)
 	if (flags & O_CLOEXEC)
 		kind |= EFD_CLOEXEC;
 	fd = eventfd(0, kind);
-	file->bell = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (file->bell < 0) {
+	file->event_fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (file->event_fd < 0) {
 		if (fd >= 0)
 			syscall(SYS_close, fd);
 		free(file);
@@ -43,19 +43,19 @@ size_t lab_file_header_size(const struct lab_file *file)
 				     : sizeof(struct ib_user_mad_hdr_old);
 }
 
-/* The C library's read() and write() would be our own. */
-static void ring(const struct lab_file *file)
+/* Calls the kernel: this library replaces read() and write(). */
+static void signal_event(const struct lab_file *file)
 {
 	const uint64_t one = 1;
 
-	(void)!syscall(SYS_write, file->bell, &one, sizeof(one));
+	(void)!syscall(SYS_write, file->event_fd, &one, sizeof(one));
 }
 
-static void silence(const struct lab_file *file)
+static void clear_event(const struct lab_file *file)
 {
 	uint64_t count;
 
-	(void)!syscall(SYS_read, file->bell, &count, sizeof(count));
+	(void)!syscall(SYS_read, file->event_fd, &count, sizeof(count));
 }
 
 bool lab_file_put(struct lab_file *file, struct lab_message *message)
@@ -69,7 +69,7 @@ bool lab_file_put(struct lab_file *file, struct lab_message *message)
 		*file->last = message;
 		file->last = &message->next;
 		if (file->n++ == 0)
-			ring(file);
+			signal_event(file);
 	}
 	pthread_mutex_unlock(&file->lock);
 	if (!has_room)
@@ -86,7 +86,7 @@ static void remove_first(struct lab_file *file)
 	if (!file->first)
 		file->last = &file->first;
 	if (--file->n == 0)
-		silence(file);
+		clear_event(file);
 	free(message);
 }
 
@@ -95,15 +95,15 @@ void lab_file_shut(struct lab_file *file)
 	pthread_mutex_lock(&file->lock);
 	while (file->first)
 		remove_first(file);
-	syscall(SYS_close, file->bell);
-	file->bell = -1;
+	syscall(SYS_close, file->event_fd);
+	file->event_fd = -1;
 	pthread_mutex_unlock(&file->lock);
 }
 
 /* --- reading --- */
 
-/* Copies what fits of a message.  Returns its size, or the kernel's error for a buffer
- * that is too small. */
+/* Copies a message into the program's buffer.  Returns its size, or the kernel's error
+ * for a buffer that is too small. */
 static ssize_t copy_out(const struct lab_file *file, const struct lab_message *message,
 	uint8_t *buffer, size_t room)
 {
@@ -134,8 +134,8 @@ static ssize_t take_first(struct lab_file *file, void *buffer, size_t room)
 	return result;
 }
 
-/* Waits for the bell; -1 with errno when the program does not want to wait. */
-static int wait_for_bell(int fd)
+/* Waits until there is a message; -1 with errno if the descriptor is non-blocking. */
+static int wait_for_message(int fd)
 {
 	struct pollfd polled = {.fd = fd, .events = POLLIN};
 
@@ -154,7 +154,7 @@ ssize_t lab_file_read(struct lab_file *file, int fd, void *buffer, size_t room)
 		result = -ENODEV;
 	else if (room >= lab_file_header_size(file))
 		while ((result = take_first(file, buffer, room)) == -EAGAIN)
-			if (wait_for_bell(fd) < 0)
+			if (wait_for_message(fd) < 0)
 				return -1;
 	if (result >= 0)
 		return result;

@@ -12,12 +12,12 @@
 
 #include "lib/close_range.h"
 
-/* What scripts/triadlab/process.py looks for in the environment of processes. */
-#define MARK "TRIAD_LAB_PROCESS"
+/* scripts/triadlab/process.py finds a lab's processes by this environment variable. */
+#define VARIABLE "TRIAD_LAB_PROCESS"
 
 /* --- the guardian's process --- */
 
-/* Closes all descriptors but these, which get sorted. */
+/* Closes all descriptors except these, which it sorts. */
 static void close_others(int *kept, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -34,19 +34,19 @@ static void close_others(int *kept, int n)
 	triad_close_range((unsigned)kept[n - 1] + 1, INT_MAX);
 }
 
-/* Cuts the value of the mark in this process's copy of the environment. */
-static void remove_mark(void)
+/* Empties the variable in this process's copy of the environment. */
+static void empty_variable(void)
 {
-	char *mark = getenv(MARK);
+	char *value = getenv(VARIABLE);
 
-	if (mark)
-		*mark = '\0';
+	if (value)
+		*value = '\0';
 }
 
-/* Reads what there is to know until the process is gone, or has said goodbye. */
-static void guard(int fd, lab_last_words *say, void *context)
+/* Reads the process's states until the process has ended or has disconnected itself. */
+static void guard(int fd, lab_clean_up *clean_up, void *context)
 {
-	struct lab_news next, news = {.state = LAB_GUARDED_CONNECTING};
+	struct lab_guardian_message next, message = {.state = LAB_GUARDED_CONNECTING};
 	long size;
 
 	for (;;) {
@@ -57,30 +57,30 @@ static void guard(int fd, lab_last_words *say, void *context)
 			break;
 		if (next.state == LAB_GUARDED_GONE)
 			return;
-		news = next;
+		message = next;
 	}
-	say(context, &news);
+	clean_up(context, &message);
 }
 
 static void live(
-	int fd, const int fds[LAB_GUARDIAN_FDS], lab_last_words *say, void *context)
+	int fd, const int fds[LAB_GUARDIAN_FDS], lab_clean_up *clean_up, void *context)
 {
 	int kept[] = {fd, fds[0], fds[1]};
 
 	syscall(SYS_setsid);
 	syscall(SYS_prctl, PR_SET_NAME, "lab-guardian", 0, 0, 0);
-	/* The lab's folders come and go. */
+	/* The guardian must not keep a lab's folder in use. */
 	syscall(SYS_chdir, "/");
-	remove_mark();
+	empty_variable();
 	close_others(kept, (int)(sizeof(kept) / sizeof(*kept)));
-	guard(fd, say, context);
+	guard(fd, clean_up, context);
 	syscall(SYS_exit_group, 0);
 }
 
-/* --- the process that is guarded --- */
+/* --- the guarded process --- */
 
 int lab_guardian_start(
-	const int fds[LAB_GUARDIAN_FDS], lab_last_words *say, void *context)
+	const int fds[LAB_GUARDIAN_FDS], lab_clean_up *clean_up, void *context)
 {
 	sigset_t all, before;
 	int ends[2], error;
@@ -88,16 +88,17 @@ int lab_guardian_start(
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -1;
-	/* The program's handlers are not for the guardian. */
+	/* The guardian must not run the program's signal handlers. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	/* Without a signal at its end, so that the program's wait() doesn't see it. */
+	/* Sends no signal when it ends, so that the program's wait() doesn't return
+	 * it. */
 	pid = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 	error = errno;
 	if (pid == 0)
-		live(ends[0], fds, say, context);
+		live(ends[0], fds, clean_up, context);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	/* close() would be our own. */
+	/* Calls the kernel: this library replaces close(). */
 	syscall(SYS_close, ends[0]);
 	if (pid > 0)
 		return ends[1];
@@ -106,12 +107,12 @@ int lab_guardian_start(
 	return -1;
 }
 
-void lab_guardian_tell(int fd, enum lab_guarded state, uint32_t client)
+void lab_guardian_notify(int fd, enum lab_guarded state, uint32_t client)
 {
-	const struct lab_news news = {.state = state, .client = client};
+	const struct lab_guardian_message message = {.state = state, .client = client};
 
-	/* Without SIGPIPE, should somebody have killed the guardian. */
+	/* Without SIGPIPE, in case the guardian was killed. */
 	if (fd >= 0)
-		(void)!syscall(SYS_sendto, fd, &news, sizeof(news),
+		(void)!syscall(SYS_sendto, fd, &message, sizeof(message),
 			MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the kernel does for a process that was killed: its port's IsSM is cleared and
- * its files are closed, though it could not do anything itself.
+/* Cleans up for a process that was killed, as the kernel does: clears IsSM of its port
+ * and ends its connection to ibsim.
  *
- * Model: a child of the process waits at a socket of which the process has the other
- * end.  When that end is closed without a goodbye, the process is gone, and the child
- * says to ibsim what the process would have said.  It holds the process's sockets: as
- * long as it has not spoken, ibsim takes the client for alive and gives its place to
- * nobody else.
+ * Model: a child of the process, the guardian, reads from a socket; the process has the
+ * other end.  If that end is closed and the process has not sent LAB_GUARDED_GONE, the
+ * process was killed, and the guardian sends ibsim the messages that the process could
+ * not send.  The guardian holds the process's sockets: until it has disconnected from
+ * ibsim, ibsim considers the client alive and gives its slot to no other client.
  *
- * The child is made past fork(), so that nothing that the program, its libraries or a
- * sanitizer prepared for a fork runs; it makes system calls only.  It has a session of
- * its own, takes no signals, sends none to its parent when it ends, and doesn't carry
- * the mark by which a lab finds the processes that it started.
+ * The guardian is created by clone(), not by fork(): handlers that the program, its
+ * libraries or a sanitizer registered for fork() don't run.  It makes system calls
+ * only.  It has its own session, blocks signals, sends its parent none when it ends,
+ * and empties the environment variable by which a lab finds its processes.
  *
- * Thread-safety: all functions; a signal handler may call lab_guardian_tell(). */
+ * Thread-safety: all functions; a signal handler may call lab_guardian_notify(). */
 #ifndef LAB_UMAD_GUARDIAN_H
 #define LAB_UMAD_GUARDIAN_H
 
@@ -22,28 +22,28 @@
 #define LAB_GUARDIAN_FDS 2u
 
 enum lab_guarded {
-	LAB_GUARDED_CONNECTING, /* ibsim may have been asked for a place */
+	LAB_GUARDED_CONNECTING, /* the process may have requested a slot from ibsim */
 	LAB_GUARDED_CLIENT,
 	LAB_GUARDED_SM,
-	LAB_GUARDED_GONE, /* the process said goodbye itself, or has no place */
+	LAB_GUARDED_GONE, /* the process disconnected itself, or has no slot */
 };
 
-/* What the guardian is told, whenever it changes. */
-struct lab_news {
+/* Message to the guardian, sent at each change. */
+struct lab_guardian_message {
 	enum lab_guarded state;
-	uint32_t client; /* its number at ibsim, when it has one */
+	uint32_t client; /* its number at ibsim, if it has one */
 };
 
-/* What is to be done for a process whose last news were these. */
-typedef void lab_last_words(void *context, const struct lab_news *news);
+/* Cleans up for a process whose last message this was. */
+typedef void lab_clean_up(void *context, const struct lab_guardian_message *message);
 
-/* Makes a guardian that keeps these descriptors and calls 'say' in its process; until
- * it is told more, the process is connecting.  Returns the descriptor to tell it by,
- * which the caller closes; or -1 with errno. */
+/* Starts a guardian that keeps these descriptors and calls 'clean_up' in its process.
+ * Its state is LAB_GUARDED_CONNECTING until the first message.  Returns the descriptor
+ * for lab_guardian_notify(), which the caller closes; or -1 with errno. */
 int lab_guardian_start(
-	const int fds[LAB_GUARDIAN_FDS], lab_last_words *say, void *context);
+	const int fds[LAB_GUARDIAN_FDS], lab_clean_up *clean_up, void *context);
 
-/* Tells the guardian behind the descriptor; does nothing for -1. */
-void lab_guardian_tell(int fd, enum lab_guarded state, uint32_t client);
+/* Sends a state to the guardian behind the descriptor; does nothing for -1. */
+void lab_guardian_notify(int fd, enum lab_guarded state, uint32_t client);
 
 #endif

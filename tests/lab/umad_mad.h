@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* MADs as octets on the wire: where their fields are, and what the kernel concludes
- * from them.
+/* MADs as octets on the wire: offsets of their fields, and how the kernel classifies
+ * MADs.
  *
- * Model: a MAD is 256 octets; a pointer to its first octet stands for it.  Fields are
- * read and written in host byte order.
+ * Model: a MAD has 256 octets; it is passed as a pointer to its first octet.  Fields
+ * are read and written in host byte order.
  *
  * Thread-safety: pure functions.
  * Source: IBA volume 1, 13.4.3 (common header), 13.6.2 (RMPP header). */
@@ -60,7 +60,7 @@ static inline void lab_mad_set_tid(uint8_t *mad, uint64_t tid)
 	memcpy(mad + 8, &tid, sizeof(tid));
 }
 
-/* TrapRepress answers a Trap although its method lacks the bit. */
+/* TrapRepress is the response to a Trap, although its method lacks the response bit. */
 static inline bool lab_mad_is_response(const uint8_t *mad)
 {
 	return (lab_mad_method(mad) & LAB_METHOD_RESPONSE) ||
@@ -84,8 +84,8 @@ static inline bool lab_class_has_rmpp(uint8_t mgmt_class)
 		mgmt_class == 0x12 || lab_class_is_vendor2(mgmt_class);
 }
 
-/* Where the data of a MAD of that class begin; the headers before are repeated in
- * each segment of a message. */
+/* Offset of the data in MADs of that class; each segment of a message repeats the
+ * headers before it. */
 static inline size_t lab_class_data_offset(uint8_t mgmt_class)
 {
 	if (mgmt_class == LAB_CLASS_SA)
@@ -114,20 +114,20 @@ static inline void lab_mad_set32(uint8_t *octets, uint32_t value)
 	memcpy(octets, &value, sizeof(value));
 }
 
-/* The number of the segment; in an ACK that of the last one received. */
+/* The segment's number; in an ACK, that of the last segment received. */
 static inline uint32_t lab_rmpp_segment(const uint8_t *mad)
 {
 	return lab_mad_get32(mad + 28);
 }
 
-/* In DATA the octets of payload, in an ACK the end of the window. */
+/* In DATA, the payload's length; in an ACK, the last segment of the window. */
 static inline uint32_t lab_rmpp_length(const uint8_t *mad)
 {
 	return lab_mad_get32(mad + 32);
 }
 
-/* Makes the MAD an RMPP packet of that type.  The response time, which shares an octet
- * with the flags, stays as it is. */
+/* Makes the MAD an RMPP packet of that type.  RRespTime, which shares an octet with the
+ * flags, is kept. */
 static inline void lab_rmpp_set(
 	uint8_t *mad, uint8_t type, uint8_t flags, uint32_t segment, uint32_t length)
 {

@@ -17,7 +17,7 @@
 
 #define MAX_BATCH 64u
 
-/* A packet that a fault keeps back. */
+/* A packet that a fault delays. */
 struct delayed {
 	struct lab_timer timer;
 	struct lab_packet packet;
@@ -39,7 +39,7 @@ void lab_port_wake(struct lab_port *port)
 {
 	const uint64_t one = 1;
 
-	/* write() would be our own. */
+	/* Calls the kernel: this library replaces write(). */
 	(void)!syscall(SYS_write, port->wake_fd, &one, sizeof(one));
 }
 
@@ -48,16 +48,16 @@ void lab_port_set_timer(
 {
 	uint64_t at_us = lab_now_us() + after_us;
 
-	/* Without memory it never expires, as if its time were long. */
+	/* When memory is short, the timer never expires. */
 	if (lab_timer_set(&port->timers, timer, at_us) || at_us >= port->wake_at_us)
 		return;
 	port->wake_at_us = at_us;
 	lab_port_wake(port);
 }
 
-/* When to look at the timers again.  What was set before is kept even if nothing is due
- * then, so that a program that sends and receives one MAD after the other need not wake
- * us for each. */
+/* Sets the time of the thread's next check of the timers.  An earlier time is kept even
+ * if no timer is due then, so that a program that sends and receives one MAD after the
+ * other need not wake the thread for each. */
 static void choose_wake_time(struct lab_port *port, uint64_t now_us)
 {
 	uint64_t next_us = lab_timers_next_us(&port->timers);
@@ -90,7 +90,7 @@ static void delay_is_over(void *context, struct lab_timer *timer)
 	free(delayed);
 }
 
-/* Does what the verdict says; false when the packet goes its way as usual. */
+/* Loses or delays the packet if the verdict demands it; else returns false. */
 static bool is_held_back(struct lab_port *port, const struct lab_packet *packet,
 	const struct lab_verdict *verdict, enum lab_direction direction)
 {
@@ -137,7 +137,7 @@ static struct lab_message *new_message(const uint8_t *mad, size_t size)
 	return message;
 }
 
-/* NULL, for want of memory, counts as unread, too. */
+/* NULL, which means that memory is short, counts as unread, too. */
 static void queue_message(
 	struct lab_port *port, struct lab_agent *agent, struct lab_message *message)
 {
@@ -145,7 +145,7 @@ static void queue_message(
 		port->counters.unread++;
 }
 
-/* Whether somebody waited for the response; then nobody does any more. */
+/* Ends the request that the response answers; false: no request waits for it. */
 static bool end_request(struct lab_port *port, const uint8_t *response)
 {
 	struct lab_send *request = lab_sends_find(
@@ -194,8 +194,8 @@ static void dispatch(struct lab_port *port, struct lab_packet *packet, size_t si
 	uint8_t *mad = packet->mad;
 	struct lab_agent *agent;
 
-	/* In the highest 16 bits ibsim put its client's number.  In a request they lead
-	 * the response back and stay. */
+	/* ibsim has written its client's number into the highest 16 bits.  In a request
+	 * it stays, because it leads the response back. */
 	if (lab_mad_is_response(mad))
 		lab_mad_set_tid(mad, lab_mad_tid(mad) & 0xffffffffffff);
 	agent = mad[0] == 1 ? lab_agents_find(&port->agents, mad) : NULL;
@@ -212,7 +212,7 @@ static void take(struct lab_port *port, struct lab_packet *packet, uint64_t now_
 {
 	struct lab_verdict verdict = {.n_copies = 1, .size = LAB_MAD_SIZE};
 
-	/* On a fabric, a MAD that cannot be delivered is never heard of again. */
+	/* A fabric drops a MAD that it can't deliver, without a notice. */
 	if (packet->status) {
 		port->counters.bounced++;
 		return;
@@ -250,7 +250,8 @@ static void wait_for_work(struct lab_port *port, uint64_t wake_at_us)
 		(void)!syscall(SYS_read, port->wake_fd, &count, sizeof(count));
 }
 
-/* Everything that is to be done now.  Returns when to look again. */
+/* Processes the packets and the timers that are due.  Returns the time of the next
+ * check. */
 static uint64_t work(struct lab_port *port, struct lab_packet *packets, unsigned n)
 {
 	uint64_t now_us = lab_now_us(), wake_at_us;
@@ -293,7 +294,7 @@ static int start_thread(struct lab_port *port)
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	/* Signals are the program's. */
+	/* The thread must not run the program's signal handlers. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&thread, &attributes, run, port);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The port: what the kernel's MAD layer does between open files and the wire.
+/* The port: the work of the kernel's MAD layer between open files and the wire.
  *
  * Model: one port, with files, agents on them, requests in flight, RMPP messages,
- * timers and faults, under one lock; and one thread, which takes packets in batches and
- * runs the timers.  A program's write() sends from its own thread.
+ * timers and faults, under one lock; and one thread, which receives packets in batches
+ * and runs the timers.  A program's write() sends from its own thread.
  *
  *     program -- write() --> post --> faults --> wire
  *     program <-- read() --- file <-- dispatch <-- faults <-- wire
  *
- * Thread-safety: functions that say so want the lock; the others take it.
+ * Thread-safety: the caller of a function that "needs the lock" holds it; the others
+ * take it.
  * Source: the kernel's ib_mad, ib_umad. */
 #ifndef LAB_UMAD_PORT_H
 #define LAB_UMAD_PORT_H
@@ -23,13 +24,13 @@
 #include "tests/lab/umad_timers.h"
 #include "tests/lab/umad_wire.h"
 
-/* What happened to MADs so far; lab_port_counters() names them. */
+/* Counts of MADs; lab_port_format_counters() writes them with their names. */
 struct lab_counters {
 	uint64_t sent, received, resent, timed_out;
-	uint64_t bounced;   /* came back from ibsim as undeliverable */
-	uint64_t unclaimed; /* requests nobody is registered for */
-	uint64_t late;      /* responses nobody waits for any more */
-	uint64_t unread;    /* the program does not read */
+	uint64_t bounced;   /* returned by ibsim as undeliverable */
+	uint64_t unclaimed; /* MADs for which no agent is registered */
+	uint64_t late;      /* responses for which no request waits any more */
+	uint64_t unread;    /* dropped, as the program does not read */
 	uint64_t faults;
 };
 
@@ -43,10 +44,10 @@ struct lab_port {
 	struct lab_faults faults;
 	struct lab_counters counters;
 
-	uint64_t wake_at_us; /* when the thread looks at the timers next */
+	uint64_t wake_at_us; /* when the thread checks the timers next */
 	int wake_fd;
 	_Atomic bool has_issm; /* issm0 is open */
-	_Atomic bool is_dead;  /* in a process that was forked */
+	_Atomic bool is_dead;  /* disconnected, or inherited by a forked process */
 };
 
 /* Connects to ibsim and starts the thread.  Returns 0 or an errno. */
@@ -55,18 +56,18 @@ int lab_port_open(struct lab_port **port);
 /* Microseconds, monotonic. */
 uint64_t lab_now_us(void);
 
-/* Sends a packet, or does to it what the faults say.  Wants the lock. */
+/* Sends a packet, subject to the faults.  Needs the lock. */
 void lab_port_transmit(struct lab_port *port, struct lab_packet *packet);
 
-/* Hands the MAD in 'packet', cut to 'size', or the 'message', which it takes, to an
- * agent's file; a response ends the request.  Wants the lock. */
+/* Delivers a message to an agent's file: 'message', which it takes, or a copy of the
+ * MAD in 'packet', cut to 'size'.  A response ends its request.  Needs the lock. */
 void lab_port_hand_over(struct lab_port *port, struct lab_agent *agent,
 	const struct lab_packet *packet, size_t size, struct lab_message *message);
 
-/* Gives a request back as timed out.  Wants the lock. */
+/* Returns a request to its program as timed out.  Needs the lock. */
 void lab_port_time_out(struct lab_port *port, const struct lab_send *send);
 
-/* Sets a timer, and sees to it that the thread wakes up.  Wants the lock. */
+/* Sets a timer, and makes the thread wake up in time.  Needs the lock. */
 void lab_port_set_timer(
 	struct lab_port *port, struct lab_timer *timer, uint64_t after_us);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A lab's InfiniBand port, for programs that look for one: preloaded, this library
- * stands between libibumad (or whatever opens the files) and the C library, and gives
- * them /sys/class/infiniband, /sys/class/infiniband_mad, /dev/infiniband/umad0 and
- * issm0 with the meaning they have in the kernel (umad_port.h); the fabric is ibsim's
- * (umad_wire.h).
+/* A lab's InfiniBand port for programs that use one: this preloaded library replaces
+ * functions of the C library that libibumad (or another program that opens the files)
+ * calls.  It provides /sys/class/infiniband, /sys/class/infiniband_mad,
+ * /dev/infiniband/umad0 and issm0, which behave as the kernel's do (umad_port.h); ibsim
+ * simulates the fabric (umad_wire.h).
  *
  * Environment: IBSIM_SOCKNAME, SIM_HOST, IBSIM_SERVER_NAME and _PORT as for ibsim's own
  * library; TRIAD_LAB_NETNS (umad_wire.h); TRIAD_LAB_FAULTS (umad_faults.h);
  * TRIAD_LAB_SYS (umad_sysfs.h).
  *
- * All other files pass untouched. */
-/* open() and open64() are both here: the first must not become the second. */
+ * Calls for all other files go to the C library. */
+/* Both open() and open64() are defined here; the macro would make the first the
+ * second. */
 #undef _FILE_OFFSET_BITS
 
 #include <dirent.h>
@@ -28,7 +29,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The C library's function; found once for each place that calls it. */
+/* The C library's function, looked up once for each place that calls it. */
 #define REAL(name)                                                                     \
 	({                                                                             \
 		static __typeof__(&name) real;                                         \
@@ -37,9 +38,9 @@
 		real;                                                                  \
 	})
 
-/* --- what is preloaded: paths --- */
+/* --- replaced functions: paths --- */
 
-/* Called with a mode if one is needed. */
+/* Callers pass a mode only if the flags need one. */
 #define DEFINE_OPEN(name)                                                              \
 	EXPORT int name(const char *path, int flags, ...)                              \
 	{                                                                              \
@@ -75,7 +76,7 @@
 			folder, lab_process_resolve(path, buffer), flags, mode);       \
 	}
 
-/* What calls with checked arguments become. */
+/* The compiler turns calls with checked arguments (_FORTIFY_SOURCE) into these. */
 #define DEFINE_OPEN_2(name)                                                            \
 	EXPORT int name(const char *path, int flags);                                  \
 	EXPORT int name(const char *path, int flags)                                   \
@@ -96,7 +97,7 @@
 		return REAL(name)(lab_process_resolve(path, buffer), mode);            \
 	}
 
-/* A device looks like a file that can be read and written. */
+/* A device looks like /dev/null, which can be read and written. */
 #define DEFINE_STAT(name, type)                                                        \
 	EXPORT int name(const char *path, struct type *result)                         \
 	{                                                                              \
@@ -155,7 +156,7 @@ EXPORT int scandir64(const char *path, struct dirent64 ***names,
 		lab_process_resolve(path, buffer), names, choose, compare);
 }
 
-/* --- what is preloaded: descriptors --- */
+/* --- replaced functions: descriptors --- */
 
 EXPORT ssize_t read(int fd, void *buffer, size_t size)
 {
@@ -205,8 +206,8 @@ EXPORT int close(int fd)
 
 EXPORT int triad_lab_check_faults(const char *path, const char *name);
 
-/* Checks a file of rules, which is called 'name' where mistakes are told, on standard
- * error.  Returns their number, or -1 when it cannot be read. */
+/* Checks a file of rules and prints its mistakes on standard error, with 'name' as the
+ * file's name.  Returns their number, or -1 when the file can't be read. */
 EXPORT int triad_lab_check_faults(const char *path, const char *name)
 {
 	struct lab_rules *rules = NULL;

@@ -14,20 +14,20 @@
 #define ISSM_PATH "/dev/infiniband/issm0"
 #define MAX_FDS 65536
 
-/* The process has one port, so these are the process's. */
+/* A process has one port, so this state is static. */
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct lab_port *port;
 static struct lab_sysfs *sysfs;
 static _Atomic(struct lab_file *) files[MAX_FDS];
 static _Atomic int issm_fd = -1;
 
-/* --- the process's life --- */
+/* --- start and end of the process --- */
 
-static void say_goodbye(void)
+static void disconnect(void)
 {
 	if (!port || port->is_dead)
 		return;
-	lab_wire_say_goodbye(port->wire, issm_fd >= 0);
+	lab_wire_disconnect(port->wire, issm_fd >= 0);
 	if (sysfs)
 		lab_sysfs_remove(sysfs);
 	port->is_dead = true;
@@ -35,17 +35,17 @@ static void say_goodbye(void)
 
 __attribute__((destructor)) static void leave(void)
 {
-	say_goodbye();
+	disconnect();
 }
 
 static void leave_by_signal(int number)
 {
-	say_goodbye();
-	/* The handler is gone by now. */
+	disconnect();
+	/* SA_RESETHAND has restored the default action. */
 	raise(number);
 }
 
-/* ibsim keeps the place of a client that does not say goodbye, and has ten. */
+/* ibsim keeps the slot of a client that doesn't disconnect, and has ten. */
 static void catch_signals(void)
 {
 	static const int numbers[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM};
@@ -74,7 +74,7 @@ static void after_fork_in_parent(void)
 	pthread_mutex_unlock(&open_lock);
 }
 
-/* The connection and the folder are the parent's. */
+/* The connection and the folder belong to the parent. */
 static void after_fork_in_child(void)
 {
 	if (port) {
@@ -150,16 +150,17 @@ static int set_issm(bool is_sm)
 	uint32_t data[LAB_WIRE_ANSWER_SIZE / 4] = {is_sm};
 	int error;
 
-	/* Killed between the two, a process leaves nothing if this is the first. */
+	/* The guardian is notified first: if the process is killed in between, IsSM is
+	 * cleared nevertheless. */
 	if (is_sm)
-		lab_wire_tell_issm(port->wire, true);
+		lab_wire_notify_issm(port->wire, true);
 	error = lab_wire_ask(port->wire, LAB_ASK_SET_ISSM, data);
 	if (error || !is_sm)
-		lab_wire_tell_issm(port->wire, false);
+		lab_wire_notify_issm(port->wire, false);
 	return error;
 }
 
-/* Deviation: a second one gets EAGAIN at once, also if it would have to wait. */
+/* Deviation: a second open() gets EAGAIN at once, even if it should block. */
 static int open_issm(int flags)
 {
 	int fd, error = EAGAIN;

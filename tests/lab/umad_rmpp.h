@@ -2,11 +2,11 @@
 /* RMPP: messages of more than one MAD, for agents that registered with its version.
  *
  * Model: the sender cuts a message into segments and sends as many as the receiver's
- * window allows, first one.  The receiver acknowledges the first segment, then each
- * window that is complete, then the last segment.  When no ACK comes in time, the
- * sender goes back to what was acknowledged last, as often as the MAD's 'retries' say
- * after each progress.  ABORT and STOP end a message silently; its receiver notices by
- * time.
+ * window allows, at first one.  The receiver acknowledges the first segment, then each
+ * window that is complete, then the last segment.  When no ACK arrives in time, the
+ * sender continues after the last acknowledged segment; each progress permits as many
+ * such retries as the MAD's 'retries'.  ABORT and STOP end the sending of a message,
+ * without a notice to the program.  A reassembly ends when its time is over.
  *
  * Thread-safety: the port's lock is held.
  * Source: IBA volume 1, 13.6; window and times as in the kernel's ib_mad. */
@@ -40,17 +40,17 @@ enum lab_rmpp_status {
 
 /* --- sending --- */
 
-/* Begins to send a message of 'size' octets, headers included; 'send' has its first
+/* Starts to send a message of 'size' octets, headers included; 'send' has its first
  * headers.  Returns 0 or ENOMEM. */
 int lab_rmpp_send_begin(struct lab_port *port, struct lab_send *send,
 	const uint8_t *message, size_t size);
 
-/* When no ACK came in time.  False when the send is over. */
+/* To be called when no ACK arrived in time.  Returns false when the send is over. */
 bool lab_rmpp_send_again(struct lab_port *port, struct lab_send *send);
 
 void lab_rmpp_send_free(struct lab_rmpp_send *rmpp);
 
-/* An ACK, ABORT or STOP that arrived. */
+/* Process an ACK, or an ABORT or STOP, that arrived. */
 void lab_rmpp_take_ack(
 	struct lab_port *port, struct lab_agent *agent, const struct lab_packet *ack);
 void lab_rmpp_take_end(
@@ -58,16 +58,17 @@ void lab_rmpp_take_end(
 
 /* --- receiving --- */
 
-/* Takes an RMPP packet that arrived for the agent.  Messages that are complete are
- * handed over. */
+/* Processes an RMPP packet that arrived for the agent.  Delivers messages that are
+ * complete. */
 void lab_rmpp_take(struct lab_port *port, struct lab_agent *agent,
 	const struct lab_packet *packet);
 
-/* Answers a packet with one of RMPP's own: same headers, back to where it came from. */
+/* Answers a packet with an RMPP packet that has the same headers, to the packet's
+ * source. */
 void lab_rmpp_answer(struct lab_port *port, const struct lab_packet *packet,
 	uint8_t type, enum lab_rmpp_status status, uint32_t segment, uint32_t length);
 
-/* Frees the messages that arrive for an agent. */
+/* Frees the messages that the agent is receiving. */
 void lab_rmpp_end_agent(struct lab_port *port, struct lab_agent *agent);
 
 #endif

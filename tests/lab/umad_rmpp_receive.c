@@ -4,21 +4,21 @@
 #include "tests/lab/umad_port.h"
 #include "tests/lab/umad_rmpp.h"
 
-/* A sender that is silent for so long has gone. */
+/* A message that is not complete after this time is aborted. */
 #define MESSAGE_TIMEOUT_US 40000000u
 
-/* For so long the ACK of the last segment is repeated when asked for. */
+/* How long the ACK of the last segment can be repeated. */
 #define LINGER_US 10000000u
 
 #define MAX_MESSAGE_SIZE (256u << 20)
 
-/* A message that arrives. */
+/* A message being received. */
 struct lab_reassembly {
 	struct lab_timer timer;
 	struct lab_reassembly *next_in_bucket;
-	struct lab_reassembly *next, **link; /* of the agent */
+	struct lab_reassembly *next, **link; /* the agent's list */
 	struct lab_agent *agent;
-	struct lab_packet first; /* its headers and where it comes from */
+	struct lab_packet first; /* headers and source of the first packet */
 	struct lab_message *message;
 	size_t room; /* in the message */
 	uint32_t n_contiguous, n_acknowledged;
@@ -51,8 +51,8 @@ static void acknowledge(struct lab_port *port, struct lab_reassembly *it)
 		port, &it->first, LAB_RMPP_ACK, 0, it->n_contiguous, it->window_end);
 }
 
-/* Complete messages linger, so that there are tens of thousands when many are asked
- * for. */
+/* Complete messages stay for LINGER_US, so there are tens of thousands after as many
+ * requests. */
 static struct lab_reassembly **bucket_of(
 	struct lab_port *port, const struct lab_packet *packet)
 {
@@ -145,7 +145,7 @@ static bool make_room(struct lab_reassembly *it, size_t size)
 	return true;
 }
 
-/* Puts a segment where it belongs; false when there is no room. */
+/* Stores a segment at its position; false: memory is short or the message too long. */
 static bool store(struct lab_reassembly *it, const uint8_t *mad)
 {
 	size_t header_size = lab_class_data_offset(lab_mad_class(mad));
@@ -168,7 +168,7 @@ static bool store(struct lab_reassembly *it, const uint8_t *mad)
 	return true;
 }
 
-/* The size of the whole message, by the payload of its last segment. */
+/* The size of the whole message, from the payload length of its last segment. */
 static size_t message_size(const struct lab_reassembly *it)
 {
 	size_t header_size = lab_class_data_offset(lab_mad_class(it->first.mad));
@@ -200,7 +200,7 @@ static void take_segment(struct lab_port *port, struct lab_reassembly *it,
 	if (!number || number > it->window_end)
 		return;
 	if (it->is_complete || number <= it->n_acknowledged) {
-		/* Our ACK got lost. */
+		/* The sender has missed the ACK. */
 		acknowledge(port, it);
 		return;
 	}

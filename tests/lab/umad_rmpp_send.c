@@ -5,7 +5,7 @@
 #include "tests/lab/umad_port.h"
 #include "tests/lab/umad_rmpp.h"
 
-/* How long to wait for an ACK, unless the MAD's own time is shorter. */
+/* How long to wait for an ACK, unless the MAD's own timeout is shorter. */
 #define ACK_TIMEOUT_MS 2000u
 
 struct lab_rmpp_send {
@@ -33,7 +33,7 @@ static void send_segment(struct lab_port *port, struct lab_send *send, uint32_t 
 	size_t room = LAB_MAD_SIZE - rmpp->header_size;
 	size_t begin = (number - 1) * room;
 	size_t size = rmpp->size - begin < room ? rmpp->size - begin : room;
-	/* The payload is counted from the end of the RMPP header. */
+	/* The payload length counts from the end of the RMPP header. */
 	size_t extra = rmpp->header_size - LAB_RMPP_HEADER_SIZE;
 	uint8_t flags = LAB_RMPP_ACTIVE;
 	size_t length = 0;
@@ -73,7 +73,7 @@ int lab_rmpp_send_begin(struct lab_port *port, struct lab_send *send,
 		return ENOMEM;
 	*rmpp = (struct lab_rmpp_send){.header_size = header_size, .size = data_size};
 	rmpp->n_segments = (uint32_t)((data_size + room - 1) / room);
-	/* A message without data is a segment, too. */
+	/* A message without data has one segment, too. */
 	if (!rmpp->n_segments)
 		rmpp->n_segments = 1;
 	rmpp->window_end = 1;
@@ -87,8 +87,8 @@ bool lab_rmpp_send_again(struct lab_port *port, struct lab_send *send)
 {
 	struct lab_rmpp_send *rmpp = send->rmpp;
 
-	/* All was acknowledged, and the response does not come: asking again is for
-	 * whoever asked. */
+	/* All segments are acknowledged and no response arrived: only the program may
+	 * send the request again. */
 	if (!send->retries_left || rmpp->n_acknowledged == rmpp->n_segments)
 		return false;
 	send->retries_left--;
@@ -103,14 +103,14 @@ void lab_rmpp_send_free(struct lab_rmpp_send *rmpp)
 	free(rmpp);
 }
 
-/* --- what the receiver says --- */
+/* --- packets from the receiver --- */
 
-/* The message that an ACK, ABORT or STOP from the receiver is about. */
+/* The message that the receiver's ACK, ABORT or STOP belongs to. */
 static struct lab_send *find_message(
 	struct lab_port *port, struct lab_agent *agent, const struct lab_packet *packet)
 {
 	const uint8_t *mad = packet->mad;
-	/* The method has the receiver's direction. */
+	/* The receiver inverts the method's response bit. */
 	struct lab_send *send = lab_sends_find(&port->sends, lab_mad_tid(mad),
 		lab_mad_class(mad), !lab_mad_is_response(mad));
 
@@ -119,7 +119,8 @@ static struct lab_send *find_message(
 	return send->packet.dlid == packet->slid ? send : NULL;
 }
 
-/* A message that is not over yet ends; its program is not told. */
+/* Ends a message that is not completely acknowledged, without a notice to its
+ * program. */
 static void abort_message(struct lab_port *port, struct lab_send *send)
 {
 	if (send && send->rmpp->n_acknowledged < send->rmpp->n_segments)
@@ -133,7 +134,7 @@ static void refuse(struct lab_port *port, struct lab_send *send,
 	lab_rmpp_answer(port, packet, LAB_RMPP_ABORT, status, 0, 0);
 }
 
-/* The last segment has arrived there. */
+/* The receiver has the last segment. */
 static void finish(
 	struct lab_port *port, struct lab_send *send, const struct lab_packet *ack)
 {
@@ -142,7 +143,7 @@ static void finish(
 		return;
 	}
 	lab_send_wait(port, send);
-	/* The other side may now send its own message: a window of one. */
+	/* Permits the peer to send its own message, with a window of one segment. */
 	lab_rmpp_answer(port, ack, LAB_RMPP_ACK, 0, 0, 1);
 }
 
@@ -151,7 +152,7 @@ static void advance(struct lab_port *port, struct lab_send *send,
 {
 	struct lab_rmpp_send *rmpp = send->rmpp;
 
-	/* An old ACK says nothing new. */
+	/* An older ACK contains nothing new. */
 	if (window_end < rmpp->window_end || segment < rmpp->n_acknowledged)
 		return;
 	if (segment > rmpp->n_acknowledged) {

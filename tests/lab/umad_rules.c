@@ -8,7 +8,7 @@
 
 #define BLANKS " \t\r\n"
 
-/* One file that is read. */
+/* The state of reading one file. */
 struct reading {
 	const char *name;
 	FILE *complaints;
@@ -74,7 +74,7 @@ static bool set_delay(struct lab_rule *rule, const char *word)
 	return true;
 }
 
-/* Sets one key; false when the value is not understood. */
+/* Sets one key; false when the value is invalid. */
 static bool set(
 	struct lab_rule *rule, const char *key, const char *value, bool *is_known)
 {
@@ -122,8 +122,8 @@ static void add_rule(struct reading *reading, const struct lab_rule *rule)
 		return;
 	}
 	rules->rules[n] = *rule;
-	/* Until the seed is known, the line alone. */
-	rules->rules[n].dice = reading->line;
+	/* The line alone, until lab_rules_read() adds the seed. */
+	rules->rules[n].random_state = reading->line;
 	rules->n++;
 	reading->rules = rules;
 }
@@ -194,7 +194,7 @@ unsigned lab_rules_read(
 	}
 	free(line);
 	for (size_t i = 0; i < reading.rules->n; i++)
-		reading.rules->rules[i].dice += reading.seed << 32;
+		reading.rules->rules[i].random_state += reading.seed << 32;
 	if (reading.n_mistakes)
 		free(reading.rules);
 	else

@@ -14,7 +14,7 @@ static struct lab_send **bucket_of(
 	return &sends->buckets[hash >> 50];
 }
 
-/* In use again and again: a flood would spend its time in malloc(). */
+/* Sends are reused, because a flood would spend its time in malloc(). */
 static struct lab_send *allocate(struct lab_sends *sends)
 {
 	struct lab_send *send = sends->unused;
@@ -26,7 +26,7 @@ static struct lab_send *allocate(struct lab_sends *sends)
 	return send;
 }
 
-/* The program hears of it only when the last try was in vain. */
+/* The program is notified only after the last try. */
 static void expired(void *context, struct lab_timer *timer)
 {
 	struct lab_port *port = context;

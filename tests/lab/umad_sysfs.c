@@ -17,25 +17,25 @@
 #define MAX_ENTRIES 192u
 #define MAX_TEXT_SIZE 512
 
-/* ibsim tells so many P_Keys; the others of the table are shown as 0. */
-#define N_PKEYS_TOLD 32u
+/* ibsim reports this many P_Keys; the rest of the table is shown as 0. */
+#define N_PKEYS_REPORTED 32u
 #define MAX_PKEYS 128u
 
 struct entry {
-	char path[96]; /* in the folder */
+	char path[96]; /* relative to the folder */
 	bool is_folder;
-	char text[64]; /* the beginning of what was written */
+	char text[64]; /* the beginning of the file's text */
 };
 
 struct lab_sysfs {
 	struct lab_port *port;
 	pthread_mutex_t lock;
 	char root[256];
-	struct entry entries[MAX_ENTRIES]; /* folders before what is in them */
+	struct entry entries[MAX_ENTRIES]; /* each folder before its contents */
 	size_t n_entries;
 	uint8_t node_info[LAB_WIRE_ANSWER_SIZE];
 	uint8_t port_info[LAB_WIRE_ANSWER_SIZE];
-	uint16_t pkeys[N_PKEYS_TOLD];
+	uint16_t pkeys[N_PKEYS_REPORTED];
 };
 
 /* --- fields --- */
@@ -111,7 +111,7 @@ static void put_folder(struct lab_sysfs *sysfs, const char *path)
 		(void)mkdir(full, 0755);
 }
 
-/* Replaced as a whole: a reader sees the old text or the new one. */
+/* Replaces the file as a whole: a reader sees the old text or the new one. */
 static void write_file(const char *path, const char *text)
 {
 	char new[LAB_SYSFS_PATH_SIZE + 8];
@@ -154,7 +154,7 @@ static void put_guid(struct lab_sysfs *sysfs, const char *path, uint64_t guid)
 		(unsigned)(guid & 0xffff));
 }
 
-/* A path of the port the process is on. */
+/* A path in the folder of the process's port. */
 static const char *port_path(const struct lab_sysfs *sysfs, const char *name)
 {
 	static _Thread_local char path[96];
@@ -164,7 +164,7 @@ static const char *port_path(const struct lab_sysfs *sysfs, const char *name)
 	return path;
 }
 
-/* --- what they say --- */
+/* --- contents of the files --- */
 
 static const char *name_of(const char *const *names, unsigned n, unsigned value)
 {
@@ -233,8 +233,8 @@ static void put_port(struct lab_sysfs *sysfs)
 
 #define IS_SM 0x2u /* of the capability mask [IBA 14.2.5.6] */
 
-/* ibsim forgets IsSM when links go down and come up again; the kernel's HCAs don't as
- * long as issm0 is open. */
+/* ibsim clears IsSM when links go down and come up again; a real HCA keeps it as long
+ * as issm0 is open. */
 static void set_issm_again(struct lab_sysfs *sysfs, const uint8_t *info)
 {
 	uint32_t data[LAB_WIRE_ANSWER_SIZE / 4] = {1};
@@ -250,7 +250,7 @@ static void update_port(struct lab_sysfs *sysfs)
 
 	if (!error)
 		set_issm_again(sysfs, info);
-	/* While ibsim does not answer, what was true last stays. */
+	/* While ibsim doesn't answer, the files keep their last contents. */
 	if (error || memcmp(info, sysfs->port_info, sizeof(info)) == 0)
 		return;
 	memcpy(sysfs->port_info, info, sizeof(info));
@@ -267,13 +267,13 @@ static void put_pkeys(struct lab_sysfs *sysfs)
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "/pkeys/%u", i);
 		put(sysfs, port_path(sysfs, name), "0x%04x\n",
-			i < N_PKEYS_TOLD ? be16toh(sysfs->pkeys[i]) : 0);
+			i < N_PKEYS_REPORTED ? be16toh(sysfs->pkeys[i]) : 0);
 	}
 }
 
 static void update_pkeys(struct lab_sysfs *sysfs)
 {
-	uint16_t pkeys[N_PKEYS_TOLD] = {0};
+	uint16_t pkeys[N_PKEYS_REPORTED] = {0};
 
 	if (lab_wire_ask(sysfs->port->wire, LAB_ASK_PKEYS, pkeys) ||
 		memcmp(pkeys, sysfs->pkeys, sizeof(pkeys)) == 0)
@@ -289,7 +289,7 @@ static void put_node(struct lab_sysfs *sysfs)
 	uint64_t vendor[LAB_WIRE_ANSWER_SIZE / 8] = {0};
 
 	put(sysfs, HCA "/node_type", "%u: %s\n", type, NAME(types, type));
-	/* Its firmware's version follows three numbers of 32 bits. */
+	/* The firmware's version follows three numbers of 32 bits and a gap. */
 	if (lab_wire_ask(sysfs->port->wire, LAB_ASK_VENDOR, vendor) == 0)
 		put(sysfs, HCA "/fw_ver", "%" PRIx64 "\n", vendor[2]);
 	put(sysfs, HCA "/hw_rev", "%x\n", lab_mad_get32(sysfs->node_info + REVISION));

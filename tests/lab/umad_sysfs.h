@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The files of /sys/class/infiniband and /sys/class/infiniband_mad: a folder of our own
- * that has them, true to what ibsim says about the port.
+/* The files of /sys/class/infiniband and /sys/class/infiniband_mad: a folder that
+ * contains them, with the values that ibsim reports for the port.
  *
- * Model: the folder is made in the one that TRIAD_LAB_SYS names, or /tmp, and has one
- * HCA, ibsim0, with the port the process is on.  Before a file of the port is opened,
- * it is written again if ibsim's answer changed.  Beside what the kernel has, there is
- * infiniband_mad/umad0/lab_counters.
+ * Model: the folder is created in the one that TRIAD_LAB_SYS names, or in /tmp, and has
+ * one HCA, ibsim0, with the process's port.  Before a file of the port is opened, the
+ * files are written again if ibsim's answer has changed.  Besides the kernel's files,
+ * there is infiniband_mad/umad0/lab_counters.
  *
- * Thread-safety: all functions, but for lab_sysfs_remove(), which a signal handler may
+ * Thread-safety: all functions but lab_sysfs_remove(), which a signal handler may
  * call. */
 #ifndef LAB_UMAD_SYSFS_H
 #define LAB_UMAD_SYSFS_H
@@ -18,14 +18,14 @@
 
 struct lab_sysfs;
 
-/* Makes the folder.  Returns 0 or an errno, told on standard error. */
+/* Makes the folder.  Returns 0 or an errno; prints an error on standard error. */
 int lab_sysfs_new(struct lab_port *port, struct lab_sysfs **sysfs);
 
-/* Whether a path is one of ours. */
+/* Whether a path is in sysfs' InfiniBand folders. */
 bool lab_sysfs_has(const char *path);
 
-/* The file that stands for 'path', brought up to date; 'path' as it is if it has no
- * place in 'buffer'. */
+/* The file that replaces 'path', brought up to date; 'path' itself if 'buffer' is too
+ * small. */
 const char *lab_sysfs_resolve(
 	struct lab_sysfs *sysfs, const char *path, char buffer[LAB_SYSFS_PATH_SIZE]);
 

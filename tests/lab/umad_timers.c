@@ -4,37 +4,38 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void put(struct lab_timers *timers, size_t place, struct lab_timer *timer)
+static void put(struct lab_timers *timers, size_t position, struct lab_timer *timer)
 {
-	timers->heap[place] = timer;
-	timer->place = place;
+	timers->heap[position] = timer;
+	timer->position = position;
 }
 
-static void sift_up(struct lab_timers *timers, size_t place)
+static void sift_up(struct lab_timers *timers, size_t position)
 {
-	struct lab_timer *timer = timers->heap[place];
+	struct lab_timer *timer = timers->heap[position];
 
-	for (; place > 1 && timers->heap[place / 2]->at_us > timer->at_us; place /= 2)
-		put(timers, place, timers->heap[place / 2]);
-	put(timers, place, timer);
+	for (; position > 1 && timers->heap[position / 2]->at_us > timer->at_us;
+		position /= 2)
+		put(timers, position, timers->heap[position / 2]);
+	put(timers, position, timer);
 }
 
-static void sift_down(struct lab_timers *timers, size_t place)
+static void sift_down(struct lab_timers *timers, size_t position)
 {
-	struct lab_timer *timer = timers->heap[place];
+	struct lab_timer *timer = timers->heap[position];
 
-	while (place * 2 <= timers->n) {
-		size_t child = place * 2;
+	while (position * 2 <= timers->n) {
+		size_t child = position * 2;
 
 		if (child < timers->n &&
 			timers->heap[child + 1]->at_us < timers->heap[child]->at_us)
 			child++;
 		if (timers->heap[child]->at_us >= timer->at_us)
 			break;
-		put(timers, place, timers->heap[child]);
-		place = child;
+		put(timers, position, timers->heap[child]);
+		position = child;
 	}
-	put(timers, place, timer);
+	put(timers, position, timer);
 }
 
 static int make_room(struct lab_timers *timers)
@@ -65,18 +66,18 @@ int lab_timer_set(struct lab_timers *timers, struct lab_timer *timer, uint64_t a
 
 void lab_timer_stop(struct lab_timers *timers, struct lab_timer *timer)
 {
-	size_t place = timer->place;
+	size_t position = timer->position;
 	struct lab_timer *last;
 
-	if (!place)
+	if (!position)
 		return;
-	timer->place = 0;
+	timer->position = 0;
 	last = timers->heap[timers->n--];
 	if (last == timer)
 		return;
-	put(timers, place, last);
-	sift_up(timers, place);
-	sift_down(timers, last->place);
+	put(timers, position, last);
+	sift_up(timers, position);
+	sift_down(timers, last->position);
 }
 
 uint64_t lab_timers_next_us(const struct lab_timers *timers)

@@ -16,14 +16,15 @@
 #define MAGIC 0xdeadbeefu
 #define MAX_BATCH 64
 
-/* The kernel's part of the queue, and room for the answers to a flood. */
+/* The kernel's part of the queue, with room for the answers to a flood. */
 #define SOCKET_BUFFER_SIZE (4 << 20)
 
 /* ibsim answers at once, unless it is stopped. */
 #define ANSWER_TIMEOUT_S 5
 
-/* How long a place is waited for that nobody wants any more: ibsim may be stopped. */
-#define LAST_WORDS_TIMEOUT_S 300
+/* How long the guardian waits for the slot of its dead process: ibsim may be
+ * stopped. */
+#define SLOT_TIMEOUT_S 300
 
 struct control {
 	uint32_t magic;
@@ -34,7 +35,7 @@ struct control {
 };
 
 struct connect_request {
-	uint32_t id; /* the answer's: the client's number */
+	uint32_t id; /* in the answer: the client's number */
 	uint32_t qp;
 	uint32_t is_sm;
 	char node[32];
@@ -72,7 +73,7 @@ static ssize_t send_control(
 		control.size = sizeof(control.data);
 		memcpy(control.data, data, sizeof(control.data));
 	}
-	/* Past send() as a sanitizer knows it, for the guardian. */
+	/* Calls the kernel: the guardian must not run a sanitizer's send(). */
 	return syscall(SYS_sendto, wire->control_fd, &control, sizeof(control),
 		MSG_NOSIGNAL | flags, NULL, 0);
 }
@@ -94,7 +95,7 @@ static int exchange(struct lab_wire *wire, enum lab_question question, void *dat
 	struct control answer;
 	int error;
 
-	/* Answers that came too late the last time. */
+	/* Drops answers that arrived after an earlier timeout. */
 	while (recv(wire->control_fd, &answer, sizeof(answer), MSG_DONTWAIT) > 0)
 		continue;
 	if (send_control(wire, question, data, 0) < 0)
@@ -114,7 +115,7 @@ int lab_wire_ask(struct lab_wire *wire, enum lab_question question, void *data)
 {
 	int error, state;
 
-	/* Nobody is to be cancelled with the lock held. */
+	/* A thread must not be cancelled while it holds the lock. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&wire->control_lock);
 	error = exchange(wire, question, data);
@@ -125,7 +126,7 @@ int lab_wire_ask(struct lab_wire *wire, enum lab_question question, void *data)
 
 /* --- opening and closing --- */
 
-/* As root, beyond the system's limit. */
+/* Sets a socket's buffer; as root, beyond the system's limit. */
 static void set_buffer(int fd, int forced, int limited)
 {
 	int size = SOCKET_BUFFER_SIZE;
@@ -152,7 +153,7 @@ static int make_sockets(struct lab_wire *wire)
 	return 0;
 }
 
-/* Gives a socket its own name, and, for UDP, tells the port it got. */
+/* Binds a socket to its own name; with UDP, sets '*id' to the port. */
 static int bind_socket(struct lab_wire *wire, int fd, const char *kind, uint32_t *id)
 {
 	union lab_address address = {.inet = {.sin_family = AF_INET}};
@@ -202,25 +203,25 @@ static int attach(struct lab_wire *wire, uint32_t id)
 	return error;
 }
 
-/* Tells ibsim without waiting for an answer. */
-static void say_goodbye(struct lab_wire *wire, bool is_issm, int flags)
+/* Disconnects from ibsim, without waiting for an answer. */
+static void disconnect(struct lab_wire *wire, bool is_issm, int flags)
 {
 	const uint8_t no[LAB_WIRE_ANSWER_SIZE] = {0};
 
-	/* ibsim does not clear IsSM for a client that goes, as the kernel does. */
+	/* The kernel clears IsSM for a client that ends; ibsim doesn't. */
 	if (is_issm)
 		(void)send_control(wire, LAB_ASK_SET_ISSM, no, flags);
 	(void)send_control(wire, LAB_ASK_DISCONNECT, NULL, flags);
 }
 
-/* Whether a place was given to a process that did not live to hear of it. */
+/* Whether ibsim gave a slot to the process, which was killed before the answer. */
 static bool find_client(struct lab_wire *wire)
 {
 	struct control answer;
 
 	int error = ETIMEDOUT;
 
-	for (int i = 0; error && i < LAST_WORDS_TIMEOUT_S / ANSWER_TIMEOUT_S; i++)
+	for (int i = 0; error && i < SLOT_TIMEOUT_S / ANSWER_TIMEOUT_S; i++)
 		error = read_answer(wire, &answer);
 	if (error || answer.type != LAB_ASK_CONNECT)
 		return false;
@@ -228,21 +229,22 @@ static bool find_client(struct lab_wire *wire)
 	return true;
 }
 
-static void say_last_words(void *context, const struct lab_news *news)
+static void clean_up(void *context, const struct lab_guardian_message *message)
 {
 	struct lab_wire *wire = context;
 
-	wire->client = news->client;
-	if (news->state != LAB_GUARDED_CONNECTING || find_client(wire))
-		say_goodbye(wire, news->state == LAB_GUARDED_SM, 0);
+	wire->client = message->client;
+	if (message->state != LAB_GUARDED_CONNECTING || find_client(wire))
+		disconnect(wire, message->state == LAB_GUARDED_SM, 0);
 }
 
-/* Before ibsim hears of the client: it ends when it cannot reach a new one. */
+/* To be called before the client connects: ibsim ends when it can't reach a new
+ * client. */
 static void start_guardian(struct lab_wire *wire)
 {
 	const int fds[LAB_GUARDIAN_FDS] = {wire->control_fd, wire->data_fd};
 
-	wire->guardian_fd = lab_guardian_start(fds, say_last_words, wire);
+	wire->guardian_fd = lab_guardian_start(fds, clean_up, wire);
 	if (wire->guardian_fd < 0)
 		complain("no guardian; ibsim will not notice if this process is killed",
 			errno);
@@ -254,9 +256,9 @@ static int attach_guarded(struct lab_wire *wire, uint32_t id)
 
 	start_guardian(wire);
 	error = attach(wire, id);
-	/* Without an answer there may still come one. */
+	/* After a timeout the answer may still arrive. */
 	if (error != ETIMEDOUT)
-		lab_guardian_tell(wire->guardian_fd,
+		lab_guardian_notify(wire->guardian_fd,
 			error ? LAB_GUARDED_GONE : LAB_GUARDED_CLIENT, wire->client);
 	return error;
 }
@@ -306,24 +308,24 @@ int lab_wire_open(struct lab_wire **opened)
 	return 0;
 }
 
-void lab_wire_tell_issm(struct lab_wire *wire, bool is_issm)
+void lab_wire_notify_issm(struct lab_wire *wire, bool is_issm)
 {
-	lab_guardian_tell(wire->guardian_fd,
+	lab_guardian_notify(wire->guardian_fd,
 		is_issm ? LAB_GUARDED_SM : LAB_GUARDED_CLIENT, wire->client);
 }
 
-void lab_wire_say_goodbye(struct lab_wire *wire, bool is_issm)
+void lab_wire_disconnect(struct lab_wire *wire, bool is_issm)
 {
-	/* First of all: afterwards the client's place may be somebody else's. */
-	lab_guardian_tell(wire->guardian_fd, LAB_GUARDED_GONE, wire->client);
-	say_goodbye(wire, is_issm, MSG_DONTWAIT);
+	/* First of all: afterwards ibsim may give the slot to another client. */
+	lab_guardian_notify(wire->guardian_fd, LAB_GUARDED_GONE, wire->client);
+	disconnect(wire, is_issm, MSG_DONTWAIT);
 }
 
 void lab_wire_abandon(struct lab_wire *wire)
 {
 	const int fds[] = {wire->control_fd, wire->data_fd, wire->guardian_fd};
 
-	/* Past close() as the program sees it. */
+	/* Calls the kernel: this library replaces close(). */
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			syscall(SYS_close, fds[i]);
@@ -331,7 +333,7 @@ void lab_wire_abandon(struct lab_wire *wire)
 
 /* --- packets --- */
 
-/* send() would be a point of cancellation.  Returns 0 or an errno. */
+/* Calls the kernel: send() is a cancellation point.  Returns 0 or an errno. */
 static int try_send(struct lab_wire *wire, const struct lab_packet *packet)
 {
 	if (syscall(SYS_sendto, wire->data_fd, packet, sizeof(*packet),

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The web listener with made-up commands, for tests of what clients do to it.
+/* The web listener with simulated commands, for tests of how clients affect it.
  *
- * Standard input has commands, a line each; each is answered by a line of JSON.  Log
- * lines go to standard error.
+ * Reads commands from standard input, one a line, and answers each with a line of JSON.
+ * Log lines go to standard error.
  *
  *     set KEY=VALUE...   these keys of [web], and the others' defaults
- *     rows N             so many rows has 'nodes'
+ *     rows N             'nodes' answers with N rows
  *     hold B             1: 'health' waits until it is 0
  *     sweep              another sweep has ended
- *     give_up            libmicrohttpd finds itself broken
+ *     give_up            libmicrohttpd detects an internal error
  *     status
- *     free               ends all, and says how long it took */
+ *     free               ends the listener and prints how long that took */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static triad_http_result suspend(void *context, struct MHD_Connection *connectio
 	return MHD_YES;
 }
 
-/* For real: a connection is suspended in a daemon that doesn't allow it. */
+/* Causes a real error: suspends a connection in a daemon that doesn't allow it. */
 static void give_up(void)
 {
 	static const char request[] = "GET / HTTP/1.0\r\n\r\n";
@@ -89,7 +89,7 @@ triad_http_result __wrap_MHD_run(struct MHD_Daemon *daemon)
 	return __real_MHD_run(daemon);
 }
 
-/* --- what the listener asks for --- */
+/* --- callbacks of the listener --- */
 
 static int put_rows(struct lab *lab, struct triad_output *output)
 {
@@ -227,7 +227,8 @@ int main(void)
 		obey(&lab, line);
 	triad_web_stop(lab.web);
 	triad_web_free(lab.web);
-	/* What libmicrohttpd had then is lost, as is meant, and no leak to be told. */
+	/* Memory that libmicrohttpd had at its error is lost intentionally, so there
+	 * must be no check for leaks. */
 	if (atomic_load(&has_given_up))
 		_exit(0);
 	return 0;

@@ -73,8 +73,8 @@ static void reset(
 			? 1u << (info->ext_offset / 8 - 1)
 			: 0;
 
-		/* One register serves both attributes here; what has an extended
-		 * place is reset by that one alone. */
+		/* One register serves both attributes here.  A counter that has an
+		 * extended one is reset by that attribute alone. */
 		if (!is_extended && !(info->ext_offset && agents->capabilities & 0x600))
 			bit = info->select;
 		if (select & bit)

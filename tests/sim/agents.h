@@ -2,9 +2,10 @@
 /* Simulated performance management agents: a transport (triad/mad.h) and a clock that
  * stand in for a fabric's PMAs.
  *
- * Time moves only while receive() waits.  Faults are by dice with a seed: a MAD is
+ * Time moves only while receive() waits.  Faults are random, from a seed: a MAD is
  * lost, answered twice, answered late, or its answer is garbage; an agent may be
- * silent.  Counters are what the test set; they are encoded by code of its own. */
+ * silent.  The test sets the counters; code that shares nothing with the decoder
+ * encodes them. */
 #ifndef TRIAD_TESTS_SIM_AGENTS_H
 #define TRIAD_TESTS_SIM_AGENTS_H
 
@@ -33,23 +34,23 @@ struct agents {
 	uint16_t capabilities; /* of every agent */
 	bool refuses_extended; /* whatever 'capabilities' says */
 	uint16_t silent_lid;   /* 0: none */
-	bool *silent_lids;     /* these too, by LID */
-	bool lose_set_answers; /* what was asked is done all the same */
-	/* The agent of the first LID is at the second one, and says so in whatever it
-	 * answers, or only in its ClassPortInfo. */
+	bool *silent_lids;     /* also silent, by LID */
+	bool lose_set_answers; /* the agent acts on the request, and its answer is lost */
+	/* The agent of the first LID is at the second one.  It redirects in each
+	 * answer, or only in its ClassPortInfo. */
 	uint16_t moved_from, moved_to;
 	uint32_t moved_qpn;
 	uint16_t moved_pkey;
 	bool says_moved_in_info_only;
-	unsigned send_room; /* EAGAIN past so many in flight; 0: any number */
+	unsigned send_room; /* EAGAIN beyond this number in flight; 0: no limit */
 	bool broken;        /* receive() fails */
 	uint64_t (*raw)[TRIAD_N_COUNTERS]; /* for each port of the fabric */
-	/* Detail attributes that are answered; that are answered by nothing at all.
-	 * The others are refused. */
+	/* Detail attributes that are answered; those that get no answer at all.  The
+	 * others are refused. */
 	uint32_t details, ignored_details;
 	struct triad_detail_reading (
 		*detail)[TRIAD_PMA_N_ATTRIBUTES]; /* of each port */
-	/* what was seen */
+	/* counts */
 	unsigned n_details, n_detail_sets; /* Gets and Sets of detail attributes */
 	unsigned n_detail_of[TRIAD_PMA_N_ATTRIBUTES]; /* Gets of each */
 	unsigned n_sent, n_class_port_info, n_summaries, n_sets;
@@ -60,7 +61,7 @@ struct agents {
 	unsigned n_queued, queue_room;
 };
 
-/* From now on it is 'fabric' that is answered for; ports keep their counters. */
+/* From now on answers for 'fabric'; ports keep their counters. */
 void agents_move_to(struct agents *agents, const struct triad_fabric *fabric);
 
 /* Answers for 'fabric', which must outlive it. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* How soon links with a known BER are found to be worse than their target, and how
- * often links that are not are accused: by perfmgr/watch/ber.h, and by two windows of
- * fixed length as in UFM's plug-in [UFM SDK, pdr_deterministic_plugin/README.md, "NDR
- * Link Validation Procedure"]: more than 2.88 errors in 12 minutes, which is 1e-14 at
- * 400 Gb/s, or more than 3 in 125 minutes, which is 1e-15.
+ * often good links are reported: by perfmgr/watch/ber.h, and by two windows of fixed
+ * length as in UFM's plug-in [UFM SDK, pdr_deterministic_plugin/README.md, "NDR Link
+ * Validation Procedure"]: more than 2.88 errors in 12 minutes, which is 1e-14 at 400
+ * Gb/s, or more than 3 in 125 minutes, which is 1e-15.
  *
  * Links are 4x NDR with a target of 1e-15.  Errors are Poisson, and in one part come in
  * bursts, too.  All judges see the same errors. */
@@ -40,7 +40,8 @@ struct judge {
 	/* Of ber.h; 0 days: windows. */
 	double promised_days;
 	unsigned n_readings;
-	/* More errors than that in the short and in the long window decide. */
+	/* The greatest numbers of errors that pass in the short and in the long window.
+	 * */
 	double short_over, long_over;
 
 	struct triad_ber_test test;
@@ -138,7 +139,7 @@ static double uniform(struct sim *sim)
 	return (double)(random_next(&sim->random) >> 11) * 0x1p-53;
 }
 
-/* Knuth's way: 'quiet' is e^-mean. */
+/* Knuth's algorithm; 'quiet' is e^-mean. */
 static uint32_t poisson(struct sim *sim, double quiet)
 {
 	double product = uniform(sim);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Storms over simulated collectors: random faults, then quiet, then a look at whether
- * every node is owned as it must be; then one thing that may happen in quiet, and
- * another look.
+/* Storms over simulated collectors: random faults, then a time without faults, then a
+ * check that each node has the right owner; then one planned change and another check.
  *
- * One run is a fabric of its own, made from one number; a violation names it, and
- * '--run NUMBER' repeats it alone. */
+ * Each run has a fabric of its own, made from one number.  A violation prints that
+ * number, and '--run NUMBER' repeats the run alone. */
 /* Row: M1, M4, M15, M17 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,13 +16,13 @@
 #define MS TRIAD_US_PER_MS
 #define STORMS_PER_RUN 8
 #define MAX_AGENTS 250u
-/* Whatever was lost is found out within two liveness times, and then rounds go. */
+/* A lost message is noticed within two liveness times; then claim rounds follow. */
 #define SETTLE_US                                                                      \
 	(2 * COLLECTORS_LIVENESS_US +                                                  \
 		2 * (COLLECTORS_DIAMETER + 2) * COLLECTORS_BACKOFF_US)
 
-struct wish {
-	struct storms_wish storms;
+struct request {
+	struct storms_request storms;
 	uint64_t n_agents, n_nodes;
 	bool is_measure;
 };
@@ -61,7 +60,7 @@ static void kill_or_start(struct storm *storm, unsigned agent)
 		collectors_start(storm->collectors, agent);
 }
 
-/* Half of the time a node that agents sit at the far side of. */
+/* Half of the time a node between agents and the rest. */
 static void hurt_node(struct storm *storm)
 {
 	struct collectors *s = storm->collectors;
@@ -112,8 +111,8 @@ static void do_harm(struct storm *storm)
 	}
 }
 
-/* Nothing is lost and nobody is paused; a partition may stay, and who is dead or
- * drains, and nodes that are down. */
+/* No message is lost and no agent is paused.  A partition may stay, and so may dead and
+ * draining agents and nodes that are down. */
 static void calm(struct storm *storm)
 {
 	struct collectors *s = storm->collectors;
@@ -137,7 +136,7 @@ static void calm(struct storm *storm)
 			collectors_node(s, i, true);
 }
 
-/* One thing that happens though nothing is lost. */
+/* One change that is no fault. */
 static void stir(struct storm *storm)
 {
 	struct collectors *s = storm->collectors;
@@ -173,7 +172,8 @@ static const char *settle(struct storm *storm)
 
 	collectors_run(s, SETTLE_US);
 	wrong = collectors_check(s, true);
-	/* One may be taking a node from another at this very moment, as loads meet. */
+	/* One agent may be taking a node from another at this moment, to balance loads.
+	 * */
 	for (unsigned i = 0; i < 3 && wrong; i++) {
 		collectors_run(s, 10 * MS);
 		wrong = collectors_check(s, true);
@@ -185,8 +185,8 @@ static const char *settle(struct storm *storm)
 	return wrong;
 }
 
-/* Where all agree and nothing is said to all, nobody asks anybody; and all that is said
- * then are claims of those that take some for their load, twice in a liveness time. */
+/* When all agree, nobody asks WHO_OWNS.  The only messages then are claims of agents
+ * that take nodes to balance loads, twice in a liveness time. */
 static const char *stay_quiet(struct storm *storm)
 {
 	struct collectors *s = storm->collectors;
@@ -214,7 +214,7 @@ static const char *one_storm(struct storm *storm)
 		collectors_run(s, collectors_random(s, 3 * S));
 	}
 	calm(storm);
-	collectors_run(s, 1 * S); /* what was late is here */
+	collectors_run(s, 1 * S); /* late messages have arrived */
 	collectors_watch(s, true);
 	wrong = settle(storm);
 	if (wrong)
@@ -226,11 +226,11 @@ static const char *one_storm(struct storm *storm)
 
 static bool one_run(uint64_t number, void *context, struct storm_totals *totals)
 {
-	const struct wish *wish = context;
-	unsigned n_agents =
-		wish->n_agents ? (unsigned)wish->n_agents : 1 + (unsigned)(number % 12);
-	uint32_t n_nodes = wish->n_nodes ? (uint32_t)wish->n_nodes
-					 : 36 + (uint32_t)(number * 61 % 450);
+	const struct request *request = context;
+	unsigned n_agents = request->n_agents ? (unsigned)request->n_agents
+					      : 1 + (unsigned)(number % 12);
+	uint32_t n_nodes = request->n_nodes ? (uint32_t)request->n_nodes
+					    : 36 + (uint32_t)(number * 61 % 450);
 	struct storm storm = {.n_agents = n_agents,
 		.collectors = collectors_new(n_agents, n_nodes, number + 1)};
 	const char *wrong;
@@ -258,7 +258,8 @@ static bool one_run(uint64_t number, void *context, struct storm_totals *totals)
 /* --- how long it takes --- */
 
 struct settling {
-	uint64_t owned_us, even_us; /* all is owned; and loads are even; 0: not so */
+	uint64_t owned_us,
+		even_us; /* when all nodes have owners; when loads are even; 0: never */
 	struct collectors_traffic traffic;
 };
 
@@ -299,12 +300,13 @@ static bool is_within(const struct settling *settling, uint64_t us)
 	return settling->owned_us && settling->owned_us <= us;
 }
 
-/* All start within a moment; then one dies, and starts again. */
-static bool measure_all(const struct wish *wish)
+/* All start at almost the same time; then one dies and starts again. */
+static bool measure_all(const struct request *request)
 {
-	unsigned n_agents = wish->n_agents ? (unsigned)wish->n_agents : 64;
+	unsigned n_agents = request->n_agents ? (unsigned)request->n_agents : 64;
 	struct collectors *s = collectors_new(n_agents,
-		wish->n_nodes ? (uint32_t)wish->n_nodes : 48000, wish->storms.seed + 1);
+		request->n_nodes ? (uint32_t)request->n_nodes : 48000,
+		request->storms.seed + 1);
 	struct settling cold, death, start;
 
 	for (unsigned i = 0; i < n_agents; i++)
@@ -317,7 +319,7 @@ static bool measure_all(const struct wish *wish)
 	collectors_start(s, n_agents / 2);
 	start = measure(s, collectors_now_us(s));
 	printf("{\"agents\": %u, \"nodes\": %" PRIu32 ", \"seed\": %" PRIu64 ", ",
-		n_agents, collectors_n_nodes(s), wish->storms.seed);
+		n_agents, collectors_n_nodes(s), request->storms.seed);
 	print_settling("cold_start", &cold, false);
 	print_settling("death", &death, false);
 	print_settling("start", &start, true);
@@ -352,20 +354,20 @@ static void usage(void)
 
 static bool take_option(int option, void *context)
 {
-	struct wish *wish = context;
+	struct request *request = context;
 
 	switch (option) {
 	case 'a':
-		return storms_read_number(optarg, &wish->n_agents) && wish->n_agents &&
-			wish->n_agents <= MAX_AGENTS;
+		return storms_read_number(optarg, &request->n_agents) &&
+			request->n_agents && request->n_agents <= MAX_AGENTS;
 	case 'N':
-		return storms_read_number(optarg, &wish->n_nodes) && wish->n_nodes &&
-			wish->n_nodes <= 100000;
+		return storms_read_number(optarg, &request->n_nodes) &&
+			request->n_nodes && request->n_nodes <= 100000;
 	case 'm':
-		wish->is_measure = true;
+		request->is_measure = true;
 		return true;
 	}
-	return storms_take(option, &wish->storms);
+	return storms_take(option, &request->storms);
 }
 
 static const struct option known_options[] = {STORMS_OPTIONS,
@@ -378,12 +380,12 @@ static const struct storms_options options = {
 
 int main(int argc, char **argv)
 {
-	struct wish wish = {.storms.seconds = 20000};
+	struct request request = {.storms.seconds = 20000};
 	int status;
 
-	if (!storms_read_options(&options, argc, argv, &wish, &status))
+	if (!storms_read_options(&options, argc, argv, &request, &status))
 		return status;
-	if (wish.is_measure)
-		return measure_all(&wish) ? 0 : 1;
-	return storms_run(&wish.storms, one_run, &wish);
+	if (request.is_measure)
+		return measure_all(&request) ? 0 : 1;
+	return storms_run(&request.storms, one_run, &request);
 }

@@ -103,7 +103,7 @@ static void carry(struct agent *from, struct agent *to, struct payload *payload)
 			.payload = payload});
 }
 
-/* What comes twice, comes late the second time. */
+/* The second copy of a duplicate comes late. */
 static void carry_again(struct agent *from, struct agent *to, struct payload *payload)
 {
 	struct collectors *s = from->all;
@@ -401,7 +401,8 @@ void collectors_drain(struct collectors *s, unsigned number, bool drain)
 
 static void handle(struct collectors *s, struct event *event);
 
-/* Whoever was away for so long must not believe to own what others took. */
+/* An agent that was paused for so long must not believe that it still owns nodes that
+ * others took. */
 static void watch_waking(struct agent *agent)
 {
 	struct triad_collect_alive alive;
@@ -414,7 +415,7 @@ static void watch_waking(struct agent *agent)
 			agent->number, (double)agent->all->now_us / 1e6);
 }
 
-/* It goes on, with whatever comes first. */
+/* It continues with the event that comes first. */
 static void wake(struct collectors *s, struct agent *agent)
 {
 	unsigned n = agent->n_inbox;
@@ -545,7 +546,7 @@ static void handle_for(struct collectors *s, struct agent *agent, struct event *
 		receive_from(agent, event->payload);
 		turn(agent);
 	} else if (event->kind == SEE && is_same_life) {
-		/* What is older than what it knows came late. */
+		/* A fabric older than the known one came late. */
 		if (!agent->sight || event->sight->number > agent->sight->number)
 			see(agent, event->sight);
 	} else if (event->kind == SAY_ALIVE && is_same_life) {

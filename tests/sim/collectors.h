@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A simulated fabric that many agents share: any number of claims machines
  * (collect/claims.h) and one observer, with clocks of their own, on a broker that
- * loses, delays, doubles, reorders and parts.
+ * loses, delays, duplicates and reorders messages, and that can be partitioned.
  *
  * Model: agents are numbered from 0 and sit at hosts of a fat tree of three levels, far
- * from each other; the observer is number n_agents.  Nodes of the fabric go and come;
- * every agent learns of it at a moment of its own.  Everything said goes through the
- * codec.  Time is simulated; one event after the other is taken from a heap, and the
- * same seed gives the same run.
+ * from each other; the observer is number n_agents.  Nodes of the fabric leave and
+ * return; each agent learns of it at another time.  All messages go through the codec.
+ * Time is simulated; one event after the other is taken from a heap, and the same seed
+ * gives the same run.
  *
- * Watched, when collectors_watch() says so (nothing is lost then): by what the agents
- * that run believe of themselves, no node has two owners for longer than a liveness
- * time, and none that an agent can reach is without for longer than two.  Always
- * watched: who was paused for longer than a liveness time believes to own nothing.
+ * Checked after collectors_watch(), when no message is lost: by what running agents
+ * believe of themselves, no node has two owners for longer than a liveness time, and no
+ * node that an agent can reach lacks an owner for longer than two.  Always checked: an
+ * agent that was paused for longer than a liveness time believes that it owns nothing.
  *
- * Tests have a process of their own: memory that is short aborts. */
+ * Aborts when memory is short, as each test has a process of its own. */
 #ifndef TRIAD_TESTS_SIM_COLLECTORS_H
 #define TRIAD_TESTS_SIM_COLLECTORS_H
 
@@ -41,16 +41,17 @@ uint32_t collectors_n_nodes(const struct collectors *collectors);
 /* --- the broker --- */
 void collectors_loss(struct collectors *collectors, unsigned percent);
 void collectors_doubles(struct collectors *collectors, unsigned percent);
-/* Messages of one to another keep their order unless they may overtake. */
+/* Messages from one agent to another keep their order, unless overtaking is allowed. */
 void collectors_delay(struct collectors *collectors, uint64_t min_us, uint64_t max_us,
 	bool may_overtake);
-/* Those of different groups don't hear each other.  'groups' has the observer, too. */
+/* Agents of different groups don't receive each other's messages.  'groups' includes
+ * the observer. */
 void collectors_partition(struct collectors *collectors, const unsigned *groups);
 
 /* --- the fabric --- */
 void collectors_node(struct collectors *collectors, uint32_t node, bool is_up);
-/* Nodes fail on their own, each once in so long on average, and are back after a
- * second or ten; 0: they don't, and those that are down stay so. */
+/* Each node fails at random with this mean time between failures, and returns after 1
+ * to 10 s.  0: none fails, and nodes that are down stay down. */
 void collectors_mtbf(struct collectors *collectors, uint64_t mtbf_us);
 
 /* --- an agent --- */
@@ -72,16 +73,16 @@ struct collectors_traffic {
 struct collectors_traffic collectors_traffic(const struct collectors *collectors);
 
 void collectors_watch(struct collectors *collectors, bool is_watching);
-/* The first violation of what is watched; NULL: none. */
+/* The first violation; NULL: none. */
 const char *collectors_violation(const struct collectors *collectors);
 
-/* Whether, in the eyes of all of a group, each node that one of it can reach has one
- * and the same owner, which is among the nearest that don't drain and, 'with_loads',
- * does not own much more than others that are as near.  Returns NULL, or what is
- * wrong. */
+/* Checks that all agents of a group know the same owner of each node that one of them
+ * can reach, that the owner is among the nearest agents that don't drain and, if
+ * 'with_loads', that it does not own many more nodes than others at that distance.
+ * Returns NULL, or what is wrong. */
 const char *collectors_check(struct collectors *collectors, bool with_loads);
 
-/* What each believes of the others, on standard error. */
+/* Writes what each believes of the others to standard error. */
 void collectors_describe(struct collectors *collectors);
 
 #endif

@@ -5,8 +5,9 @@
 
 #include "tests/sim/collectors_parts.h"
 
-/* Steps of load between two that are as near: balance ends at one, views differ by
- * another, and what was taken over since has not met yet. */
+/* How many steps of load two agents at the same distance may differ: balancing ends at
+ * one, views differ by another, and nodes taken over since then are not yet balanced.
+ * */
 #define LOAD_STEPS 3u
 
 /* --- by what they believe of themselves --- */
@@ -139,7 +140,7 @@ static uint8_t load_of(const struct agent *agent)
 	return triad_claims_load(alive.n_nodes);
 }
 
-/* 'owner' beside another one of its group. */
+/* Compares 'owner' with another agent of its group. */
 static const char *compare(
 	struct collectors *s, uint32_t node, unsigned owner, unsigned other)
 {

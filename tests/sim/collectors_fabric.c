@@ -65,7 +65,7 @@ void collectors_make_graph(struct graph *graph, uint32_t n_nodes)
 	memset(graph->is_up, true, graph->n * sizeof(*graph->is_up));
 	graph->first = collectors_must(calloc(graph->n + 2, sizeof(*graph->first)));
 	graph->far = collectors_must(malloc(2 * n_links * sizeof(*graph->far)));
-	at = graph->first + 1; /* one place on, while they are filled */
+	at = graph->first + 1; /* shifted by one while they are filled */
 	for (uint32_t i = 0; i < n_links; i++) {
 		at[links[i].a + 1]++;
 		at[links[i].b + 1]++;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of the simulated collectors have in common: collectors.c has agents,
- * time and the broker, collectors_fabric.c the fabric, collectors_check.c what must be
- * so. */
+/* Shared by the parts of the simulated collectors: collectors.c has agents, time and
+ * the broker, collectors_fabric.c the fabric, collectors_check.c the checks. */
 #ifndef TRIAD_TESTS_SIM_COLLECTORS_PARTS_H
 #define TRIAD_TESTS_SIM_COLLECTORS_PARTS_H
 
@@ -67,7 +66,7 @@ struct collectors {
 	bool may_overtake;
 	struct event_heap heap;
 	struct collectors_traffic traffic;
-	struct triad_collect_claim *entries; /* of the message at hand */
+	struct triad_collect_claim *entries; /* of the current message */
 	uint64_t *guids;
 
 	bool is_watching, has_loads;

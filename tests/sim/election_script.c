@@ -43,7 +43,7 @@ bool script_node(struct script *s, const char *word, unsigned *node)
 	return true;
 }
 
-/* One with a process that runs, whose election can be told something. */
+/* A node whose process runs, so that its election can take a command. */
 bool script_live_node(struct script *s, const char *word, unsigned *node)
 {
 	if (!script_node(s, word, node))
@@ -131,7 +131,7 @@ static bool calm(struct script *s, char **words)
 {
 	unsigned before;
 
-	/* What was done just now is no change that comes of itself. */
+	/* A command just now is no spontaneous change. */
 	if (!run_step(s, 0))
 		return false;
 	before = s->n_changes;

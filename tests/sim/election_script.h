@@ -37,9 +37,9 @@
  *     within 2s expect ...               runs until it holds, and fails after
  *     until 2s expect ...                runs as long, and it holds all the time
  *
- * Two permissions at once, or one of an old term, fail a script at any time.
+ * Two permissions at once, or one of an old term, always fail a script.
  *
- * Tests have a process of their own: memory that is short aborts. */
+ * Aborts when memory is short, as each test has a process of its own. */
 #ifndef TRIAD_TESTS_SIM_ELECTION_SCRIPT_H
 #define TRIAD_TESTS_SIM_ELECTION_SCRIPT_H
 
@@ -47,8 +47,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Runs the script in 'path'; writes what happens with times to 'trace', unless it is
- * NULL.  Returns whether all was as expected; else 'error' has "FILE:LINE: what (seed
+/* Runs the script in 'path'; writes each change with its time to 'trace', unless that
+ * is NULL.  Returns whether all was as expected; else 'error' is "FILE:LINE: what (seed
  * N)". */
 bool election_script_run(const char *path, FILE *trace, char *error, size_t size);
 

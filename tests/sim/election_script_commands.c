@@ -18,7 +18,7 @@ struct look script_look(struct script *s, unsigned node)
 	struct triad_election_status status;
 	struct look look;
 
-	memset(&look, 0, sizeof(look)); /* looks are compared as memory */
+	memset(&look, 0, sizeof(look)); /* observations are compared as memory */
 	if (!election)
 		return look;
 	triad_election_status(election, now_us, &status);
@@ -68,7 +68,7 @@ static bool set_delay(struct script *s, char **words)
 	return true;
 }
 
-/* Whoever is in no group that is named is in the last. */
+/* A node in no named group is in the last one. */
 static bool partition(struct script *s, char **words)
 {
 	unsigned groups[ELECTIONS_MAX_NODES], n_groups = 0, node;
@@ -199,7 +199,7 @@ static bool drift(struct script *s, char **words)
 	return true;
 }
 
-/* --- what elections are told --- */
+/* --- commands to elections --- */
 
 static bool reported(struct script *s, unsigned node, int error)
 {
@@ -321,7 +321,7 @@ static bool resign(struct script *s, char **words)
 	return reported(s, node, 0);
 }
 
-/* --- what is expected --- */
+/* --- expectations --- */
 
 static bool check(struct script *s, char **words)
 {

@@ -11,7 +11,7 @@
 
 #include "tests/sim/elections.h"
 
-/* Of a node, what a trace tells; zeroes: dead. */
+/* What a trace contains of a node; zeros: dead. */
 struct look {
 	enum triad_election_state state;
 	uint32_t against;
@@ -25,7 +25,7 @@ struct script {
 	struct elections *elections; /* NULL: before 'nodes' */
 	unsigned n_nodes, n_bare;
 	uint64_t seed, last_seed;
-	bool is_mistake; /* of the script: trying again is of no use */
+	bool is_mistake; /* in the script itself: other seeds would fail, too */
 	unsigned n_changes;
 	struct look seen[ELECTIONS_MAX_NODES];
 	char wrong[400];

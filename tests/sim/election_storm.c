@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Storms over simulated clusters: random faults, then quiet, then a look at whether all
- * is as it must be.
+/* Storms over simulated clusters: random faults, then a time without faults, then a
+ * check of masters and permissions.
  *
- * One run is a cluster of its own, made from one number; a violation names it, and
- * '--run NUMBER' repeats it alone. */
+ * Each run has a cluster of its own, made from one number.  A violation prints that
+ * number, and '--run NUMBER' repeats the run alone. */
 /* Row: E1, X4 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #define S TRIAD_US_PER_S
 #define MS TRIAD_US_PER_MS
 #define STORMS_PER_RUN 10
-/* After the last fault everything has settled: a candidate that never asks is passed
- * over after five leases, a member that started waits for one. */
+/* How long settling takes after the last fault: a candidate that never asks is skipped
+ * after five leases, and a member that started waits for one. */
 #define QUIET_US (10 * S)
 
 struct storm {
@@ -132,7 +132,7 @@ static void do_harm(struct storm *storm)
 	}
 }
 
-/* Everything works again; only a partition may stay, and who is dead. */
+/* Ends all faults; only a partition may stay, and dead nodes. */
 static void calm(struct storm *storm)
 {
 	struct elections *s = storm->elections;
@@ -222,9 +222,9 @@ static void usage(void)
 	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
 }
 
-static bool take_option(int option, void *wish)
+static bool take_option(int option, void *request)
 {
-	return storms_take(option, wish);
+	return storms_take(option, request);
 }
 
 static const struct option known_options[] = {STORMS_OPTIONS, {NULL, 0, NULL, 0}};
@@ -234,10 +234,10 @@ static const struct storms_options options = {
 
 int main(int argc, char **argv)
 {
-	struct storms_wish wish = {.seconds = 20000};
+	struct storms_request request = {.seconds = 20000};
 	int status;
 
-	if (!storms_read_options(&options, argc, argv, &wish, &status))
+	if (!storms_read_options(&options, argc, argv, &request, &status))
 		return status;
-	return storms_run(&wish, one_run, NULL);
+	return storms_run(&request, one_run, NULL);
 }

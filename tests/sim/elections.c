@@ -121,7 +121,8 @@ void elections_poke(struct elections *s, unsigned node)
 	n->wake_us = elections_true_time(s, node, triad_election_next_us(n->election));
 }
 
-/* Its SM is master, or no longer, unless the election has changed its mind. */
+/* Its SM becomes master or standby, unless the election has changed its decision since.
+ * */
 static void tell_sm(struct elections *s, unsigned node, bool is_up)
 {
 	struct triad_election *election = s->nodes[node].election;
@@ -191,14 +192,14 @@ void elections_run(struct elections *s, uint64_t us)
 		}
 		triad_election_run(s->nodes[waker].election, elections_clock(s, waker));
 		elections_poke(s, waker);
-		/* Never twice at one moment. */
+		/* Never two events of a node at one time. */
 		if (s->nodes[waker].wake_us <= s->now_us)
 			s->nodes[waker].wake_us = s->now_us + 1;
 	}
 	s->now_us = until_us;
 }
 
-/* --- looking --- */
+/* --- observing --- */
 
 struct triad_election *elections_of(struct elections *s, unsigned node)
 {

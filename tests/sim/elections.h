@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A simulated cluster that elects: any number of elections (portmgr/election), with
- * clocks of their own, on a network that loses, delays, parts and stops.
+/* A simulated cluster: any number of elections (portmgr/election), with clocks of their
+ * own, on a network that loses and delays messages, and that can be partitioned and
+ * stopped.
  *
  * Model: nodes are numbered from 0.  Time is simulated; one event after the other is
  * taken from a heap, and the same seed gives the same run.  Two transports:
@@ -14,13 +15,13 @@
  *            given; when it goes on, it may first hand that back to its sender as if
  *            nothing had happened.
  *
- * A node's SM becomes master a moment after its election says so.
+ * A node's SM becomes master a moment after its election requests it.
  *
- * Watched at every event: no two nodes have permission to enforce at once, or only hold
- * the lease, not even one that is paused; a permission's term is higher than all that
- * another node had before.
+ * Checked at each event: no two nodes have permission to enforce at once, or hold the
+ * lease at once, even if one is paused; a permission's term is higher than all terms
+ * that another node had before.
  *
- * Tests have a process of their own: memory that is short aborts. */
+ * Aborts when memory is short, as each test has a process of its own. */
 #ifndef TRIAD_TESTS_SIM_ELECTIONS_H
 #define TRIAD_TESTS_SIM_ELECTIONS_H
 
@@ -44,7 +45,8 @@ uint64_t elections_random(struct elections *elections, uint64_t below);
 /* --- faults: of the whole network --- */
 void elections_loss(struct elections *elections, unsigned percent);
 void elections_delay(struct elections *elections, uint64_t min_us, uint64_t max_us);
-/* Nodes of different groups don't hear each other; all in group 0: a whole network. */
+/* Nodes of different groups don't receive each other's messages; all in group 0: no
+ * partition. */
 void elections_partition(struct elections *elections, const unsigned *groups);
 void elections_link(struct elections *elections, unsigned a, unsigned b, bool is_up);
 
@@ -52,23 +54,23 @@ void elections_link(struct elections *elections, unsigned a, unsigned b, bool is
 void elections_kill(struct elections *elections, unsigned node);
 void elections_start(struct elections *elections, unsigned node);
 void elections_pause(struct elections *elections, unsigned node, bool is_paused);
-/* Its cluster service; the whole host, with pause. */
+/* Stops its cluster service; together with a pause, the whole host. */
 void elections_stop(struct elections *elections, unsigned node, bool is_stopped);
-/* Says STATUS (MASTER, the highest priority, it held the lease last) and CEDE to
- * whatever it hears. */
+/* Answers each message with STATUS (MASTER, the highest priority, WAS_HOLDER_LAST) and
+ * CEDE. */
 void elections_runaway(struct elections *elections, unsigned node, bool is_runaway);
-/* What it is to store is lost; it is told so. */
+/* Its writes fail, and its election is notified. */
 void elections_fill_disk(struct elections *elections, unsigned node, bool is_full);
-/* How many parts in a million its clock is too fast. */
+/* By how many parts in a million its clock is too fast. */
 void elections_drift(struct elections *elections, unsigned node, int ppm);
 
-/* The election of a node, to tell it things; NULL while it is dead.  Afterwards,
- * elections_poke() does what it asks for. */
+/* The election of a node, for commands; NULL while it is dead.  Call elections_poke()
+ * afterwards: it does what the election requests. */
 struct triad_election *elections_of(struct elections *elections, unsigned node);
 uint64_t elections_clock(const struct elections *elections, unsigned node);
 void elections_poke(struct elections *elections, unsigned node);
 
-/* Whether two nodes are on one side: in one ring, or hear each other. */
+/* Whether two nodes are on one side: in one ring, or connected as peers. */
 bool elections_is_together(const struct elections *elections, unsigned a, unsigned b);
 bool elections_is_alive(const struct elections *elections, unsigned node);
 bool elections_is_running(const struct elections *elections, unsigned node);
@@ -76,12 +78,12 @@ uint64_t elections_id(unsigned node);
 bool elections_is_permitted(const struct elections *elections, unsigned node);
 uint8_t elections_sm_priority(const struct elections *elections, unsigned node);
 
-/* The first violation of what is always watched; NULL: none. */
+/* The first violation of what is always checked; NULL: none. */
 const char *elections_violation(const struct elections *elections);
 
-/* Whether it is now as it must be after a quiet while: on each side one master, which
- * the others follow, and one permission where there is a quorum and somebody able, else
- * none.  Returns NULL, or what is wrong. */
+/* Checks the state after a time without faults: each side has one master, which the
+ * others follow, and one permission if it has a quorum and an able member, else none.
+ * Returns NULL, or what is wrong. */
 const char *elections_check(struct elections *elections);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "tests/sim/elections_parts.h"
 
-/* --- what must be always --- */
+/* --- what must always hold --- */
 
 static void note_violation(
 	struct elections *s, const char *what, unsigned a, unsigned b)
@@ -15,8 +15,8 @@ static void note_violation(
 			'A' + (int)b, (double)s->now_us / 1e6);
 }
 
-/* Members of a ring know the terms of all that is alive; nobody can tell them what one
- * that died alone knew. */
+/* Members of a ring know the terms of all that are alive, but not the term of a member
+ * that died alone. */
 static bool is_older(const struct elections *s, unsigned node, uint64_t term)
 {
 	if (s->kind == ELECTIONS_RING &&
@@ -26,8 +26,8 @@ static bool is_older(const struct elections *s, unsigned node, uint64_t term)
 		(term == s->highest_term && node != s->highest_term_node);
 }
 
-/* The lease alone: a permission waits for OpenSM, too, which would hide it when two
- * hold the lease for a moment. */
+/* Check the lease by itself: a permission also waits for OpenSM, which would hide two
+ * holders of the lease at one time. */
 static void watch_lease(
 	struct elections *s, unsigned node, const struct triad_permission_facts *facts)
 {
@@ -43,7 +43,7 @@ static void watch_lease(
 			note_violation(s, "two hold the lease", node, i);
 }
 
-/* Permission begins at an event of its own node, so it is looked at then. */
+/* Permission begins at an event of its own node, so check it then. */
 void elections_watch(struct elections *s, unsigned node)
 {
 	struct node *n = &s->nodes[node];
@@ -68,7 +68,7 @@ void elections_watch(struct elections *s, unsigned node)
 	s->highest_term_life = s->nodes[node].life;
 }
 
-/* --- what must be after a quiet while --- */
+/* --- what must hold after a time without faults --- */
 
 struct side {
 	uint32_t mask;
@@ -105,7 +105,7 @@ static struct side look_at_side(struct elections *s, unsigned first)
 	return side;
 }
 
-/* What each node thinks, on standard error. */
+/* Writes the state of each node to standard error. */
 static void describe(struct elections *s)
 {
 	for (unsigned i = 0; i < s->n_nodes; i++) {

@@ -101,8 +101,8 @@ void elections_pause(struct elections *s, unsigned node, bool is_paused)
 	free(inbox);
 }
 
-/* The hazard: what waited is handed back to its sender before the service notices that
- * the others have gone on without it. */
+/* The hazard: waiting messages are delivered to their own sender before the service
+ * notices that the others have formed a ring without it. */
 static void hand_back(struct elections *s, unsigned node)
 {
 	struct node *n = &s->nodes[node];
@@ -136,7 +136,7 @@ void elections_fill_disk(struct elections *s, unsigned node, bool is_full)
 	s->nodes[node].is_disk_full = is_full;
 }
 
-/* The clock goes on from where it is. */
+/* The clock continues from its present time. */
 void elections_drift(struct elections *s, unsigned node, int ppm)
 {
 	uint64_t before_us = elections_clock(s, node);

@@ -6,7 +6,7 @@
 
 #define SILENCE_US (400 * MS)
 
-/* --- who hears whom --- */
+/* --- connections --- */
 
 unsigned elections_n_all(const struct elections *s)
 {
@@ -30,8 +30,8 @@ static bool hears_all(const struct elections *s, unsigned node, uint32_t mask)
 	return true;
 }
 
-/* The ring that a node's cluster service is in, or will be when it has formed:
- * everybody in it hears everybody, and nobody is in two. */
+/* The ring that a node's cluster service is in, or will be in when it has formed: each
+ * member receives from each, and no node is in two rings. */
 uint32_t elections_component(const struct elections *s, unsigned node)
 {
 	uint32_t rings[ELECTIONS_MAX_NODES];
@@ -69,7 +69,7 @@ static void deliver_view(
 {
 	struct node *n = &s->nodes[node];
 	unsigned n_here = (unsigned)__builtin_popcount(mask);
-	/* Peers miss somebody who died only when he has been silent for a while. */
+	/* Peers notice a dead peer only after its silence. */
 	uint32_t elects = s->kind == ELECTIONS_PEERS ? mask : mask & alive_mask(s);
 	struct triad_cluster_view view = {
 		.number = ++n->view_number,
@@ -91,7 +91,7 @@ static void deliver_view(
 	elections_poke(s, node);
 }
 
-/* The number of the ring of these nodes: the same for all that form it. */
+/* The number of the ring of these nodes, the same for all its members. */
 static uint64_t ring_of(struct elections *s, uint32_t mask)
 {
 	unsigned slot;
@@ -129,7 +129,7 @@ static void review_ring(struct elections *s, unsigned node)
 	n->view_mask = view;
 	memcpy(queue, n->queue, sizeof(queue));
 	n->n_queue = 0;
-	/* Whether there is a quorum may be told a moment later. */
+	/* The quorum may be reported a moment later. */
 	n->is_unsettled = elections_random(s, 2);
 	deliver_view(s, node, mask, !n->is_unsettled);
 	if (n->is_unsettled)
@@ -205,7 +205,7 @@ void elections_note_change(struct elections *s)
 	}
 }
 
-/* A process came or went: the ring stays, its members learn it in no time. */
+/* A process started or ended: the ring stays, and its members learn it at once. */
 void elections_note_process(struct elections *s)
 {
 	if (s->kind == ELECTIONS_PEERS) {
@@ -304,9 +304,9 @@ void elections_send(struct elections *s, unsigned from,
 	elections_unref(payload);
 }
 
-/* --- what is heard --- */
+/* --- receiving --- */
 
-/* A program gone wrong: it shouts at whoever says anything. */
+/* A faulty program: it answers each message. */
 static void shout(struct elections *s, unsigned node, const struct payload *received)
 {
 	struct triad_election_message theirs;
@@ -375,7 +375,7 @@ void elections_deliver(struct elections *s, struct event event)
 {
 	struct node *n = &s->nodes[event.to];
 
-	/* What was on its way when a ring broke arrives here and there. */
+	/* Messages under way when a ring broke arrive at some members. */
 	if (event.from != event.to &&
 		!elections_reach_each_other(s, event.from, event.to) &&
 		elections_random(s, 2)) {

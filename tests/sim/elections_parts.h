@@ -37,7 +37,7 @@ struct node {
 	uint64_t life;
 	struct triad_election_stored stored;
 	bool is_paused, is_stopped, is_runaway, is_disk_full;
-	bool is_unsettled; /* its view's quorum is not told yet */
+	bool is_unsettled; /* its view's quorum is not reported yet */
 	unsigned group;
 	int drift_ppm;
 	uint64_t offset_us;
@@ -67,7 +67,7 @@ struct elections {
 	uint64_t highest_term;
 	unsigned highest_term_node;
 	uint64_t highest_term_life;
-	uint64_t ring_of_mask[64], mask_of_ring[64]; /* the rings that formed lately */
+	uint64_t ring_of_mask[64], mask_of_ring[64]; /* recent rings */
 	unsigned n_rings;
 	char violation[256], wrong[256];
 };
@@ -86,11 +86,11 @@ unsigned elections_n_all(const struct elections *s);
 bool elections_reach_each_other(const struct elections *s, unsigned a, unsigned b);
 /* The ring that a node's cluster service is in, or will be when it has formed. */
 uint32_t elections_component(const struct elections *s, unsigned node);
-/* A node looks who is there. */
+/* Gives a node its present view. */
 void elections_review(struct elections *s, unsigned node);
-/* Who hears whom has changed: everybody notices, each at a time of its own. */
+/* Connections have changed: each node notices at another time. */
 void elections_note_change(struct elections *s);
-/* A process came or went. */
+/* A process started or ended. */
 void elections_note_process(struct elections *s);
 void elections_send(struct elections *s, unsigned from,
 	const struct triad_election_message *message);
@@ -99,7 +99,7 @@ void elections_deliver_at(struct elections *s, unsigned from, unsigned to,
 	uint64_t at_us, struct payload *payload);
 
 /* --- elections_check.c --- */
-/* At every event of a node. */
+/* Called at every event of a node. */
 void elections_watch(struct elections *s, unsigned node);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The events of a simulation, in the order of their times; those of one time in the
- * order in which they came.
+/* The events of a simulation in the order of their times; events of the same time in
+ * the order in which they were added.
  *
  * An event is any struct that begins with 'uint64_t at_us, number': its time, and which
  * it is, which the heap sets.  Memory that is short ends the process. */
@@ -19,13 +19,13 @@ struct event_heap {
 
 void event_heap_push(struct event_heap *heap, const void *event);
 
-/* The first one, which is there, into 'event'. */
+/* Moves the first event into 'event'; there must be one. */
 void event_heap_pop(struct event_heap *heap, void *event);
 
-/* When the first one is; UINT64_MAX: there is none. */
+/* The time of the first one; UINT64_MAX: there is none. */
 uint64_t event_heap_next_us(const struct event_heap *heap);
 
-/* Frees what the heap has, not what events point to. */
+/* Frees the heap's memory, not what events point to. */
 void event_heap_clear(struct event_heap *heap);
 
 #endif

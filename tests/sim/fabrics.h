@@ -28,13 +28,13 @@ struct triad_fabric *fabric_without(const struct triad_fabric *fabric,
  * are too many. */
 struct triad_fabric *fabric_of_ports(unsigned n);
 
-/* What policies speak of: 'n_hosts' with one port each, or two of every 16th host;
- * every 32nd is a router; a switch with 40 ports for every 20.  Node i has GUID
- * 0x100000 + 16 * i, its port n that and n.  Names have one to three words, and are not
- * unique.  'n_partitions' (under 32,768): partition i has P_Key 1 + i and the name
- * "part-i"; every port is in up to 4 of them and in the default one, and has an empty
- * entry; 40 nodes in a row are in the same, but for one in 16.  The SM is at the last
- * node.  The same seed gives the same. */
+/* A fabric for policies: 'n_hosts' with one port each, every 16th with two; every 32nd
+ * is a router; a switch with 40 ports for every 20.  Node i has GUID 0x100000 + 16 * i,
+ * its port n that and n.  Names have one to three words, and are not unique.
+ * 'n_partitions' (under 32,768): partition i has P_Key 1 + i and the name "part-i";
+ * every port is in up to 4 of them and in the default one, and has an empty entry; 40
+ * nodes in a row are in the same, but for one in 16.  The SM is at the last node.  The
+ * same seed gives the same. */
 struct triad_fabric *fabric_partitioned(
 	unsigned n_hosts, unsigned n_partitions, uint64_t seed);
 

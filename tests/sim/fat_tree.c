@@ -10,7 +10,7 @@
 enum level { HOST, EDGE, AGGREGATION, CORE };
 
 /* A node: a pod's 'n'-th, or of all cores; a host is the 'host'-th of edge 'n'. */
-struct place {
+struct position {
 	enum level level;
 	unsigned pod, n, host;
 };
@@ -30,42 +30,45 @@ static unsigned n_in_level(const struct tree *tree, enum level level)
 				: tree->radix * tree->half;
 }
 
-static unsigned index_of(const struct tree *tree, const struct place *place)
+static unsigned index_of(const struct tree *tree, const struct position *position)
 {
-	if (place->level == CORE)
-		return place->n;
-	if (place->level == HOST)
-		return (place->pod * tree->half + place->n) * tree->half + place->host;
-	return place->pod * tree->half + place->n;
+	if (position->level == CORE)
+		return position->n;
+	if (position->level == HOST)
+		return (position->pod * tree->half + position->n) * tree->half +
+			position->host;
+	return position->pod * tree->half + position->n;
 }
 
-static struct place place_of(const struct tree *tree, enum level level, unsigned index)
+static struct position position_of(
+	const struct tree *tree, enum level level, unsigned index)
 {
 	unsigned half = tree->half;
 
 	if (level == CORE)
-		return (struct place){.level = CORE, .n = index};
+		return (struct position){.level = CORE, .n = index};
 	if (level == HOST)
-		return (struct place){
+		return (struct position){
 			HOST, index / (half * half), index / half % half, index % half};
-	return (struct place){level, index / half, index % half, 0};
+	return (struct position){level, index / half, index % half, 0};
 }
 
 /* Edges, aggregations, cores, hosts. */
-static unsigned lid_of(const struct tree *tree, const struct place *place)
+static unsigned lid_of(const struct tree *tree, const struct position *position)
 {
-	unsigned lid = 1 + index_of(tree, place);
+	unsigned lid = 1 + index_of(tree, position);
 
-	if (place->level == AGGREGATION || place->level == CORE || place->level == HOST)
+	if (position->level == AGGREGATION || position->level == CORE ||
+		position->level == HOST)
 		lid += n_in_level(tree, EDGE);
-	if (place->level == CORE || place->level == HOST)
+	if (position->level == CORE || position->level == HOST)
 		lid += n_in_level(tree, AGGREGATION);
-	if (place->level == HOST)
+	if (position->level == HOST)
 		lid += n_in_level(tree, CORE);
 	return lid;
 }
 
-static struct place place_of_lid(const struct tree *tree, unsigned lid)
+static struct position position_of_lid(const struct tree *tree, unsigned lid)
 {
 	static const enum level levels[] = {EDGE, AGGREGATION, CORE, HOST};
 	unsigned i = 0;
@@ -73,16 +76,16 @@ static struct place place_of_lid(const struct tree *tree, unsigned lid)
 	lid--;
 	while (lid >= n_in_level(tree, levels[i]))
 		lid -= n_in_level(tree, levels[i++]);
-	return place_of(tree, levels[i], lid);
+	return position_of(tree, levels[i], lid);
 }
 
-static uint64_t guid_of(const struct tree *tree, const struct place *place)
+static uint64_t guid_of(const struct tree *tree, const struct position *position)
 {
-	return place->level == HOST ? FAT_TREE_HOST_GUID(index_of(tree, place))
-				    : 0x1000 + 16 * (uint64_t)lid_of(tree, place);
+	return position->level == HOST ? FAT_TREE_HOST_GUID(index_of(tree, position))
+				       : 0x1000 + 16 * (uint64_t)lid_of(tree, position);
 }
 
-/* --- ways --- */
+/* --- routes --- */
 
 static unsigned down(unsigned n)
 {
@@ -96,8 +99,8 @@ static unsigned up(const struct tree *tree, unsigned n)
 
 /* To hosts and edges: down where they are below, else up; to an aggregation or a core
  * by the aggregation of the same number, for which others go down to an edge. */
-static unsigned from_edge(const struct tree *tree, const struct place *at,
-	const struct place *to, unsigned lid)
+static unsigned from_edge(const struct tree *tree, const struct position *at,
+	const struct position *to, unsigned lid)
 {
 	bool here = at->pod == to->pod && at->n == to->n;
 
@@ -112,8 +115,8 @@ static unsigned from_edge(const struct tree *tree, const struct place *at,
 	return up(tree, lid % tree->half);
 }
 
-static unsigned from_aggregation(const struct tree *tree, const struct place *at,
-	const struct place *to, unsigned lid)
+static unsigned from_aggregation(const struct tree *tree, const struct position *at,
+	const struct position *to, unsigned lid)
 {
 	unsigned other = lid / tree->half % tree->half;
 
@@ -127,19 +130,19 @@ static unsigned from_aggregation(const struct tree *tree, const struct place *at
 	return down(to->n);
 }
 
-static unsigned from_core(const struct tree *tree, const struct place *at,
-	const struct place *to, unsigned lid)
+static unsigned from_core(const struct tree *tree, const struct position *at,
+	const struct position *to, unsigned lid)
 {
 	if (to->level == CORE)
 		return to->n == at->n ? 0 : 1 + lid % tree->radix;
 	return 1 + to->pod;
 }
 
-static void route(struct tree *tree, const struct place *at)
+static void route(struct tree *tree, const struct position *at)
 {
 	tree->lft[0] = 255;
 	for (unsigned lid = 1; lid < tree->n_lids; lid++) {
-		struct place to = place_of_lid(tree, lid);
+		struct position to = position_of_lid(tree, lid);
 
 		tree->lft[lid] =
 			(uint8_t)(at->level == EDGE ? from_edge(tree, at, &to, lid)
@@ -150,7 +153,7 @@ static void route(struct tree *tree, const struct place *at)
 }
 
 /* What is at the other end of port 'number', and its number there. */
-static struct place neighbour(const struct tree *tree, const struct place *at,
+static struct position neighbour(const struct tree *tree, const struct position *at,
 	unsigned number, unsigned *far_number)
 {
 	unsigned half = tree->half, n = (number - 1) % half;
@@ -159,18 +162,18 @@ static struct place neighbour(const struct tree *tree, const struct place *at,
 	switch (at->level) {
 	case HOST:
 		*far_number = down(at->host);
-		return (struct place){EDGE, at->pod, at->n, 0};
+		return (struct position){EDGE, at->pod, at->n, 0};
 	case EDGE:
 		*far_number = is_up ? down(at->n) : 1;
-		return is_up ? (struct place){AGGREGATION, at->pod, n, 0}
-			     : (struct place){HOST, at->pod, at->n, n};
+		return is_up ? (struct position){AGGREGATION, at->pod, n, 0}
+			     : (struct position){HOST, at->pod, at->n, n};
 	case AGGREGATION:
 		*far_number = is_up ? 1 + at->pod : up(tree, at->n);
-		return is_up ? (struct place){.level = CORE, .n = at->n * half + n}
-			     : (struct place){EDGE, at->pod, n, 0};
+		return is_up ? (struct position){.level = CORE, .n = at->n * half + n}
+			     : (struct position){EDGE, at->pod, n, 0};
 	default:
 		*far_number = up(tree, at->n % half);
-		return (struct place){AGGREGATION, number - 1, at->n / half, 0};
+		return (struct position){AGGREGATION, number - 1, at->n / half, 0};
 	}
 }
 
@@ -189,7 +192,7 @@ static void fill_defaults(struct tree *tree)
 	}
 }
 
-static void add_port(struct tree *tree, const struct place *at, unsigned number)
+static void add_port(struct tree *tree, const struct position *at, unsigned number)
 {
 	bool is_switch = at->level != HOST;
 	struct triad_fabric_port port = {
@@ -206,7 +209,7 @@ static void add_port(struct tree *tree, const struct place *at, unsigned number)
 	};
 	struct triad_sl2vl row = tree->defaults.sl2vl;
 	static const uint16_t pkey = 0xffff;
-	struct place far;
+	struct position far;
 	unsigned far_number = 0;
 
 	for (unsigned i = 0; i < 8; i++)
@@ -222,7 +225,7 @@ static void add_port(struct tree *tree, const struct place *at, unsigned number)
 	triad_fabric_builder_add_vlarb(tree->builder, tree->defaults.high, N_VLARB);
 }
 
-static void add_node(struct tree *tree, const struct place *at)
+static void add_node(struct tree *tree, const struct position *at)
 {
 	bool is_switch = at->level != HOST;
 	struct triad_fabric_node node = {.guid = guid_of(tree, at),
@@ -250,9 +253,9 @@ struct triad_fabric *fat_tree(unsigned radix)
 		.half = radix / 2,
 		.builder = triad_fabric_builder_new(NULL)};
 	struct triad_fabric *fabric = NULL;
-	struct place last;
+	struct position last;
 
-	last = place_of(&tree, HOST, n_in_level(&tree, HOST) - 1);
+	last = position_of(&tree, HOST, n_in_level(&tree, HOST) - 1);
 	tree.n_lids = lid_of(&tree, &last) + 1;
 	tree.lft = malloc(tree.n_lids);
 	if (!tree.lft || tree.n_lids > 0xc000)
@@ -260,7 +263,7 @@ struct triad_fabric *fat_tree(unsigned radix)
 	fill_defaults(&tree);
 	for (enum level level = HOST; level <= CORE; level++)
 		for (unsigned i = 0; i < n_in_level(&tree, level); i++) {
-			struct place at = place_of(&tree, level, i);
+			struct position at = position_of(&tree, level, i);
 
 			add_node(&tree, &at);
 		}

@@ -96,7 +96,7 @@ void flows_set_drain(struct flows *flows, uint32_t host, double rate)
 	flows->drains[host] = rate;
 }
 
-/* Hop by hop, as the tables say; routes/path.h is not asked. */
+/* Follows the tables hop by hop, without routes/path.h. */
 static bool find_way(const struct flows *flows, struct flows_flow *flow)
 {
 	const struct triad_fabric *fabric = flows->fabric;
@@ -179,8 +179,8 @@ static double room_of(const struct flows *flows, uint32_t port)
 	return host == TRIAD_FABRIC_NONE ? rate : fmin(rate, flows->drains[host]);
 }
 
-/* Until the first of the growing flows is stopped: by its own rate, or by a full
- * link. */
+/* Grows the flows until the first one is stopped: by its own rate, or by a full link.
+ * */
 static double step_of(struct flows *flows, const double *used, const uint32_t *growing)
 {
 	double step = INFINITY;
@@ -290,8 +290,8 @@ static void packet_send(struct flows *flows, uint32_t port, struct packet packet
 	link->n_sent++;
 }
 
-/* The VL to serve now, of those in 'wanted' (a bit for each), or FLOWS_N_VLS; counts
- * what waits because only credits are missing. */
+/* The VL to serve now, of those in 'wanted' (a bit for each), or FLOWS_N_VLS.  Counts
+ * VLs that wait for credits. */
 static unsigned link_choose_vl(
 	const struct flows *flows, struct link *link, unsigned wanted)
 {
@@ -318,7 +318,7 @@ static uint32_t way_out(const struct flows *flows, const struct packet *packet)
 	return flows->flows[packet->flow].hops[packet->hop];
 }
 
-/* Says to each way out which buffers have something for it. */
+/* Notes for each output port which buffers have a packet for it. */
 static void buffers_look(struct flows *flows)
 {
 	for (uint32_t i = 0; i < flows->fabric->n_ports; i++)

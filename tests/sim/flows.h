@@ -2,14 +2,14 @@
 /* Flows of packets over the forwarding tables of a fabric, with InfiniBand's credits.
  *
  * Model: time passes in slots, in one of which a link of rate 1 sends one packet.  Each
- * receiving port has a buffer for 'buffer' packets of each VL.  A port sends a packet
+ * receiving port has a buffer for 'buffer' packets of each VL. A port sends a packet
  * only when the buffer of its VL at the other end has room: that is what credits are.
  * Packets of a buffer leave in their order; with a 'window' of more than 1 a switch may
- * take one of the first 'window' packets whose way out is free, as switches do whose
- * buffers are shared by queues for each way out.  Ways out take turns among the buffers
- * that have something for them.  Hosts take turns among their flows, take packets out
- * of their buffer at the rate that they have, and hold back 'backlog' packets of a flow
- * at most: what would be more is not sent.
+ * take one of the first 'window' packets whose output port is free, as switches do
+ * whose buffers are shared by queues for each output port.  Output ports take turns
+ * among the buffers that have packets for them.  Hosts take turns among their flows,
+ * take packets out of their buffer at the rate that they have, and hold back 'backlog'
+ * packets of a flow at most: what would be more is not sent.
  *
  * What is counted is what ports count: packets sent (PortXmitData), and slots in which
  * a packet was there to be sent and the link was idle, for want of credits
@@ -21,8 +21,8 @@
  * take turns), a VL that changes on the way, congestion control, a limit to what a
  * switch moves inside.
  *
- * Nothing of this is shared with congestion/, which is judged by it.
- * Memory: owns its arrays and aborts when memory is short; the layout is borrowed. */
+ * None of this code is shared with congestion/, which is tested with it.  Memory: owns
+ * its arrays and aborts when memory is short; the layout is borrowed. */
 #ifndef TRIAD_TESTS_SIM_FLOWS_H
 #define TRIAD_TESTS_SIM_FLOWS_H
 
@@ -54,11 +54,11 @@ void flows_set_rate(struct flows *flows, uint32_t port, double rate);
 /* How fast a host takes packets out of its buffer; 1 until then. */
 void flows_set_drain(struct flows *flows, uint32_t host, double rate);
 
-/* Returns its number, or UINT32_MAX when there is no way. */
+/* Returns its number, or UINT32_MAX when there is no path. */
 uint32_t flows_add(struct flows *flows, uint32_t from, uint32_t to, double rate);
 void flows_set_vl(struct flows *flows, uint32_t flow, uint8_t vl);
 void flows_remove_last(struct flows *flows);
-/* It sends nothing from now on, or again. */
+/* Stops or resumes it. */
 void flows_set_pause(struct flows *flows, uint32_t flow, bool pauses);
 uint32_t flows_n(const struct flows *flows);
 const struct flows_flow *flows_get(const struct flows *flows, uint32_t flow);

@@ -33,14 +33,14 @@ struct node {
 	uint8_t lft[MAX_LIDS];
 };
 
-struct wish {
+struct flow_request {
 	unsigned from, to;
 	double rate;
 };
 
 static struct node *nodes;
 static unsigned n_nodes;
-static struct wish flows_wanted[MAX_FLOWS], drains_wanted[MAX_FLOWS];
+static struct flow_request requested_flows[MAX_FLOWS], requested_drains[MAX_FLOWS];
 static unsigned n_flows, n_drains;
 
 static void fail(const char *what)
@@ -96,9 +96,10 @@ static void read_line(const char *line)
 		if (n < MAX_LIDS)
 			nodes[find(a)].lft[n] = (uint8_t)m;
 	} else if (sscanf(line, "drain %63s %lf", a, &rate) == 2) {
-		drains_wanted[n_drains++] = (struct wish){find(a), 0, rate};
+		requested_drains[n_drains++] = (struct flow_request){find(a), 0, rate};
 	} else if (sscanf(line, "flow %63s %63s %lf", a, b, &rate) == 3) {
-		flows_wanted[n_flows++] = (struct wish){find(a), find(b), rate};
+		requested_flows[n_flows++] =
+			(struct flow_request){find(a), find(b), rate};
 	} else {
 		fprintf(stderr, "flows_run: not a line of the language: %s", line);
 		exit(1);
@@ -185,13 +186,13 @@ int main(void)
 		fail("not enough memory");
 	flows = flows_new(layout, 16, 1, 1);
 	for (unsigned i = 0; i < n_drains; i++)
-		flows_set_drain(flows, host_of(layout, drains_wanted[i].from),
-			drains_wanted[i].rate);
+		flows_set_drain(flows, host_of(layout, requested_drains[i].from),
+			requested_drains[i].rate);
 	for (unsigned i = 0; i < n_flows; i++)
-		if (flows_add(flows, host_of(layout, flows_wanted[i].from),
-			    host_of(layout, flows_wanted[i].to),
-			    flows_wanted[i].rate) == UINT32_MAX)
-			fail("a flow without a way");
+		if (flows_add(flows, host_of(layout, requested_flows[i].from),
+			    host_of(layout, requested_flows[i].to),
+			    requested_flows[i].rate) == UINT32_MAX)
+			fail("a flow without a path");
 	flows_run(flows, N_BEFORE, N_SLOTS);
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		double sent = flows_sent(flows, i), waited = flows_wait(flows, i);

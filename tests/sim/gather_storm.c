@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Storms over simulated agents that read simulated PMAs and tell one manager: agents
- * die, start, stand still, are cut off and get other masters, nodes fail, messages and
- * MADs are lost, while counters count.  No total at the manager is ever more than what
- * the hardware counted; in quiet after it, all are what it counted, and nothing is
- * refused, though masters change.
+/* Storms over simulated agents that read simulated PMAs and report to one manager:
+ * agents die, start, pause, are cut off and get other masters, nodes fail, messages and
+ * MADs are lost, while counters count.  No total at the manager ever exceeds what the
+ * hardware counted.  Without faults afterwards, all totals equal what it counted, and
+ * nothing is refused, though masters change.
  *
- * One run is a gathering of its own, made from one number; a violation names it, and
- * '--run NUMBER' repeats it alone. */
+ * Each run has agents of its own, made from one number.  A violation prints that
+ * number, and '--run NUMBER' repeats the run alone. */
 /* Row: M1, M4 */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@
 #define BACKOFF_US (50 * TRIAD_US_PER_MS)
 #define SWEEP_US (10 * TRIAD_US_PER_S)
 #define DIAMETER 6 /* of a fat tree */
-/* Whatever was lost is found out within two liveness times, and then rounds go. */
+/* A lost message is noticed within two liveness times; then claim rounds follow. */
 #define SETTLE_US (2 * LIVENESS_US + 2 * (DIAMETER + 2) * BACKOFF_US)
 #define MAX_AGENTS 16u
 #define STORMS_PER_RUN 4
@@ -36,7 +36,7 @@ static const unsigned watched[] = {
 	TRIAD_PORT_XMIT_DATA, TRIAD_PORT_XMIT_PKTS, TRIAD_PORT_XMIT_WAIT};
 #define N_WATCHED (sizeof(watched) / sizeof(*watched))
 
-struct wish {
+struct request {
 	uint64_t seed, n_runs, n_agents, mtbf_s;
 	bool is_million;
 };
@@ -60,7 +60,7 @@ static void violate(struct storm *storm, const char *what, uint64_t n)
 
 /* --- what happens --- */
 
-/* Half of the ports carry packets, and half, those or others, wait. */
+/* Half of the ports carry packets, and half of the ports, the same or others, wait. */
 static void count(struct storm *storm)
 {
 	struct pmas *pmas = storm->gathering->pmas;
@@ -97,8 +97,8 @@ static void lose_mads(struct storm *storm, unsigned percent)
 	struct gathering *g = storm->gathering;
 
 	for (unsigned i = 0; i < g->params.n_agents; i++)
-		if (g->agents[i].way)
-			g->agents[i].way->lost_percent = percent;
+		if (g->agents[i].client)
+			g->agents[i].client->lost_percent = percent;
 }
 
 /* PMAs fail, and answer again after about a sweep. */
@@ -154,7 +154,7 @@ static void harm(struct storm *storm)
 	}
 }
 
-/* All agents are there again but one that stays away, if any other is. */
+/* All agents are there again except one that stays dead, if there is another. */
 static void calm(struct storm *storm)
 {
 	struct gathering *g = storm->gathering;
@@ -200,8 +200,8 @@ static void one_sweep(struct storm *storm)
 	expect_none_over(storm);
 }
 
-/* What agents have in hand may be of before the storm's end, and who was silent in all
- * of its sweeps is left out of some. */
+/* Agents' present readings may date from before the storm's end, and nodes that were
+ * silent in all of its sweeps are left out of some. */
 static void settle(struct storm *storm)
 {
 	uint64_t us = gathering_settle(storm->gathering, SETTLE_US);
@@ -248,9 +248,10 @@ static void one_storm(struct storm *storm)
 	hand_over(storm);
 }
 
-static void one_run(uint64_t run, const struct wish *wish, struct storm_totals *totals)
+static void one_run(
+	uint64_t run, const struct request *request, struct storm_totals *totals)
 {
-	struct storm storm = {.run = run, .mtbf_s = wish->mtbf_s, .seed = run};
+	struct storm storm = {.run = run, .mtbf_s = request->mtbf_s, .seed = run};
 	struct triad_fabric *fabric = fat_tree(4 + 2 * (unsigned)dice(&storm, 3));
 	uint64_t begun_us;
 	struct gathering_params params = {.fabric = fabric,
@@ -260,11 +261,11 @@ static void one_run(uint64_t run, const struct wish *wish, struct storm_totals *
 		.sweep_us = SWEEP_US,
 		.seed = random_next(&storm.seed)};
 
-	if (wish->n_agents)
-		params.n_agents = (unsigned)wish->n_agents;
+	if (request->n_agents)
+		params.n_agents = (unsigned)request->n_agents;
 	storm.gathering = gathering_new(&params);
 	begun_us = storm.gathering->now_us;
-	/* No refresh: it would mend what is not told otherwise. */
+	/* No refresh: it would correct what was never reported otherwise. */
 	gathering_configure(storm.gathering, 0, 0);
 	(void)gathering_settle(storm.gathering, SETTLE_US);
 	gathering_sweep(storm.gathering); /* zeros, from which totals count */
@@ -350,23 +351,23 @@ static void usage(void)
 
 static bool take_option(int option, void *context)
 {
-	struct wish *wish = context;
+	struct request *request = context;
 
 	switch (option) {
 	case 'n':
-		return storms_read_number(optarg, &wish->n_runs);
+		return storms_read_number(optarg, &request->n_runs);
 	case 'r':
-		wish->n_runs = 1;
-		return storms_read_number(optarg, &wish->seed);
+		request->n_runs = 1;
+		return storms_read_number(optarg, &request->seed);
 	case 's':
-		return storms_read_number(optarg, &wish->seed);
+		return storms_read_number(optarg, &request->seed);
 	case 'a':
-		return storms_read_number(optarg, &wish->n_agents) && wish->n_agents &&
-			wish->n_agents <= MAX_AGENTS;
+		return storms_read_number(optarg, &request->n_agents) &&
+			request->n_agents && request->n_agents <= MAX_AGENTS;
 	case 'f':
-		return storms_read_number(optarg, &wish->mtbf_s) && wish->mtbf_s;
+		return storms_read_number(optarg, &request->mtbf_s) && request->mtbf_s;
 	case 'm':
-		wish->is_million = true;
+		request->is_million = true;
 		return true;
 	}
 	return false;
@@ -383,16 +384,16 @@ static const struct storms_options options = {
 
 int main(int argc, char **argv)
 {
-	struct wish wish = {.n_runs = 12, .mtbf_s = 600};
+	struct request request = {.n_runs = 12, .mtbf_s = 600};
 	struct storm_totals totals = {.n_runs = 0};
 	int status;
 
-	if (!storms_read_options(&options, argc, argv, &wish, &status))
+	if (!storms_read_options(&options, argc, argv, &request, &status))
 		return status;
-	if (wish.is_million)
-		return measure_million(wish.seed) ? 1 : 0;
-	for (uint64_t i = 0; i < wish.n_runs; i++)
-		one_run(wish.seed + i, &wish, &totals);
-	storms_report(&totals, wish.seed, false);
+	if (request.is_million)
+		return measure_million(request.seed) ? 1 : 0;
+	for (uint64_t i = 0; i < request.n_runs; i++)
+		one_run(request.seed + i, &request, &totals);
+	storms_report(&totals, request.seed, false);
 	return totals.n_wrong ? 1 : 0;
 }

@@ -231,10 +231,10 @@ void gathering_start(struct gathering *g, unsigned agent)
 	speak(g, peer);
 	peer->member =
 		new_member(g, peer->id, ++peer->incarnation, false, peer->master);
-	peer->way = need(pma_way_new(g->pmas, random_next(&g->params.seed)));
-	peer->way->now_us = g->now_us;
-	peer->collector = need(triad_collector_new(&peer->way->clock, NULL, NULL));
-	triad_collector_set_transport(peer->collector, &peer->way->transport);
+	peer->client = need(pma_client_new(g->pmas, random_next(&g->params.seed)));
+	peer->client->now_us = g->now_us;
+	peer->collector = need(triad_collector_new(&peer->client->clock, NULL, NULL));
+	triad_collector_set_transport(peer->collector, &peer->client->transport);
 	triad_collector_set_params(peer->collector, &params);
 	peer->changes = UINT64_MAX;
 	peer->is_paused = false;
@@ -246,11 +246,11 @@ void gathering_kill(struct gathering *g, unsigned agent)
 
 	triad_member_free(peer->member);
 	triad_collector_free(peer->collector);
-	pma_way_free(peer->way);
+	pma_client_free(peer->client);
 	triad_fabric_unref(peer->part);
 	peer->member = NULL;
 	peer->collector = NULL;
-	peer->way = NULL;
+	peer->client = NULL;
 	peer->part = NULL;
 }
 
@@ -363,7 +363,7 @@ static uint32_t n_owned(const struct gathering_peer *peer)
 	return alive.n_nodes;
 }
 
-/* Each node once: those who believe to own one are those whom the manager believes. */
+/* Each node has one owner, the same by its own view and by the manager's. */
 static bool is_settled(struct gathering *g)
 {
 	struct triad_claims *claims = triad_member_claims(g->manager.member);
@@ -423,22 +423,22 @@ static void sweep_part(struct gathering *g, struct gathering_peer *peer)
 	struct triad_view *view;
 
 	take_part(g, peer);
-	if (peer->way->now_us < g->now_us)
-		peer->way->now_us = g->now_us;
+	if (peer->client->now_us < g->now_us)
+		peer->client->now_us = g->now_us;
 	triad_collector_sweep_now(peer->collector);
 	do {
 		(void)triad_collector_step(peer->collector);
 		status = triad_collector_status(peer->collector);
 	} while (status.sweeping);
-	/* It took as long as its clock says: others go on meanwhile. */
-	while (g->now_us < peer->way->now_us)
+	/* It took as long as its clock shows: the others continue meanwhile. */
+	while (g->now_us < peer->client->now_us)
 		step(g);
 	view = triad_collector_view(peer->collector);
 	if (!view)
 		return;
 	speak(g, peer);
 	triad_member_send_sweep(peer->member, view, NULL, status.last.n_unanswered, 0,
-		peer->way->now_us);
+		peer->client->now_us);
 	triad_view_unref(view);
 }
 

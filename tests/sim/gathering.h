@@ -3,14 +3,14 @@
  * manager's engine are the real ones; the PMAs (pmas.h), the network and the clock are
  * simulated.
  *
- * Messages take GATHERING_DELAY_US, are lost by dice, and don't pass between the groups
- * of a parted network; what comes to an agent that is dead or paused is lost.  The
- * fabric is known to all: it is not handed down.
+ * Messages take GATHERING_DELAY_US, are lost at random, and don't pass between the
+ * groups of a partitioned network.  Messages to a dead or paused agent are lost.  All
+ * agents know the fabric: no message contains it.
  *
- * Counters begin at 0 and are never reset, so that a total, wherever it is, should be
- * what the hardware says.
+ * Counters begin at 0 and are never reset, so each total should equal the hardware's
+ * counter.
  *
- * Memory that is short ends the process. */
+ * Ends the process when memory is short. */
 #ifndef TRIAD_TESTS_SIM_GATHERING_H
 #define TRIAD_TESTS_SIM_GATHERING_H
 
@@ -36,10 +36,10 @@ struct gathering_peer {
 	uint64_t id;
 	struct triad_member *member; /* NULL: dead */
 	struct triad_collector *collector;
-	struct pma_way *way;
+	struct pma_client *client;
 	struct triad_fabric *part; /* that the collector sweeps; NULL: none yet */
 	uint64_t changes, incarnation;
-	uint64_t master; /* id that it is told to report to; 0: the manager */
+	uint64_t master; /* id that it must report to; 0: the manager */
 	bool is_paused;
 	unsigned group;
 };
@@ -55,7 +55,7 @@ struct gathering {
 	struct triad_aggregator *aggregator;
 	uint64_t now_us;
 	unsigned lost_percent; /* of messages */
-	/* what was seen */
+	/* counts */
 	uint64_t broadcast_octets, up_octets, manager_cpu_us;
 	struct letter *first, **last;
 };
@@ -63,32 +63,32 @@ struct gathering {
 struct gathering *gathering_new(const struct gathering_params *params);
 void gathering_free(struct gathering *g);
 
-/* What agents tell; see reporter.h. */
+/* What agents report; see reporter.h. */
 void gathering_configure(struct gathering *g, uint32_t min_change_kb, uint32_t refresh);
 
-/* Has it report to another agent; itself: to the manager. */
+/* Makes it report to another agent; 'itself': to the manager. */
 void gathering_set_master(struct gathering *g, unsigned agent, unsigned master);
 
 void gathering_run(struct gathering *g, uint64_t for_us);
-/* Until every node has one owner, in the eyes of its owner and of the manager; returns
- * how long it took, or GATHERING_NEVER after 'limit_us'. */
+/* Runs until each node has one owner, by its owner's view and the manager's.  Returns
+ * how long that took, or GATHERING_NEVER after 'limit_us'. */
 uint64_t gathering_settle(struct gathering *g, uint64_t limit_us);
-/* Each agent that is alive sweeps what it owns, once, at a time of its own within the
- * period, and tells of it. */
+/* Each living agent sweeps its nodes once, at its own time within the period, and
+ * reports them. */
 void gathering_sweep(struct gathering *g);
-/* The manager goes through its rows, as it does once in a period. */
+/* The manager visits its rows, as it does once in a period. */
 void gathering_look(struct gathering *g);
 
 void gathering_kill(struct gathering *g, unsigned agent);
 void gathering_start(struct gathering *g, unsigned agent);
 
-/* Words that members refused. */
+/* Messages that members refused. */
 uint64_t gathering_n_refused(const struct gathering *g);
-/* Ports of which the top has a reading. */
+/* Ports of which the manager has a reading. */
 uint64_t gathering_n_read(const struct gathering *g);
-/* Ports whose total at the top is not what the hardware says. */
+/* Ports whose total at the manager differs from the hardware's counter. */
 uint64_t gathering_count_wrong(const struct gathering *g, unsigned counter);
-/* Ports whose total at the top is more than that. */
+/* Ports whose total at the manager exceeds the hardware's counter. */
 uint64_t gathering_count_over(const struct gathering *g, unsigned counter);
 
 #endif

@@ -31,7 +31,7 @@ static void add_port(struct triad_fabric_builder *builder, uint64_t guid, uint16
 	triad_fabric_builder_add_port(builder, &port, far_guid, (uint8_t)far_number);
 }
 
-/* Its own place among the others of a group, as another one sees it. */
+/* Its index among the others of a group, as another one counts. */
 static unsigned mesh_port(unsigned of, unsigned to)
 {
 	return FIRST_MESH + (to < of ? to : to - 1);

@@ -131,7 +131,7 @@ uint16_t naive_vlarb_scope(const struct naive *naive, uint32_t out)
 	return NAIVE_NO_SCOPE;
 }
 
-/* --- what is there --- */
+/* --- the fabric's tables --- */
 
 bool naive_is_looked_at(const struct naive *naive, uint32_t port)
 {
@@ -196,7 +196,7 @@ void naive_vlarb_now(const struct naive *naive, uint32_t out, bool high,
 			: (struct triad_vlarb_entry){0, 0};
 }
 
-/* --- what is wanted --- */
+/* --- the desired tables --- */
 
 uint8_t naive_vl(const struct triad_sl2vl *table, unsigned sl)
 {
@@ -305,7 +305,7 @@ uint16_t naive_high_limit(const struct naive *naive, uint32_t out, uint8_t *limi
 	return NAIVE_NO_SCOPE;
 }
 
-/* --- what is dropped --- */
+/* --- dropped SLs --- */
 
 static bool has_weight(const struct naive *naive, uint32_t out, uint8_t vl)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a policy's scopes make of a fabric's QoS tables, straight from what setup.h and
- * setup_plan.h say: one scope after the other, one table after the other.  For tests;
- * nothing of it is shared with what they test. */
+/* The QoS tables that a policy's scopes give a fabric, computed literally as setup.h
+ * and setup_plan.h specify: one scope after the other, one table after the other.  For
+ * tests; it shares no code with what they test. */
 #ifndef TRIAD_TESTS_SIM_NAIVE_SETUP_H
 #define TRIAD_TESTS_SIM_NAIVE_SETUP_H
 
@@ -34,7 +34,7 @@ bool naive_has_limit(const struct naive *naive, uint32_t port);
 uint16_t naive_sl2vl_scope(const struct naive *naive, uint32_t out, unsigned in);
 uint16_t naive_vlarb_scope(const struct naive *naive, uint32_t out);
 
-/* What is wanted; the scope that asks for it. */
+/* The desired value; the scope that specifies it. */
 uint16_t naive_sl2vl(const struct naive *naive, uint32_t out, unsigned in,
 	struct triad_sl2vl *table);
 uint16_t naive_vlarb(const struct naive *naive, uint32_t out, bool high,
@@ -49,7 +49,7 @@ uint16_t naive_dead(
 /* Coded: the data VLs that the port uses. */
 uint8_t naive_op_vls(const struct naive *naive, uint32_t out);
 
-/* What is there. */
+/* The fabric's value. */
 struct triad_sl2vl naive_sl2vl_now(
 	const struct naive *naive, uint32_t out, unsigned in);
 void naive_vlarb_now(const struct naive *naive, uint32_t out, bool high,

@@ -12,8 +12,8 @@
  *     fabric = plan_build(plan);
  *
  * Ports begin as active ones with an MTU of 4,096 octets and 100 Gb/s, and are full
- * members of the default partition.  Tests have a process of their own: what is wrong
- * aborts. */
+ * members of the default partition.  Aborts on an error, as each test has a process of
+ * its own. */
 #ifndef TRIAD_TESTS_SIM_PLANS_H
 #define TRIAD_TESTS_SIM_PLANS_H
 
@@ -88,7 +88,7 @@ void plan_add_partition(struct plan *plan, uint16_t pkey, uint8_t sl, const char
 /* From 1 on, aligned, to every end port; LMC of switches is 0. */
 void plan_give_lids(struct plan *plan, unsigned lmc);
 
-/* Shortest ways; the LIDs of one port use those of the same length in turn. */
+/* Shortest paths; the LIDs of one port use those of equal length in turn. */
 void plan_route(struct plan *plan);
 
 /* Sends SLs to VL 15: those that 'sls' lacks, at 'port', from 'in_port'. */

@@ -115,11 +115,11 @@ static void fill(const struct pmas *pmas, uint8_t *mad, uint16_t lid)
 	}
 }
 
-/* --- ways --- */
+/* --- clients --- */
 
-static bool is_lost(struct pma_way *way)
+static bool is_lost(struct pma_client *client)
 {
-	return random_below(&way->seed, 100) < way->lost_percent;
+	return random_below(&client->seed, 100) < client->lost_percent;
 }
 
 static bool answers(const struct pmas *pmas, uint16_t lid)
@@ -133,70 +133,72 @@ static bool answers(const struct pmas *pmas, uint16_t lid)
 static int send_mad(void *context, const struct triad_mad_address *to,
 	const uint8_t *mad, unsigned timeout_ms)
 {
-	struct pma_way *way = context;
-	struct pma_answer *answer = &way->answers[(way->first + way->n) % MAX_ANSWERS];
+	struct pma_client *client = context;
+	struct pma_answer *answer =
+		&client->answers[(client->first + client->n) % MAX_ANSWERS];
 
 	(void)timeout_ms;
-	if (way->n == MAX_ANSWERS)
+	if (client->n == MAX_ANSWERS)
 		return EAGAIN;
-	way->n_sent++;
-	if (is_lost(way) || !answers(way->pmas, to->lid))
+	client->n_sent++;
+	if (is_lost(client) || !answers(client->pmas, to->lid))
 		return 0;
-	way->n++;
-	answer->at_us = way->now_us + way->latency_us;
+	client->n++;
+	answer->at_us = client->now_us + client->latency_us;
 	answer->reply.status = 0;
 	answer->reply.lid = to->lid;
 	answer->reply.size = TRIAD_MAD_SIZE;
 	memcpy(answer->reply.mad, mad, TRIAD_MAD_SIZE);
-	fill(way->pmas, answer->reply.mad, to->lid);
+	fill(client->pmas, answer->reply.mad, to->lid);
 	return 0;
 }
 
 static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *reply)
 {
-	struct pma_way *way = context;
-	const struct pma_answer *answer = &way->answers[way->first];
+	struct pma_client *client = context;
+	const struct pma_answer *answer = &client->answers[client->first];
 
-	if (!way->n || answer->at_us > way->now_us + wait_us) {
-		way->now_us += wait_us;
+	if (!client->n || answer->at_us > client->now_us + wait_us) {
+		client->now_us += wait_us;
 		return EAGAIN;
 	}
-	if (answer->at_us > way->now_us)
-		way->now_us = answer->at_us;
+	if (answer->at_us > client->now_us)
+		client->now_us = answer->at_us;
 	*reply = answer->reply;
-	way->first = (way->first + 1) % MAX_ANSWERS;
-	way->n--;
+	client->first = (client->first + 1) % MAX_ANSWERS;
+	client->n--;
 	return 0;
 }
 
 static uint64_t now_us(void *context)
 {
-	return ((struct pma_way *)context)->now_us;
+	return ((struct pma_client *)context)->now_us;
 }
 
-struct pma_way *pma_way_new(const struct pmas *pmas, uint64_t seed)
+struct pma_client *pma_client_new(const struct pmas *pmas, uint64_t seed)
 {
-	struct pma_way *way = calloc(1, sizeof(*way));
+	struct pma_client *client = calloc(1, sizeof(*client));
 
-	if (!way)
+	if (!client)
 		return NULL;
-	way->answers = malloc(MAX_ANSWERS * sizeof(*way->answers));
-	way->pmas = pmas;
-	way->seed = seed;
-	way->latency_us = 10;
-	way->transport = (struct triad_mad_transport){
-		.context = way, .send = send_mad, .receive = receive_mad};
-	way->clock = (struct triad_collector_clock){.now_us = now_us, .context = way};
-	if (way->answers)
-		return way;
-	free(way);
+	client->answers = malloc(MAX_ANSWERS * sizeof(*client->answers));
+	client->pmas = pmas;
+	client->seed = seed;
+	client->latency_us = 10;
+	client->transport = (struct triad_mad_transport){
+		.context = client, .send = send_mad, .receive = receive_mad};
+	client->clock =
+		(struct triad_collector_clock){.now_us = now_us, .context = client};
+	if (client->answers)
+		return client;
+	free(client);
 	return NULL;
 }
 
-void pma_way_free(struct pma_way *way)
+void pma_client_free(struct pma_client *client)
 {
-	if (!way)
+	if (!client)
 		return;
-	free(way->answers);
-	free(way);
+	free(client->answers);
+	free(client);
 }

@@ -10,7 +10,7 @@
 struct triad_policy *policy_sized(uint32_t n_groups, uint32_t n_levels,
 	uint32_t n_rules, uint32_t n_partition_levels);
 
-/* With what the functions below added; aborts when somebody else has a reference. */
+/* With what the functions below added; aborts if there is another reference. */
 void policy_free(struct triad_policy *policy);
 
 /* Add what the list does not have yet; ranges are joined where they touch. */

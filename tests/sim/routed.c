@@ -104,7 +104,7 @@ static void spoil_tables(struct routed *routed, uint64_t *seed)
 					: 255;
 }
 
-/* The SL for most; some depend on where packets come from, some are dropped. */
+/* Most map the SL to itself; some depend on the in-port, some drop the packet. */
 static void fill_vls(struct routed *routed, uint64_t *seed)
 {
 	unsigned kind = random_below(seed, 3), n_vls = 1 + random_below(seed, 3);
@@ -253,7 +253,7 @@ struct routed_walk routed_walk(
 {
 	struct routed_walk walk = {.end = ROUTED_CIRCLES};
 
-	/* More switches than there are: it goes round. */
+	/* More switches than there are: a loop. */
 	while (walk.n < routed->n_switches + 1) {
 		unsigned out = routed->lft[sw][lid];
 		const struct routed_far *far;
@@ -340,7 +340,8 @@ static unsigned n_hosts_of(const struct routed *routed, unsigned sw)
 	return n;
 }
 
-/* What levels are found by: links between each two switches, and hosts of each. */
+/* The input from which levels are found: links between each two switches, and hosts of
+ * each. */
 struct levels {
 	unsigned n, distances[ROUTED_SWITCHES][ROUTED_SWITCHES];
 	unsigned n_hosts[ROUTED_SWITCHES], n_all, n_with;

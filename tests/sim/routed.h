@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Small fabrics with forwarding and SL2VL tables, as plain arrays that a test can
- * spoil, and what routes in them do, found out pair by pair, hop by hop: nothing of
- * that is shared with what it is compared with. */
+ * damage, and an oracle that follows their routes pair by pair, hop by hop.  The oracle
+ * shares no code with what is compared with it. */
 #ifndef TRIAD_TESTS_SIM_ROUTED_H
 #define TRIAD_TESTS_SIM_ROUTED_H
 
@@ -42,17 +42,17 @@ static inline unsigned routed_host_lid(unsigned host)
 
 /* --- making --- */
 
-/* 'n' switches without links; all tables lead nowhere, all SLs to VL0. */
+/* 'n' switches without links; no table has a route, and all SLs map to VL0. */
 void routed_init(struct routed *routed, unsigned n);
 
 /* Links two switches by their first free ports; a host by its switch's. */
 void routed_link(struct routed *routed, unsigned a, unsigned b);
 unsigned routed_add_host(struct routed *routed, unsigned sw);
 
-/* Fills the tables with shortest ways; of several the one that 'seed' chooses. */
+/* Fills the tables with shortest paths; 'seed' chooses among several. */
 void routed_route(struct routed *routed, uint64_t *seed);
 
-/* Anything: links that are down, tables with mistakes, SL2VL tables. */
+/* Random damage: links that are down, tables with mistakes, SL2VL tables. */
 void routed_random(struct routed *routed, uint64_t *seed);
 
 /* Switch i has GUID 0x1000 + 16 i, host i 0x100000 + 16 i, its port one more.
@@ -77,14 +77,14 @@ struct routed_walk {
 	unsigned in[ROUTED_SWITCHES + 2], out[ROUTED_SWITCHES + 2]; /* and its ports */
 };
 
-/* From switch 'sw', come in by 'in_port', to a LID. */
+/* From switch 'sw', entered by 'in_port', to a LID. */
 struct routed_walk routed_walk(
 	const struct routed *routed, unsigned sw, unsigned in_port, unsigned lid);
 
-/* Links between two switches on the shortest way, or ROUTED_NONE. */
+/* The number of links on the shortest path between two switches, or ROUTED_NONE. */
 unsigned routed_distance(const struct routed *routed, unsigned from, unsigned to);
 
-/* As routes/layout.h says it, of each switch; 0: none. */
+/* The level of each switch, as routes/layout.h defines it; 0: none. */
 void routed_levels(const struct routed *routed, unsigned found[ROUTED_SWITCHES]);
 bool routed_is_tree(
 	const struct routed *routed, const unsigned levels[ROUTED_SWITCHES]);

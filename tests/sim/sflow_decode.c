@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What is left to read.  The first thing that is wrong is kept; reads give 0 then. */
+/* The rest of the input.  Keeps the first error; reads return 0 after it. */
 struct reader {
 	const uint8_t *at;
 	size_t left;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A collector's view of sFlow datagrams, stricter than a collector: whatever is not as
- * the specifications have it, to the octet, is refused with a word about it.  Written
- * from them, and sharing nothing with the encoder (perfmgr/formats/sflow.h).
+/* Decodes sFlow datagrams more strictly than a collector: it refuses, with a reason,
+ * each octet that differs from the specifications.  Written from them; it shares no
+ * code with the encoder (perfmgr/formats/sflow.h).
  *
  * Memory: a decoded datagram's 'header' pointers point into the octets given. */
 #ifndef TRIAD_TESTS_SIM_SFLOW_DECODE_H

@@ -33,7 +33,7 @@ bool storms_read_number(const char *text, uint64_t *number)
 }
 
 bool storms_read_options(const struct storms_options *options, int argc, char **argv,
-	void *wish, int *status)
+	void *request, int *status)
 {
 	int option;
 
@@ -41,31 +41,31 @@ bool storms_read_options(const struct storms_options *options, int argc, char **
 		*status = option == 'h' ? 0 : 2;
 		if (option == 'h')
 			options->usage();
-		if (option == 'h' || option == '?' || !options->take(option, wish))
+		if (option == 'h' || option == '?' || !options->take(option, request))
 			return false;
 	}
 	*status = 2;
 	return optind == argc;
 }
 
-bool storms_take(int option, struct storms_wish *wish)
+bool storms_take(int option, struct storms_request *request)
 {
 	switch (option) {
 	case 'n':
-		return storms_read_number(optarg, &wish->seconds);
+		return storms_read_number(optarg, &request->seconds);
 	case 'r':
-		wish->is_one = true;
-		return storms_read_number(optarg, &wish->seed);
+		request->is_one = true;
+		return storms_read_number(optarg, &request->seed);
 	case 's':
-		return storms_read_number(optarg, &wish->seed);
+		return storms_read_number(optarg, &request->seed);
 	case 'j':
-		wish->is_json = true;
+		request->is_json = true;
 		return true;
 	}
 	return false;
 }
 
-int storms_run(const struct storms_wish *wish,
+int storms_run(const struct storms_request *request,
 	bool (*one_run)(uint64_t number, void *context, struct storm_totals *totals),
 	void *context)
 {
@@ -73,9 +73,9 @@ int storms_run(const struct storms_wish *wish,
 
 	do {
 		totals.n_wrong +=
-			!one_run(wish->seed + totals.n_runs, context, &totals);
-	} while (!wish->is_one && totals.n_wrong < MAX_WRONG &&
-		totals.simulated_us < wish->seconds * TRIAD_US_PER_S);
-	storms_report(&totals, wish->seed, wish->is_json);
+			!one_run(request->seed + totals.n_runs, context, &totals);
+	} while (!request->is_one && totals.n_wrong < MAX_WRONG &&
+		totals.simulated_us < request->seconds * TRIAD_US_PER_S);
+	storms_report(&totals, request->seed, request->is_json);
 	return totals.n_wrong ? 1 : 0;
 }

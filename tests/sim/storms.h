@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What programs that run storms have in common: their command line, what they count,
- * and how they say it. */
+/* Shared by programs that run storms: their command line, what they count, and how they
+ * report it. */
 #ifndef TRIAD_TESTS_SIM_STORMS_H
 #define TRIAD_TESTS_SIM_STORMS_H
 
@@ -24,17 +24,18 @@ bool storms_read_number(const char *text, uint64_t *number);
 struct storms_options {
 	const struct option *known;
 	void (*usage)(void);
-	/* Takes one, whose value is in optarg; returns false when it is no good. */
-	bool (*take)(int option, void *wish);
+	/* Takes one option, whose value is in optarg; returns false if the value is
+	 * wrong. */
+	bool (*take)(int option, void *request);
 };
 
-/* Reads the command line into 'wish'.  Returns whether to go on; '*status' is the exit
+/* Reads the command line into 'request'.  Returns whether to go on; '*status' is the exit
  * status if not. */
 bool storms_read_options(const struct storms_options *options, int argc, char **argv,
-	void *wish, int *status);
+	void *request, int *status);
 
-/* What programs that count by simulated time are asked for. */
-struct storms_wish {
+/* The options of programs that run for a simulated time. */
+struct storms_request {
 	uint64_t seconds, seed; /* of simulated time; the first run's */
 	bool is_one, is_json;
 };
@@ -48,12 +49,13 @@ struct storms_wish {
 		"help", no_argument, NULL, 'h'                                         \
 	}
 
-/* Takes one of these; returns false when it is none, or no good. */
-bool storms_take(int option, struct storms_wish *wish);
+/* Takes one of these options; returns false if it is another one, or its value is
+ * wrong. */
+bool storms_take(int option, struct storms_request *request);
 
 /* Runs until all is simulated or 5 runs went wrong, and reports.  'one_run' adds to the
  * totals and returns whether all was right.  Returns the exit status. */
-int storms_run(const struct storms_wish *wish,
+int storms_run(const struct storms_request *request,
 	bool (*one_run)(uint64_t number, void *context, struct storm_totals *totals),
 	void *context);
 

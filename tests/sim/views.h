@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Fabrics of all sorts of nodes, and views of them with counters, for tests of what is
- * made of a view.  The same seed gives the same. */
+/* Fabrics with all kinds of nodes, and views of them with counters, for tests of what
+ * uses a view.  The same seed gives the same fabric. */
 #ifndef TRIAD_TESTS_SIM_VIEWS_H
 #define TRIAD_TESTS_SIM_VIEWS_H
 

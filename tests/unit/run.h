@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What every unit test's main ends with. */
+/* The end of every unit test's main(), and helpers for all unit tests. */
 #ifndef TRIAD_TESTS_UNIT_RUN_H
 #define TRIAD_TESTS_UNIT_RUN_H
 
@@ -8,22 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* check writes the place of each assertion that holds into a file, and its parent reads
- * them one by one, each time moving what is left of them: with some hundred thousand of
- * them in a random test that takes most of its time.  An assertion that fails tells its
- * place without them.  What they would tell is where a test was when it crashed; the
- * sanitizers do. */
+/* libcheck writes the location of each assertion that holds into a file.  Its parent
+ * process reads the locations one by one, and moves the rest of the buffer each time.
+ * In a random test with some hundred thousand assertions that takes most of the time,
+ * so this turns it off.  An assertion that fails still reports its location.  Only the
+ * last location before a crash is lost; the sanitizers report that. */
 #define _mark_point(file, line) ((void)0)
 
-/* Runs the cases and prints TAP, which is what tells whether they passed. */
+/* Runs the cases and prints their results as TAP; the exit status doesn't depend on
+ * them. */
 static inline int run_cases(TCase *cases)
 {
 	Suite *suite = suite_create("unit");
 	SRunner *runner = srunner_create(suite);
 
 	suite_add_tcase(suite, cases);
-	/* Of wall time: in scripts/check they give way to the tests in Python, and on a
-	 * busy machine some seconds of work take minutes. */
+	/* This is wall time.  In scripts/check the tests in Python have a higher
+	 * priority, and on a busy machine some seconds of work take minutes. */
 	tcase_set_timeout(cases, 300);
 	srunner_set_tap(runner, "-");
 	srunner_run_all(runner, CK_SILENT);
@@ -31,8 +32,8 @@ static inline int run_cases(TCase *cases)
 	return 0;
 }
 
-/* Whether a program that emulates one processor on another runs this (qemu-user); then
- * all cases are skipped, because it lacks something. */
+/* Whether an emulator of another processor (qemu-user) runs this test.  If so, reports
+ * all cases as skipped, because the emulator lacks 'what'. */
 static inline bool is_skipped_under_emulation(const char *what)
 {
 	if (!getenv("TRIAD_EMULATED"))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Memory that is short: one allocation is refused.  For a program that is linked with
- * -Wl,--wrap=malloc and so on. */
+/* Simulates a shortage of memory: refuses one allocation.  The program must be linked
+ * with -Wl,--wrap=malloc and so on. */
 #ifndef TRIAD_TESTS_UNIT_SCARCE_MEMORY_H
 #define TRIAD_TESTS_UNIT_SCARCE_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The linker puts these in the place of malloc() and so on. */
+/* The linker replaces malloc() and so on with these (--wrap). */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *memory, size_t size);
@@ -15,7 +15,7 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
 
-static unsigned n_left; /* that are granted before one is refused; 0: all are */
+static unsigned n_left; /* the 'n_left'th allocation from now is refused; 0: none */
 static bool was_refused;
 
 static bool is_refused(void)
@@ -41,14 +41,14 @@ void *__wrap_realloc(void *memory, size_t size)
 	return is_refused() ? NULL : __real_realloc(memory, size);
 }
 
-/* The 'n'th from now on. */
+/* Refuses the 'n'th allocation from now on. */
 static inline void refuse(unsigned n)
 {
 	n_left = n;
 	was_refused = false;
 }
 
-/* Whether one was; none is any more. */
+/* Whether an allocation was refused.  No further one will be. */
 static inline bool refused(void)
 {
 	n_left = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The agent's discovery, with fabrics of the test's own in the place of what
- * libibnetdisc finds. */
+/* The agent's discovery, with fabrics made by the test instead of libibnetdisc's. */
 #include "agent/discover.h"
 
 #include <endian.h>
@@ -21,27 +20,27 @@
 static struct triad_discover *discover;
 static struct triad_log log_; /* writes nothing */
 
-/* --- in the place of libibnetdisc ---
- * A host (LID 7) on port 1 of a switch (LID 3) of two ports, a host (LID 9) on the
- * other. */
+/* --- substitutes for libibnetdisc ---
+ * They find a switch (LID 3) with two ports: host LID 7 on port 1, host LID 9 on
+ * port 2. */
 
 enum { HOST, SWITCH, FAR, N_NODES };
 
 static ibnd_node_t nodes[N_NODES];
 static ibnd_port_t ports[N_NODES][3];
-static ibnd_port_t *places[N_NODES][3];
+static ibnd_port_t *port_table[N_NODES][3];
 static ibnd_fabric_t found;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the variables below */
 static unsigned n_asked;
 static enum {
 	ALL,
 	NOTHING,      /* libibnetdisc gives up */
-	EMPTY,        /* its own node doesn't answer */
-	NO_OWN_PORT,  /* its own port doesn't */
-	NO_FAR_NODE,  /* a node doesn't that hangs on a link which is up */
-	NO_FAR_PORT,  /* a port of the switch doesn't */
-	FAR_UNLINKED, /* there is no link to it */
+	EMPTY,        /* the agent's own node doesn't answer */
+	NO_OWN_PORT,  /* the agent's own port doesn't answer */
+	NO_FAR_NODE,  /* the node behind a link that is up doesn't answer */
+	NO_FAR_PORT,  /* a port of the switch doesn't answer */
+	FAR_UNLINKED, /* the switch's second port has no link */
 } what;
 
 static void add_node(unsigned i, int type, const char *name, int n_ports)
@@ -51,7 +50,7 @@ static void add_node(unsigned i, int type, const char *name, int n_ports)
 		.type = type,
 		.numports = n_ports,
 		.smalid = type == IB_NODE_SWITCH ? 3 : 0,
-		.ports = places[i]};
+		.ports = port_table[i]};
 	strcpy(nodes[i].nodedesc, name);
 	mad_set_field(nodes[i].info, 0, IB_NODE_VENDORID_F, 0x2c9);
 	mad_set_field(nodes[i].info, 0, IB_NODE_DEVID_F, 0x1000 + i);
@@ -70,7 +69,7 @@ static void add_port(unsigned i, int number, uint16_t lid)
 	mad_set_field(port->info, 0, IB_PORT_PHYS_STATE_F, number ? 5 : 0);
 	mad_set_field(port->info, 0, IB_PORT_LINK_WIDTH_ACTIVE_F, 2);
 	mad_set_field(port->info, 0, IB_PORT_LINK_SPEED_ACTIVE_F, 4);
-	places[i][number] = port;
+	port_table[i][number] = port;
 }
 
 static void link_ports(ibnd_port_t *a, ibnd_port_t *b)
@@ -81,7 +80,7 @@ static void link_ports(ibnd_port_t *a, ibnd_port_t *b)
 
 static void make_all(void)
 {
-	memset(places, 0, sizeof(places));
+	memset(port_table, 0, sizeof(port_table));
 	add_node(HOST, IB_NODE_CA, "host", 1);
 	add_node(SWITCH, IB_NODE_SWITCH, "switch", 2);
 	add_node(FAR, IB_NODE_CA, "far", 1);
@@ -91,7 +90,7 @@ static void make_all(void)
 	add_port(SWITCH, 2, 0);
 	add_port(FAR, 1, 9);
 	nodes[SWITCH].path_portid.drpath = (ib_dr_path_t){.cnt = 1, .p = {0, 1}};
-	/* met by a way that leads to another port of it */
+	/* discovery reached this node by a path to another of its ports */
 	nodes[FAR].path_portid.drpath =
 		(ib_dr_path_t){.cnt = 5, .p = {0, 9, 9, 9, 9, 9}};
 	link_ports(&ports[HOST][1], &ports[SWITCH][1]);
@@ -106,7 +105,7 @@ static void leave_out(void)
 		found.nodes = NULL;
 		break;
 	case NO_OWN_PORT:
-		places[HOST][1] = NULL;
+		port_table[HOST][1] = NULL;
 		nodes[HOST].next = NULL;
 		break;
 	case FAR_UNLINKED:
@@ -117,7 +116,7 @@ static void leave_out(void)
 		nodes[SWITCH].next = NULL;
 		break;
 	case NO_FAR_PORT:
-		places[SWITCH][2] = NULL;
+		port_table[SWITCH][2] = NULL;
 		nodes[SWITCH].next = NULL;
 		break;
 	default:
@@ -139,8 +138,8 @@ ibnd_fabric_t *ibnd_discover_fabric(
 	return result;
 }
 
-static unsigned n_blocks_asked; /* of tables */
-static bool is_mute;            /* SMPs for tables have no answers */
+static unsigned n_blocks_asked; /* blocks of tables that were requested */
+static bool is_mute;            /* SMPs for tables get no answers */
 static char opened;
 
 struct ibmad_port *mad_rpc_open_port(char *ca_name, int number, int *classes, int n)
@@ -160,8 +159,8 @@ void mad_rpc_set_timeout(struct ibmad_port *port, int timeout)
 {
 }
 
-/* The host is in 0xffff; the switch in 0x7fff, 0x8002; the far host in 35 partitions,
- * 0x8100 on. */
+/* The host has the P_Key 0xffff; the switch has 0x7fff and 0x8002; the far host has 35
+ * P_Keys from 0x8100 on. */
 static void fill_block(const ib_dr_path_t *path, unsigned block, uint8_t *data)
 {
 	static const uint8_t of_host[] = {0xff, 0xff},
@@ -178,13 +177,13 @@ static void fill_block(const ib_dr_path_t *path, unsigned block, uint8_t *data)
 		}
 }
 
-uint8_t *smp_query_via(void *data, ib_portid_t *way, unsigned attribute, unsigned block,
-	unsigned timeout, const struct ibmad_port *port)
+uint8_t *smp_query_via(void *data, ib_portid_t *portid, unsigned attribute,
+	unsigned block, unsigned timeout, const struct ibmad_port *port)
 {
 	n_blocks_asked++;
 	if (is_mute || attribute != IB_ATTR_PKEY_TBL)
 		return NULL;
-	fill_block(&way->drpath, block, data);
+	fill_block(&portid->drpath, block, data);
 	return data;
 }
 
@@ -192,7 +191,7 @@ void ibnd_destroy_fabric(ibnd_fabric_t *fabric)
 {
 }
 
-/* --- in the place of a process of its own --- */
+/* --- substitutes for the separate process --- */
 
 int triad_discovery_ask(
 	const struct triad_discovery_asking *asking, struct triad_discovery *made)
@@ -204,7 +203,7 @@ int triad_discovery_ask(
 	return error;
 }
 
-/* --- in the place of this machine's ports --- */
+/* --- substitutes for this machine's ports --- */
 
 int umad_init(void)
 {
@@ -219,7 +218,7 @@ bool triad_local_port_find_for_smps(
 	return port_guid == PORT_GUID;
 }
 
-/* --- what comes out --- */
+/* --- results --- */
 
 static struct triad_fabric *taken;
 static unsigned n_taken;
@@ -250,7 +249,7 @@ static void make_it(int now)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Until so many were made, well or not. */
+/* Waits until 'n' discoveries have ended, successful or not. */
 static struct triad_discover_status wait_for(uint64_t n)
 {
 	struct triad_discover_status status;
@@ -278,7 +277,7 @@ static void tear_down(void)
 	triad_fabric_unref(taken);
 }
 
-/* One that is whole, to begin with. */
+/* Begins with one complete discovery. */
 static void discover_all(void)
 {
 	triad_discover_want(discover, true);
@@ -326,20 +325,20 @@ static const uint16_t *pkeys_of(uint64_t guid, unsigned number, uint32_t n)
 	return taken->pkeys + port->pkeys.at;
 }
 
-START_TEST(test_tables_of_partitions_are_read_by_the_way_to_each_port)
+START_TEST(test_tables_of_partitions_are_read_by_the_path_to_each_port)
 {
 	discover_all();
 	ck_assert_uint_eq(pkeys_of(0x10, 1, 1)[0], 0xffff);
 	ck_assert_uint_eq(pkeys_of(0x20, 0, 2)[1], 0x8002);
 	ck_assert_uint_eq(pkeys_of(0x30, 1, 35)[34], 0x8122);
-	/* a switch's other ports are not asked */
+	/* the agent doesn't read tables of a switch's external ports */
 	(void)pkeys_of(0x20, 1, 0);
-	/* the used blocks, and an empty one each */
+	/* the blocks in use, and one empty block per table */
 	ck_assert_uint_eq(n_blocks_asked, 2 + 2 + 3);
 }
 END_TEST
 
-START_TEST(test_tables_that_nobody_answers_for_are_not_known)
+START_TEST(test_tables_that_no_port_answers_for_are_unknown)
 {
 	is_mute = true;
 	discover_all();
@@ -456,8 +455,8 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_discovered_fabric_has_nodes_ports_and_links);
 	tcase_add_test(
-		cases, test_tables_of_partitions_are_read_by_the_way_to_each_port);
-	tcase_add_test(cases, test_tables_that_nobody_answers_for_are_not_known);
+		cases, test_tables_of_partitions_are_read_by_the_path_to_each_port);
+	tcase_add_test(cases, test_tables_that_no_port_answers_for_are_unknown);
 	tcase_add_loop_test(cases, test_failed_discovery_is_not_taken, 0, 3);
 	tcase_add_loop_test(
 		cases, test_partial_discovery_is_taken_the_third_time, 0, 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The process that discovers for an agent: this very program, in which fabrics of the
- * test's own are found, and others that do what it never should. */
+/* The process that discovers for an agent.  The tests run this program itself, which
+ * finds made-up fabrics, and other programs that misbehave. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,13 +20,14 @@
 #define CRASH_GUID 0x13
 #define SELF "/proc/self/exe"
 
-static char program[64]; /* of a test's own */
+static char program[64]; /* a program that the test wrote */
 static unsigned n_looks, n_looks_to_go;
-static bool is_kept; /* kill() kills nobody until it was told, and a few times more */
+/* kill() has no effect until note_kept() was called, and a few times more. */
+static bool is_kept;
 static unsigned n_kept, n_more;
 static int kept_pid;
 
-/* --- in the place of libibnetdisc --- */
+/* --- substitute for libibnetdisc --- */
 
 int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 {
@@ -41,7 +42,7 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 	return made->fabric ? 0 : ENOMEM;
 }
 
-/* --- in the place of a kernel --- */
+/* --- substitute for the kernel's kill() --- */
 
 int kill(pid_t pid, int signal)
 {
@@ -158,10 +159,10 @@ START_TEST(test_nonsense_is_refused)
 {
 	static const char *const programs[] = {
 		"exec tr '\\0' x </dev/zero",
-		/* A reply whose fabric is larger than it may be ... */
+		/* A reply whose fabric is larger than the limit, */
 		"printf 'SIDT\\0\\0\\0\\0'; head -c 20 /dev/zero;"
 		"printf '\\1\\0\\0\\0\\377\\377\\377\\377'; exec cat /dev/zero",
-		/* ... and one whose fabric is none. */
+		/* and one whose fabric is invalid. */
 		"printf 'SIDT\\0\\0\\0\\0'; head -c 20 /dev/zero;"
 		"printf '\\1\\0\\0\\0\\3\\0\\0\\0\\0\\0\\0\\0abc'",
 	};
@@ -186,7 +187,8 @@ START_TEST(test_program_that_is_not_there_is_reported)
 }
 END_TEST
 
-/* They come to all processes of the agent's group, and are the agent's. */
+/* Signals to the agent's process group also reach the discovery process, but only the
+ * agent may react. */
 START_TEST(test_signals_of_the_agent_do_not_end_it)
 {
 	struct triad_discovery made;
@@ -197,8 +199,8 @@ START_TEST(test_signals_of_the_agent_do_not_end_it)
 }
 END_TEST
 
-/* It has its name, the port, no standard input, and nothing open that was the
- * agent's. */
+/* The process gets only its name and the port; it has no standard input, and no open
+ * file of the agent. */
 START_TEST(test_it_has_nothing_of_the_agents)
 {
 	static const char check[] = "#!/bin/sh\n"
@@ -210,7 +212,7 @@ START_TEST(test_it_has_nothing_of_the_agents)
 	ck_assert_ptr_nonnull(freopen("/dev/zero", "r", stdin));
 	ck_assert_int_eq(dup2(STDOUT_FILENO, 77), 77);
 	write_program(check);
-	/* What doesn't hold is an end without a word. */
+	/* If a check failed, the program would end without any output. */
 	ck_assert_int_eq(ask(program, FABRIC_GUID, &made), EPROTO);
 	close(77);
 }
@@ -243,7 +245,7 @@ START_TEST(test_it_is_killed_and_does_not_end_which_is_reported_once)
 	write_program("#!/bin/sh\nexec sleep 1000\n");
 	ck_assert_int_eq(triad_discovery_ask(&asking, &made), ETIMEDOUT);
 	ck_assert_uint_eq(n_kept, 1);
-	ck_assert_int_eq(kill(kept_pid, 0), -1); /* it is gone */
+	ck_assert_int_eq(kill(kept_pid, 0), -1); /* the process is gone */
 	ck_assert_int_eq(errno, ESRCH);
 }
 END_TEST
@@ -280,7 +282,7 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(cases, test_nonsense_is_refused, 0, 3);
 	tcase_add_test(cases, test_signals_of_the_agent_do_not_end_it);
 	tcase_add_test(cases, test_program_that_is_not_there_is_reported);
-	/* With an older C library only triad_discovery_reply_write() closes it. */
+	/* With an older C library only triad_discovery_reply_write() closes files. */
 	if (__GLIBC_PREREQ(2, 34))
 		tcase_add_test(cases, test_it_has_nothing_of_the_agents);
 	tcase_add_test(cases, test_it_takes_too_long_and_is_killed);

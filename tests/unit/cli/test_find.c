@@ -69,7 +69,7 @@ START_TEST(test_find_several_listed)
 }
 END_TEST
 
-START_TEST(test_find_none_says_what_to_do)
+START_TEST(test_find_none_reports_what_to_do)
 {
 	ck_assert_int_eq(find(), ENOENT);
 	ck_assert_ptr_nonnull(
@@ -90,7 +90,7 @@ START_TEST(test_find_no_folder_is_none)
 }
 END_TEST
 
-START_TEST(test_find_unreadable_folder_says_why)
+START_TEST(test_find_unreadable_folder_reports_why)
 {
 	make_file("plain");
 	strcat(strcpy(path, folder), "/plain");
@@ -119,7 +119,7 @@ START_TEST(test_find_agent_apart_from_opensm)
 }
 END_TEST
 
-START_TEST(test_find_no_agent_says_what_to_do)
+START_TEST(test_find_no_agent_reports_what_to_do)
 {
 	make_file("0x0000000000000001.sock");
 	ck_assert_int_eq(triad_socket_find(folder, true, path, sizeof(path), message,
@@ -137,10 +137,10 @@ int main(void)
 	tcase_add_checked_fixture(cases, make_folder, remove_folder);
 	tcase_add_test(cases, test_find_one_socket_taken);
 	tcase_add_test(cases, test_find_several_listed);
-	tcase_add_test(cases, test_find_none_says_what_to_do);
+	tcase_add_test(cases, test_find_none_reports_what_to_do);
 	tcase_add_test(cases, test_find_no_folder_is_none);
-	tcase_add_test(cases, test_find_unreadable_folder_says_why);
+	tcase_add_test(cases, test_find_unreadable_folder_reports_why);
 	tcase_add_test(cases, test_find_agent_apart_from_opensm);
-	tcase_add_test(cases, test_find_no_agent_says_what_to_do);
+	tcase_add_test(cases, test_find_no_agent_reports_what_to_do);
 	return run_cases(cases);
 }

@@ -19,7 +19,7 @@ static void add(const char *text, const char *path, const char *expected)
 	ck_assert_int_eq(edit.n_changes > 0, strcmp(text, expected) != 0);
 }
 
-/* Without a copy of the file as it was. */
+/* Removes the plugin from 'text', without a copy of the original file. */
 static void take_out(const char *text, const char *expected)
 {
 	triad_opensm_conf_edit_clear(&edit);
@@ -102,7 +102,7 @@ START_TEST(test_add_configuration_set_before_other_options)
 		"/etc/t.conf",
 		"event_plugin_name osmtriad\n"
 		"event_plugin_options x,conf=/etc/t.conf;y\n");
-	/* The plugin looks at the first "conf=" alone. */
+	/* The plugin uses only the first "conf=". */
 	add("event_plugin_name osmtriad\nevent_plugin_options myconf=1 conf=/old\n",
 		"/new",
 		"event_plugin_name osmtriad\n"
@@ -119,7 +119,7 @@ START_TEST(test_add_line_too_long_refused)
 	ck_assert_int_eq(
 		triad_opensm_conf_add(text, strlen(text), NULL, &edit), EMSGSIZE);
 	ck_assert_ptr_null(edit.octets);
-	/* OpenSM reads the rest of a long line as another line. */
+	/* OpenSM reads the rest of a too long line as another line. */
 	snprintf(text, sizeof(text), "#%0*devent_plugin_name osmtriad\n", 1021, 0);
 	ck_assert_int_eq(triad_opensm_conf_add(text, strlen(text), NULL, &edit), 0);
 	ck_assert_uint_eq(edit.n_changes, 0);
@@ -232,7 +232,7 @@ static size_t make_text(uint64_t *random, char *text, size_t size)
 	return strlen(text);
 }
 
-/* Lines that no change names are as they were. */
+/* Checks that lines without a listed change are unchanged. */
 static void check_other_lines(const char *before, const char *after)
 {
 	for (unsigned number = 1; *before; number++) {

@@ -63,8 +63,8 @@ static double sum_of_bins(void)
 	return sum;
 }
 
-/* Clocks that jump, totals that go down, collectors that begin anew: what is counted is
- * what a plain sum counts, and the bins have all of it. */
+/* Clocks jump, totals go down, and collectors begin anew.  The result equals a plain
+ * sum, and the bins contain all of it. */
 START_TEST(test_random_rows_add_up)
 {
 	uint64_t now_us = T0, last[20] = {0}, words[20] = {0};
@@ -115,15 +115,15 @@ START_TEST(test_change_is_in_the_bins_of_its_interval)
 	add(2, 1, T0 + 10 * S, 1000, 0, 0);
 	for (unsigned i = 0; i < 10; i++)
 		ck_assert_double_eq_tol(stats->bins[i], 100, 1e-9);
-	/* Four doublings: bins of 16 s. */
+	/* After four doublings, bins have 16 s. */
 	begin(1, T0 + 8000 * S, TRIAD_PROFILE_SWEEP_ALL);
 	ck_assert_uint_eq(stats->bin_us, 16 * S);
 	ck_assert_double_eq_tol(stats->bins[0], 1000, 1e-9);
 }
 END_TEST
 
-/* A port that was left out while it was quiet: its burst came in the last interval,
- * unless so much doesn't fit through the link in that. */
+/* A port was left out while it was quiet.  Its burst counts for the last interval,
+ * unless the link can't carry so much in that time. */
 START_TEST(test_peak_is_over_the_last_interval)
 {
 	for (unsigned i = 0; i <= 10; i++) {
@@ -193,7 +193,7 @@ START_TEST(test_other_period_and_sweeps_between_are_no_gaps)
 		uint64_t now_us = T0;
 
 		begin_so_often(&now_us, 20, 10, 10 * is_said);
-		for (unsigned i = 0; i < 3; i++) { /* 'perf sweep' */
+		for (unsigned i = 0; i < 3; i++) { /* sweeps by 'perf sweep' */
 			begin_so_often(&now_us, 1, 2, 10 * is_said);
 			begin_so_often(&now_us, 2, 8, 10 * is_said);
 		}
@@ -221,9 +221,9 @@ START_TEST(test_gap_of_many_early_sweeps_by_the_period)
 }
 END_TEST
 
-/* Agents below a manager, each with ports of its own, that all say the GUID of its
- * SM. */
-START_TEST(test_processes_that_say_one_guid_are_distinguished)
+/* Each agent below a manager has its own ports, and all report the GUID of the
+ * manager's SM. */
+START_TEST(test_processes_with_one_guid_are_distinguished)
 {
 	for (unsigned sweep = 0; sweep < 50; sweep++)
 		for (unsigned agent = 0; agent < 4; agent++) {
@@ -261,7 +261,7 @@ START_TEST(test_sections_without_comment_taken)
 }
 END_TEST
 
-/* More than fit at first, in no order. */
+/* These are more ports than the table initially holds, in random order. */
 START_TEST(test_many_ports_found_again)
 {
 	begin(1, T0, TRIAD_PROFILE_SWEEP_ALL);
@@ -280,9 +280,9 @@ START_TEST(test_many_ports_found_again)
 }
 END_TEST
 
-/* Ports 1 to 3 of nodes 2 and 3 are linked; of the third link node 3's end is
- * silent. */
-START_TEST(test_links_have_both_ways)
+/* Ports 1 to 3 of nodes 2 and 3 are linked.  Node 3's end of the third link doesn't
+ * answer. */
+START_TEST(test_links_have_both_directions)
 {
 	static const double there[] = {1000, 3000, 2000}, back[] = {300, 300, 900};
 	struct triad_links links;
@@ -312,7 +312,8 @@ START_TEST(test_links_have_both_ways)
 	}
 	ck_assert_uint_eq(links.n_bundles, 1);
 	ck_assert_uint_eq(links.bundles[0].n_links, 3);
-	/* Back: 900 over a mean of 500; there it is 3000 over 2000. */
+	/* From node 3 the maximum is 900 with a mean of 500; from node 2 it is 3000
+	 * with a mean of 2000. */
 	ck_assert_uint_eq(links.bundles[0].direction, TRIAD_LINK_BACK);
 	ck_assert_double_eq_tol(links.bundles[0].ratio, 1.8, 1e-9);
 	ck_assert_uint_eq(links.bundles[0].busiest, 2);
@@ -320,7 +321,7 @@ START_TEST(test_links_have_both_ways)
 }
 END_TEST
 
-/* The only end that was read is the one with the higher GUID. */
+/* Only the end with the higher GUID was read. */
 START_TEST(test_link_of_the_far_end_alone_is_turned)
 {
 	struct triad_links links;
@@ -351,10 +352,10 @@ int main(void)
 	tcase_add_test(cases, test_gap_counts_missing_sweeps);
 	tcase_add_test(cases, test_other_period_and_sweeps_between_are_no_gaps);
 	tcase_add_test(cases, test_gap_of_many_early_sweeps_by_the_period);
-	tcase_add_test(cases, test_processes_that_say_one_guid_are_distinguished);
+	tcase_add_test(cases, test_processes_with_one_guid_are_distinguished);
 	tcase_add_test(cases, test_sections_without_comment_taken);
 	tcase_add_test(cases, test_many_ports_found_again);
-	tcase_add_test(cases, test_links_have_both_ways);
+	tcase_add_test(cases, test_links_have_both_directions);
 	tcase_add_test(cases, test_link_of_the_far_end_alone_is_turned);
 	return run_cases(cases);
 }

@@ -10,7 +10,7 @@
 static struct triad_setup_checks checks;
 static char path[PATH_MAX], message[1024];
 
-/* --- what programs say --- */
+/* --- output of programs --- */
 
 START_TEST(test_help_names_the_default_file)
 {
@@ -35,7 +35,7 @@ START_TEST(test_version_is_a_line_of_its_own)
 }
 END_TEST
 
-START_TEST(test_trace_tells_place_and_what_is_missing)
+START_TEST(test_trace_has_path_and_missing_libraries)
 {
 	struct triad_setup_trace trace;
 
@@ -58,7 +58,7 @@ START_TEST(test_trace_tells_place_and_what_is_missing)
 }
 END_TEST
 
-/* --- opensms that run --- */
+/* --- running opensm processes --- */
 
 static void read_words(struct triad_setup_sm *sm, const char *words, size_t size)
 {
@@ -81,15 +81,15 @@ START_TEST(test_words_of_a_command_line_name_its_files)
 	ck_assert_str_eq(sm.conf, "/c.conf");
 	READ_WORDS(&sm, "opensm\0-F");
 	ck_assert_str_eq(sm.conf, "");
-	/* Without its last 0, as a command line that was cut. */
+	/* A command line that was cut off lacks its last 0. */
 	read_words(&sm, "opensm\0-F\0/a", 12);
 	ck_assert_str_eq(sm.conf, "");
 }
 END_TEST
 
-static const char *doubt = "";
+static const char *ambiguity = "";
 
-static bool choose(const char *wish, unsigned n, const char *standard)
+static bool choose(const char *requested, unsigned n, const char *default_path)
 {
 	static const struct triad_setup_sm sms[] = {
 		{.pid = 7, .conf = "/a"},
@@ -98,8 +98,8 @@ static bool choose(const char *wish, unsigned n, const char *standard)
 	};
 
 	message[0] = '\0';
-	return triad_setup_choose(
-		wish, sms, n, standard, doubt, path, message, sizeof(message));
+	return triad_setup_choose(requested, sms, n, default_path, ambiguity, path,
+		message, sizeof(message));
 }
 
 START_TEST(test_starter_names_a_configuration)
@@ -120,18 +120,18 @@ START_TEST(test_choice_of_the_file)
 	ck_assert_str_eq(path, "/default");
 	ck_assert(choose(NULL, 2, "/default"));
 	ck_assert_str_eq(path, "/a");
-	ck_assert(choose("/wish", 3, "/default"));
-	ck_assert_str_eq(path, "/wish");
+	ck_assert(choose("/requested", 3, "/default"));
+	ck_assert_str_eq(path, "/requested");
 	ck_assert(!choose(NULL, 3, "/default"));
 	ck_assert_ptr_nonnull(strstr(message, "--conf"));
 	ck_assert_ptr_nonnull(strstr(message, "/a (process 7)"));
 	ck_assert_ptr_nonnull(strstr(message, "/b (process 9)"));
-	doubt = "there are two";
-	ck_assert(choose("/wish", 0, "/default"));
+	ambiguity = "there are two";
+	ck_assert(choose("/requested", 0, "/default"));
 	ck_assert(choose(NULL, 2, "/default"));
 	ck_assert(!choose(NULL, 0, "/default"));
 	ck_assert_ptr_nonnull(strstr(message, "there are two"));
-	doubt = "";
+	ambiguity = "";
 	ck_assert(!choose(NULL, 0, ""));
 	ck_assert_ptr_nonnull(strstr(message, "--conf"));
 }
@@ -210,7 +210,7 @@ START_TEST(test_plugin_that_opensm_would_refuse_is_a_problem)
 }
 END_TEST
 
-START_TEST(test_checks_past_the_last_place_are_counted)
+START_TEST(test_checks_beyond_the_maximum_are_counted)
 {
 	checks = (struct triad_setup_checks){0};
 	for (unsigned i = 0; i < TRIAD_SETUP_MAX_CHECKS + 3; i++)
@@ -223,7 +223,7 @@ END_TEST
 
 /* --- OpenSM's log --- */
 
-START_TEST(test_lines_of_the_log_that_say_why)
+START_TEST(test_lines_of_the_log_with_the_reason)
 {
 	const char *advice = NULL;
 	bool is_final = false;
@@ -251,13 +251,13 @@ int main(void)
 
 	tcase_add_test(cases, test_help_names_the_default_file);
 	tcase_add_test(cases, test_version_is_a_line_of_its_own);
-	tcase_add_test(cases, test_trace_tells_place_and_what_is_missing);
+	tcase_add_test(cases, test_trace_has_path_and_missing_libraries);
 	tcase_add_test(cases, test_words_of_a_command_line_name_its_files);
 	tcase_add_test(cases, test_starter_names_a_configuration);
 	tcase_add_test(cases, test_choice_of_the_file);
 	tcase_add_test(cases, test_plugin_that_fits_is_well);
 	tcase_add_test(cases, test_plugin_that_opensm_would_refuse_is_a_problem);
-	tcase_add_test(cases, test_checks_past_the_last_place_are_counted);
-	tcase_add_test(cases, test_lines_of_the_log_that_say_why);
+	tcase_add_test(cases, test_checks_beyond_the_maximum_are_counted);
+	tcase_add_test(cases, test_lines_of_the_log_with_the_reason);
 	return run_cases(cases);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* cli/table_fit.h: what is cut, and what is left out, on a narrow terminal. */
+/* cli/table_fit.h: columns that are cut or left out on a narrow terminal. */
 #include "cli/table_fit.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void add(uint8_t flags, unsigned width)
 	fit.n++;
 }
 
-/* A name, a GUID, a number, a far end, two numbers more, remarks. */
+/* Columns: a name, a GUID, a number, a far end, two more numbers, remarks. */
 static void make_ports(void)
 {
 	fit.n = 0;
@@ -32,7 +32,7 @@ static void make_ports(void)
 	add(TRIAD_TABLE_LONG, 60);
 }
 
-/* "30 18 -": widths, and what is left out. */
+/* The widths after fitting, "-" for a column left out: "30 18 -". */
 static const char *fit_into(unsigned room)
 {
 	static char text[128];
@@ -70,12 +70,13 @@ START_TEST(test_fit_leaves_spare_columns_out_from_the_right)
 {
 	make_ports();
 	ck_assert_str_eq(fit_into(115), "28 18 4 20 7 - 28");
-	/* Rather than a name is cut to less than 24 columns. */
+	/* Columns are left out before a name is cut to less than 24 characters. */
 	make_ports();
 	ck_assert_str_eq(fit_into(106), "30 - 4 20 7 - 37");
 	make_ports();
 	ck_assert_str_eq(fit_into(74), "18 - 4 18 7 - 19");
-	/* Not even these: then others, but never the first. */
+	/* Without enough room for these either, others are left out, but never the
+	 * first. */
 	make_ports();
 	ck_assert_str_eq(fit_into(50), "16 - 4 17 7 - -");
 	make_ports();
@@ -94,7 +95,7 @@ START_TEST(test_fit_left_out_stays_out)
 }
 END_TEST
 
-/* Whatever the columns are, lines fit, numbers are whole and nothing grows. */
+/* For any columns, lines fit, numbers aren't cut, and no column grows. */
 START_TEST(test_fit_random_columns_never_wrap)
 {
 	uint64_t random = 4711;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A claims machine, what it says, and what others say to it. */
+/* A claims machine, the messages that it sends, and messages of other agents to it. */
 #ifndef TRIAD_TESTS_UNIT_COLLECT_CLAIMS_FIXTURE_H
 #define TRIAD_TESTS_UNIT_COLLECT_CLAIMS_FIXTURE_H
 
@@ -15,11 +15,11 @@
 #define BACKOFF (200 * MS)
 #define START (1000 * MS)
 #define MAX_NODES 10000u
-#define MAX_SAID 64u
+#define MAX_SENT 64u
 #define SELF 50u
 #define OTHER 60u
 
-/* --- a machine, and what it says --- */
+/* --- a machine, and the messages that it sends --- */
 
 struct outgoing {
 	uint64_t to;
@@ -31,9 +31,9 @@ struct fixture {
 	struct triad_claims *claims;
 	uint64_t now_us;
 	unsigned n_outgoing, n_entries, n_asked_all, n_asked, n_asked_nodes;
-	uint64_t asked; /* the last one asked for a list */
-	struct outgoing outgoing[MAX_SAID];
-	uint8_t true_hops; /* of everybody, everywhere */
+	uint64_t asked; /* the last agent that was asked for a list */
+	struct outgoing outgoing[MAX_SENT];
+	uint8_t true_hops; /* the distance of every agent from every node */
 	uint64_t unknown;  /* an agent that is not in the fabric */
 };
 
@@ -49,7 +49,7 @@ static inline void note_owner(void *context, uint64_t to,
 	ck_assert_uint_le(owner->n, 4096);
 	ck_assert_uint_eq(owner->number == 0, to != TRIAD_CLAIMS_NO_AGENT);
 	fixture->n_entries += owner->n;
-	ck_assert_uint_lt(fixture->n_outgoing, MAX_SAID);
+	ck_assert_uint_lt(fixture->n_outgoing, MAX_SENT);
 	fixture->outgoing[fixture->n_outgoing].to = to;
 	fixture->outgoing[fixture->n_outgoing].owner = *owner;
 	if (owner->n)
@@ -90,7 +90,7 @@ static inline const struct fixture *turn(struct fixture *fixture)
 	return fixture;
 }
 
-/* Time passes as for a caller who keeps to what turn() wants. */
+/* Advances the time like a caller that steps the machine when it asks for that. */
 static inline void run(struct fixture *fixture, uint64_t us)
 {
 	uint64_t end_us = fixture->now_us + us;
@@ -112,7 +112,7 @@ static inline void forget_reported(struct fixture *fixture)
 	fixture->n_asked_nodes = 0;
 }
 
-/* Nodes 1000, 1010, ..., 'n' of them, all 'hops' from here. */
+/* Sets 'n' nodes 1000, 1010, ..., each at a distance of 'hops'. */
 static inline void set_nodes(struct fixture *fixture, uint32_t n, uint8_t hops)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -124,7 +124,7 @@ static inline void set_nodes(struct fixture *fixture, uint32_t n, uint8_t hops)
 		0);
 }
 
-static uint32_t fixture_max_nodes; /* of machines set up; 0: any number */
+static uint32_t fixture_max_nodes; /* the maximum that a machine may own; 0: none */
 
 static inline void set_up_as(struct fixture *fixture, uint64_t self, bool is_strict)
 {
@@ -153,7 +153,7 @@ static inline void set_up(struct fixture *fixture, uint32_t n)
 	set_nodes(fixture, n, 2);
 }
 
-/* One that owns them all. */
+/* A machine that owns all 'n' nodes. */
 static inline void set_up_owner(struct fixture *fixture, uint32_t n)
 {
 	set_up(fixture, n);
@@ -162,7 +162,7 @@ static inline void set_up_owner(struct fixture *fixture, uint32_t n)
 	forget_reported(fixture);
 }
 
-/* --- what others say --- */
+/* --- messages of other agents --- */
 
 static inline struct triad_collect_head head_of(uint64_t id)
 {

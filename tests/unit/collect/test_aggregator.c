@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What agents tell, put together at the top, beside one engine that got every reading:
- * reporter.h and aggregator.h. */
+/* Agents report (reporter.h), and the manager combines their reports (aggregator.h).
+ * The result is compared with one engine that got every reading. */
 #include "collect/aggregator.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ struct reader {
 
 static struct triad_fabric *fabric;
 static struct reader readers[N_AGENTS];
-static struct reader whole; /* reads all */
+static struct reader whole; /* reads all ports */
 static struct triad_engine *top;
 static struct triad_view *top_view;
 static struct triad_aggregator *aggregator;
@@ -33,7 +33,7 @@ static uint64_t (*hardware)[TRIAD_N_COUNTERS]; /* of each port */
 static uint64_t now_us;
 static unsigned lost_percent;
 static uint64_t delay_us;     /* of messages */
-static uint32_t asked_number; /* last */
+static uint32_t asked_number; /* of the last message that was asked for again */
 static uint32_t reported_causes[512];
 static uint64_t n_downs_of[512];
 static unsigned seed;
@@ -48,7 +48,8 @@ static uint64_t owner_of(void *context, uint32_t node)
 	return owners[node];
 }
 
-/* Goes back to the agent at once, unless it is lost, too. */
+/* Delivers the manager's request to the agent at once, unless the request is lost,
+ * too. */
 static void ask_again(void *context, uint64_t agent, uint32_t number)
 {
 	asked_number = number;
@@ -169,7 +170,7 @@ static void read_port(struct reader *reader, uint32_t port)
 	triad_engine_mark(reader->engine, reader->view->rows[port], true);
 }
 
-static void tell(struct reader *reader, const uint32_t *findings)
+static void report(struct reader *reader, const uint32_t *findings)
 {
 	static uint8_t octets[TRIAD_REPORTER_MESSAGE_SIZE];
 	uint64_t at_us = now_us + reader->clock_ahead_us;
@@ -184,7 +185,7 @@ static void tell(struct reader *reader, const uint32_t *findings)
 				now_us + delay_us + (unsigned)rand() % 1000);
 }
 
-/* Each agent reads its nodes, and 'whole' what any of them reads. */
+/* Each agent reads its own nodes; 'whole' gets all of their readings. */
 static void sweep(void)
 {
 	now_us += TRIAD_US_PER_S;
@@ -197,7 +198,7 @@ static void sweep(void)
 		read_port(&whole, i);
 	}
 	for (unsigned i = 0; i < N_AGENTS; i++)
-		tell(&readers[i], NULL);
+		report(&readers[i], NULL);
 }
 
 static void give_all_to(unsigned reader)
@@ -295,8 +296,8 @@ START_TEST(test_messages_lost_totals_are_right_when_they_come_again)
 			sweep();
 		}
 		lost_percent = 0;
-		/* Nothing changes any more: what was lost comes because it was asked
-		 * for, once in two seconds. */
+		/* Nothing changes any more: lost reports come only because the manager
+		 * asks for them, once in two seconds. */
 		for (unsigned i = 0; i < 5; i++)
 			sweep();
 		check_totals();
@@ -339,9 +340,9 @@ START_TEST(test_agent_started_anew_totals_go_on)
 }
 END_TEST
 
-/* Played back, or on its way for long; but of one that was silent for long, its clock
- * was set back. */
-START_TEST(test_words_of_a_past_start_are_not_taken_until_it_was_silent)
+/* A message of an earlier start was replayed, or was delayed for long.  But if the
+ * agent was silent for long, its clock was set back before it started again. */
+START_TEST(test_messages_of_a_past_start_are_not_taken_until_it_was_silent)
 {
 	struct triad_aggregator_status before;
 
@@ -391,7 +392,7 @@ START_TEST(test_totals_set_to_zero_at_the_top_begin_there)
 	ck_assert(triad_view_read(top_view, 5, &row));
 	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_DATA],
 		hardware[5][TRIAD_PORT_XMIT_DATA] - before);
-	/* and also when another agent goes on */
+	/* The total also goes on when another agent takes over. */
 	give_all_to(2);
 	count_on();
 	sweep();
@@ -412,14 +413,14 @@ START_TEST(test_agent_that_is_not_the_owner_is_not_believed)
 	count_on();
 	now_us += TRIAD_US_PER_S;
 	read_port(&readers[1], 4);
-	tell(&readers[1], NULL);
+	report(&readers[1], NULL);
 	ck_assert(triad_view_read(top_view, 4, &after));
 	ck_assert_mem_eq(before.total, after.total, sizeof(before.total));
 	ck_assert_uint_gt(triad_aggregator_status(aggregator).n_not_owner, 0);
 }
 END_TEST
 
-/* The new owner tells before its claim is heard; then nothing changes any more. */
+/* The new owner reports before its claim has arrived; then nothing changes any more. */
 START_TEST(test_owner_that_was_not_known_yet_is_asked_again)
 {
 	struct triad_engine_row row;
@@ -430,11 +431,11 @@ START_TEST(test_owner_that_was_not_known_yet_is_asked_again)
 	now_us += TRIAD_US_PER_S;
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		read_port(&readers[1], i);
-	tell(&readers[1], NULL);
+	report(&readers[1], NULL);
 	give_all_to(1);
 	for (unsigned i = 0; i < 2; i++) {
 		now_us += 10 * TRIAD_US_PER_S;
-		tell(&readers[1], NULL);
+		report(&readers[1], NULL);
 	}
 	ck_assert(triad_view_read(top_view, 4, &row));
 	ck_assert_uint_eq(
@@ -448,8 +449,8 @@ static void read_all(struct reader *reader)
 		read_port(reader, port);
 }
 
-/* Ports are read here, and before that by an agent whose first message is long on its
- * way: they seem to have been read by that later. */
+/* An agent reads the ports; then the manager itself does.  The agent's first message is
+ * delayed, so its readings seem to be the later ones. */
 START_TEST(test_row_read_a_moment_before_is_no_reset)
 {
 	struct reader here = {.engine = top, .view = top_view};
@@ -462,14 +463,14 @@ START_TEST(test_row_read_a_moment_before_is_no_reset)
 	count_on();
 	read_all(&here);
 	delay_us = TRIAD_US_PER_S / 5;
-	tell(&readers[0], NULL);
+	report(&readers[0], NULL);
 	delay_us = 0;
 	ck_assert_uint_gt(triad_aggregator_status(aggregator).n_stale, 0);
 	for (unsigned i = 0; i < 4; i++) {
 		count_on();
 		now_us += TRIAD_US_PER_S;
 		read_all(&readers[0]);
-		tell(&readers[0], NULL);
+		report(&readers[0], NULL);
 	}
 	ck_assert(triad_view_read(top_view, 4, &row));
 	ck_assert_uint_eq(
@@ -477,7 +478,8 @@ START_TEST(test_row_read_a_moment_before_is_no_reset)
 }
 END_TEST
 
-/* It is believed when it is told again; the port changes no more. */
+/* The manager believes the reset when the new owner reports it again; the port doesn't
+ * change any more. */
 START_TEST(test_reset_while_nodes_change_hands_is_counted_through)
 {
 	struct triad_engine_row before, row;
@@ -497,7 +499,7 @@ START_TEST(test_reset_while_nodes_change_hands_is_counted_through)
 }
 END_TEST
 
-/* No doubt is about what one and the same agent reads. */
+/* If the same agent reads on, the manager need not wait before it believes a reset. */
 START_TEST(test_reset_with_totals_set_to_zero_at_the_agent_counts_at_once)
 {
 	give_all_to(0);
@@ -537,8 +539,9 @@ START_TEST(test_agent_that_went_silent_its_ports_are_not_seen)
 }
 END_TEST
 
-/* They are marked as silent, though they did not change. */
-START_TEST(test_agent_that_is_heard_again_its_quiet_ports_are_seen)
+/* The ports' counters don't change, but the manager had marked the ports as
+ * unanswered. */
+START_TEST(test_agent_that_reports_again_its_quiet_ports_are_seen)
 {
 	struct triad_engine_row row;
 
@@ -559,14 +562,14 @@ START_TEST(test_agent_that_is_heard_again_its_quiet_ports_are_seen)
 }
 END_TEST
 
-/* What came first of the new owner lacked some counters. */
-START_TEST(test_counters_that_a_new_owner_tells_of_later_go_on)
+/* The first report of the new owner lacks some counters. */
+START_TEST(test_counters_that_a_new_owner_reports_later_go_on)
 {
 	give_all_to(0);
 	for (unsigned i = 0; i < 3; i++) {
 		count_on();
 		sweep();
-		/* Else all totals are what the hardware has. */
+		/* A reset, so that totals differ from the hardware's values. */
 		if (!i)
 			memset(hardware, 0, fabric->n_ports * sizeof(*hardware));
 	}
@@ -574,7 +577,7 @@ START_TEST(test_counters_that_a_new_owner_tells_of_later_go_on)
 	now_us += TRIAD_US_PER_S;
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		read_narrow(&readers[1], i);
-	tell(&readers[1], NULL);
+	report(&readers[1], NULL);
 	count_on();
 	sweep();
 	check_totals();
@@ -584,9 +587,8 @@ START_TEST(test_counters_that_a_new_owner_tells_of_later_go_on)
 }
 END_TEST
 
-/* As that of a virtual machine that was paused does. */
-/* One that owned the port before gets it back, and then half an answer: what it knows
- * of the other half is older than what the manager does. */
+/* A former owner gets the port back; then the PMA answers only one of its queries.  Its
+ * other values are older than those of the manager. */
 START_TEST(test_half_an_answer_of_an_owner_that_is_back_counts_nothing_twice)
 {
 	struct triad_engine_row row;
@@ -600,7 +602,7 @@ START_TEST(test_half_an_answer_of_an_owner_that_is_back_counts_nothing_twice)
 	now_us += TRIAD_US_PER_S;
 	read_narrow(&readers[1], 4);
 	triad_engine_mark(readers[1].engine, readers[1].view->rows[4], false);
-	tell(&readers[1], NULL);
+	report(&readers[1], NULL);
 	ck_assert(triad_view_read(top_view, 4, &row));
 	ck_assert_uint_eq(
 		row.total[TRIAD_PORT_XMIT_DATA], hardware[4][TRIAD_PORT_XMIT_DATA]);
@@ -612,6 +614,7 @@ START_TEST(test_half_an_answer_of_an_owner_that_is_back_counts_nothing_twice)
 }
 END_TEST
 
+/* An agent's clock stood still, like that of a virtual machine that was paused. */
 START_TEST(test_clock_that_stood_still_rows_are_not_stale)
 {
 	now_us = 10000 * TRIAD_US_PER_S;
@@ -652,7 +655,7 @@ START_TEST(test_what_was_reported_again_and_lost_is_asked_for_again)
 	take_empty(3, 0, 0);
 	ck_assert_uint_eq(asked_number, 2);
 	asked_number = 0;
-	take_empty(5, 2, 4); /* 4 told again, and was lost */
+	take_empty(5, 2, 4); /* message 4 repeated the rows, and was lost */
 	ck_assert_uint_eq(asked_number, 4);
 	asked_number = 0;
 	take_empty(6, 4, 6);
@@ -681,20 +684,21 @@ START_TEST(test_quiet_ports_are_not_reported_but_when_their_turn_comes)
 		ck_assert_uint_lt(triad_aggregator_status(aggregator).n_rows - before,
 			triad_reporter_n_ports(readers[0].reporter));
 	}
-	/* Each port once in four sweeps. */
+	/* Each port is reported once in four sweeps. */
 	ck_assert_uint_eq(triad_aggregator_status(aggregator).n_rows - n_rows,
 		triad_reporter_n_ports(readers[0].reporter));
 }
 END_TEST
 
-/* Rows of DATA that have come so far. */
+/* The number of rows received in DATA so far. */
 static uint64_t n_rows_reported(void)
 {
 	return triad_aggregator_status(aggregator).n_rows;
 }
 
-/* One reader tells all ports, and then those that are due by changes alone. */
-static void tell_changes_of(uint64_t min_change_words)
+/* Lets one reader report all ports once, and from then on only ports that changed by
+ * 'min_change_words'. */
+static void report_changes_of(uint64_t min_change_words)
 {
 	const struct triad_reporter_params params = {
 		.min_change_words = min_change_words,
@@ -712,7 +716,7 @@ START_TEST(test_port_is_reported_when_its_changes_add_up_to_min_change)
 {
 	uint64_t before;
 
-	tell_changes_of(1000);
+	report_changes_of(1000);
 	before = n_rows_reported();
 	for (unsigned i = 0; i < 2; i++) {
 		hardware[6][TRIAD_PORT_XMIT_DATA] += 300;
@@ -733,13 +737,13 @@ START_TEST(test_errors_are_reported_when_they_crossed_their_threshold)
 	uint64_t before;
 
 	ck_assert_ptr_nonnull(findings);
-	tell_changes_of(1000);
+	report_changes_of(1000);
 	before = n_rows_reported();
 	hardware[6][TRIAD_SYMBOL_ERROR_COUNTER] += 5;
 	sweep();
 	ck_assert_uint_eq(n_rows_reported(), before);
 	findings[6] = UINT32_C(1) << TRIAD_SYMBOL_ERROR_COUNTER;
-	/* It crossed; it grew while it was over; nothing more; it is below again. */
+	/* The errors cross the threshold; grow further; stay; are below again. */
 	for (unsigned i = 0; i < 4; i++) {
 		static const unsigned more[] = {1, 1, 0, 0}, reported[] = {1, 1, 0, 1};
 
@@ -748,7 +752,7 @@ START_TEST(test_errors_are_reported_when_they_crossed_their_threshold)
 		hardware[6][TRIAD_SYMBOL_ERROR_COUNTER] += more[i];
 		read_port(&readers[0], 6);
 		findings[6] = i < 3 ? findings[6] : 0;
-		tell(&readers[0], findings);
+		report(&readers[0], findings);
 		ck_assert_uint_eq(n_rows_reported() - before, reported[i]);
 	}
 	free(findings);
@@ -796,7 +800,7 @@ START_TEST(test_port_that_only_waits_is_reported_until_it_waits_no_more)
 }
 END_TEST
 
-/* Its PMA has been dead since the agent reads it. */
+/* The port's PMA never answered this agent. */
 START_TEST(test_findings_of_a_port_that_never_answered_come_and_go)
 {
 	uint32_t *findings = calloc(fabric->n_ports, sizeof(*findings));
@@ -807,17 +811,17 @@ START_TEST(test_findings_of_a_port_that_never_answered_come_and_go)
 	count_on();
 	sweep();
 	give_all_to(0);
-	/* Before it was asked there is nothing to tell of it. */
+	/* Before its first query the agent reports nothing about the port. */
 	findings[6] = UINT32_C(1) << TRIAD_ALERT_UNANSWERED;
-	tell(&readers[0], findings);
+	report(&readers[0], findings);
 	ck_assert_uint_eq(reported_causes[6], 0);
 	triad_engine_mark(readers[0].engine, readers[0].view->rows[6], false);
 	for (unsigned i = 0; i < 2; i++) {
 		findings[6] = i ? 0 : UINT32_C(1) << TRIAD_ALERT_UNANSWERED;
-		tell(&readers[0], findings);
+		report(&readers[0], findings);
 		ck_assert_uint_eq(reported_causes[6], findings[6]);
 	}
-	/* What another read before stays. */
+	/* The values that another agent read before stay. */
 	ck_assert(triad_view_read(top_view, 6, &row));
 	ck_assert_uint_eq(row.has, TRIAD_COLLECT_USUAL);
 	ck_assert(!row.answered);
@@ -838,7 +842,7 @@ int main(void)
 	tcase_add_test(cases, test_hardware_reset_by_others_is_counted_through);
 	tcase_add_test(cases, test_agent_started_anew_totals_go_on);
 	tcase_add_test(
-		cases, test_words_of_a_past_start_are_not_taken_until_it_was_silent);
+		cases, test_messages_of_a_past_start_are_not_taken_until_it_was_silent);
 	tcase_add_test(cases, test_totals_set_to_zero_at_the_agent_go_on_at_the_top);
 	tcase_add_test(cases, test_totals_set_to_zero_at_the_top_begin_there);
 	tcase_add_test(cases, test_agent_that_is_not_the_owner_is_not_believed);
@@ -858,8 +862,8 @@ int main(void)
 	tcase_add_test(cases, test_findings_of_a_port_that_never_answered_come_and_go);
 	tcase_add_test(
 		cases, test_port_that_only_waits_is_reported_until_it_waits_no_more);
-	tcase_add_test(cases, test_agent_that_is_heard_again_its_quiet_ports_are_seen);
-	tcase_add_test(cases, test_counters_that_a_new_owner_tells_of_later_go_on);
+	tcase_add_test(cases, test_agent_that_reports_again_its_quiet_ports_are_seen);
+	tcase_add_test(cases, test_counters_that_a_new_owner_reports_later_go_on);
 	tcase_add_test(cases,
 		test_half_an_answer_of_an_owner_that_is_back_counts_nothing_twice);
 	tcase_add_test(cases, test_clock_that_stood_still_rows_are_not_stale);

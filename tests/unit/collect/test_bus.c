@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The way to brokers, with one that greets and then hangs. */
+/* The connection to brokers; the simulated broker greets and then hangs. */
 #include "collect/nats/bus.h"
 
 #include <arpa/inet.h>
@@ -23,26 +23,26 @@ static void wake(void *context)
 {
 }
 
-/* Reads until the client has asked whether it is heard. */
+/* Greets the client, reads until its PING, and answers that. */
 static bool greet(int client)
 {
-	char said[4096] = "";
+	char received[4096] = "";
 	size_t n = 0;
 
 	if (write(client, GREETING, sizeof(GREETING) - 1) < 0)
 		return false;
-	while (n + 1 < sizeof(said) && !strstr(said, "PING\r\n")) {
-		ssize_t got = read(client, said + n, sizeof(said) - 1 - n);
+	while (n + 1 < sizeof(received) && !strstr(received, "PING\r\n")) {
+		ssize_t got = read(client, received + n, sizeof(received) - 1 - n);
 
 		if (got <= 0)
 			return false;
 		n += (size_t)got;
-		said[n] = '\0';
+		received[n] = '\0';
 	}
 	return write(client, "PONG\r\n", 6) == 6;
 }
 
-/* Whoever comes is greeted, and then nothing of theirs is read. */
+/* Greets each client, then reads nothing more from it. */
 static void *run_broker(void *unused)
 {
 	int client;
@@ -75,7 +75,7 @@ static void end_broker(void)
 	close(listener);
 }
 
-/* Else a broker that hangs would hold up the end of OpenSM. */
+/* Without this, a broker that hangs would keep OpenSM from ending. */
 START_TEST(test_broker_that_hangs_is_given_up_and_ends_nothing)
 {
 	static const uint8_t octets[64 * 1024];
@@ -86,7 +86,7 @@ START_TEST(test_broker_that_hangs_is_given_up_and_ends_nothing)
 	ck_assert_int_eq(triad_bus_configure(bus, &params), 0);
 	while (!triad_bus_status(bus).is_connected)
 		usleep(1000);
-	/* As long as what is said is taken, or waits to be. */
+	/* The bus sends and queues until it gives up the connection. */
 	while (triad_bus_status(bus).is_connected) {
 		triad_bus_send(bus, TRIAD_MEMBER_TO_ALL, 0, octets, sizeof(octets));
 		usleep(100);

@@ -17,7 +17,7 @@ START_TEST(test_load_of_nodes_doubles_each_step)
 }
 END_TEST
 
-START_TEST(test_start_asks_all_and_says_that_it_owns_nothing)
+START_TEST(test_start_asks_all_and_sends_an_empty_list)
 {
 	struct fixture fixture;
 
@@ -74,7 +74,7 @@ START_TEST(test_wave_stops_at_the_most_that_may_be_owned)
 	run(&fixture, 4 * BACKOFF);
 	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 3);
 	ck_assert_uint_eq(triad_claims_n_unowned(fixture.claims), 2);
-	/* One of its own goes to another, and then there is room. */
+	/* Another agent takes over one of its nodes, so it may claim one more. */
 	receive_alive(&fixture, OTHER, 0);
 	for (uint32_t i = 0; i < 5; i++)
 		if (owner_of(&fixture, i) == SELF) {
@@ -93,7 +93,7 @@ START_TEST(test_wave_stops_at_the_most_that_may_be_owned)
 END_TEST
 
 /* Row: M15 */
-START_TEST(test_wave_stops_where_somebody_claimed)
+START_TEST(test_wave_stops_where_another_agent_claimed)
 {
 	struct fixture fixture;
 
@@ -107,8 +107,8 @@ START_TEST(test_wave_stops_where_somebody_claimed)
 }
 END_TEST
 
-/* Among two who are as near, one claims at once, the other would a quarter of a
- * back-off later; the same one by the conflict's rule. */
+/* Of two agents at equal distance, one claims at once, the other a quarter of a
+ * back-off later.  The first is the one that would win a conflict. */
 START_TEST(test_round_of_equals_goes_by_tie_break)
 {
 	struct fixture fixture;
@@ -145,7 +145,7 @@ START_TEST(test_wave_nearer_takes_over)
 }
 END_TEST
 
-/* New fabrics, one after the other, don't keep a node from being claimed. */
+/* Agents claim a node even if new fabrics keep arriving. */
 START_TEST(test_wave_goes_on_while_the_fabric_changes)
 {
 	struct fixture fixture;
@@ -161,12 +161,12 @@ START_TEST(test_wave_goes_on_while_the_fabric_changes)
 }
 END_TEST
 
-/* --- who wins --- */
+/* --- conflicts --- */
 
 static const struct {
-	bool is_draining; /* the claimant */
+	bool is_draining; /* the claimant drains */
 	uint8_t hops, load;
-	bool wins; /* against 2 hops, load 3 */
+	bool wins; /* against a claim of 2 hops with load 3 */
 } claims_for_lower_load[] = {
 	{false, 1, 9, true},
 	{false, 3, 0, false},
@@ -198,7 +198,8 @@ START_TEST(test_claim_against_one_that_stands_wins_by_rule)
 }
 END_TEST
 
-/* Whoever is heard first; and each agent wins some. */
+/* The winner doesn't depend on the order of the claims, and each agent wins some
+ * nodes. */
 START_TEST(test_claim_of_equals_has_one_winner_in_any_order)
 {
 	struct fixture one, two;
@@ -223,7 +224,7 @@ START_TEST(test_claim_of_equals_has_one_winner_in_any_order)
 }
 END_TEST
 
-START_TEST(test_claim_stated_anew_takes_the_old_ones_place)
+START_TEST(test_claim_stated_anew_replaces_the_old_one)
 {
 	struct fixture fixture;
 	uint8_t hops;
@@ -258,7 +259,7 @@ START_TEST(test_claim_worse_than_own_has_own_repeated_seldom)
 }
 END_TEST
 
-START_TEST(test_claim_better_than_own_is_given_way_to)
+START_TEST(test_claim_better_than_own_is_accepted)
 {
 	struct fixture fixture;
 	struct triad_collect_alive alive;
@@ -299,7 +300,7 @@ START_TEST(test_balance_takes_some_of_who_owns_much_more)
 		run(&fixture, LIVENESS / 4);
 		ck_assert_uint_le(look(&fixture, SELF).n_nodes, n_before + 30);
 	}
-	/* One step apart is near enough. */
+	/* Loads may differ by one step. */
 	ck_assert_uint_ge(look(&fixture, SELF).n_nodes, 60);
 	ck_assert_uint_le(look(&fixture, SELF).n_nodes, 100);
 	triad_claims_free(fixture.claims);
@@ -345,7 +346,8 @@ START_TEST(test_agent_silent_for_a_liveness_time_is_dead_and_inherited)
 }
 END_TEST
 
-/* What it owned was given away in between: it is asked. */
+/* Meanwhile this machine treated the agent's nodes as unowned, so it needs a new
+ * list. */
 START_TEST(test_agent_that_comes_back_is_asked_for_its_list)
 {
 	struct fixture fixture;
@@ -367,7 +369,7 @@ START_TEST(test_agent_that_comes_back_is_asked_for_its_list)
 }
 END_TEST
 
-START_TEST(test_incarnation_old_is_not_heard_and_new_owns_nothing)
+START_TEST(test_incarnation_old_is_ignored_and_new_owns_nothing)
 {
 	struct triad_collect_head head = head_of(OTHER);
 	const struct triad_collect_alive alive = {.n_nodes = 0};
@@ -422,9 +424,8 @@ static void wake_by_drain(struct fixture *fixture)
 static void (*const wakes[])(struct fixture *) = {
 	wake_by_turn, wake_by_alive, wake_by_question, wake_by_fabric, wake_by_drain};
 
-/* Whatever it hears of first, nothing is said of what it owned. */
-/* Its clock was ahead, and was set right before it started again. */
-START_TEST(test_incarnation_old_is_heard_when_the_last_one_is_long_gone)
+/* The agent's clock was ahead, and was corrected before the agent started again. */
+START_TEST(test_incarnation_old_is_accepted_when_the_last_one_is_long_gone)
 {
 	struct triad_collect_head head = {.sender = OTHER, .incarnation = 9};
 	const struct triad_collect_alive alive = {.n_announced = 0};
@@ -443,6 +444,7 @@ START_TEST(test_incarnation_old_is_heard_when_the_last_one_is_long_gone)
 }
 END_TEST
 
+/* Whatever wakes the machine (_i), it sends nothing about the nodes that it owned. */
 START_TEST(test_nap_longer_than_liveness_begins_as_if_just_started)
 {
 	struct fixture fixture;
@@ -479,7 +481,8 @@ START_TEST(test_nap_as_long_as_liveness_is_none)
 }
 END_TEST
 
-/* Else a broker that is down for long would end all reading with the first change. */
+/* Without this, agents would stop reading at the first change of the fabric while the
+ * broker is down. */
 START_TEST(test_away_keeps_what_is_owned_whatever_the_fabric_becomes)
 {
 	struct fixture fixture;
@@ -544,7 +547,7 @@ START_TEST(test_drain_of_another_lets_its_nodes_be_claimed)
 }
 END_TEST
 
-START_TEST(test_leave_says_that_nothing_is_owned)
+START_TEST(test_leave_sends_an_empty_list)
 {
 	struct fixture fixture;
 
@@ -597,19 +600,19 @@ END_TEST
 static void add_rounds(TCase *cases)
 {
 	tcase_add_test(cases, test_load_of_nodes_doubles_each_step);
-	tcase_add_test(cases, test_start_asks_all_and_says_that_it_owns_nothing);
+	tcase_add_test(cases, test_start_asks_all_and_sends_an_empty_list);
 	tcase_add_test(cases, test_wave_alone_claims_hop_by_hop);
 	tcase_add_test(cases, test_wave_stops_at_the_most_that_may_be_owned);
-	tcase_add_test(cases, test_wave_stops_where_somebody_claimed);
+	tcase_add_test(cases, test_wave_stops_where_another_agent_claimed);
 	tcase_add_test(cases, test_round_of_equals_goes_by_tie_break);
 	tcase_add_test(cases, test_wave_nearer_takes_over);
 	tcase_add_test(cases, test_wave_goes_on_while_the_fabric_changes);
 	tcase_add_loop_test(cases, test_claim_against_one_that_stands_wins_by_rule, 0,
 		sizeof(claims_for_lower_load) / sizeof(*claims_for_lower_load));
 	tcase_add_test(cases, test_claim_of_equals_has_one_winner_in_any_order);
-	tcase_add_test(cases, test_claim_stated_anew_takes_the_old_ones_place);
+	tcase_add_test(cases, test_claim_stated_anew_replaces_the_old_one);
 	tcase_add_test(cases, test_claim_worse_than_own_has_own_repeated_seldom);
-	tcase_add_test(cases, test_claim_better_than_own_is_given_way_to);
+	tcase_add_test(cases, test_claim_better_than_own_is_accepted);
 	tcase_add_test(cases, test_balance_takes_some_of_who_owns_much_more);
 	tcase_add_test(cases, test_balance_leaves_those_nearer_to_their_owner);
 }
@@ -619,7 +622,7 @@ static void add_lives(TCase *cases)
 	tcase_add_test(
 		cases, test_agent_silent_for_a_liveness_time_is_dead_and_inherited);
 	tcase_add_test(cases, test_agent_that_comes_back_is_asked_for_its_list);
-	tcase_add_test(cases, test_incarnation_old_is_not_heard_and_new_owns_nothing);
+	tcase_add_test(cases, test_incarnation_old_is_ignored_and_new_owns_nothing);
 	tcase_add_loop_test(cases,
 		test_nap_longer_than_liveness_begins_as_if_just_started, 0,
 		sizeof(wakes) / sizeof(*wakes));
@@ -627,10 +630,10 @@ static void add_lives(TCase *cases)
 	tcase_add_test(
 		cases, test_away_keeps_what_is_owned_whatever_the_fabric_becomes);
 	tcase_add_test(
-		cases, test_incarnation_old_is_heard_when_the_last_one_is_long_gone);
+		cases, test_incarnation_old_is_accepted_when_the_last_one_is_long_gone);
 	tcase_add_test(cases, test_drain_keeps_until_others_take_and_claims_nothing);
 	tcase_add_test(cases, test_drain_of_another_lets_its_nodes_be_claimed);
-	tcase_add_test(cases, test_leave_says_that_nothing_is_owned);
+	tcase_add_test(cases, test_leave_sends_an_empty_list);
 	tcase_add_test(cases, test_leave_of_another_frees_all_that_it_owned);
 	tcase_add_test(cases, test_observer_claims_nothing_and_sees_all);
 }

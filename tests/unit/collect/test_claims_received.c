@@ -5,7 +5,7 @@
 #include "tests/unit/run.h"
 #include "tests/unit/scarce_memory.h"
 
-/* --- what is missing --- */
+/* --- missing messages --- */
 
 START_TEST(test_gap_asks_for_the_list_and_not_too_often)
 {
@@ -36,7 +36,7 @@ START_TEST(test_gap_asks_for_the_list_and_not_too_often)
 }
 END_TEST
 
-START_TEST(test_gap_closed_by_a_late_message_asks_nobody)
+START_TEST(test_gap_closed_by_a_late_message_asks_no_agent)
 {
 	struct fixture fixture;
 
@@ -54,7 +54,7 @@ START_TEST(test_gap_closed_by_a_late_message_asks_nobody)
 }
 END_TEST
 
-START_TEST(test_announcement_heard_twice_or_late_is_left)
+START_TEST(test_announcement_received_twice_or_late_is_ignored)
 {
 	struct fixture fixture;
 
@@ -109,7 +109,7 @@ START_TEST(test_list_with_a_missing_part_is_asked_for_again)
 }
 END_TEST
 
-START_TEST(test_list_that_nobody_asked_for_is_left)
+START_TEST(test_list_not_asked_for_is_ignored)
 {
 	struct fixture fixture;
 
@@ -138,8 +138,8 @@ START_TEST(test_list_with_hostile_parts_is_left)
 }
 END_TEST
 
-/* It was on its way when more was announced. */
-START_TEST(test_list_older_than_what_was_heard_is_left)
+/* The list was in flight when the agent announced more nodes. */
+START_TEST(test_list_older_than_an_announcement_is_ignored)
 {
 	struct fixture fixture;
 
@@ -302,7 +302,7 @@ START_TEST(test_who_owns_of_oneself_or_without_end_is_not_answered)
 	set_up_owner(&fixture, 1);
 	ask(&fixture, &head, asked, 1);
 	ck_assert_uint_eq(fixture.n_outgoing, 0);
-	/* The manager on the same host. */
+	/* The manager on the same host has another incarnation. */
 	head.incarnation = 1;
 	ask(&fixture, &head, asked, 1);
 	ck_assert_uint_eq(fixture.n_outgoing, 1);
@@ -334,7 +334,7 @@ START_TEST(test_answer_to_a_question_is_a_claim_that_does_not_count)
 	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
 	receive_claim(&fixture, OTHER, 2, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
 	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
-	/* From before it was given up. */
+	/* The answer is older than the agent's message that gave up the node. */
 	receive_from(&fixture, OTHER, &answer, &claim);
 	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	triad_claims_free(fixture.claims);
@@ -432,7 +432,7 @@ START_TEST(test_claim_nearer_than_the_fabric_allows_is_refused)
 }
 END_TEST
 
-/* The fabric may have been the old one. */
+/* Perhaps the agent was refused only because of the old fabric. */
 START_TEST(test_agent_refused_is_asked_when_the_fabric_is_another)
 {
 	struct fixture fixture;
@@ -450,7 +450,7 @@ START_TEST(test_agent_refused_is_asked_when_the_fabric_is_another)
 }
 END_TEST
 
-START_TEST(test_agent_beyond_the_cap_takes_a_dead_ones_place)
+START_TEST(test_agent_beyond_the_cap_replaces_a_dead_one)
 {
 	struct triad_claims_agent agent;
 	struct fixture fixture;
@@ -484,7 +484,7 @@ START_TEST(test_agent_beyond_the_cap_takes_a_dead_ones_place)
 }
 END_TEST
 
-START_TEST(test_words_of_ones_own_or_a_manager_are_left)
+START_TEST(test_own_messages_and_a_managers_are_ignored)
 {
 	const struct triad_collect_head head = head_of(OTHER);
 	const struct triad_collect_alive manager = {.is_manager = true};
@@ -520,12 +520,12 @@ END_TEST
 static void add_messages(TCase *cases)
 {
 	tcase_add_test(cases, test_gap_asks_for_the_list_and_not_too_often);
-	tcase_add_test(cases, test_gap_closed_by_a_late_message_asks_nobody);
-	tcase_add_test(cases, test_announcement_heard_twice_or_late_is_left);
+	tcase_add_test(cases, test_gap_closed_by_a_late_message_asks_no_agent);
+	tcase_add_test(cases, test_announcement_received_twice_or_late_is_ignored);
 	tcase_add_test(cases, test_list_in_parts_counts_when_all_are_here);
 	tcase_add_test(cases, test_list_with_a_missing_part_is_asked_for_again);
-	tcase_add_test(cases, test_list_that_nobody_asked_for_is_left);
-	tcase_add_test(cases, test_list_older_than_what_was_heard_is_left);
+	tcase_add_test(cases, test_list_not_asked_for_is_ignored);
+	tcase_add_test(cases, test_list_older_than_an_announcement_is_ignored);
 	tcase_add_test(cases, test_alive_overtaken_by_an_announcement_is_no_news);
 	tcase_add_test(cases, test_list_with_hostile_parts_is_left);
 	tcase_add_test(cases, test_digest_that_differs_for_long_asks_for_the_list_once);
@@ -543,8 +543,8 @@ static void add_fabrics(TCase *cases)
 	tcase_add_test(cases, test_fabric_for_which_memory_is_short_changes_nothing);
 	tcase_add_test(cases, test_claim_nearer_than_the_fabric_allows_is_refused);
 	tcase_add_test(cases, test_agent_refused_is_asked_when_the_fabric_is_another);
-	tcase_add_test(cases, test_agent_beyond_the_cap_takes_a_dead_ones_place);
-	tcase_add_test(cases, test_words_of_ones_own_or_a_manager_are_left);
+	tcase_add_test(cases, test_agent_beyond_the_cap_replaces_a_dead_one);
+	tcase_add_test(cases, test_own_messages_and_a_managers_are_ignored);
 	tcase_add_test(cases, test_claims_octets_are_few);
 }
 

@@ -67,7 +67,7 @@ static void open_message(size_t size, struct triad_collect_data_reader *reader,
 	ck_assert(triad_collect_data_open(reader, body, read));
 }
 
-/* Field by field: what lies between them is anything. */
+/* Compares field by field, as padding has any value. */
 static void check_data(const struct triad_collect_data *read)
 {
 	ck_assert_uint_eq(read->number, data.number);

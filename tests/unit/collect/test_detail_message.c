@@ -33,7 +33,7 @@ static void fill(struct triad_detail_entries *entries, uint64_t guid, uint8_t po
 		if (any_of(2))
 			continue;
 		entries->attribute[n] = a;
-		/* Attributes of zeros have one age for all. */
+		/* A row has only one age for all its attributes of zeros. */
 		entries->age_ms[n] = is_zero ? 4711 : random_next(&state) >> 20;
 		for (unsigned i = 0; i < n_slots && !is_zero; i++) {
 			uint64_t most = triad_detail_max(triad_detail_field(a, i));
@@ -56,7 +56,7 @@ static bool is_all_zero(const struct triad_details_report *report)
 		!memcmp(report->base, zero.base, sizeof(zero.base));
 }
 
-/* Finds what was written of the attribute that was read, and compares. */
+/* Compares the entry that was read with the one that was written. */
 static void check_entry(const struct triad_detail_entry *entry,
 	const struct triad_detail_entries *entries)
 {
@@ -100,7 +100,8 @@ START_TEST(test_rows_of_any_values_are_read_as_written)
 	struct triad_wire body;
 	unsigned n = 0, n_read = 0;
 
-	/* Cases run in processes of their own: each has a seed of its own. */
+	/* Each case runs in its own process, so its seed must differ from the
+	 * others'. */
 	state = seed + (uint64_t)_i;
 	triad_detail_writer_begin(&writer, &head, octets, sizeof(octets));
 	while (n < 40) {
@@ -139,7 +140,7 @@ START_TEST(test_row_without_room_leaves_the_message_as_it_was)
 }
 END_TEST
 
-/* What is cut off anywhere is broken, unless it ends between two rows of nodes. */
+/* A message cut off anywhere is broken, unless the cut is between two nodes' rows. */
 START_TEST(test_message_cut_anywhere_ends_without_harm)
 {
 	struct triad_detail_entries entries;
@@ -157,7 +158,7 @@ START_TEST(test_message_cut_anywhere_ends_without_harm)
 	}
 	for (size_t size = ends[0]; size <= ends[2]; size++) {
 		uint8_t *copy =
-			malloc(size); /* so that a reader of more is found out */
+			malloc(size); /* a sanitizer reports any read past the end */
 		struct triad_detail_reader reader;
 		struct triad_collect_head found;
 		struct triad_wire body;
@@ -178,7 +179,7 @@ START_TEST(test_message_cut_anywhere_ends_without_harm)
 }
 END_TEST
 
-/* A later Triad knows more attributes and more slots. */
+/* A later Triad may send further attributes and slots. */
 START_TEST(test_attribute_that_is_not_known_is_left_out)
 {
 	static const uint8_t row[] = {
@@ -204,7 +205,7 @@ START_TEST(test_attribute_that_is_not_known_is_left_out)
 }
 END_TEST
 
-/* A counter of 16 bits can't be more. */
+/* The value doesn't fit into the counter's 16 bits. */
 START_TEST(test_value_beyond_its_counter_is_broken)
 {
 	struct triad_detail_entries entries = {.node_guid = 9,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Agents and a manager that hear each other at once: the tree, the fabric handed down,
- * what is asked of all. */
+/* Agents and a manager on a network without delays: the tree of agents, the
+ * distribution of the fabric, and requests to all agents. */
 #include "collect/member.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct letter {
 struct peer {
 	unsigned number;
 	uint64_t id;
-	struct triad_member *member; /* NULL: it has ended */
+	struct triad_member *member; /* NULL: the member has ended */
 	bool takes_handout;
 	uint64_t handed; /* hash of the last fabric handed down */
 	unsigned n_cleared;
@@ -43,14 +43,14 @@ static struct triad_aggregator *aggregator;
 static struct letter *first, **last;
 static uint64_t now_us;
 static unsigned n_traps, n_done, n_fabrics_asked;
-static bool has_own_fabric; /* the next agent that starts */
-static unsigned trap_host;  /* that traps are of */
+static bool has_own_fabric; /* for the next agent that starts */
+static unsigned trap_host;  /* the expected host of traps */
 static uint32_t n_agents_in, n_asked;
 static uint64_t n_samples;
 
 /* --- the network --- */
 
-static void say(void *context, enum triad_member_to to, uint64_t id,
+static void send_message(void *context, enum triad_member_to to, uint64_t id,
 	const uint8_t *octets, size_t size)
 {
 	const struct peer *peer = context;
@@ -89,7 +89,7 @@ static bool is_for(const struct letter *letter, const struct peer *peer)
 	}
 }
 
-/* As the carrier has it: said by the one with that id. */
+/* Receives a message of which the carrier knows the sender's id. */
 static void receive_from(struct peer *peer, uint64_t from, uint8_t *octets, size_t size)
 {
 	const struct triad_member_sender speaker = {
@@ -145,7 +145,7 @@ static void take_clear(void *context, const struct triad_collect_clear *clear)
 	peer->n_cleared += clear->histograms;
 }
 
-/* The port has the table that the SM knows. */
+/* The port's own table is the one that the SM knows. */
 static void read_own_pkeys(const struct peer *peer, const struct triad_fabric *handed)
 {
 	uint32_t port = triad_fabric_find_alias(handed, peer->id);
@@ -210,7 +210,7 @@ static void start(unsigned i, uint64_t incarnation)
 	bool is_manager = i == MANAGER;
 	uint64_t guid = port_guid_of(4 * i);
 	const struct triad_member_sink sink = {.context = &peers[i],
-		.send = say,
+		.send = send_message,
 		.histogram = give_histogram,
 		.clear = take_clear,
 		.fabric = has_own_fabric ? NULL : take_fabric,
@@ -245,7 +245,7 @@ static void set_up(void)
 	first = NULL;
 	last = &first;
 	n_traps = n_done = 0;
-	trap_host = 8; /* where peer 2 is */
+	trap_host = 8; /* peer 2's host */
 	fabric = is_row ? fabric_row(N_MEMBERS, 2) : fat_tree(4);
 	top = triad_engine_new();
 	top_view = triad_view_new(top, fabric, NULL);
@@ -337,7 +337,8 @@ START_TEST(test_agent_that_comes_later_is_handed_it_too)
 }
 END_TEST
 
-/* What it asked for and threw away would be sent to all, again and again. */
+/* If the agent asked for fabrics and discarded them, the manager would send them to all
+ * agents again and again. */
 START_TEST(test_agent_with_a_fabric_of_its_own_asks_for_none)
 {
 	end(1);
@@ -353,11 +354,11 @@ END_TEST
 
 /* --- partitions --- */
 
-/* A host that only those meet who are in its partition. */
+/* SECRET_HOST is only reachable from ports in its partition, SECRET. */
 enum { SECRET_HOST = 1, OPEN = 0x8001, SECRET = 0x8002 };
 
-/* The tree with P_Keys: everybody is in OPEN, but for the host; and besides, agents of
- * the bits in 'secret' in SECRET. */
+/* The tree with P_Keys: all ports but the host's are in OPEN.  The host and the agents
+ * whose bits are set in 'secret' are in SECRET. */
 static struct triad_fabric *partitioned(
 	const struct triad_fabric *from, unsigned secret)
 {
@@ -388,7 +389,7 @@ static struct triad_fabric *partitioned(
 	return made;
 }
 
-/* The manager hands it down with these agents in the host's partition. */
+/* The manager distributes the fabric with these agents in the host's partition. */
 static void hand_down(unsigned secret)
 {
 	struct triad_fabric *made = partitioned(fabric, secret);
@@ -418,17 +419,17 @@ START_TEST(test_node_is_owned_by_who_shares_a_partition_with_it)
 	check_secret_owner(peers[2].id);
 	ck_assert_uint_eq(triad_member_n_apart(peers[0].member), 1);
 	ck_assert_uint_eq(triad_member_n_apart(peers[2].member), 0);
-	/* The nearest takes it when it may. */
+	/* The nearest agent takes over the host when it joins the partition. */
 	hand_down(1 << 2 | 1 << 0);
 	check_secret_owner(peers[0].id);
-	/* It leaves the partition: another goes on. */
+	/* The owner leaves the partition: another agent takes over. */
 	hand_down(1 << 1);
 	check_secret_owner(peers[1].id);
 	ck_assert_uint_eq(triad_member_n_apart_from_all(peers[MANAGER].member), 0);
 }
 END_TEST
 
-START_TEST(test_node_that_nobody_can_ask_is_nobodys_and_stays_so)
+START_TEST(test_node_that_no_agent_can_ask_stays_unowned)
 {
 	uint64_t n_changes[N_AGENTS];
 
@@ -457,7 +458,8 @@ START_TEST(test_peers_are_those_who_own_what_is_next)
 	tear_down();
 	is_row = true;
 	set_up();
-	/* The one in the middle has both, those at the ends have it. */
+	/* The agent in the middle has both others as neighbours, those at the ends have
+	 * only that one. */
 	ck_assert_uint_eq(triad_member_neighbours(peers[1].member, ids, N_AGENTS), 2);
 	ck_assert_uint_eq(ids[0] + ids[1], peers[0].id + peers[2].id);
 	for (unsigned i = 0; i < N_AGENTS; i += 2) {
@@ -489,7 +491,7 @@ START_TEST(test_master_is_the_manager_or_who_is_named)
 	ck_assert_uint_eq(master_of(1), peers[0].id);
 	configure(1, "nobody");
 	ck_assert_uint_eq(master_of(1), TRIAD_MEMBER_MANAGERS);
-	configure(1, "m1"); /* itself */
+	configure(1, "m1"); /* its own name */
 	ck_assert_uint_eq(master_of(1), TRIAD_MEMBER_MANAGERS);
 }
 END_TEST
@@ -521,7 +523,8 @@ START_TEST(test_masters_in_a_circle_are_all_under_the_manager)
 	configure(1, "m2");
 	configure(2, "m0");
 	run(2 * TRIAD_US_PER_S);
-	/* Where the circle is cut is nobody's matter; that all lead up is. */
+	/* The circle may be broken anywhere, but each agent must lead to the
+	 * manager. */
 	for (unsigned i = 0; i < N_AGENTS; i++) {
 		unsigned at = i, n = 0;
 
@@ -541,7 +544,7 @@ END_TEST
 START_TEST(test_trap_travels_up_the_tree)
 {
 	const struct triad_collect_trap trap = {.wall_us = 5,
-		.node_guid = FAT_TREE_HOST_GUID(8), /* where peer 2 is */
+		.node_guid = FAT_TREE_HOST_GUID(8), /* peer 2's host */
 		.port = 1,
 		.is_raised = true,
 		.value = 3,
@@ -580,8 +583,8 @@ START_TEST(test_data_travel_up_the_tree)
 }
 END_TEST
 
-/* Each of two is told to report to the other one, and hears what comes from below
- * before it hears of that. */
+/* Two agents are each configured to report to the other.  Each receives messages from
+ * below before it learns of the other's configuration. */
 START_TEST(test_trap_that_goes_round_goes_to_the_manager)
 {
 	struct triad_collect_trap trap = {
@@ -602,7 +605,7 @@ START_TEST(test_trap_that_goes_round_goes_to_the_manager)
 	}
 	deliver();
 	ck_assert_uint_eq(n_traps, 2000);
-	/* One's own is known when it comes round. */
+	/* An agent recognizes its own trap when it comes back. */
 	n_traps = 0;
 	n_relayed = triad_member_counts(peers[0].member).n_relayed;
 	trap_host = 0;
@@ -627,7 +630,7 @@ START_TEST(test_trap_of_a_node_that_another_reads_is_refused)
 	ck_assert_uint_eq(n_traps, 0);
 	ck_assert_uint_eq(
 		triad_member_counts(peers[MANAGER].member).n_traps_refused, 1);
-	/* Another took it over. */
+	/* Another agent takes over the node. */
 	end(2);
 	run(2 * LIVENESS_US);
 	ck_assert_uint_eq(triad_member_counts(peers[MANAGER].member).n_traps, 0);
@@ -684,14 +687,14 @@ START_TEST(test_clear_goes_down_the_tree_once)
 }
 END_TEST
 
-/* --- what is not the speaker's to say --- */
+/* --- messages that a sender isn't entitled to send --- */
 
 static uint64_t n_refused(unsigned i)
 {
 	return triad_member_counts(peers[i].member).n_refused;
 }
 
-static void say_passed_on(unsigned to, uint64_t from, uint64_t sender,
+static void pass_on(unsigned to, uint64_t from, uint64_t sender,
 	enum triad_collect_kind kind, unsigned n_relays)
 {
 	const struct triad_collect_head head = {.kind = kind,
@@ -706,24 +709,24 @@ static void say_passed_on(unsigned to, uint64_t from, uint64_t sender,
 	receive_from(&peers[to], from, octets, sizeof(octets));
 }
 
-/* A message of that kind with this sender in its head, said by 'from'. */
+/* Delivers a message of that kind from 'from', with 'sender' in its head. */
 static void send_as(
 	unsigned to, uint64_t from, uint64_t sender, enum triad_collect_kind kind)
 {
-	say_passed_on(to, from, sender, kind, 0);
+	pass_on(to, from, sender, kind, 0);
 }
 
-/* Whether what agent 'sender' said is taken by way of agent 'by'. */
+/* Whether 'to' accepts a message of agent 'sender' that agent 'by' passed on. */
 static bool is_taken(unsigned to, unsigned by, unsigned sender)
 {
 	uint64_t before = n_refused(to);
 
-	say_passed_on(to, peers[by].id, peers[sender].id, TRIAD_COLLECT_DATA, 1);
+	pass_on(to, peers[by].id, peers[sender].id, TRIAD_COLLECT_DATA, 1);
 	return n_refused(to) == before;
 }
 
 /* Row: M12 */
-START_TEST(test_what_is_passed_on_is_taken_from_who_is_above_the_sender)
+START_TEST(test_relayed_message_is_taken_from_an_agent_above_the_sender)
 {
 	configure(1, "m0");
 	configure(2, "m1");
@@ -732,7 +735,7 @@ START_TEST(test_what_is_passed_on_is_taken_from_who_is_above_the_sender)
 	ck_assert(is_taken(MANAGER, 0, 2));
 	ck_assert(is_taken(MANAGER, 0, 1));
 	ck_assert(is_taken(0, 1, 2));
-	/* From below, from beside, and where there is nobody in between. */
+	/* From below the sender, from another branch, and with no agent in between. */
 	ck_assert(!is_taken(MANAGER, 2, 1));
 	ck_assert(!is_taken(MANAGER, 2, 0));
 	ck_assert(!is_taken(0, 2, 1));
@@ -747,7 +750,7 @@ START_TEST(test_former_master_passes_on_what_it_has_for_a_while)
 	configure(2, "m0");
 	ck_assert(is_taken(MANAGER, 1, 2));
 	ck_assert(!is_taken(MANAGER, 0, 2));
-	run(STEP_US); /* it says so */
+	run(STEP_US); /* the agent reports its new master */
 	ck_assert(is_taken(MANAGER, 0, 2));
 	ck_assert(is_taken(MANAGER, 1, 2));
 	run(4 * LIVENESS_US);
@@ -756,7 +759,7 @@ START_TEST(test_former_master_passes_on_what_it_has_for_a_while)
 }
 END_TEST
 
-/* Nobody has been told of it when the next word goes up. */
+/* The agent sends a trap before the others know of its new master. */
 START_TEST(test_change_of_master_is_reported_before_anything_goes_there)
 {
 	struct triad_collect_trap trap = {
@@ -778,23 +781,24 @@ START_TEST(test_change_of_master_is_reported_before_anything_goes_there)
 END_TEST
 
 /* Row: M12 */
-START_TEST(test_words_in_anothers_name_are_refused)
+START_TEST(test_messages_in_anothers_name_are_refused)
 {
 	uint64_t before = n_refused(0);
 	uint32_t owned = n_owned(1);
 
 	for (unsigned kind = 1; kind < TRIAD_COLLECT_N_KINDS; kind++)
 		send_as(0, 0xbad, peers[1].id, kind);
-	/* The old form of TOPOLOGY is none of this version. */
+	/* The old form of TOPOLOGY isn't part of this version. */
 	ck_assert_uint_eq(n_refused(0) - before, TRIAD_COLLECT_N_KINDS - 2);
 	ck_assert_uint_eq(triad_member_counts(peers[0].member).refused, 0xbad);
-	/* A later start of it in forged words would have had it unheard. */
+	/* If a member accepted the forged incarnation, it would ignore the real
+	 * agent. */
 	run(2 * TRIAD_US_PER_S);
 	ck_assert_uint_eq(n_owned(1), owned);
 }
 END_TEST
 
-START_TEST(test_what_is_a_managers_to_say_is_refused_from_others)
+START_TEST(test_messages_that_only_a_manager_may_send_are_refused_from_others)
 {
 	static const enum triad_collect_kind kinds[] = {TRIAD_COLLECT_TOPOLOGY,
 		TRIAD_COLLECT_AGAIN, TRIAD_COLLECT_CLEAR, TRIAD_COLLECT_GET_HISTOGRAMS};
@@ -809,9 +813,9 @@ START_TEST(test_what_is_a_managers_to_say_is_refused_from_others)
 }
 END_TEST
 
-/* --- what makes no sense --- */
+/* --- malformed messages --- */
 
-START_TEST(test_words_of_another_with_the_same_id_are_counted_and_left)
+START_TEST(test_messages_of_another_with_the_same_id_are_counted_and_ignored)
 {
 	const struct triad_collect_head head = {
 		.kind = TRIAD_COLLECT_OWNER, .sender = peers[0].id, .incarnation = 5};
@@ -827,7 +831,7 @@ START_TEST(test_words_of_another_with_the_same_id_are_counted_and_left)
 }
 END_TEST
 
-START_TEST(test_message_of_nobody_or_another_version_is_counted)
+START_TEST(test_message_without_sender_or_of_another_version_is_counted)
 {
 	uint8_t octets[64] = {0x54, 0x43, 9, 1, 1};
 
@@ -849,7 +853,7 @@ int main(void)
 	tcase_add_test(cases, test_agent_that_comes_later_is_handed_it_too);
 	tcase_add_test(cases, test_agent_with_a_fabric_of_its_own_asks_for_none);
 	tcase_add_test(cases, test_node_is_owned_by_who_shares_a_partition_with_it);
-	tcase_add_test(cases, test_node_that_nobody_can_ask_is_nobodys_and_stays_so);
+	tcase_add_test(cases, test_node_that_no_agent_can_ask_stays_unowned);
 	tcase_add_test(cases, test_peers_are_those_who_own_what_is_next);
 	tcase_add_test(cases, test_cut_off_keeps_what_is_owned_and_claims_nothing);
 	tcase_add_test(cases, test_master_is_the_manager_or_who_is_named);
@@ -863,14 +867,16 @@ int main(void)
 	tcase_add_test(cases, test_histograms_without_one_that_died_come_in_time);
 	tcase_add_test(cases, test_clear_goes_down_the_tree_once);
 	tcase_add_test(
-		cases, test_what_is_passed_on_is_taken_from_who_is_above_the_sender);
+		cases, test_relayed_message_is_taken_from_an_agent_above_the_sender);
 	tcase_add_test(cases, test_former_master_passes_on_what_it_has_for_a_while);
 	tcase_add_test(
 		cases, test_change_of_master_is_reported_before_anything_goes_there);
-	tcase_add_test(cases, test_words_in_anothers_name_are_refused);
-	tcase_add_test(cases, test_what_is_a_managers_to_say_is_refused_from_others);
+	tcase_add_test(cases, test_messages_in_anothers_name_are_refused);
+	tcase_add_test(cases,
+		test_messages_that_only_a_manager_may_send_are_refused_from_others);
+	tcase_add_test(cases,
+		test_messages_of_another_with_the_same_id_are_counted_and_ignored);
 	tcase_add_test(
-		cases, test_words_of_another_with_the_same_id_are_counted_and_left);
-	tcase_add_test(cases, test_message_of_nobody_or_another_version_is_counted);
+		cases, test_message_without_sender_or_of_another_version_is_counted);
 	return run_cases(cases);
 }

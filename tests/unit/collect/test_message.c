@@ -11,7 +11,7 @@
 #include "tests/unit/run.h"
 #include "triad/threshold.h"
 
-/* Octets of a TRAP's end, which older ones lack. */
+/* Size of the evidence at the end of a TRAP; older versions send none. */
 #define EVIDENCE_SIZE 26
 #define ROOM 1024u
 #define HEAD TRIAD_COLLECT_HEAD_SIZE
@@ -123,11 +123,11 @@ static bool get_owner(struct triad_wire *body)
 {
 	struct triad_collect_owner owner;
 	struct triad_collect_claim claim;
-	bool is_good = triad_collect_get_owner(body, &owner);
+	bool is_valid = triad_collect_get_owner(body, &owner);
 
-	for (uint32_t i = 0; is_good && i < owner.n; i++)
-		is_good = triad_collect_get_claim(body, &claim);
-	return is_good;
+	for (uint32_t i = 0; is_valid && i < owner.n; i++)
+		is_valid = triad_collect_get_claim(body, &claim);
+	return is_valid;
 }
 
 static bool get_body(enum triad_collect_kind kind, struct triad_wire *body)
@@ -156,22 +156,22 @@ static bool get_body(enum triad_collect_kind kind, struct triad_wire *body)
 	}
 }
 
-/* Whether it is a message, in a block of just that size: a sanitizer sees the first
- * octet too far. */
-static bool is_good(const uint8_t *octets, size_t size)
+/* Whether the octets are a valid message.  It reads a heap copy of exactly that size,
+ * so that a sanitizer reports any read past the end. */
+static bool is_valid(const uint8_t *octets, size_t size)
 {
 	uint8_t *exact = malloc(size ? size : 1);
 	struct triad_collect_head got;
 	struct triad_wire body;
-	bool is_good;
+	bool is_valid;
 
 	ck_assert_ptr_nonnull(exact);
 	memcpy(exact, octets, size);
-	is_good = triad_collect_get_head(exact, size, &got, &body) ==
+	is_valid = triad_collect_get_head(exact, size, &got, &body) ==
 			TRIAD_COLLECT_HEAD_GOOD &&
 		get_body(got.kind, &body);
 	free(exact);
-	return is_good;
+	return is_valid;
 }
 
 static struct triad_wire body_of(uint8_t *octets, size_t size)
@@ -186,7 +186,7 @@ static struct triad_wire body_of(uint8_t *octets, size_t size)
 	return body;
 }
 
-/* --- there and back --- */
+/* --- written and read again --- */
 
 START_TEST(test_alive_round_trip_is_the_same)
 {
@@ -299,7 +299,7 @@ START_TEST(test_trap_round_trip_is_the_same)
 }
 END_TEST
 
-/* One of before there was evidence, and one whose tables are longer. */
+/* A TRAP of an older version without evidence, and one with longer tables. */
 START_TEST(test_trap_without_evidence_that_is_known_has_none)
 {
 	struct triad_collect_trap got, trap = a_trap();
@@ -359,7 +359,7 @@ START_TEST(test_clear_and_again_round_trip_are_the_same)
 }
 END_TEST
 
-/* As message.h has it: what another version of the program will look for. */
+/* The layout in message.h; other versions of Triad rely on it. */
 START_TEST(test_octets_are_where_they_are_documented)
 {
 	uint8_t octets[ROOM];
@@ -379,7 +379,7 @@ START_TEST(test_octets_are_where_they_are_documented)
 }
 END_TEST
 
-/* --- what is too short, or too long --- */
+/* --- messages that are too short or too long --- */
 
 START_TEST(test_message_cut_anywhere_is_none)
 {
@@ -388,29 +388,29 @@ START_TEST(test_message_cut_anywhere_is_none)
 
 	if (!size)
 		return;
-	ck_assert(is_good(octets, size));
+	ck_assert(is_valid(octets, size));
 	for (size_t shorter = 0; shorter < size; shorter++) {
-		/* A TRAP without evidence is one of before there was any. */
+		/* Older versions send TRAPs without evidence. */
 		bool is_older =
 			_i == TRIAD_COLLECT_TRAP && shorter == size - EVIDENCE_SIZE;
 
 		ck_assert_msg(
-			is_good(octets, shorter) == is_older, "%zu octets", shorter);
+			is_valid(octets, shorter) == is_older, "%zu octets", shorter);
 		ck_assert_uint_eq(put((enum triad_collect_kind)_i, octets, shorter), 0);
 		put((enum triad_collect_kind)_i, octets, ROOM);
 	}
 }
 END_TEST
 
-/* Bodies grow, but lists end with the message. */
-START_TEST(test_message_with_more_behind_it_is_good_but_for_lists)
+/* Later versions may append to a body, but a list ends with the message. */
+START_TEST(test_message_with_octets_after_it_is_valid_except_lists)
 {
 	uint8_t octets[ROOM + 1] = {0};
 	size_t size = put((enum triad_collect_kind)_i, octets, ROOM);
 	bool is_list = _i == TRIAD_COLLECT_OWNER || _i == TRIAD_COLLECT_WHO_OWNS;
 
 	if (size)
-		ck_assert(is_good(octets, size + 1) == !is_list);
+		ck_assert(is_valid(octets, size + 1) == !is_list);
 }
 END_TEST
 
@@ -430,7 +430,7 @@ START_TEST(test_message_that_does_not_fit_is_not_written)
 }
 END_TEST
 
-START_TEST(test_list_as_long_as_may_be_is_good_and_one_longer_is_not)
+START_TEST(test_list_of_the_maximal_length_is_valid_and_a_longer_one_is_not)
 {
 	struct triad_collect_owner owner = {
 		.n = TRIAD_COLLECT_MAX_NODES + (uint32_t)_i};
@@ -445,7 +445,7 @@ START_TEST(test_list_as_long_as_may_be_is_good_and_one_longer_is_not)
 	size = triad_collect_put_owner(
 		&head, &owner, many, octets, TRIAD_COLLECT_MAX_SIZE);
 	ck_assert_uint_gt(size, 10 * owner.n);
-	ck_assert(is_good(octets, size) == !_i);
+	ck_assert(is_valid(octets, size) == !_i);
 	free(many);
 	free(octets);
 }
@@ -453,7 +453,7 @@ END_TEST
 
 /* --- passing on --- */
 
-START_TEST(test_message_that_is_passed_on_says_how_often)
+START_TEST(test_message_that_is_passed_on_contains_how_often)
 {
 	struct triad_collect_head got;
 	struct triad_wire body;
@@ -474,7 +474,7 @@ START_TEST(test_message_that_is_passed_on_says_how_often)
 }
 END_TEST
 
-/* --- what is wrong --- */
+/* --- invalid messages --- */
 
 START_TEST(test_head_of_others_is_distinguished)
 {
@@ -525,26 +525,26 @@ START_TEST(test_message_larger_than_may_be_is_foreign)
 }
 END_TEST
 
-/* Each changes so many octets of a good message. */
+/* Each row overwrites 'size' octets of a valid message. */
 static const struct {
 	enum triad_collect_kind kind;
 	size_t at, size; /* in the body */
 	uint8_t value;
 } hostile[] = {
 	{TRIAD_COLLECT_ALIVE, 0, 1, 64},      /* a name that is too long */
-	{TRIAD_COLLECT_ALIVE, 8, 1, 255},     /* an address that is */
+	{TRIAD_COLLECT_ALIVE, 8, 1, 255},     /* an address that is too long */
 	{TRIAD_COLLECT_OWNER, 29, 4, 0xff},   /* more entries than there are */
-	{TRIAD_COLLECT_OWNER, 32, 1, 1},      /* fewer */
+	{TRIAD_COLLECT_OWNER, 32, 1, 1},      /* fewer entries than there are */
 	{TRIAD_COLLECT_OWNER, 11, 2, 0},      /* part 2 of 0 */
-	{TRIAD_COLLECT_OWNER, 9, 2, 1},       /* part 257 of 258: good */
+	{TRIAD_COLLECT_OWNER, 9, 2, 1},       /* part 257 of 258: valid */
 	{TRIAD_COLLECT_OWNER, 9, 2, 2},       /* part 514 of 258 */
-	{TRIAD_COLLECT_OWNER, 8, 1, 0},       /* parts of what is no list */
+	{TRIAD_COLLECT_OWNER, 8, 1, 0},       /* parts, but not of a list */
 	{TRIAD_COLLECT_OWNER, 33, 8, 0},      /* no GUID */
 	{TRIAD_COLLECT_OWNER, 14, 1, 64},     /* an address that is too long */
 	{TRIAD_COLLECT_WHO_OWNS, 0, 1, 1},    /* a list and certain nodes */
-	{TRIAD_COLLECT_WHO_OWNS, 4, 1, 2},    /* fewer */
-	{TRIAD_COLLECT_WHO_OWNS, 1, 4, 0xff}, /* more */
-	{TRIAD_COLLECT_TRAP, 8, 8, 0},        /* of no node */
+	{TRIAD_COLLECT_WHO_OWNS, 4, 1, 2},    /* fewer nodes than there are */
+	{TRIAD_COLLECT_WHO_OWNS, 1, 4, 0xff}, /* more nodes than there are */
+	{TRIAD_COLLECT_TRAP, 8, 8, 0},        /* no node */
 	{TRIAD_COLLECT_TRAP, 17, 1, TRIAD_ALERT_N_CAUSES},
 	{TRIAD_COLLECT_TRAP, 19, 4, 0xff}, /* no number */
 	{TRIAD_COLLECT_TRAP, 23, 1, 0xbe}, /* below 0 */
@@ -558,7 +558,7 @@ START_TEST(test_message_with_hostile_field_is_none)
 	bool expected = hostile[_i].at == 9 && hostile[_i].value == 1;
 
 	memset(octets + HEAD + hostile[_i].at, hostile[_i].value, hostile[_i].size);
-	ck_assert(is_good(octets, size) == expected);
+	ck_assert(is_valid(octets, size) == expected);
 }
 END_TEST
 
@@ -570,21 +570,21 @@ START_TEST(test_trap_that_is_no_number_is_none)
 
 	for (unsigned i = 0; i < 4; i++) {
 		trap.value = values[i];
-		ck_assert(!is_good(
+		ck_assert(!is_valid(
 			octets, triad_collect_put_trap(&head, &trap, octets, ROOM)));
 		trap.value = 1;
 		trap.threshold = values[i];
-		ck_assert(!is_good(
+		ck_assert(!is_valid(
 			octets, triad_collect_put_trap(&head, &trap, octets, ROOM)));
 		trap.threshold = 1;
-		ck_assert(is_good(
+		ck_assert(is_valid(
 			octets, triad_collect_put_trap(&head, &trap, octets, ROOM)));
 	}
 }
 END_TEST
 
 static const struct {
-	const char *said, *received;
+	const char *sent, *received;
 } texts[] = {
 	{"", ""},
 	{"knoten-\xc3\xa4", "knoten-\xc3\xa4"},
@@ -603,7 +603,7 @@ START_TEST(test_text_is_printable_when_it_is_read)
 	size_t size;
 
 	memset(alive.name, 0, sizeof(alive.name));
-	memcpy(alive.name, texts[_i].said, strlen(texts[_i].said));
+	memcpy(alive.name, texts[_i].sent, strlen(texts[_i].sent));
 	size = triad_collect_put_alive(&head, &alive, octets, ROOM);
 	body = body_of(octets, size);
 	ck_assert(triad_collect_get_alive(&body, &got));
@@ -612,7 +612,7 @@ START_TEST(test_text_is_printable_when_it_is_read)
 }
 END_TEST
 
-/* The message has all octets that it speaks of. */
+/* The message is as long as its text's length requires. */
 START_TEST(test_text_longer_than_may_be_makes_it_none)
 {
 	uint8_t octets[ROOM];
@@ -621,11 +621,11 @@ START_TEST(test_text_longer_than_may_be_makes_it_none)
 	put(TRIAD_COLLECT_ALIVE, octets, ROOM);
 	memset(octets + HEAD, ' ', sizeof(octets) - HEAD);
 	octets[HEAD] = TRIAD_COLLECT_NAME_SIZE - 1;
-	ck_assert(is_good(octets, ROOM));
+	ck_assert(is_valid(octets, ROOM));
 	octets[HEAD] = TRIAD_COLLECT_NAME_SIZE;
-	ck_assert(!is_good(octets, ROOM));
+	ck_assert(!is_valid(octets, ROOM));
 	octets[HEAD] = 255;
-	ck_assert(!is_good(octets, ROOM));
+	ck_assert(!is_valid(octets, ROOM));
 }
 END_TEST
 
@@ -656,12 +656,12 @@ int main(void)
 	tcase_add_loop_test(cases, test_message_cut_anywhere_is_none,
 		TRIAD_COLLECT_ALIVE, TRIAD_COLLECT_N_KINDS);
 	tcase_add_loop_test(cases,
-		test_message_with_more_behind_it_is_good_but_for_lists,
+		test_message_with_octets_after_it_is_valid_except_lists,
 		TRIAD_COLLECT_ALIVE, TRIAD_COLLECT_N_KINDS);
 	tcase_add_test(cases, test_message_that_does_not_fit_is_not_written);
-	tcase_add_loop_test(
-		cases, test_list_as_long_as_may_be_is_good_and_one_longer_is_not, 0, 2);
-	tcase_add_test(cases, test_message_that_is_passed_on_says_how_often);
+	tcase_add_loop_test(cases,
+		test_list_of_the_maximal_length_is_valid_and_a_longer_one_is_not, 0, 2);
+	tcase_add_test(cases, test_message_that_is_passed_on_contains_how_often);
 	tcase_add_test(cases, test_head_of_others_is_distinguished);
 	tcase_add_test(cases, test_message_larger_than_may_be_is_foreign);
 	tcase_add_loop_test(cases, test_message_with_hostile_field_is_none, 0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An agent's table against managers whose messages come late, get lost or are doubled,
- * whose clocks are others, and while the agent is stopped. */
+/* An agent's table of paths when managers' messages come late, are lost or doubled,
+ * when managers' clocks differ, and when the agent is stopped for a while. */
 #include "collect/path_keeper.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define MS TRIAD_US_PER_MS
 #define ONE ~UINT64_C(0x1001)
 #define TWO ~UINT64_C(0x1002)
-#define AHEAD (UINT64_C(77) * TRIAD_US_PER_S) /* of a manager's clock */
+#define AHEAD (UINT64_C(77) * TRIAD_US_PER_S) /* a manager's clock minus the agent's */
 
 static struct triad_path_keeper keeper;
 static uint64_t now_us;
@@ -43,25 +43,25 @@ static bool receive_from(uint8_t *octets, size_t size)
 	return triad_path_keeper_receive(&keeper, &head, what, &body, now_us);
 }
 
-struct said {
+struct timed_beat {
 	uint64_t id, incarnation;
 	struct triad_path_beat beat;
 };
 
-static void receive_beat(const struct said *said)
+static void receive_beat(const struct timed_beat *timed_beat)
 {
 	const struct triad_collect_head head = {
-		.sender = said->id, .incarnation = said->incarnation};
+		.sender = timed_beat->id, .incarnation = timed_beat->incarnation};
 	uint8_t octets[64];
 
 	ck_assert(receive_from(octets,
-		triad_path_put_beat(&head, &said->beat, octets, sizeof(octets))));
+		triad_path_put_beat(&head, &timed_beat->beat, octets, sizeof(octets))));
 }
 
-/* A beat that was sent now, by a manager whose clock is ahead. */
-static struct said beat_of(uint64_t id, uint64_t generation)
+/* A beat sent now, by a manager whose clock is ahead of the agent's. */
+static struct timed_beat beat_of(uint64_t id, uint64_t generation)
 {
-	return (struct said){.id = id,
+	return (struct timed_beat){.id = id,
 		.incarnation = 5,
 		.beat = {.has_paths = generation,
 			.time_us = now_us + AHEAD,
@@ -70,12 +70,13 @@ static struct said beat_of(uint64_t id, uint64_t generation)
 
 static void beat_now(uint64_t id, uint64_t generation)
 {
-	struct said said = beat_of(id, generation);
+	struct timed_beat timed_beat = beat_of(id, generation);
 
-	receive_beat(&said);
+	receive_beat(&timed_beat);
 }
 
-/* A table with a row for each of 'n' LIDs, as one piece or two. */
+/* Receives a table with a row for each of 'n' LIDs; only its first piece unless
+ * 'is_whole'. */
 static void receive_table(uint64_t id, uint64_t generation, uint32_t n, bool is_whole)
 {
 	const struct triad_collect_head head = {.sender = id, .incarnation = 5};
@@ -105,7 +106,7 @@ static enum triad_path_state look(void)
 	return triad_path_keeper_look(&keeper, now_us, &until_us);
 }
 
-/* What it asks now; false: nothing. */
+/* Sets '*want' to the agent's request; false: it has none. */
 static bool step(struct triad_path_want *want)
 {
 	uint64_t manager, next_us;
@@ -113,18 +114,18 @@ static bool step(struct triad_path_want *want)
 	return triad_path_keeper_step(&keeper, now_us, want, &manager, &next_us);
 }
 
-/* Asks and is answered at once, with a table. */
+/* The agent asks, and is answered at once with a beat and a table. */
 static void be_valid(uint64_t id, uint64_t generation)
 {
 	struct triad_path_want want;
-	struct said said;
+	struct timed_beat timed_beat;
 
 	beat_now(id, generation);
 	ck_assert(step(&want));
 	ck_assert(want.wants_table);
-	said = beat_of(id, generation);
-	said.beat.echo = want.echo;
-	receive_beat(&said);
+	timed_beat = beat_of(id, generation);
+	timed_beat.beat.echo = want.echo;
+	receive_beat(&timed_beat);
 	receive_table(id, want.generation, 3, true);
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 }
@@ -151,7 +152,7 @@ START_TEST(test_another_generation_ends_it_at_once)
 	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
 	ck_assert(step(&want));
 	ck_assert_uint_eq(want.generation, 8);
-	/* The old table, on its way, is none. */
+	/* The agent ignores a table of the old generation that was in flight. */
 	receive_table(ONE, 7, 3, true);
 	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
 	receive_table(ONE, 8, 3, true);
@@ -161,10 +162,10 @@ START_TEST(test_another_generation_ends_it_at_once)
 }
 END_TEST
 
-/* What waits in a socket while the process is stopped. */
+/* Beats wait in the socket while the process is stopped. */
 START_TEST(test_beats_that_waited_are_old)
 {
-	struct said waited[8];
+	struct timed_beat waited[8];
 	struct triad_path_want want;
 
 	be_valid(ONE, 7);
@@ -176,35 +177,36 @@ START_TEST(test_beats_that_waited_are_old)
 		ck_assert_int_eq(look(), TRIAD_PATHS_NO_BEATS);
 	}
 	ck_assert_uint_eq(keeper.counts.n_late, 8);
-	/* It asks, in case its clock is to blame. */
+	/* The agent asks, to compare its clock with the manager's again. */
 	ck_assert(step(&want));
 	beat_now(ONE, 7);
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 }
 END_TEST
 
-/* The answer took long: then a beat counts as sent as early as it can have been. */
+/* If the answer took long, the offset of the clocks is uncertain.  The agent then takes
+ * the earliest possible time at which a beat was sent. */
 START_TEST(test_slow_answer_makes_beats_older)
 {
 	struct triad_path_want want;
-	struct said said;
+	struct timed_beat timed_beat;
 
 	beat_now(ONE, 7);
 	ck_assert(step(&want));
 	now_us += 600 * MS;
-	said = beat_of(ONE, 7);
-	said.beat.echo = want.echo;
-	receive_beat(&said);
+	timed_beat = beat_of(ONE, 7);
+	timed_beat.beat.echo = want.echo;
+	receive_beat(&timed_beat);
 	receive_table(ONE, 7, 3, true);
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 	now_us += TRIAD_PATH_LIFE_US - 600 * MS;
 	ck_assert_int_eq(look(), TRIAD_PATHS_NO_BEATS);
-	/* A faster one is better. */
+	/* A faster answer makes the offset more precise. */
 	beat_now(ONE, 7);
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
-	said = beat_of(ONE, 7);
-	said.beat.echo = now_us;
-	receive_beat(&said);
+	timed_beat = beat_of(ONE, 7);
+	timed_beat.beat.echo = now_us;
+	receive_beat(&timed_beat);
 	now_us += TRIAD_PATH_LIFE_US - 1;
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 }
@@ -215,7 +217,7 @@ START_TEST(test_two_that_answer_are_none)
 	be_valid(ONE, 7);
 	beat_now(TWO, 7);
 	ck_assert_int_eq(look(), TRIAD_PATHS_TWO);
-	/* One says that it does not. */
+	/* TWO reports that it answers no requests. */
 	beat_now(TWO, 0);
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 	beat_now(TWO, 7);
@@ -226,24 +228,25 @@ START_TEST(test_two_that_answer_are_none)
 }
 END_TEST
 
-/* The same number of another SM, or of another start of it, is another generation. */
+/* An equal number from another SM, or from another start of the SM, is another
+ * generation. */
 START_TEST(test_generations_of_two_sms_are_not_mistaken)
 {
-	struct said said;
+	struct timed_beat timed_beat;
 
 	be_valid(ONE, 7);
 	now_us += TRIAD_PATH_LIFE_US;
-	said = beat_of(TWO, 7);
-	said.beat.echo = now_us;
-	receive_beat(&said);
+	timed_beat = beat_of(TWO, 7);
+	timed_beat.beat.echo = now_us;
+	receive_beat(&timed_beat);
 	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
 	now_us += TRIAD_PATH_LIFE_US;
-	said = beat_of(ONE, 7);
-	said.incarnation = 6;
-	said.beat.echo = now_us;
-	receive_beat(&said);
+	timed_beat = beat_of(ONE, 7);
+	timed_beat.incarnation = 6;
+	timed_beat.beat.echo = now_us;
+	receive_beat(&timed_beat);
 	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
-	/* What its earlier start said. */
+	/* A beat of the SM's earlier start doesn't count. */
 	beat_now(ONE, 7);
 	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
 }
@@ -251,18 +254,18 @@ END_TEST
 
 START_TEST(test_beat_from_the_future_is_not_believed)
 {
-	struct said said;
+	struct timed_beat timed_beat;
 
 	be_valid(ONE, 7);
-	/* Our clock stood still for an hour. */
-	said = beat_of(ONE, 7);
-	said.beat.time_us += 3600 * TRIAD_US_PER_S;
-	receive_beat(&said);
+	/* The agent's clock stood still for an hour. */
+	timed_beat = beat_of(ONE, 7);
+	timed_beat.beat.time_us += 3600 * TRIAD_US_PER_S;
+	receive_beat(&timed_beat);
 	ck_assert_int_eq(look(), TRIAD_PATHS_NO_BEATS);
 	now_us += 400 * MS;
-	said.beat.time_us += 400 * MS;
-	said.beat.echo = now_us - 1;
-	receive_beat(&said);
+	timed_beat.beat.time_us += 400 * MS;
+	timed_beat.beat.echo = now_us - 1;
+	receive_beat(&timed_beat);
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 }
 END_TEST
@@ -270,7 +273,7 @@ END_TEST
 START_TEST(test_requests_are_repeated_later_each_time)
 {
 	struct triad_path_want want;
-	struct said said;
+	struct timed_beat timed_beat;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < 200; i++, now_us += 100 * MS) {
@@ -279,21 +282,21 @@ START_TEST(test_requests_are_repeated_later_each_time)
 	}
 	ck_assert_uint_ge(n, 5);
 	ck_assert_uint_le(n, 10);
-	/* What is new is asked for at once. */
+	/* The agent asks for a new generation at once. */
 	beat_now(ONE, 8);
 	ck_assert(step(&want));
 	ck_assert(!step(&want));
-	/* So is the same number of another start, and of another SM. */
-	said = beat_of(ONE, 8);
-	said.incarnation = 6;
-	receive_beat(&said);
+	/* It also does for the same number of another start, and of another SM. */
+	timed_beat = beat_of(ONE, 8);
+	timed_beat.incarnation = 6;
+	receive_beat(&timed_beat);
 	ck_assert(step(&want));
 	ck_assert(!step(&want));
-	said.beat.has_paths = false;
-	receive_beat(&said);
+	timed_beat.beat.has_paths = false;
+	receive_beat(&timed_beat);
 	beat_now(TWO, 8);
 	ck_assert(step(&want));
-	/* What ONE sends now is what nobody has asked for. */
+	/* The agent no longer waits for a table of ONE. */
 	receive_table(ONE, 8, 3, true);
 	ck_assert_uint_eq(keeper.counts.n_tables, 0);
 	receive_table(TWO, 8, 3, true);
@@ -323,7 +326,7 @@ START_TEST(test_pieces_out_of_order_make_no_table)
 	ck_assert(!receive_from(octets,
 		triad_path_put_piece(&head, table, TRIAD_PATH_PIECE_ROWS, &n, octets,
 			sizeof(octets))));
-	/* The second without the first. */
+	/* The second piece comes without the first. */
 	ck_assert(receive_from(octets,
 		triad_path_put_piece(&head, table, TRIAD_PATH_PIECE_ROWS, &n, octets,
 			sizeof(octets))));
@@ -342,13 +345,13 @@ END_TEST
 #define N_MESSAGES 256u
 #define STORM_MS 30000u
 
-/* On its way to the agent, or to the manager. */
+/* A message in flight to the agent or to the manager. */
 struct message {
 	uint64_t at_us; /* 0: free */
 	bool is_want;
 	struct triad_path_want want;
 	bool is_table;
-	struct said said;
+	struct timed_beat timed_beat;
 };
 
 struct sm {
@@ -356,7 +359,7 @@ struct sm {
 	uint64_t ahead_us;
 	bool is_answering;
 	uint64_t beat_us;
-	/* When each of its generations was over; UINT64_MAX: not yet. */
+	/* When each of its generations ended; UINT64_MAX: not yet. */
 	uint64_t over_us[512];
 };
 
@@ -385,9 +388,9 @@ static void post(struct storm *storm, struct message message)
 	ck_abort_msg("too many messages");
 }
 
-static struct said say(const struct sm *sm, uint64_t echo)
+static struct timed_beat make_beat(const struct sm *sm, uint64_t echo)
 {
-	return (struct said){.id = sm->id,
+	return (struct timed_beat){.id = sm->id,
 		.incarnation = sm->incarnation,
 		.beat = {.has_paths = sm->is_answering,
 			.time_us = now_us + sm->ahead_us,
@@ -403,7 +406,8 @@ static void end_generation(struct sm *sm)
 	sm->over_us[sm->generation] = UINT64_MAX;
 }
 
-/* An SM answers while it is master; it learns anew, restarts, hands over. */
+/* An SM answers while it is master.  At random it begins a new generation, hands over
+ * to the other SM, or restarts. */
 static void live(struct storm *storm, struct sm *sm, struct sm *other)
 {
 	unsigned dice = random_below(&storm->seed, 8000);
@@ -422,9 +426,9 @@ static void live(struct storm *storm, struct sm *sm, struct sm *other)
 	if (now_us - sm->beat_us < TRIAD_PATH_BEAT_US)
 		return;
 	sm->beat_us = now_us;
-	/* One that is no master is silent. */
+	/* An SM that isn't master sends no beats. */
 	if (sm->is_answering)
-		post(storm, (struct message){.said = say(sm, 0)});
+		post(storm, (struct message){.timed_beat = make_beat(sm, 0)});
 }
 
 static void answer(struct storm *storm, const struct message *asked)
@@ -432,24 +436,27 @@ static void answer(struct storm *storm, const struct message *asked)
 	for (unsigned i = 0; i < 2; i++) {
 		struct sm *sm = &storm->sms[i];
 
-		if (sm->id != asked->said.id || !sm->is_answering)
+		if (sm->id != asked->timed_beat.id || !sm->is_answering)
 			continue;
-		post(storm, (struct message){.said = say(sm, asked->want.echo)});
+		post(storm,
+			(struct message){
+				.timed_beat = make_beat(sm, asked->want.echo)});
 		if (asked->want.wants_table && asked->want.generation == sm->generation)
 			post(storm,
-				(struct message){.is_table = true, .said = say(sm, 0)});
+				(struct message){.is_table = true,
+					.timed_beat = make_beat(sm, 0)});
 	}
 }
 
-static void receive_storm_table(const struct said *said)
+static void receive_storm_table(const struct timed_beat *timed_beat)
 {
 	const struct triad_collect_head head = {
-		.sender = said->id, .incarnation = said->incarnation};
+		.sender = timed_beat->id, .incarnation = timed_beat->incarnation};
 	struct triad_path_table *table = triad_path_table_new(1);
 	uint8_t octets[128];
 	uint32_t n;
 
-	table->generation = said->beat.generation;
+	table->generation = timed_beat->beat.generation;
 	table->lid = 1;
 	table->rows[0] = (struct triad_path_row){.guid = 1, .lid = 1};
 	(void)receive_from(octets,
@@ -457,7 +464,7 @@ static void receive_storm_table(const struct said *said)
 	triad_path_table_unref(table);
 }
 
-/* Messages that have come; the agent's wait while it is stopped. */
+/* Delivers messages that are due; those to the agent wait while it is stopped. */
 static void deliver(struct storm *storm, bool is_stopped)
 {
 	for (unsigned i = 0; i < N_MESSAGES; i++) {
@@ -470,13 +477,13 @@ static void deliver(struct storm *storm, bool is_stopped)
 		if (message.is_want)
 			answer(storm, &message);
 		else if (message.is_table)
-			receive_storm_table(&message.said);
+			receive_storm_table(&message.timed_beat);
 		else
-			receive_beat(&message.said);
+			receive_beat(&message.timed_beat);
 	}
 }
 
-/* What may be used was true less than a second ago. */
+/* Checks that a table that may be used was current less than a second ago. */
 static void check_look(struct storm *storm)
 {
 	storm->n_looks++;
@@ -503,7 +510,7 @@ static void ask(struct storm *storm)
 	uint64_t next_us;
 
 	if (triad_path_keeper_step(
-		    &keeper, now_us, &message.want, &message.said.id, &next_us))
+		    &keeper, now_us, &message.want, &message.timed_beat.id, &next_us))
 		post(storm, message);
 }
 
@@ -546,8 +553,9 @@ START_TEST(test_storm_no_old_table)
 }
 END_TEST
 
-/* Of all storms together 80 %: in a single one, SMs may change unusually often. */
-START_TEST(test_good_network_mostly_valid)
+/* The table is valid 80 % of the time of all storms together.  In a single storm, SMs
+ * may change unusually often. */
+START_TEST(test_network_without_faults_mostly_valid)
 {
 	static struct storm storm;
 	uint64_t n_valid = 0, n_looks = 0;
@@ -583,6 +591,6 @@ int main(void)
 	tcase_add_test(cases, test_requests_are_repeated_later_each_time);
 	tcase_add_test(cases, test_pieces_out_of_order_make_no_table);
 	tcase_add_loop_test(cases, test_storm_no_old_table, 0, 16);
-	tcase_add_test(cases, test_good_network_mostly_valid);
+	tcase_add_test(cases, test_network_without_faults_mostly_valid);
 	return run_cases(cases);
 }

@@ -11,7 +11,7 @@ static const struct triad_collect_head head = {
 	.kind = TRIAD_COLLECT_PATHS, .sender = 0x1234, .incarnation = 7};
 static uint8_t octets[TRIAD_PATH_MESSAGE_SIZE];
 
-/* Behind what it is. */
+/* Returns the body after the kind of message, and checks the kind. */
 static struct triad_wire open_message(size_t size, enum triad_path_what what)
 {
 	struct triad_collect_head found;
@@ -122,7 +122,7 @@ START_TEST(test_table_of_all_lids_is_read_as_written)
 }
 END_TEST
 
-/* Rows may grow in a later Triad. */
+/* A later Triad may append to rows. */
 START_TEST(test_row_that_is_longer_is_read_without_its_end)
 {
 	uint64_t seed = 1;
@@ -184,7 +184,7 @@ START_TEST(test_piece_with_impossible_numbers_is_refused)
 	ck_assert(!is_accepted(22, 2, 0, 0));
 	ck_assert(!is_accepted(22, 2, 0xc000, 0));
 	ck_assert(!is_accepted(32, 4, 2, 1));
-	/* Of the first row: its GUID, LID, LMC, SL, MTU, rate. */
+	/* The first row's GUID, LID, LMC, SL, MTU and rate. */
 	ck_assert(!is_accepted(41, 8, 0, 0));
 	ck_assert(!is_accepted(49, 2, 0, 0));
 	ck_assert(!is_accepted(49, 2, 0xc000, 0));

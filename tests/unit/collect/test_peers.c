@@ -61,7 +61,7 @@ START_TEST(test_peers_full_entry_of_who_is_gone_is_reused)
 }
 END_TEST
 
-START_TEST(test_found_by_name_or_guid_when_heard_since)
+START_TEST(test_found_by_name_or_guid_when_received_since)
 {
 	receive_from(0x1f, 1, "node-a", 100 * S);
 	ck_assert_ptr_eq(triad_peers_find_name(&peers, "node-a", 100 * S),
@@ -84,6 +84,6 @@ int main(void)
 	tcase_add_test(cases, test_last_word_is_there);
 	tcase_add_test(cases, test_word_of_a_past_start_is_refused_until_it_was_silent);
 	tcase_add_test(cases, test_peers_full_entry_of_who_is_gone_is_reused);
-	tcase_add_test(cases, test_found_by_name_or_guid_when_heard_since);
+	tcase_add_test(cases, test_found_by_name_or_guid_when_received_since);
 	return run_cases(cases);
 }

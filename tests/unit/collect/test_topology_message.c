@@ -26,7 +26,7 @@ static int take(struct triad_topology_pieces *pieces, size_t size, uint64_t know
 	return triad_topology_pieces_add(pieces, &body, known, fabric, hash);
 }
 
-/* Of ports whose LID is asked; others need none. */
+/* Compares P_Keys of ports that are queried by LID; messages omit those of others. */
 static void check_same_pkeys(const struct triad_fabric *a,
 	const struct triad_fabric_port *p, const struct triad_fabric *b,
 	const struct triad_fabric_port *q)
@@ -76,7 +76,7 @@ START_TEST(test_fabric_comes_back_as_it_was_whatever_the_order_of_its_pieces)
 	unsigned n;
 	int error = EAGAIN;
 
-	/* Of every other port it is not known what it supports. */
+	/* For every second port, the supported widths and speeds are unknown. */
 	for (uint32_t i = 0; i < fabric->n_ports; i += 2) {
 		fabric->ports[i].width_supported = 3;
 		fabric->ports[i].speed_supported = 7;
@@ -91,7 +91,7 @@ START_TEST(test_fabric_comes_back_as_it_was_whatever_the_order_of_its_pieces)
 
 		ck_assert_int_eq(error, EAGAIN);
 		error = take(pieces, size, 0, &found, &hash);
-		if (i) /* twice does no harm */
+		if (i) /* a repeated piece does no harm */
 			ck_assert_int_eq(take(pieces, size, 0, &found, &hash), EAGAIN);
 	}
 	ck_assert_int_eq(error, 0);
@@ -162,8 +162,8 @@ START_TEST(test_piece_with_any_octet_changed_gives_the_fabric_or_nothing)
 }
 END_TEST
 
-/* A switch and its three hosts for each of 'n_tables' tables of two P_Keys; every
- * fourth host has none that is known. */
+/* For each of 'n_tables' tables of two P_Keys, a switch and its three hosts; the table
+ * of every fourth host is unknown. */
 static struct triad_fabric *many_tables(unsigned n_tables)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
@@ -307,7 +307,7 @@ START_TEST(test_part_has_own_nodes_and_the_far_ends_of_their_links)
 
 	is_own[own] = true;
 	ck_assert_int_eq(triad_distance_part(fabric, is_own, &part), 0);
-	/* itself, two hosts, two neighbours */
+	/* the switch itself, two hosts, two neighbouring switches */
 	ck_assert_uint_eq(part->n_nodes, 5);
 	at = triad_fabric_find_node(part, 0x201);
 	ck_assert_uint_eq(part->nodes[at].n_ports, fabric->nodes[own].n_ports);

@@ -15,8 +15,8 @@
 static struct triad_command command;
 static char message[512], help[TRIAD_COMMAND_HELP_SIZE];
 
-/* Parses a line as a shell would split it.  The word after the last is none of
- * them: it must not be looked at. */
+/* Parses a line, split like in a shell.  Another word follows in memory; the parser
+ * must not read it. */
 static int parse(const char *line)
 {
 	const char *given[64];
@@ -41,7 +41,7 @@ static int parse(const char *line)
 		ck_assert_int_eq(command.verb, verb_);                                 \
 	} while (0)
 
-/* Refused with exactly this sentence. */
+/* Checks that the line is refused with exactly this message. */
 #define ASSERT_REFUSED(line, sentence)                                                 \
 	do {                                                                           \
 		ck_assert_msg(parse(line) == EINVAL, "%s", line);                      \
@@ -224,12 +224,13 @@ START_TEST(test_parse_moment_read_and_refused_where_no_past_is_kept)
 	};
 
 	ASSERT_PARSED("links --at 2026-01-02T03:04:05", TRIAD_COMMAND_LINKS);
-	/* All of that second. */
+	/* The time includes the whole second. */
 	ck_assert_uint_eq(command.at_us, UINT64_C(1767323045999999));
 	ASSERT_PARSED("perf top --at 90m", TRIAD_COMMAND_PERF_TOP);
 	ck_assert_uint_eq(command.at_us, 0);
 	ck_assert_uint_eq(command.at_ago_us, UINT64_C(5400000000));
-	/* Of an image, with all options; and what it answered. */
+	/* Commands that read an image, with all options, and those whose answers it
+	 * keeps. */
 	ASSERT_PARSED("perf ber --at 2h --all --type ca", TRIAD_COMMAND_PERF_BER);
 	ASSERT_PARSED("cables leaf-01 --at 2h", TRIAD_COMMAND_CABLES);
 	ASSERT_PARSED("get qos --at 2h", TRIAD_COMMAND_GET);
@@ -254,8 +255,8 @@ START_TEST(test_parse_moment_read_and_refused_where_no_past_is_kept)
 }
 END_TEST
 
-/* What changes something, of all that can be typed; readers may type the rest.  A new
- * command must be in one of the two lists. */
+/* The commands that change something; users who may only read may use the others.  A
+ * new command must be in one of the two lists. */
 START_TEST(test_parse_commands_classed)
 {
 	static const char *const reads[] = {"help", "health", "status", "links",
@@ -324,8 +325,8 @@ START_TEST(test_parse_since_is_a_time_or_a_length)
 		{"90m", 0, 5400},
 		{"30", 0, 30},
 	};
-	static const char *const bad[] = {"yesterday", "0", "2026-13-01", "2026-01-02T",
-		"2026-01-02T03:04:05ZZ", "-2d", "1969-01-01", "2w"};
+	static const char *const invalid[] = {"yesterday", "0", "2026-13-01",
+		"2026-01-02T", "2026-01-02T03:04:05ZZ", "-2d", "1969-01-01", "2w"};
 	char line[64];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -336,8 +337,8 @@ START_TEST(test_parse_since_is_a_time_or_a_length)
 		ck_assert_uint_eq(command.since_us, cases[i].at_s * 1000000);
 		ck_assert_uint_eq(command.since_length_us, cases[i].length_s * 1000000);
 	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		snprintf(line, sizeof(line), "history --since %s", bad[i]);
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(*invalid); i++) {
+		snprintf(line, sizeof(line), "history --since %s", invalid[i]);
 		ck_assert_msg(parse(line) == EINVAL, "%s", line);
 		ck_assert_ptr_nonnull(
 			strstr(message, "allowed are a time, 2026-01-02"));
@@ -429,7 +430,7 @@ START_TEST(test_parse_interval_without_watch_refused)
 }
 END_TEST
 
-/* triadctl carries them out; both ends read them. */
+/* triadctl carries out these options, but both it and the server parse them. */
 START_TEST(test_parse_layout_of_tables)
 {
 	ASSERT_PARSED("perf show --columns node,port --sort -port --no-headings --raw",
@@ -451,7 +452,7 @@ START_TEST(test_parse_layout_of_tables)
 }
 END_TEST
 
-/* Every command that reads, and none that changes something. */
+/* Every command that only reads can be watched; none that changes something can. */
 START_TEST(test_parse_watch_of_all_that_read)
 {
 	for (size_t i = 0; i < TRIAD_N_COMMANDS; i++) {
@@ -483,7 +484,7 @@ START_TEST(test_parse_unknown_command_guessed)
 	ASSERT_REFUSED("'perf show' --json",
 		"unknown command 'perf show'; did you mean 'perf show'?");
 	ASSERT_REFUSED("zzz", "unknown command 'zzz'; 'help' lists all");
-	/* Part of a name: three at most. */
+	/* For part of a name there are at most three guesses. */
 	ASSERT_REFUSED("show", "unknown command 'show'; did you mean 'perf show'?");
 	ASSERT_REFUSED("plan",
 		"unknown command 'plan'; did you mean 'qos plan' or 'port plan'?");
@@ -806,7 +807,7 @@ START_TEST(test_help_top_lists_every_counter)
 }
 END_TEST
 
-/* What help gives in brackets as the default. */
+/* The defaults that help gives in brackets must be those of the parser. */
 START_TEST(test_help_defaults_are_the_parsers)
 {
 	char limit[16], interval[16], by[64];

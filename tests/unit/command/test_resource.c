@@ -9,7 +9,7 @@
 static struct triad_resource resource;
 static char message[512];
 
-/* The words, with a blank between them; or the sentence. */
+/* The words with blanks between them; or the error message. */
 static const char *read_target(const char *target)
 {
 	static char joined[TRIAD_RESOURCE_SIZE];
@@ -63,7 +63,7 @@ END_TEST
 START_TEST(test_query_bad_reported)
 {
 	static const struct {
-		const char *target, *says;
+		const char *target, *expected;
 	} cases[] = {
 		{"/api/v1/version?watch",
 			"'version' has no parameter 'watch'; it has limit and offset"},
@@ -83,13 +83,13 @@ START_TEST(test_query_bad_reported)
 		ck_assert_int_eq(triad_resource_read(cases[i].target, &resource,
 					 message, sizeof(message)),
 			EINVAL);
-		ck_assert_msg(strstr(message, cases[i].says), "%s: %s", cases[i].target,
-			message);
+		ck_assert_msg(strstr(message, cases[i].expected), "%s: %s",
+			cases[i].target, message);
 	}
 }
 END_TEST
 
-/* Whatever the tables get: what a reader may not do is no resource. */
+/* Whatever commands are added: one that a reader may not use is no resource. */
 START_TEST(test_verbs_that_change_are_none)
 {
 	unsigned n = 0;

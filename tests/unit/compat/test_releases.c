@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What earlier releases wrote (tests/compat/VERSION) is read, all of it: what was read
- * is written as it was.  A higher version is refused as such. */
+/* Files and messages of earlier releases (tests/compat/VERSION) are read completely:
+ * written again, they are the same.  A higher version is refused as such. */
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 #include "tests/unit/run.h"
 
 #define MAX_SIZE 16384
-/* Behind the magic. */
+/* The offset of the version, after the magic. */
 #define VERSION_AT 4
 #define COLLECT_VERSION_AT 2
 
@@ -37,7 +37,8 @@ static void read_file(struct file *file)
 	fclose(stream);
 }
 
-/* Calls check() with the file of that name, which may have '*', of each release. */
+/* Calls check() for the files of each release whose name matches; 'name' may contain
+ * '*'. */
 static void for_each(const char *name, void (*check)(struct file *file))
 {
 	static struct file file;
@@ -119,7 +120,7 @@ static void check_journal(struct file *file)
 		triad_journal_reader_take(&reader, (char *)file->octets, file->size),
 		0);
 	ck_assert_uint_eq(reader.n_bad, 0);
-	/* A port's later record takes the place of an earlier one. */
+	/* A port's later record replaces an earlier one. */
 	for (; (record = triad_history_latest(history, n)); n++) {
 		(void)triad_record_format(record, line);
 		ck_assert_msg(strstr((char *)file->octets, line), "%s", line);
@@ -182,7 +183,7 @@ static void check_alive(struct file *file)
 	struct triad_wire body;
 	uint8_t again[MAX_SIZE];
 
-	/* A later release has more behind. */
+	/* A later release may append octets. */
 	memset(file->octets + file->size, 0xff, 9);
 	ck_assert_int_eq(
 		triad_collect_get_head(file->octets, file->size + 9, &head, &body),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What tests of triad.conf stand on: a configuration, the defaults beside it, and what
- * was reported.  Nobody shares the configuration, so tests may change it. */
+/* The fixture of tests of triad.conf: a configuration, the defaults, and the
+ * diagnostics.  No other code has a reference to the configuration, so tests may change
+ * it. */
 #ifndef TRIAD_TESTS_UNIT_CONF_CONF_FIXTURE_H
 #define TRIAD_TESTS_UNIT_CONF_CONF_FIXTURE_H
 
@@ -15,12 +16,12 @@
 static struct triad_conf *conf, *defaults;
 static struct triad_diags diags;
 
-/* Puts the defaults in the place of '*place'. */
-static inline void renew(struct triad_conf **place)
+/* Replaces '*owned' by a configuration with defaults. */
+static inline void renew(struct triad_conf **owned)
 {
-	triad_conf_unref(*place);
-	*place = triad_conf_new(GUID);
-	ck_assert_ptr_nonnull(*place);
+	triad_conf_unref(*owned);
+	*owned = triad_conf_new(GUID);
+	ck_assert_ptr_nonnull(*owned);
 }
 
 static inline void begin(void)

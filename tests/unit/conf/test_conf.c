@@ -29,7 +29,7 @@ static char *all_diags(void)
 
 #define ASSERT_DIAGS(expected) ck_assert_str_eq(all_diags(), expected)
 
-/* One mistake, which says all that 'words' say. */
+/* Checks that the parser reports one mistake, whose text contains all these words. */
 #define ASSERT_ONE_DIAG(file, line_, ...)                                              \
 	do {                                                                           \
 		const char *const words_[] = {__VA_ARGS__};                            \
@@ -301,7 +301,7 @@ START_TEST(test_parse_booleans_all_spellings)
 {
 	static const char *const yes[] = {"true", "yes", "on", "1", "True", "YES"};
 	static const char *const no[] = {"false", "no", "off", "0", "FALSE", "Off"};
-	static const char *const bad[] = {"", "maybe", "2", "tru", "true false"};
+	static const char *const invalid[] = {"", "maybe", "2", "tru", "true false"};
 
 	renew(&conf);
 	for (size_t i = 0; i < 6; i++) {
@@ -311,18 +311,18 @@ START_TEST(test_parse_booleans_all_spellings)
 		ck_assert(conf->perfmgr.enabled);
 	}
 	for (size_t i = 0; i < 5; i++)
-		ck_assert_int_eq(set("perfmgr.enabled", bad[i]), EINVAL);
+		ck_assert_int_eq(set("perfmgr.enabled", invalid[i]), EINVAL);
 }
 END_TEST
 
 START_TEST(test_parse_numbers_strictly_decimal)
 {
-	static const char *const bad[] = {"", "-1", "+60", "0x3c", "6 0", "60x",
+	static const char *const invalid[] = {"", "-1", "+60", "0x3c", "6 0", "60x",
 		"60 MB", "6.0", "99999999999999999999", "18446744073709551617"};
 
 	renew(&conf);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ck_assert_int_eq(set("perfmgr.sweep_period", bad[i]), EINVAL);
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)
+		ck_assert_int_eq(set("perfmgr.sweep_period", invalid[i]), EINVAL);
 	ck_assert(is_equal(conf, defaults));
 	ck_assert_int_eq(set("perfmgr.sweep_period", "007"), 0);
 	ck_assert_uint_eq(conf->perfmgr.sweep_period_s, 7);
@@ -382,7 +382,7 @@ START_TEST(test_parse_repeated_names_refused)
 }
 END_TEST
 
-START_TEST(test_parse_bad_values_say_what_is_allowed)
+START_TEST(test_parse_bad_values_report_what_is_allowed)
 {
 	ASSERT_ONE_DIAG("[perfmgr]\nenabled = maybe\n", 2, "perfmgr.enabled", "'maybe'",
 		"true or false");
@@ -410,7 +410,7 @@ START_TEST(test_parse_bad_paths_refused)
 }
 END_TEST
 
-/* 'n' octets, of which '%g' stands for 18. */
+/* A path of 'n' octets, of which "%g" stands for 18. */
 static const char *socket_of_length(int n)
 {
 	static char text[512];
@@ -627,7 +627,7 @@ END_TEST
 
 START_TEST(test_port_section_bad_guid_refused)
 {
-	/* The port manager's section: somebody may have forgotten the GUID. */
+	/* [port] is the port manager's section; the user may have forgotten a GUID. */
 	ASSERT_ONE_DIAG("[port]\nperfmgr.window = 1\n", 2, "in [port]");
 	ASSERT_ONE_DIAG("[port 0]\nx = 1\n", 1, "'0'");
 	ASSERT_ONE_DIAG("[port 0x0]\nx = 1\n", 1, "'0x0'");
@@ -669,7 +669,8 @@ START_TEST(test_set_unknown_key_refused)
 	ck_assert_int_eq(set("", "1"), ENOENT);
 	ck_assert_int_eq(set("perfmgr.", "1"), ENOENT);
 	ck_assert_int_eq(set("perfmgrx.window", "1"), ENOENT);
-	/* No section is like that one, so 'ber' is no guess; a key's whole name is. */
+	/* No section's name is similar, so there is no guess from 'ber' alone, but from
+	 * a key's whole name. */
 	begin();
 	ck_assert_int_eq(set("foo.bar", "1"), ENOENT);
 	ASSERT_DIAGS("triad.conf: unknown key 'foo.bar'; 'triadctl get' lists all, and "
@@ -702,7 +703,7 @@ END_TEST
 
 /* --- back to text ------------------------------------------------------ */
 
-/* One that no check refuses, or nothing. */
+/* A text that all checks accept, or an empty one. */
 static const char *random_text(const struct triad_conf_key *key)
 {
 	static const char *const texts[] = {"spine-*; 0x1f", "1-4; 7", "PortXmitWait",
@@ -746,7 +747,7 @@ static void random_value(const struct triad_conf_key *key, char *text, size_t si
 	}
 }
 
-/* Sections of the random files, and what of a row stands in them. */
+/* Sections of the random files, and which element of a key's values they set. */
 static const struct {
 	const char *heading, *section;
 	unsigned element;
@@ -765,7 +766,8 @@ static bool stands_in(const struct triad_conf_key *key, size_t section)
 		!(key->per == TRIAD_CONF_ONCE && random_sections[section].element);
 }
 
-/* A right file in which each key may stand; of TLS both or none. */
+/* A valid file with random keys.  The keys of TLS are always there, as they need each
+ * other. */
 static GString *random_file(void)
 {
 	GString *text = g_string_new("# random\n");
@@ -789,7 +791,7 @@ static GString *random_file(void)
 	return text;
 }
 
-/* What GLib reads in the file, in the place of our parser. */
+/* Reads the file with GLib's parser instead of Triad's. */
 static void read_with_glib(const GString *text, struct triad_conf *read)
 {
 	GKeyFile *file = g_key_file_new();
@@ -834,7 +836,8 @@ START_TEST(test_parse_random_files_as_glib_reads_them)
 }
 END_TEST
 
-/* The whole configuration as a port's section; groups need theirs. */
+/* Writes the whole configuration as a port's section; groups also need their own
+ * sections. */
 static void write_as_port_section(GString *text)
 {
 	g_string_assign(text, "[group g0]\n[group g1]\n[port " GUID_TEXT "]\n");
@@ -855,7 +858,8 @@ START_TEST(test_format_every_value_parses_to_itself)
 		*first = *conf;
 		ck_assert_msg(!parse(text->str), "%s%s", text->str, all_diags());
 		ck_assert_msg(is_equal(conf, first), "seed 43: %s", text->str);
-		/* The text has every key; the file it was made from had some. */
+		/* The text has every key, but the original file had only some, so
+		 * 'in_file' differs. */
 		ck_assert_mem_eq(conf, first, offsetof(struct triad_conf, in_file));
 		g_string_free(text, TRUE);
 	}
@@ -883,7 +887,7 @@ int main(void)
 	tcase_add_test(cases, test_webhook_is_a_url_without_password);
 	tcase_add_test(cases, test_parse_unknown_names_guessed);
 	tcase_add_test(cases, test_parse_repeated_names_refused);
-	tcase_add_test(cases, test_parse_bad_values_say_what_is_allowed);
+	tcase_add_test(cases, test_parse_bad_values_report_what_is_allowed);
 	tcase_add_test(cases, test_parse_bad_paths_refused);
 	tcase_add_test(cases, test_parse_path_as_long_as_a_socket_may_be_taken);
 	tcase_add_test(cases, test_parse_path_too_long_refused);

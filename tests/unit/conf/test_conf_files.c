@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* triad.conf as a file; and the example and the manual page beside the table. */
+/* triad.conf as a file; compares the example and the manual page with the table of
+ * keys. */
 #include "config.h"
 
 #include "triad/conf.h"
@@ -24,7 +25,7 @@ static const char *first_diag(void)
 	return text;
 }
 
-/* No padding counts: both began as zeros. */
+/* Comparing octets is enough: padding is zero in both. */
 static bool is_equal(const struct triad_conf *a, const struct triad_conf *b)
 {
 	return !memcmp(a, b, offsetof(struct triad_conf, in_file));
@@ -159,7 +160,8 @@ START_TEST(test_example_of_an_agent_has_no_mistake)
 }
 END_TEST
 
-/* The comment and the line "key = default" of a key in its section of the example. */
+/* Checks that a key's section of the example has its comment and its line "key =
+ * default". */
 static void check_example_entry(const char *text, const struct triad_conf_key *key)
 {
 	char line[256];
@@ -205,7 +207,7 @@ START_TEST(test_example_with_all_keys_uncommented_is_the_defaults)
 }
 END_TEST
 
-/* The sections that stand as examples in comments, set off by four blanks. */
+/* Comments of the example contain sections, indented by four blanks. */
 START_TEST(test_example_sections_in_comments_have_no_mistake)
 {
 	char *text = read_source("docs/triad.conf.example");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* triad.conf: what is there more than once, and what must fit together. */
+/* triad.conf: sections that may occur more than once, and values that depend on each
+ * other. */
 #include "triad/conf.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ static const struct triad_threshold *threshold(unsigned scope, unsigned counter)
 		ck_assert_uint_eq(threshold(scope, counter)->unit, unit_);             \
 	} while (0)
 
-/* 'diags' hold one mistake, which says all that 'words' say. */
+/* Checks that 'diags' has one mistake, whose text contains all these words. */
 #define ASSERT_DIAG(line_, ...)                                                        \
 	do {                                                                           \
 		const char *const words_[] = {__VA_ARGS__};                            \
@@ -383,7 +384,7 @@ START_TEST(test_texts_checked)
 }
 END_TEST
 
-START_TEST(test_paths_may_be_empty_where_a_row_says_so)
+START_TEST(test_paths_may_be_empty_where_a_row_allows_it)
 {
 	ck_assert_int_eq(parse("[alerts]\nfile =\n[prometheus]\ntoken_file =\n"
 			       "[port " GUID_TEXT "]\nprofile.file =\n"
@@ -548,7 +549,7 @@ int main(void)
 	tcase_add_test(cases, test_set_mistakes_change_nothing);
 	tcase_add_test(cases, test_set_value_too_long_refused);
 	tcase_add_test(cases, test_texts_checked);
-	tcase_add_test(cases, test_paths_may_be_empty_where_a_row_says_so);
+	tcase_add_test(cases, test_paths_may_be_empty_where_a_row_allows_it);
 	tcase_add_test(cases, test_tls_needs_certificate_and_key);
 	tcase_add_test(cases, test_web_for_other_hosts_needs_tls_and_token);
 	tcase_add_test(cases, test_needs_of_both_listeners_are_reported_at_once);

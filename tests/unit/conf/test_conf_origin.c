@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where values are from, and keys by name. */
+/* The origin of values, and access to keys by name. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ START_TEST(test_origin_default_file_or_set)
 	check("perfmgr.window", "7", TRIAD_CONF_FROM_SET);
 	check("group.b.skip", "true", TRIAD_CONF_FROM_SET);
 	check("group.a.skip", "true", TRIAD_CONF_FROM_FILE);
-	/* A mistake changes nothing. */
+	/* A refused value doesn't change the origin. */
 	ck_assert_int_eq(set("perfmgr.retries", "x"), EINVAL);
 	check("perfmgr.retries", "2", TRIAD_CONF_FROM_DEFAULT);
 }
@@ -52,7 +52,7 @@ START_TEST(test_origin_of_port_sections)
 }
 END_TEST
 
-/* What waits for a restart is in force as it was, from where it was. */
+/* A value that needs a restart keeps its former value and origin until then. */
 START_TEST(test_origin_kept_with_what_needs_a_restart)
 {
 	struct triad_conf *in_force = triad_conf_new(GUID);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* References to a configuration, and what becomes of it when memory is short. */
+/* References to a configuration, and shortages of memory. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@ void __real_free(void *memory);
 void __wrap_free(void *memory);
 
 static const void *watched;
-static atomic_uint n_freed; /* times that 'watched' was */
+static atomic_uint n_freed; /* how often 'watched' was freed */
 
 void __wrap_free(void *memory)
 {

@@ -44,14 +44,14 @@ END_TEST
 
 START_TEST(test_nodes_guids_checked_patterns_taken)
 {
-	static const char *const good[] = {
+	static const char *const valid[] = {
 		"", "*", "0x1; spine-*; 0X00ff", "[a-c]?x", "node with blanks mlx5_0"};
-	static const char *const bad[] = {"0x", "0x0", "a; 0xnode", "0x0002c9*"};
+	static const char *const invalid[] = {"0x", "0x0", "a; 0xnode", "0x0002c9*"};
 
 	for (size_t i = 0; i < 5; i++)
-		ck_assert(triad_nodes_check(good[i], reason, sizeof(reason)));
+		ck_assert(triad_nodes_check(valid[i], reason, sizeof(reason)));
 	for (size_t i = 0; i < 4; i++) {
-		ck_assert(!triad_nodes_check(bad[i], reason, sizeof(reason)));
+		ck_assert(!triad_nodes_check(invalid[i], reason, sizeof(reason)));
 		ASSERT_REASON("GUID");
 	}
 }
@@ -93,15 +93,16 @@ END_TEST
 
 START_TEST(test_ports_garbage_refused)
 {
-	static const char *const bad[] = {"255", "1-255", "4-1", "-4", "1-", "1-2-3",
-		"a", "1,2", "+1", "1 2", "4294967297", "-"};
+	static const char *const invalid[] = {"255", "1-255", "4-1", "-4", "1-",
+		"1-2-3", "a", "1,2", "+1", "1 2", "4294967297", "-"};
 	uint8_t set[32];
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		ck_assert_msg(!triad_ports_parse(bad[i], set, reason, sizeof(reason)),
-			"%s taken", bad[i]);
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
+		ck_assert_msg(
+			!triad_ports_parse(invalid[i], set, reason, sizeof(reason)),
+			"%s taken", invalid[i]);
 		ASSERT_REASON("0 to 254");
-		ASSERT_REASON(bad[i]);
+		ASSERT_REASON(invalid[i]);
 	}
 }
 END_TEST
@@ -150,16 +151,16 @@ END_TEST
 
 START_TEST(test_address_garbage_refused)
 {
-	static const char *const bad[] = {"", ":", ":1", "*:1", "localhost:1",
+	static const char *const invalid[] = {"", ":", ":1", "*:1", "localhost:1",
 		"10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536", "10.0.0.1:1:2", "::1",
 		"::1:9315", "[::1", "[::1]x:1", "[::1]9315", "[::1]:", "[10.0.0.1]:1",
 		"10.0.0:1", "[fe80::1%eth0]:1", "10.0.0.1 :1"};
 	struct triad_address address;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		ck_assert_msg(!triad_address_parse(
-				      bad[i], 6343, &address, reason, sizeof(reason)),
-			"%s taken", bad[i]);
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
+		ck_assert_msg(!triad_address_parse(invalid[i], 6343, &address, reason,
+				      sizeof(reason)),
+			"%s taken", invalid[i]);
 		ASSERT_REASON("ADDRESS[:PORT]");
 	}
 	ck_assert(

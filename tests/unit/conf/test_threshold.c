@@ -49,11 +49,11 @@ END_TEST
 
 START_TEST(test_threshold_garbage_refused)
 {
-	static const char *const bad[] = {"", " ", "ten/sweep", "-1/s", "+1/s", " 1/s",
-		"inf/s", "nan/s", "0x10/s", "/s", "%", "off/s", "1/s off"};
+	static const char *const invalid[] = {"", " ", "ten/sweep", "-1/s", "+1/s",
+		" 1/s", "inf/s", "nan/s", "0x10/s", "/s", "%", "off/s", "1/s off"};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ASSERT_REFUSED(bad[i], 0, "10/sweep");
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)
+		ASSERT_REFUSED(invalid[i], 0, "10/sweep");
 	ASSERT_REFUSED("10", 0, "has no unit");
 	ASSERT_REFUSED("10/h", 0, "unknown unit");
 	ASSERT_REFUSED("1e/s", 0, "unknown unit");

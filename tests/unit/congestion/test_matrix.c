@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who sends to whom, learnt from the rates of links while the traffic is known. */
+/* Which host sends to which, estimated from the rates of links; the test knows the
+ * traffic. */
 #include "congestion/matrix.h"
 
 #include <errno.h>
@@ -80,7 +81,8 @@ static void sweep(void)
 	ck_assert_int_eq(triad_congestion_matrix_learn(&matrix, turns, loads), 0);
 }
 
-/* Hosts 0 and 1, by the same port of their edge: one to a slow host, one elsewhere. */
+/* Adds flows of hosts 0 and 1 through the same port of their edge: one to a slow host,
+ * one to another host. */
 static void add_two(void)
 {
 	flows_set_drain(flows, host(5), 0.2);
@@ -88,7 +90,7 @@ static void add_two(void)
 	ck_assert_uint_ne(flows_add(flows, host(1), host(13), 0.9), UINT32_MAX);
 }
 
-/* They pause by chance, in the last sweep neither. */
+/* Both flows pause at random; in the last sweep neither pauses. */
 static void sweep_with_pauses(void)
 {
 	uint64_t random = 1;
@@ -132,7 +134,8 @@ START_TEST(test_victim_is_distinguished_from_contributor_when_they_pause)
 }
 END_TEST
 
-/* Both could be either: nothing is claimed, however many sweeps there are. */
+/* Either flow may be the one to the slow host: however many sweeps there are, it stays
+ * undecided. */
 START_TEST(test_hosts_that_never_pause_are_undecided)
 {
 	add_two();
@@ -143,7 +146,7 @@ START_TEST(test_hosts_that_never_pause_are_undecided)
 }
 END_TEST
 
-/* The sums of pairs are what links carry. */
+/* The sums of the pairs' rates equal the rates of links. */
 START_TEST(test_matrix_fits_what_links_carry)
 {
 	add_two();

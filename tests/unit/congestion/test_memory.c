@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Roots of congestion when memory is short: ENOMEM, and nothing is lost. */
+/* Roots of congestion when memory is short: the result is ENOMEM, and no memory
+ * leaks. */
 #include "congestion/roots.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include "tests/unit/run.h"
 #include "tests/unit/scarce_memory.h"
 
-/* More than are needed: then none is refused any more. */
+/* More allocations than are needed, so in the end none is refused. */
 #define MAX_ALLOCATIONS 400
 
 static const struct triad_congestion_limits limits = {0.1f, 0.9f};
@@ -16,7 +17,7 @@ static struct triad_fabric *fabric;
 static struct triad_routes_layout *layout;
 static struct triad_congestion_load *loads;
 
-/* Two slow hosts. */
+/* Begins with two slow hosts. */
 static void begin(void)
 {
 	fabric = fat_tree(4);

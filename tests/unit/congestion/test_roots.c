@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Roots of congestion in scenarios of which all is known, run by the simulator. */
+/* Roots of congestion in scenarios of the simulator, whose traffic is known. */
 #include "congestion/roots.h"
 
 #include <errno.h>
@@ -97,7 +97,7 @@ static void run_flows(void)
 	find_in_loads();
 }
 
-/* On any VL. */
+/* Finds the root at a port, on any VL. */
 static uint32_t find_root(uint32_t port)
 {
 	for (uint32_t i = 0; i < found->n_roots; i++)
@@ -149,7 +149,7 @@ START_TEST(test_turns_to_hosts_are_all_pairs)
 	for (uint32_t i = 0; i < layout->n_hosts; i++)
 		ck_assert_uint_eq(
 			pairs_of_port(fabric->ports[layout->hosts[i].port].remote), 15);
-	/* From an edge's 2 hosts to the 14 others, by 2 ports. */
+	/* The pairs from an edge's 2 hosts to the 14 others leave through 2 ports. */
 	ck_assert_uint_eq(pairs_of_port(port_of("edge-0-0", 3)) +
 			pairs_of_port(port_of("edge-0-0", 4)),
 		28);
@@ -193,9 +193,10 @@ START_TEST(test_slow_host_is_root_and_its_sender_contributes)
 	assert_root(port_of("edge-1-0", 2), TRIAD_CONGESTION_SLOW_HOST);
 	ck_assert_uint_eq(found->roots[0].n_hosts, 1);
 	ck_assert_int_eq(found->roots[0].hosts[0].role, TRIAD_CONGESTION_CONTRIBUTOR);
-	/* The host's port, edge, aggregation, core, aggregation. */
+	/* The waiting ports are those of the host, edge, aggregation, core,
+	 * aggregation. */
 	ck_assert_uint_eq(found->roots[0].n_waiting, 5);
-	/* 4x EDR carries 100 Gb/s without coding, of which 0.7 wait. */
+	/* 4x EDR carries 100 Gb/s of data, of which 70 % wait. */
 	ck_assert_double_eq_tol(found->roots[0].loss_bps / 1e9, 70, 7);
 }
 END_TEST
@@ -204,7 +205,7 @@ START_TEST(test_hosts_of_one_edge_are_undecided)
 {
 	flows_set_drain(flows, host(5), 0.2);
 	add(0, 5, 0.9);
-	/* By the same port of edge-0-0, to another pod. */
+	/* This flow uses the same port of edge-0-0, but goes to another pod. */
 	add(1, 13, 0.9);
 	run_flows();
 	ck_assert_uint_eq(found->n_roots, 1);
@@ -216,7 +217,7 @@ END_TEST
 
 START_TEST(test_many_to_one_is_incast)
 {
-	/* Of each pod one: what a pod sends to one LID shares a port up. */
+	/* One sender per pod: flows from one pod to one LID would share an uplink. */
 	add(1, 0, 0.6);
 	add(4, 0, 0.6);
 	add(8, 0, 0.6);
@@ -228,7 +229,7 @@ START_TEST(test_many_to_one_is_incast)
 }
 END_TEST
 
-/* They fill the port at which their ways meet, and all from there on. */
+/* The flows fill the port at which their routes meet, and all ports after it. */
 START_TEST(test_many_of_one_pod_to_one_is_incast_at_its_end)
 {
 	for (unsigned i = 0; i < 4; i++)
@@ -256,7 +257,7 @@ START_TEST(test_link_of_half_width_is_weak)
 }
 END_TEST
 
-/* All ports say that they could be wider. */
+/* All ports support a larger width than they use. */
 START_TEST(test_link_as_wide_as_its_peers_is_not_weak)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
@@ -309,7 +310,7 @@ END_TEST
 
 /* --- VLs --- */
 
-/* SL 1 takes VL1 everywhere, as the simulator's flows of VL 1 do. */
+/* Maps SL 1 to VL1 everywhere, like the simulator's flows of VL 1. */
 static void give_tables(void)
 {
 	uint32_t n_rows = 0;
@@ -327,7 +328,7 @@ static void give_tables(void)
 	ck_assert_uint_eq(planes.n, 2);
 }
 
-/* Which ports count waits of VLs: NULL, all. */
+/* Runs the flows; 'counts' selects ports that count waits of VLs, NULL: all. */
 static void run_flows_by_vl(bool (*counts)(uint32_t port))
 {
 	static struct triad_congestion_by_vl known;
@@ -354,7 +355,7 @@ static void add_on(unsigned from, unsigned to, double rate, uint8_t vl)
 	flows_set_vl(flows, flows_n(flows) - 1, vl);
 }
 
-/* From two hosts of one switch to one slow host each, over the same links. */
+/* Two hosts of one switch send over the same links, each to another slow host. */
 static void begin_two_trees(void)
 {
 	give_tables();
@@ -385,7 +386,7 @@ START_TEST(test_trees_on_two_vls_of_the_same_links_are_two_roots)
 }
 END_TEST
 
-/* The same waits, without the counters of VLs, are one tree of two roots. */
+/* Without counters of VLs the same waits are one tree with two roots. */
 START_TEST(test_trees_without_counters_of_vls_have_no_vl)
 {
 	begin_two_trees();
@@ -401,7 +402,7 @@ static bool is_a_hosts(uint32_t port)
 	return layout->host_of_port[port] != TRIAD_FABRIC_NONE;
 }
 
-/* Switches don't count: hosts' counters alone tell the trees apart. */
+/* Switches don't count waits of VLs: only hosts' counters distinguish the trees. */
 START_TEST(test_ports_without_counters_wait_in_each_plane)
 {
 	begin_two_trees();
@@ -412,7 +413,7 @@ START_TEST(test_ports_without_counters_wait_in_each_plane)
 }
 END_TEST
 
-/* What is held up on another VL of the same links is no victim. */
+/* A flow on another VL of the same links isn't a victim. */
 START_TEST(test_host_on_another_vl_is_no_victim)
 {
 	give_tables();
@@ -442,8 +443,8 @@ START_TEST(test_busy_link_is_root_on_each_vl)
 }
 END_TEST
 
-/* Its VLs take turns, and counters may say that they wait for that. */
-START_TEST(test_busy_port_whose_vls_take_turns_waits_for_nobody)
+/* A port's VLs take turns, and its counters may show that as waiting. */
+START_TEST(test_busy_port_whose_vls_take_turns_waits_for_no_port)
 {
 	uint32_t root = port_of("edge-2-0", 1);
 
@@ -474,8 +475,9 @@ START_TEST(test_sls_of_the_same_vls_are_one_plane)
 }
 END_TEST
 
-/* Host 0 waits in the tree, but its own way to the root is another one. */
-START_TEST(test_host_without_waiting_way_is_victim)
+/* Host 0 waits in the tree, but its own route to the root doesn't lead through the
+ * tree. */
+START_TEST(test_host_without_waiting_route_is_victim)
 {
 	uint16_t lid = fabric->ports[port_of("host-5", 1)].lid;
 	uint32_t sw = layout->hosts[host(0)].sw;
@@ -485,7 +487,7 @@ START_TEST(test_host_without_waiting_way_is_victim)
 	*entry = *entry == 3 ? 4 : 3;
 	flows_set_drain(flows, host(5), 0.2);
 	add(2, 5, 0.9);
-	/* By the same aggregation and core as that, then to another pod. */
+	/* This flow uses the same aggregation and core, but goes to another pod. */
 	add(0, 13, 0.9);
 	run_flows();
 	ck_assert_uint_eq(found->n_roots, 1);
@@ -497,7 +499,7 @@ START_TEST(test_host_without_waiting_way_is_victim)
 }
 END_TEST
 
-/* --- made up: what the simulator does not show --- */
+/* --- made-up loads that the simulator can't produce --- */
 
 START_TEST(test_unknown_loads_count_as_nothing)
 {
@@ -548,9 +550,9 @@ int main(void)
 	tcase_add_test(tests, test_ports_without_counters_wait_in_each_plane);
 	tcase_add_test(tests, test_host_on_another_vl_is_no_victim);
 	tcase_add_test(tests, test_busy_link_is_root_on_each_vl);
-	tcase_add_test(tests, test_busy_port_whose_vls_take_turns_waits_for_nobody);
+	tcase_add_test(tests, test_busy_port_whose_vls_take_turns_waits_for_no_port);
 	tcase_add_test(tests, test_sls_of_the_same_vls_are_one_plane);
-	tcase_add_test(tests, test_host_without_waiting_way_is_victim);
+	tcase_add_test(tests, test_host_without_waiting_route_is_victim);
 	tcase_add_test(tests, test_unknown_loads_count_as_nothing);
 	tcase_add_test(tests, test_roots_beyond_what_is_kept_are_counted);
 	return run_cases(tests);

@@ -10,7 +10,7 @@
 static struct triad_fabric *fabric;
 static struct triad_congestion_track track;
 static unsigned n_reported[3];
-static struct triad_congestion_host hosts[8]; /* of the first root */
+static struct triad_congestion_host hosts[8]; /* hosts of the first root */
 static uint32_t n_hosts;
 
 static void begin(void)
@@ -34,7 +34,7 @@ static void report(void *context, enum triad_congestion_change change,
 	n_reported[change]++;
 }
 
-/* A sweep that found roots at 'n' ports from 'first' on. */
+/* Adds a sweep that found roots at 'n' ports from 'first' on. */
 static void sweep(uint32_t first, uint32_t n, uint64_t now_us)
 {
 	struct triad_congestion_root roots[8] = {0};
@@ -70,7 +70,7 @@ START_TEST(test_root_found_again_keeps_its_time)
 }
 END_TEST
 
-/* What VL it is on is known in the second sweep alone. */
+/* The root's VL is known only in the second sweep. */
 START_TEST(test_root_of_which_the_vl_becomes_known_is_the_same)
 {
 	struct triad_congestion_root root = {.port = 3, .vl = TRIAD_CONGESTION_NO_VL};
@@ -130,7 +130,7 @@ START_TEST(test_roots_that_are_not_known_are_over)
 }
 END_TEST
 
-/* Hosts from port 'first' on wait. */
+/* Lets 'n' hosts wait, at the ports from 'first' on. */
 static void wait_at(uint32_t first, uint32_t n)
 {
 	n_hosts = n;
@@ -175,7 +175,7 @@ START_TEST(test_root_that_is_still_there_has_not_moved)
 {
 	wait_at(20, 6);
 	sweep(3, 1, 100);
-	/* The second one has the same hosts, and is found first. */
+	/* The second root has the same hosts, and is first in the list. */
 	for (unsigned i = 0; i < 2; i++) {
 		struct triad_congestion_root roots[2] = {
 			{.port = 7, .hosts = hosts, .n_hosts = 6},

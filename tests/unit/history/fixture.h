@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A fabric whose counters are said by a test, images of it, and a copy of what each
- * image has: the oracle. */
+/* A fabric whose counters the test sets, images of it, and as the oracle a copy of the
+ * contents of each image. */
 #ifndef TRIAD_TESTS_UNIT_HISTORY_FIXTURE_H
 #define TRIAD_TESTS_UNIT_HISTORY_FIXTURE_H
 
@@ -18,10 +18,10 @@
 #define S TRIAD_US_PER_S
 #define MAX_PORTS 64u
 #define GUID UINT64_C(0x1234)
-/* When the first image is: 2026-01-02T03:04:05Z. */
+/* The time of the first image: 2026-01-02T03:04:05Z. */
 #define BEGIN_US (UINT64_C(1767323045) * S)
 
-/* What a port had. */
+/* The expected contents of an image for a port. */
 struct copy {
 	bool was_read;
 	enum triad_history_quiet quiet;
@@ -39,13 +39,13 @@ struct world {
 	struct triad_fabric *fabric;
 	struct triad_engine *engine;
 	struct triad_view *view;
-	struct copy ports[MAX_PORTS]; /* by their place in the fabric of now */
+	struct copy ports[MAX_PORTS]; /* by index in the present fabric */
 	uint64_t n_images;
-	struct triad_history_output output; /* of a command, in the next image */
+	struct triad_history_output output; /* a command's, for the next image */
 	struct triad_history_sources sources;
 };
 
-/* Ports go on with the totals that they had; a copy is for a port without a cut. */
+/* Adopts a fabric; ports keep their totals. */
 static inline void world_adopt(struct world *world, struct triad_fabric *fabric)
 {
 	triad_view_unref(world->view);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Members that copy each other's images, on a network that loses, repeats and holds
- * back, that falls apart and heals; they are killed, lose what their disk had not got
- * yet, or all of it; disks are full for a while; clocks differ. */
+/* Members copy each other's images.  The network loses, repeats and delays packets; it
+ * is partitioned and heals.  Members are killed, and lose data not yet on disk, or
+ * their whole disk.  Disks are full for a while; clocks differ. */
 #ifndef TRIAD_TESTS_UNIT_HISTORY_MIRROR_NET_H
 #define TRIAD_TESTS_UNIT_HISTORY_MIRROR_NET_H
 
@@ -34,11 +34,11 @@ struct packet {
 
 struct member {
 	bool is_up, is_disk_full;
-	unsigned side; /* of a partition */
+	unsigned side; /* in a partition of the network */
 	int64_t ahead_us;
 	struct triad_history_ring rings[TRIAD_HISTORY_MAX_OWNERS];
 	struct triad_history_rings all;
-	bool is_open[TRIAD_HISTORY_N_TIERS]; /* a segment of its own is written */
+	bool is_open[TRIAD_HISTORY_N_TIERS]; /* it is writing a segment of its own */
 	struct triad_mirror *mirror;
 	uint64_t n_octets;
 	unsigned n_sent[6];
@@ -47,16 +47,15 @@ struct member {
 static struct {
 	uint64_t state, now_us;
 	unsigned n;
-	unsigned lost, doubled, late; /* percent; ms at most */
-	unsigned bad;                 /* percent of images that are damaged when read */
+	unsigned lost, doubled, late; /* percent; percent; maximal delay in ms */
+	unsigned damaged;             /* percent of images that are damaged when read */
 	struct triad_history_limits limits;
 	struct member members[MAX_MEMBERS];
 	struct packet packets[MAX_PACKETS];
 	unsigned n_packets;
 	unsigned writer;
-	/* Member 0 is one that says what it wants, when time passes and when it is
-	 * asked;
-	 * NULL: it is none. */
+	/* If set, member 0 lies: it sends what this sends, regularly and when it is
+	 * asked. */
 	void (*lie)(const struct triad_mirror_message *asked);
 	uint64_t lied_us;
 } net;
@@ -76,7 +75,7 @@ static inline uint64_t wall_of(const struct member *member)
 	return START_US + net.now_us + (uint64_t)member->ahead_us;
 }
 
-/* --- images: their octets follow from where they are --- */
+/* --- images: their octets follow from their position --- */
 
 static inline void fill_image(const struct triad_mirror_image *image, uint64_t time_us,
 	uint8_t octets[MAX_SIZE])
@@ -129,7 +128,7 @@ static inline int store_read(void *context, const struct triad_mirror_image *ima
 		return ENOENT;
 	fill_image(image, entry->time_us, whole);
 	memcpy(octets, whole + at, size);
-	if (pick(100) < net.bad)
+	if (pick(100) < net.damaged)
 		((uint8_t *)octets)[size - 1] ^= 1;
 	return 0;
 }
@@ -199,7 +198,8 @@ static inline void write_tier(struct member *member, enum triad_history_tier tie
 	ck_assert_int_eq(triad_history_ring_add(ring, tier, last, &entry), 0);
 }
 
-/* The coarse tiers are taken by chance: minutes would take too long. */
+/* Writes to the coarse tiers at random: real intervals of minutes would take too
+ * long. */
 static inline void write_image(unsigned i)
 {
 	write_tier(&net.members[i], TRIAD_HISTORY_SWEEPS);
@@ -363,7 +363,7 @@ static inline void tear_down(void)
 	}
 }
 
-/* What its disk had not got yet: the last image of a segment. */
+/* Removes data that wasn't on disk yet: the last image of a segment. */
 static inline void lose_last(unsigned i)
 {
 	struct triad_history_ring *ring = &net.members[i].rings[0];
@@ -380,7 +380,7 @@ static inline void lose_last(unsigned i)
 	ring->tiers[TRIAD_HISTORY_SWEEPS].octets -= entry->size;
 }
 
-/* --- what there is --- */
+/* --- comparison of members --- */
 
 static inline uint64_t digest_of(unsigned i)
 {
@@ -460,7 +460,7 @@ static inline void run_for(uint64_t us)
 		tick();
 }
 
-/* Not by its size: it is what counts, and no more. */
+/* Checks that no member exceeds its limit. */
 static inline void check_room(void)
 {
 	for (unsigned i = 0; i < net.n; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is known of ports and devices besides counters comes back from its records as it
- * was, and what is no record is refused. */
+/* Records of data about ports and devices other than counters are read as they were
+ * written; invalid records are refused. */
 #include "history/extra.h"
 
 #include <string.h>
@@ -113,7 +113,7 @@ static void make_cable(struct triad_extra *extra)
 	put_random(cable->bias, sizeof(cable->bias));
 }
 
-/* The largest is one with all that there is room for. */
+/* Makes a device; the largest one has the maximum of everything. */
 static void make_device(struct triad_extra *extra)
 {
 	struct triad_device_info *info = &extra->is.device.info;
@@ -157,7 +157,7 @@ static struct triad_extra make_extra(void)
 {
 	struct triad_extra extra;
 
-	/* Between members, too: they are compared as octets. */
+	/* Clear the padding between members, too: records are compared as octets. */
 	memset(&extra, 0, sizeof(extra));
 	extra.kind = (uint8_t)(TRIAD_EXTRA_DETAIL + below(4));
 	extra.node_guid = random_next(&seed);
@@ -188,7 +188,7 @@ static bool is_same(const struct triad_extra *a, const struct triad_extra *b)
 /* Row: N10 */
 START_TEST(test_record_of_each_kind_is_read_as_it_was_written)
 {
-	/* As for a reader whose clock began at another time. */
+	/* The reader's monotonic clock began at another time. */
 	const int64_t later_us = INT64_C(5000000);
 
 	for (unsigned i = 0; i < 4000; i++) {
@@ -225,7 +225,7 @@ START_TEST(test_octets_that_are_cut_or_others_do_no_harm)
 			octets[TRIAD_EXTRA_HEADER_SIZE +
 				below((unsigned)size - TRIAD_EXTRA_HEADER_SIZE)] =
 				(uint8_t)random_next(&seed);
-		/* What is taken is within its caps. */
+		/* Accepted records are within their limits. */
 		if (!triad_extra_get(octets, size, &read, OFFSET_US))
 			continue;
 		ck_assert(read.kind != TRIAD_EXTRA_DEVICE ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* However it went (mirror_net.h), all SMs have the same images in the end. */
+/* After all faults of mirror_net.h, all SMs have the same images in the end. */
 #include "tests/unit/history/mirror_net.h"
 
 /* --- cases --- */
@@ -13,7 +13,7 @@ START_TEST(test_mirror_of_one_writer_is_copied)
 	}
 	ck_assert(run_until_equal(5));
 	ck_assert_uint_gt(triad_history_ring_octets(&net.members[0].rings[0]), 50000);
-	/* Who has the newest asks nobody, and nobody else is asked for it. */
+	/* The member with the newest images asks no other, and only it sends them. */
 	ck_assert_uint_eq(net.members[0].n_sent[TRIAD_MIRROR_ASK_LIST], 0);
 	ck_assert_uint_eq(net.members[1].n_sent[TRIAD_MIRROR_PIECE] +
 			net.members[2].n_sent[TRIAD_MIRROR_PIECE],
@@ -27,7 +27,7 @@ START_TEST(test_mirror_of_one_writer_is_copied)
 }
 END_TEST
 
-/* What is written now does not wait for what is old. */
+/* Members copy new images before old ones. */
 START_TEST(test_mirror_copies_newest_first)
 {
 	struct triad_mirror_status status;
@@ -59,7 +59,7 @@ START_TEST(test_mirror_copies_newest_first)
 }
 END_TEST
 
-/* Nor for what somebody else wrote, who is dead. */
+/* Members copy images of a live writer before those of a dead one. */
 START_TEST(test_mirror_copies_the_living_before_the_dead)
 {
 	struct triad_mirror_status status;
@@ -86,8 +86,8 @@ START_TEST(test_mirror_copies_the_living_before_the_dead)
 }
 END_TEST
 
-/* Nothing is said but what each has, when all have the same. */
-START_TEST(test_mirror_at_rest_says_little)
+/* When all have the same images, members send only their states. */
+START_TEST(test_mirror_at_rest_sends_little)
 {
 	unsigned n[6] = {0};
 
@@ -110,7 +110,7 @@ START_TEST(test_mirror_at_rest_says_little)
 }
 END_TEST
 
-/* No more is said than is allowed. */
+/* Members don't exceed the allowed rate. */
 START_TEST(test_mirror_keeps_its_rate)
 {
 	const uint32_t rate = 20000;
@@ -134,8 +134,8 @@ START_TEST(test_mirror_keeps_its_rate)
 }
 END_TEST
 
-/* One that has less room looks once what it could copy, and not again before there is
- * something new. */
+/* A member with less room asks once for lists of images, and again only when there is a
+ * new image. */
 START_TEST(test_mirror_of_less_room_asks_once)
 {
 	const struct triad_history_limits less = {
@@ -179,7 +179,7 @@ START_TEST(test_mirror_of_what_is_too_old_is_not_copied)
 }
 END_TEST
 
-/* One that died is copied from those that have its images, from one of them. */
+/* Images of a dead member are copied from one of the members that have them. */
 START_TEST(test_mirror_of_dead_writer_comes_from_others)
 {
 	build(4, 5, &roomy);
@@ -202,7 +202,7 @@ START_TEST(test_mirror_of_dead_writer_comes_from_others)
 }
 END_TEST
 
-/* One that lost its disk has all of it again, what it wrote itself, too. */
+/* A member that lost its disk gets all images back, including its own. */
 START_TEST(test_mirror_of_lost_disk_comes_back)
 {
 	uint64_t octets;
@@ -223,13 +223,13 @@ START_TEST(test_mirror_of_lost_disk_comes_back)
 }
 END_TEST
 
-/* A damaged image is counted and not kept; then it is asked for again. */
+/* A damaged image is counted, discarded, and requested again. */
 START_TEST(test_mirror_of_damaged_image_is_refused)
 {
 	struct triad_mirror_status status;
 
 	build(2, 7, &roomy);
-	net.bad = 100;
+	net.damaged = 100;
 	write_image(0);
 	run_for(5 * TRIAD_US_PER_S);
 	triad_mirror_status(net.members[1].mirror, &status);
@@ -237,13 +237,13 @@ START_TEST(test_mirror_of_damaged_image_is_refused)
 	ck_assert_uint_eq(triad_history_rings_octets(&net.members[1].all), 0);
 	ck_assert_uint_gt(status.behind_for_us, 3 * TRIAD_US_PER_S);
 	ck_assert_uint_eq(status.behind_of, id_of(0));
-	net.bad = 0;
+	net.damaged = 0;
 	ck_assert(run_until_equal(120));
 	tear_down();
 }
 END_TEST
 
-/* A full disk costs what can't be written, and little traffic. */
+/* With a full disk a member copies nothing and causes little traffic. */
 START_TEST(test_mirror_of_full_disk_waits)
 {
 	struct triad_mirror_status status;
@@ -264,8 +264,8 @@ START_TEST(test_mirror_of_full_disk_waits)
 }
 END_TEST
 
-/* All have the same room, and so the same images, though each reaches its limit at
- * another one. */
+/* Members with equal limits keep the same images, although each reaches its limit at a
+ * different image. */
 START_TEST(test_mirror_of_more_than_has_room_is_the_same)
 {
 	const struct triad_history_limits tight = {
@@ -356,7 +356,7 @@ START_TEST(test_mirror_in_storms_becomes_the_same)
 		for (unsigned n = 0; n < 60; n++) {
 			if (!pick(4))
 				do_harm();
-			/* Both sides of a partition may have one that writes. */
+			/* Both sides of a partition may have a writer. */
 			if (net.members[net.writer].is_up)
 				write_image(net.writer);
 			if (!pick(3) && net.members[0].is_up)
@@ -371,7 +371,7 @@ START_TEST(test_mirror_in_storms_becomes_the_same)
 }
 END_TEST
 
-/* Octets of anybody: nothing is taken that is none. */
+/* Random octets from any sender never become an image. */
 START_TEST(test_mirror_of_noise_stays_as_it_is)
 {
 	uint8_t payload[TRIAD_MIRROR_PAYLOAD_SIZE];
@@ -404,7 +404,7 @@ int main(void)
 	tcase_add_test(cases, test_mirror_of_one_writer_is_copied);
 	tcase_add_test(cases, test_mirror_copies_newest_first);
 	tcase_add_test(cases, test_mirror_copies_the_living_before_the_dead);
-	tcase_add_test(cases, test_mirror_at_rest_says_little);
+	tcase_add_test(cases, test_mirror_at_rest_sends_little);
 	tcase_add_test(cases, test_mirror_keeps_its_rate);
 	tcase_add_test(cases, test_mirror_of_less_room_asks_once);
 	tcase_add_test(cases, test_mirror_of_what_is_too_old_is_not_copied);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A member that lies, or whose clock is wrong, costs the others nothing of what they
- * copy from each other. */
+/* A member that lies, or whose clock is wrong, doesn't keep the others from copying
+ * each other's images. */
 #include "tests/unit/history/mirror_net.h"
 
-static void say(const struct triad_mirror_message *message)
+static void send_lie(const struct triad_mirror_message *message)
 {
 	uint8_t payload[TRIAD_MIRROR_PAYLOAD_SIZE];
 
 	send_all(0, payload, triad_mirror_message_encode(message, payload));
 }
 
-/* Each second it has something else. */
+/* Claims other images each second. */
 static void claim(uint64_t floor_us)
 {
 	struct triad_mirror_message message = {.kind = TRIAD_MIRROR_STATE,
@@ -26,10 +26,10 @@ static void claim(uint64_t floor_us)
 	net.lied_us = net.now_us;
 	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
 		message.state.floor_us[tier] = floor_us;
-	say(&message);
+	send_lie(&message);
 }
 
-/* An empty list in answer to who asks for one; false: nobody does. */
+/* Begins the answer to a request for a list; false: it is no such request. */
 static bool begin_list(
 	const struct triad_mirror_message *asked, struct triad_mirror_message *message)
 {
@@ -49,13 +49,13 @@ static void list_without_end(const struct triad_mirror_message *asked)
 
 	if (!begin_list(asked, &message))
 		return;
-	/* Of the far future: there are many of these. */
+	/* The list contains many images of the far future. */
 	for (uint32_t i = 0; i < TRIAD_MIRROR_LIST_ROOM; i++)
 		message.list.listed[message.list.n++] = (struct triad_mirror_listed){
 			.begun_us = asked->before_us - 1 - i,
 			.octets = UINT64_MAX,
 			.last_us = UINT64_MAX};
-	say(&message);
+	send_lie(&message);
 }
 
 static void list_nothing(const struct triad_mirror_message *asked)
@@ -65,7 +65,7 @@ static void list_nothing(const struct triad_mirror_message *asked)
 	if (!begin_list(asked, &message))
 		return;
 	message.list.is_last = true;
-	say(&message);
+	send_lie(&message);
 }
 
 static void answer_nothing(const struct triad_mirror_message *asked)
@@ -74,7 +74,7 @@ static void answer_nothing(const struct triad_mirror_message *asked)
 	claim(0);
 }
 
-/* A piece now and then of the largest image that there may be. */
+/* Sometimes sends a piece of an image of the maximal size. */
 static void give_a_huge_image(const struct triad_mirror_message *asked)
 {
 	static struct triad_mirror_message piece;
@@ -92,7 +92,7 @@ static void give_a_huge_image(const struct triad_mirror_message *asked)
 		message.list.listed[0].begun_us = START_US + net.now_us;
 		message.list.listed[0].octets = UINT64_MAX;
 		message.list.listed[0].last_us = START_US + net.now_us;
-		say(&message);
+		send_lie(&message);
 	} else if (asked) {
 		piece = *asked;
 		piece.kind = TRIAD_MIRROR_PIECE;
@@ -101,12 +101,12 @@ static void give_a_huge_image(const struct triad_mirror_message *asked)
 		piece.n_octets = sizeof(octets);
 	} else if (piece.kind && net.now_us > said_us + 900 * TRIAD_US_PER_MS) {
 		said_us = net.now_us;
-		say(&piece);
+		send_lie(&piece);
 		piece.piece++;
 	}
 }
 
-/* Whoever lies first, what others have is copied: all that one of them writes. */
+/* Checks that members copy all images of an honest writer beside a liar. */
 static void copy_beside(
 	void (*lie)(const struct triad_mirror_message *asked), unsigned max_s)
 {
@@ -151,7 +151,7 @@ static void spoil(const struct triad_mirror_message *asked)
 		.begun_us = ring->tiers[0].segments[0].begun_us,
 		.size = (uint32_t)ring->tiers[0].segments[0].entries[0].size};
 	message.n_octets = triad_mirror_piece_size(message.image.size, 0);
-	say(&message);
+	send_lie(&message);
 }
 
 START_TEST(test_mirror_takes_pieces_of_whom_it_asked)
@@ -171,7 +171,7 @@ END_TEST
 
 static unsigned n_asked;
 
-/* Names that are those of the same file. */
+/* Lists images whose times give the same file name. */
 static void list_parts_of_a_millisecond(const struct triad_mirror_message *asked)
 {
 	struct triad_mirror_message message = {.kind = TRIAD_MIRROR_LIST};
@@ -189,7 +189,7 @@ static void list_parts_of_a_millisecond(const struct triad_mirror_message *asked
 			(struct triad_mirror_listed){.begun_us = START_US + 2 - i,
 				.octets = 1000,
 				.last_us = START_US + net.now_us};
-	say(&message);
+	send_lie(&message);
 }
 
 START_TEST(test_mirror_takes_no_name_twice)
@@ -206,14 +206,14 @@ END_TEST
 
 static uint64_t lied_floor_us;
 
-static void tell_floor(const struct triad_mirror_message *asked)
+static void send_floor(const struct triad_mirror_message *asked)
 {
 	(void)asked;
 	claim(lied_floor_us);
 }
 
-/* A clock that is wrong by years costs the others nothing; whatever a floor is, it
- * leaves half of what has room. */
+/* A clock that is wrong by years costs the others no images.  Whatever floor a member
+ * claims, it makes others remove images only down to half of their limit. */
 START_TEST(test_mirror_of_floors_that_can_not_be_keeps_images)
 {
 	const struct triad_history_limits tight = {
@@ -226,7 +226,7 @@ START_TEST(test_mirror_of_floors_that_can_not_be_keeps_images)
 		run_for(TRIAD_US_PER_S);
 	}
 	octets = triad_history_rings_octets(&net.members[1].all);
-	net.lie = tell_floor;
+	net.lie = send_floor;
 	lied_floor_us = UINT64_MAX;
 	run_for(5 * TRIAD_US_PER_S);
 	ck_assert_uint_eq(triad_history_rings_octets(&net.members[1].all), octets);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Alerts and links come back from their lines as they were, and lines that nobody
+/* Alerts and links are read from lines as they were written; lines that Triad never
  * writes are refused. */
 #include "history/record.h"
 
@@ -117,7 +117,7 @@ static struct triad_link random_link(void)
 	return link;
 }
 
-/* The digits of a line, which has a name before them and an end behind. */
+/* The digits of a line, between its name and its end. */
 static const char *digits_of(const char *line, size_t length, size_t *n)
 {
 	const char *blank = strrchr(line, ' ');
@@ -128,7 +128,7 @@ static const char *digits_of(const char *line, size_t length, size_t *n)
 	return blank + 1;
 }
 
-/* Members are compared by what is written of them again: structures have gaps. */
+/* Structures have padding, so the test compares the lines written from them. */
 START_TEST(test_records_come_back_as_they_were)
 {
 	char line[TRIAD_PROFILE_LINE_SIZE], again[TRIAD_PROFILE_LINE_SIZE];
@@ -182,7 +182,7 @@ START_TEST(test_record_with_an_index_out_of_range_is_refused)
 	digits = digits_of(line, triad_history_put_alert(line, &alert, 0), &n);
 	ck_assert(!triad_history_get_alert(digits, n, &alert, 0));
 	digits = digits_of(line, triad_history_put_link(line, &link, 0), &n);
-	/* Cut, with half an octet, with what is no digit. */
+	/* Cut off, with half an octet, with a character that isn't a digit. */
 	ck_assert(!triad_history_get_link(digits, n - 2, &link, 0));
 	ck_assert(!triad_history_get_link(digits, n - 1, &link, 0));
 	line[strlen(line) - 3] = 'x';

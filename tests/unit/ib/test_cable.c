@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Memory of cables and modules, laid out as SFF-8636 and CMIS have it, and the MADs by
- * which it is read. */
+/* Memory of cables and modules in the layouts of SFF-8636 and CMIS, and the MADs that
+ * read it. */
 #include "ib/cable.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "tests/unit/run.h"
 #include "triad/wire.h"
 
-/* What is plugged in: octets 0 to 127, and the pages' own. */
+/* The simulated module's memory: octets 0 to 127, and 128 to 255 of each page. */
 static uint8_t lower[128], pages[256][128];
 static bool has_page[256];
 static unsigned n_reads;
@@ -41,7 +41,7 @@ static void put16(unsigned page, unsigned address, unsigned value)
 	*at(page, address + 1) = (uint8_t)value;
 }
 
-static void read_place(const struct triad_cable_address *place, uint8_t *octets)
+static void read_address(const struct triad_cable_address *place, uint8_t *octets)
 {
 	for (unsigned i = 0; i < place->size; i++)
 		octets[i] = *at(place->page, place->address + i);
@@ -61,7 +61,7 @@ static void read_cable(struct triad_cable *cable)
 			triad_cable_lacks(cable, block);
 			continue;
 		}
-		read_place(&place, octets);
+		read_address(&place, octets);
 		triad_cable_take(cable, block, octets);
 	}
 }
@@ -94,7 +94,7 @@ static void plug_qsfp28(void)
 }
 
 /* Row: N6 */
-START_TEST(test_optical_cable_tells_all_that_sff8636_has)
+START_TEST(test_optical_cable_has_all_of_sff8636)
 {
 	struct triad_cable cable = {0};
 
@@ -166,7 +166,7 @@ static void plug_osfp(void)
 	put_text(0, 148, "MMA4Z00-NS", 16);
 	put_text(0, 164, "A1", 2);
 	put_text(0, 166, "MT2301FT098765432", 16);
-	/* The text is one too long on purpose: the date comes behind it. */
+	/* The text is one character too long on purpose; the date follows it. */
 	put_text(0, 182, "230102", 8);
 	*at(0, 202) = 0x40 | 30; /* 30 m */
 	*at(0, 203) = 0x23;
@@ -187,7 +187,7 @@ static void plug_osfp(void)
 }
 
 /* Row: N6 */
-START_TEST(test_cmis_module_tells_eight_lanes)
+START_TEST(test_cmis_module_has_eight_lanes)
 {
 	struct triad_cable cable = {0};
 
@@ -264,7 +264,8 @@ START_TEST(test_hostile_octets_become_question_marks)
 	read_cable(&cable);
 	ck_assert_str_eq(cable.vendor, "Evil?[2J??? Inc");
 	ck_assert_str_eq(cable.serial, "a b");
-	/* An identifier that we don't know: one block, and nothing of it. */
+	/* With an unknown identifier Triad reads one block and takes nothing from
+	 * it. */
 	memset(&cable, 0, sizeof(cable));
 	*at(0, 128) = 0x77;
 	n_reads = 0;
@@ -284,7 +285,7 @@ START_TEST(test_missing_pages_end_the_reading)
 	memset(has_page + 1, 0, 255);
 	read_cable(&cable);
 	ck_assert(!triad_cable_has_lanes(&cable) && triad_cable_has_state(&cable));
-	/* Without the first block there is nothing. */
+	/* Without the first block there is no data. */
 	memset(&cable, 0, sizeof(cable));
 	has_page[0] = false;
 	n_reads = 0;
@@ -312,7 +313,8 @@ START_TEST(test_module_is_judged_by_its_own_alarms)
 	ck_assert_uint_eq(lane, 3);
 	ck_assert_double_eq_tol(value, -13.01, 0.01);
 	ck_assert_double_eq_tol(limit, -10, 1e-9);
-	/* A far end that is off sends no light. */
+	/* Low received power is no fault while the link is down: the far end may be
+	 * off. */
 	ck_assert_int_eq(triad_cable_judge(&cable, false, &lane, &value, &limit),
 		TRIAD_CABLE_FINE);
 	cable.temperature = 75 * 256;
@@ -322,7 +324,7 @@ START_TEST(test_module_is_judged_by_its_own_alarms)
 	ck_assert_int_eq(triad_cable_judge(&cable, true, &lane, &value, &limit),
 		TRIAD_CABLE_HOT);
 	ck_assert_double_eq_tol(limit, 75, 1e-9);
-	/* Without a limit of its own nothing is judged. */
+	/* A value without a limit isn't judged. */
 	cable.temperature_limits.high_alarm = cable.rx_limits.low_alarm = 0;
 	ck_assert_int_eq(triad_cable_judge(&cable, true, &lane, &value, &limit),
 		TRIAD_CABLE_FINE);
@@ -357,7 +359,7 @@ static enum triad_cable_info_result decode(unsigned status, uint8_t method)
 	return triad_cable_info_decode(mad, &data);
 }
 
-START_TEST(test_status_says_why_there_is_nothing)
+START_TEST(test_status_shows_why_there_is_no_data)
 {
 	ck_assert_int_eq(decode(0, 0x81), TRIAD_CABLE_INFO_READ);
 	ck_assert_int_eq(decode(0, 0x01), TRIAD_CABLE_INFO_REFUSED);
@@ -379,17 +381,17 @@ int main(void)
 	TCase *cases = tcase_create("cable");
 
 	tcase_add_checked_fixture(cases, set_up, NULL);
-	tcase_add_test(cases, test_optical_cable_tells_all_that_sff8636_has);
+	tcase_add_test(cases, test_optical_cable_has_all_of_sff8636);
 	tcase_add_test(cases, test_passive_copper_is_read_in_two_mads);
 	tcase_add_test(
 		cases, test_module_without_fibre_has_no_length_and_flat_one_no_limits);
-	tcase_add_test(cases, test_cmis_module_tells_eight_lanes);
+	tcase_add_test(cases, test_cmis_module_has_eight_lanes);
 	tcase_add_test(cases, test_lengths_of_cmis_have_factors);
 	tcase_add_test(cases, test_refresh_reads_what_changes_alone);
 	tcase_add_test(cases, test_hostile_octets_become_question_marks);
 	tcase_add_test(cases, test_missing_pages_end_the_reading);
 	tcase_add_test(cases, test_module_is_judged_by_its_own_alarms);
 	tcase_add_test(cases, test_question_is_a_get_by_lid_with_the_port_as_modifier);
-	tcase_add_test(cases, test_status_says_why_there_is_nothing);
+	tcase_add_test(cases, test_status_shows_why_there_is_no_data);
 	return run_cases(cases);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Detail attributes: our table against libibmad's, which perfquery reads with. */
+/* Compares Triad's table of detail attributes with that of libibmad, which perfquery
+ * uses. */
 #include "ib/detail.h"
 
 #include <errno.h>
@@ -67,8 +68,8 @@ static struct triad_detail_reading decode(enum triad_pma_attribute attribute)
 	return reading;
 }
 
-/* A value that libibmad writes into a field is in one slot of ours, that of its
- * name. */
+/* A value that libibmad writes into a field is in exactly one of Triad's slots, that
+ * with the field's name. */
 START_TEST(test_every_field_is_where_libibmad_has_it)
 {
 	enum triad_pma_attribute attribute = theirs[_i].attribute;
@@ -91,7 +92,7 @@ START_TEST(test_every_field_is_where_libibmad_has_it)
 				i == slot ? triad_detail_max(field) : 0);
 		triad_detail_format_name(field, slot, name, sizeof(name));
 		ck_assert_str_eq(name, mad_field_name(their));
-		/* Nor does it have a bit more. */
+		/* Both fields have the same number of bits. */
 		memset(triad_pma_data(mad) + 4, 0xff, 188);
 		ck_assert_uint_eq(mad_get_field(triad_pma_data(mad), 0, their),
 			triad_detail_max(field));
@@ -181,7 +182,7 @@ START_TEST(test_near_full_is_past_three_quarters_of_the_fields_own_range)
 	reading.raw[15] = 49152;
 	ck_assert(triad_detail_is_near_full(TRIAD_PMA_VL_XMIT_WAIT, &reading));
 	ck_assert(!triad_detail_is_near_full(TRIAD_PMA_VL_OP_DATA, &reading));
-	/* A slot that the attribute does not have is not looked at. */
+	/* Slots that the attribute lacks don't count. */
 	ck_assert(!triad_detail_is_near_full(TRIAD_PMA_RCV_ERROR_DETAILS, &reading));
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What devices tell of themselves: which questions there are, and registers laid out as
- * mstflint has them. */
+/* Data of devices about themselves: which queries Triad sends, and registers in
+ * mstflint's layout. */
 #include "ib/device_info.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void tell_general(bool has_registers)
 	ck_assert_int_eq(triad_device_take(&info, &query, mad), TRIAD_DEVICE_ANSWERED);
 }
 
-/* The parts that are asked, in their order, as "0 1 3/2". */
+/* The queries in their order, as "0 1 3/2": part, or part/instance. */
 static const char *questions(void)
 {
 	static char text[256];
@@ -69,7 +69,7 @@ static const char *questions(void)
 }
 
 /* Row: N6 */
-START_TEST(test_general_info_tells_firmware_and_whether_there_are_registers)
+START_TEST(test_general_info_has_firmware_and_whether_there_are_registers)
 {
 	ck_assert_str_eq(questions(), "0");
 	tell_general(false);
@@ -102,7 +102,7 @@ START_TEST(test_old_device_has_the_short_version)
 }
 END_TEST
 
-static void tell(
+static void take_answer(
 	enum triad_device_part part, uint8_t index, void (*fill)(uint8_t *octets))
 {
 	const struct triad_device_query query = {.part = part, .index = index};
@@ -176,21 +176,21 @@ static void fill_supplies(uint8_t *octets)
 }
 
 /* Row: N6 */
-START_TEST(test_registers_tell_sensors_fans_and_supplies)
+START_TEST(test_registers_have_sensors_fans_and_supplies)
 {
 	tell_general(true);
-	tell(TRIAD_DEVICE_MSGI, 0, fill_msgi);
+	take_answer(TRIAD_DEVICE_MSGI, 0, fill_msgi);
 	ck_assert_str_eq(info.serial, "MT2113X01234");
 	ck_assert_str_eq(info.part, "MQM8790-HS2F");
 	ck_assert_str_eq(info.revision, "AG?");
 	ck_assert_str_eq(info.product, "Jaguar");
-	tell(TRIAD_DEVICE_MTCAP, 0, fill_sensor_map);
-	tell(TRIAD_DEVICE_MFCR, 0, fill_fan_map);
-	/* What does not change is not asked again. */
+	take_answer(TRIAD_DEVICE_MTCAP, 0, fill_sensor_map);
+	take_answer(TRIAD_DEVICE_MFCR, 0, fill_fan_map);
+	/* Triad doesn't query constant data again. */
 	ck_assert_str_eq(questions(), "0 3 3/2 3/63 5/1 5/10 6 7");
-	tell(TRIAD_DEVICE_MTMP, 0, fill_temperature);
-	tell(TRIAD_DEVICE_MTMP, 2, fill_frost);
-	tell(TRIAD_DEVICE_MTMP, 0, fill_temperature);
+	take_answer(TRIAD_DEVICE_MTMP, 0, fill_temperature);
+	take_answer(TRIAD_DEVICE_MTMP, 2, fill_frost);
+	take_answer(TRIAD_DEVICE_MTMP, 0, fill_temperature);
 	ck_assert_uint_eq(info.n_sensors, 2);
 	ck_assert_str_eq(info.sensors[0].name, "asic");
 	ck_assert_int_eq(info.sensors[0].now, 65 * 8);
@@ -198,11 +198,11 @@ START_TEST(test_registers_tell_sensors_fans_and_supplies)
 	ck_assert_int_eq(info.sensors[0].limit, 105 * 8);
 	ck_assert_int_eq(info.sensors[1].now, -26);
 	ck_assert_int_eq(info.sensors[1].most, 0);
-	tell(TRIAD_DEVICE_MFSM, 10, fill_fan);
+	take_answer(TRIAD_DEVICE_MFSM, 10, fill_fan);
 	ck_assert_uint_eq(info.n_fans, 1);
 	ck_assert_uint_eq(info.fans[0].index, 10);
 	ck_assert_uint_eq(info.fans[0].rpm, 6200);
-	tell(TRIAD_DEVICE_MSPS, 0, fill_supplies);
+	take_answer(TRIAD_DEVICE_MSPS, 0, fill_supplies);
 	ck_assert_uint_eq(info.n_supplies, 2);
 	ck_assert_uint_eq(info.supplies[0].state, TRIAD_SUPPLY_OK);
 	ck_assert_uint_eq(info.supplies[0].fan, TRIAD_SUPPLY_OK);
@@ -225,8 +225,8 @@ START_TEST(test_more_sensors_and_fans_than_there_is_room_for_are_not_asked)
 	unsigned n = 0;
 
 	tell_general(true);
-	tell(TRIAD_DEVICE_MTCAP, 0, fill_all_ones);
-	tell(TRIAD_DEVICE_MFCR, 0, fill_all_ones);
+	take_answer(TRIAD_DEVICE_MTCAP, 0, fill_all_ones);
+	take_answer(TRIAD_DEVICE_MFCR, 0, fill_all_ones);
 	for (bool has_last = false;
 		triad_device_next(&info, has_last ? &last : NULL, &query);
 		has_last = true, n++) {
@@ -238,9 +238,9 @@ START_TEST(test_more_sensors_and_fans_than_there_is_room_for_are_not_asked)
 	ck_assert_uint_eq(info.n_sensors, TRIAD_DEVICE_MAX_SENSORS);
 	ck_assert_uint_eq(info.n_fans, TRIAD_DEVICE_MAX_FANS);
 	ck_assert_uint_eq(n, TRIAD_DEVICE_MAX_SENSORS + TRIAD_DEVICE_MAX_FANS + 4u);
-	/* Others that nobody asked for have no place either. */
-	tell(TRIAD_DEVICE_MTMP, 63, fill_temperature);
-	tell(TRIAD_DEVICE_MFSM, 99, fill_fan);
+	/* There is no room for answers to queries that weren't sent either. */
+	take_answer(TRIAD_DEVICE_MTMP, 63, fill_temperature);
+	take_answer(TRIAD_DEVICE_MFSM, 99, fill_fan);
 	ck_assert_uint_eq(info.n_sensors, TRIAD_DEVICE_MAX_SENSORS);
 	ck_assert_uint_eq(info.n_fans, TRIAD_DEVICE_MAX_FANS);
 }
@@ -257,12 +257,12 @@ START_TEST(test_what_is_refused_is_not_asked_again)
 	put(4, 2, 20);
 	ck_assert_int_eq(triad_device_take(&info, &msps, mad), TRIAD_DEVICE_REFUSED);
 	ck_assert_str_eq(questions(), "0 1 2 4 7");
-	/* One that is busy is asked again. */
+	/* Triad repeats a query to a busy device. */
 	begin_answer(&general);
 	put(4, 2, 1);
 	ck_assert_int_eq(triad_device_take(&info, &general, mad), TRIAD_DEVICE_BUSY);
 	ck_assert_str_eq(questions(), "0 1 2 4 7");
-	/* An answer of another kind is a refusal. */
+	/* An answer with another attribute counts as a refusal. */
 	begin_answer(&msps);
 	ck_assert_int_eq(triad_device_take(&info, &general, mad), TRIAD_DEVICE_REFUSED);
 	ck_assert_str_eq(questions(), "1 2 4 7");
@@ -270,29 +270,29 @@ START_TEST(test_what_is_refused_is_not_asked_again)
 END_TEST
 
 /* Row: N6 */
-START_TEST(test_device_is_judged_by_what_it_tells)
+START_TEST(test_device_is_judged_by_its_answers)
 {
 	double value, limit;
 	unsigned index;
 
 	tell_general(true);
-	tell(TRIAD_DEVICE_MTMP, 0, fill_temperature);
-	tell(TRIAD_DEVICE_MFSM, 3, fill_fan);
+	take_answer(TRIAD_DEVICE_MTMP, 0, fill_temperature);
+	take_answer(TRIAD_DEVICE_MFSM, 3, fill_fan);
 	ck_assert_int_eq(
 		triad_device_judge(&info, &index, &value, &limit), TRIAD_DEVICE_FINE);
-	tell(TRIAD_DEVICE_MSPS, 0, fill_supplies);
+	take_answer(TRIAD_DEVICE_MSPS, 0, fill_supplies);
 	ck_assert_int_eq(triad_device_judge(&info, &index, &value, &limit),
 		TRIAD_DEVICE_SUPPLY_FAILED);
 	ck_assert_uint_eq(index, 1);
-	tell(TRIAD_DEVICE_FORE, 0, fill_fast);
+	take_answer(TRIAD_DEVICE_FORE, 0, fill_fast);
 	ck_assert_int_eq(triad_device_judge(&info, &index, &value, &limit),
 		TRIAD_DEVICE_FAN_FAST);
 	ck_assert_uint_eq(index, 1);
-	tell(TRIAD_DEVICE_FORE, 0, fill_slow_and_fast);
+	take_answer(TRIAD_DEVICE_FORE, 0, fill_slow_and_fast);
 	ck_assert_int_eq(triad_device_judge(&info, &index, &value, &limit),
 		TRIAD_DEVICE_FAN_SLOW);
 	ck_assert_uint_eq(index, 10);
-	tell(TRIAD_DEVICE_FORE, 0, fill_nothing);
+	take_answer(TRIAD_DEVICE_FORE, 0, fill_nothing);
 	ck_assert_int_eq(triad_device_judge(&info, &index, &value, &limit),
 		TRIAD_DEVICE_SUPPLY_FAILED);
 	info.fans[0].rpm = 0;
@@ -339,14 +339,14 @@ int main(void)
 	TCase *cases = tcase_create("device_info");
 
 	tcase_add_checked_fixture(cases, set_up, NULL);
-	tcase_add_test(cases,
-		test_general_info_tells_firmware_and_whether_there_are_registers);
+	tcase_add_test(
+		cases, test_general_info_has_firmware_and_whether_there_are_registers);
 	tcase_add_test(cases, test_old_device_has_the_short_version);
-	tcase_add_test(cases, test_registers_tell_sensors_fans_and_supplies);
+	tcase_add_test(cases, test_registers_have_sensors_fans_and_supplies);
 	tcase_add_test(
 		cases, test_more_sensors_and_fans_than_there_is_room_for_are_not_asked);
 	tcase_add_test(cases, test_what_is_refused_is_not_asked_again);
-	tcase_add_test(cases, test_device_is_judged_by_what_it_tells);
+	tcase_add_test(cases, test_device_is_judged_by_its_answers);
 	tcase_add_test(cases, test_question_is_a_get_of_the_vendors_class);
 	tcase_add_test(cases, test_vendors_that_are_asked);
 	return run_cases(cases);

@@ -28,8 +28,8 @@ START_TEST(test_build_row_links_both_ways)
 }
 END_TEST
 
-/* A builder has room for millions of items ahead, which must not stay in the heap: not
- * in a process that takes a snapshot after each sweep. */
+/* A builder allocates room for millions of items in advance.  A process that takes a
+ * snapshot after each sweep must not keep that memory in its heap. */
 START_TEST(test_build_again_and_again_heap_stays_small)
 {
 	struct triad_fabric *fabric = NULL;
@@ -67,7 +67,7 @@ START_TEST(test_build_any_order_sorted_by_guid)
 		struct triad_fabric_port port = {.number = 1, .guid = guids[i] * 10};
 		uint16_t pkeys[] = {0xffff, (uint16_t)guids[i]};
 
-		/* Now and then, as a snapshot does. */
+		/* Sometimes prepare the builder, as a snapshot does. */
 		if (i % 2)
 			triad_fabric_builder_prepare(builder);
 		triad_fabric_builder_add_node(builder, &node, "", NULL, 0);
@@ -99,7 +99,7 @@ START_TEST(test_build_any_order_sorted_by_guid)
 }
 END_TEST
 
-/* A node that is copied from another fabric brings none of that one's tables along. */
+/* A node copied from another fabric doesn't bring its multicast tables with it. */
 START_TEST(test_build_multicast_tables_stay_with_their_switch)
 {
 	static const uint16_t masks[3][4] = {
@@ -155,7 +155,7 @@ START_TEST(test_build_one_sided_link_dropped)
 }
 END_TEST
 
-/* To a far end, GUID 0 says that there is none. */
+/* GUID 0 as the far end means that there is no link. */
 START_TEST(test_build_link_of_node_without_guid_dropped)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
@@ -290,7 +290,7 @@ START_TEST(test_pkey_match_cases)
 		{{0x8001, 0xffff}, {0xffff, 0x8001}, 1}, /* the default one first */
 		{{0x8001, 0x8002}, {0x8002}, 1}, {{0x8001}, {0x8002}, -1},
 		{{0, 0x8005}, {0, 5}, 1},
-		{{0x8000}, {0x8000}, -1}, /* 0 is no partition */
+		{{0x8000}, {0x8000}, -1}, /* partition 0 is invalid */
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -299,7 +299,7 @@ START_TEST(test_pkey_match_cases)
 }
 END_TEST
 
-/* Gigabits of a link that is four lanes wide [IBA 14.2.5.6]. */
+/* Rates of a 4x link in Gb/s [IBA 14.2.5.6]. */
 static const struct {
 	uint8_t speed, speed_ext;
 	double data, signal;
@@ -354,7 +354,7 @@ START_TEST(test_hops_of_a_row_count_its_links)
 }
 END_TEST
 
-/* A host between two switches, which are not linked otherwise. */
+/* A host is the only connection between two switches. */
 START_TEST(test_hops_do_not_lead_through_a_host)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);

@@ -21,12 +21,12 @@ START_TEST(test_link_names_of_widths_and_speeds_are_found_again)
 			triad_link_width_find(triad_link_width_name(width)), width);
 	ck_assert_str_eq(triad_link_width_name(3), "");
 	ck_assert_int_eq(triad_link_speed(4, 2), TRIAD_SPEED_EDR);
-	/* 16 is no speed: XDR has a field of its own. */
+	/* 16 is no speed in this field: XDR is in a separate field. */
 	ck_assert_int_eq(triad_link_speed(4, 16), TRIAD_SPEED_ANY);
 }
 END_TEST
 
-/* PortInfo of a port that could run at XDR, and of one that does. */
+/* PortInfo of a port that supports XDR, then of one that runs at XDR. */
 /* Row: N6 */
 START_TEST(test_xdr_is_read_from_its_own_field_of_port_info)
 {
@@ -52,7 +52,7 @@ START_TEST(test_xdr_is_read_from_its_own_field_of_port_info)
 }
 END_TEST
 
-/* What both ends can: the widest width and the fastest speed of their common ones. */
+/* The best link is the widest width and the fastest speed that both ends support. */
 START_TEST(test_link_best_is_the_most_that_both_can)
 {
 	/* 1x, 4x and 2x; SDR to QDR; FDR, EDR and HDR. */

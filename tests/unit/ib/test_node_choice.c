@@ -6,9 +6,10 @@
 
 #include "tests/unit/run.h"
 
-/* Hosts with two ports, 1 and 2; switches with ports 0 to 2.  Node GUIDs are 0x1000 and
- * so on in the order of the names, port GUIDs one and two more (a switch's: its own),
- * LIDs 16, 20 and so on for port 1, two more for port 2. */
+/* Hosts have ports 1 and 2, switches ports 0 to 2.  In the order of the names, node
+ * GUIDs are 0x1000 and so on.  A host's port GUID is the node GUID plus the port
+ * number, a switch's the node GUID.  Port 1 has the LIDs 16, 20 and so on, port 2 the
+ * LID of port 1 plus 2. */
 struct planned {
 	const char *name;
 	unsigned type;
@@ -73,7 +74,8 @@ static void tear_down(void)
 
 static struct triad_node_choice choice;
 
-/* Chooses 'n' nodes, the first of which is 'first', by 'rule', and a port (-1: all). */
+/* Checks that 'text' chooses 'n' nodes by 'rule', with 'first' as the first, and a port
+ * (-1: all ports). */
 #define ASSERT_CHOICE(text, rule_, n_, first_, port_)                                  \
 	do {                                                                           \
 		choice = triad_node_choice_make(text, fabric, 0);                      \
@@ -104,7 +106,7 @@ START_TEST(test_choice_by_name)
 }
 END_TEST
 
-/* 'leaf-01' is also the beginning of 'leaf-01 old', and there is a 'leaf-*'. */
+/* "leaf-01" is also the beginning of "leaf-01 old", and one node is called "leaf-*". */
 START_TEST(test_choice_exact_name_wins)
 {
 	ASSERT_CHOICE("leaf-01", EXACT, 1, 3, -1);
@@ -191,7 +193,7 @@ START_TEST(test_choice_among_nodes_of_a_type)
 }
 END_TEST
 
-/* A history and alerts know nodes that the fabric has no more. */
+/* The history and alerts contain nodes that have left the fabric. */
 START_TEST(test_choice_of_what_is_gone_fits_by_any_rule)
 {
 	choice = triad_node_choice_make("gone-1", fabric, 0);
@@ -210,7 +212,7 @@ START_TEST(test_choice_of_what_is_gone_fits_by_any_rule)
 }
 END_TEST
 
-/* --- why not --- */
+/* --- reasons for no match --- */
 
 static char reason[1024];
 
@@ -221,7 +223,7 @@ static char reason[1024];
 		ck_assert_str_eq(reason, expected);                                    \
 	} while (0)
 
-/* A host that boots, and one whose HCA was replaced. */
+/* A host that boots has another name for a while; so has one whose HCA was replaced. */
 START_TEST(test_choice_of_one_node_fits_it_under_another_name)
 {
 	choice = triad_node_choice_make("host-0001/P1", fabric, 0);

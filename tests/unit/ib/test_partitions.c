@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The P_Keys that ports are asked with: against one pair of tables at a time, and in
- * sweeps of simulated agents. */
+/* The P_Keys that queries use: for one pair of tables at a time, and in sweeps of
+ * simulated agents. */
 #include "ib/partitions.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@ static bool naive_meet(uint16_t a, uint16_t b)
 	return (a & 0x7fff) && (a & 0x7fff) == (b & 0x7fff) && (a > b ? a : b) > 0x7fff;
 }
 
-/* The first of ours that one of theirs meets, of the default partition if there is
- * one. */
+/* Our first P_Key that matches one of theirs; preferably one of the default
+ * partition. */
 static uint16_t naive_choice(const uint16_t *ours, unsigned n_ours,
 	const uint16_t *theirs, unsigned n_theirs)
 {
@@ -155,7 +155,7 @@ START_TEST(test_table_that_is_not_known_is_taken_for_the_default_partition)
 	static const uint16_t limited[] = {0x7fff};
 
 	check_one(one_node(TRIAD_NODE_SWITCH, 0, NULL, 0), 1, 1, 0, 2);
-	/* of port 1 it says nothing what a switch's other ports have */
+	/* tables of a switch's external ports don't apply to its port 0 */
 	check_one(one_node(TRIAD_NODE_SWITCH, 1, limited, 1), 1, 1, 0, 2);
 	check_one(one_node(TRIAD_NODE_CA, 1, limited, 1), TRIAD_PKEY_NONE, 1, 1, 1);
 }
@@ -163,8 +163,8 @@ END_TEST
 
 /* --- sweeps --- */
 
-/* Our port's table, as the transport gives it, and the indexes that each LID was asked
- * with: bit i. */
+/* Our port's table, as the transport reports it, and for each LID the P_Key indexes of
+ * the queries to it: bit i for index i. */
 static uint16_t own[4];
 static size_t n_own;
 static uint8_t asked_with[65536];
@@ -183,7 +183,8 @@ static int note_and_send(void *context, const struct triad_mad_address *to,
 	return agents->transport.send(context, to, mad, timeout_ms);
 }
 
-/* Hosts are full members of the default partition and limited ones of 1. */
+/* Hosts are full members of the default partition and limited members of partition
+ * 1. */
 static struct triad_fabric *limit_hosts(void)
 {
 	struct triad_fabric *row = fabric_row(4, 10);
@@ -214,7 +215,8 @@ START_TEST(test_sweep_asks_each_port_by_both_tables)
 	set_up_own(pkeys, 2);
 	sweep(1);
 	check_totals();
-	/* Hosts: the default partition is preferred; switches' tables are not known. */
+	/* For hosts the default partition is preferred; switches' tables are
+	 * unknown. */
 	ck_assert_uint_eq(asked_with[1001], 1 << 1);
 	ck_assert_uint_eq(asked_with[1], 1 << 1);
 	tear_down();
@@ -257,7 +259,7 @@ START_TEST(test_silent_agent_is_asked_at_once_when_the_partition_is_another)
 
 	set_up_own(before, 1);
 	agents->silent_lid = 1001;
-	sweep(12); /* it is left out of most by now */
+	sweep(12); /* most sweeps leave the agent out by now */
 	agents->silent_lid = 0;
 	memset(asked_with, 0, sizeof(asked_with));
 	memcpy(own, after, sizeof(after));

@@ -158,7 +158,7 @@ START_TEST(test_port_counters_unsupported_absent)
 	ck_assert(!(reading.has & 1u << TRIAD_PORT_XMIT_WAIT));
 	ck_assert(!(reading.has & 1u << TRIAD_QP1_DROPPED));
 	ck_assert(reading.has & 1u << TRIAD_PORT_XMIT_DATA);
-	/* With 64-bit ones the 32-bit data counters are not looked at. */
+	/* If there are 64-bit data counters, the 32-bit ones are ignored. */
 	triad_pma_decode_counters(
 		mad, TRIAD_PMA_PORT_COUNTERS, 7, TRIAD_PMA_EXTENDED_WIDTH, &reading);
 	ck_assert(!(reading.has & 1u << TRIAD_PORT_XMIT_DATA));
@@ -191,7 +191,7 @@ START_TEST(test_extended_every_field_read)
 		reading.raw[TRIAD_PORT_MULTICAST_XMIT_PKTS], 0x38393a3b3c3d3e3f);
 	ck_assert_uint_eq(
 		reading.raw[TRIAD_PORT_MULTICAST_RCV_PKTS], 0x4041424344454647);
-	/* Agents without the IETF counters have the first four. */
+	/* Agents without the IETF counters have only the first four. */
 	triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 1,
 		TRIAD_PMA_EXTENDED_WIDTH_NO_IETF, &reading);
 	ck_assert_uint_eq(reading.has, 0xfu << TRIAD_PORT_XMIT_DATA);
@@ -218,7 +218,7 @@ START_TEST(test_check_wrong_header_refused)
 		int error;
 	} changes[] = {
 		{1, 3, EPROTO},     /* class */
-		{3, 1, EPROTO},     /* method: the question itself */
+		{3, 1, EPROTO},     /* method: a Get instead of the response */
 		{17, 0x1d, EPROTO}, /* attribute */
 		{5, 0x01, EBUSY},   /* status */
 		{5, 0x0c, EOPNOTSUPP},

@@ -4,12 +4,12 @@
 #include "tests/unit/run.h"
 #include "triad/fabric.h"
 
-/* Codes as they were given [IBA 15.2.5.16], in the order of what they carry: 64 of 66
- * bits from FDR on, 8 of 10 before. */
+/* The codes of rates [IBA 15.2.5.16], in the order of their data rates: from FDR on 64
+ * of 66 bits are data, before that 8 of 10. */
 static const struct {
 	uint8_t code;
 	unsigned tenths;
-	unsigned carried; /* in tenths, put as if 8 of 10 bits were data */
+	unsigned carried; /* data rate in tenths of Gb/s, times 10 / 8 */
 } rates[] = {
 	{2, 25, 25},
 	{5, 50, 50},
@@ -79,7 +79,8 @@ START_TEST(test_rate_below_as_naive)
 }
 END_TEST
 
-/* Never faster, understood, and what was understood stays. */
+/* The reported rate is never faster than the path's, the port understands it, and a
+ * rate that the port understands stays. */
 START_TEST(test_rate_for_port_not_above_and_understood)
 {
 	for (unsigned i = 0; i < N_RATES; i++)
@@ -88,8 +89,8 @@ START_TEST(test_rate_for_port_not_above_and_understood)
 
 			ck_assert_uint_le(triad_rate_rank(reported), i + 1);
 			ck_assert_uint_ne(triad_rate_rank(reported), 0);
-			/* As OpenSM: 800 Gb/s becomes 600 for a port of which it does
-			 * not know whether it knows HDR. */
+			/* Like in OpenSM, 800 Gb/s becomes 600 for a port of which it
+			 * isn't known whether it supports HDR. */
 			if (rates[i].code < 23 || caps & TRIAD_RATE_CAP_MASK2)
 				ck_assert_uint_eq(
 					triad_rate_for(reported, caps), reported);
@@ -146,8 +147,8 @@ START_TEST(test_rate_original_not_above_and_none_that_came_later)
 }
 END_TEST
 
-/* The highest that is not above what came in, nor above the limit, by rank and by code:
- * as OpenSM's ib_path_get_reduced_rate(). */
+/* The result is the highest rate that is above neither the given rate nor the limit, by
+ * rank and by code, like that of OpenSM's ib_path_get_reduced_rate(). */
 START_TEST(test_rate_limited_as_naive)
 {
 	for (unsigned limit = TRIAD_RATE_MIN; limit <= TRIAD_RATE_MAX; limit++)

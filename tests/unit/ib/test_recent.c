@@ -23,7 +23,7 @@ START_TEST(test_table_found_is_the_first_from_then_on)
 	ck_assert_int_eq(triad_recent_find(&recent, base, base + 2, 2), 0);
 	ck_assert_int_eq(triad_recent_find(&recent, base, base + 4, 1), 1);
 	ck_assert_int_eq(triad_recent_find(&recent, base, base, 2), 2);
-	/* the beginning of one is another one */
+	/* a table's beginning isn't the same table */
 	ck_assert_int_eq(triad_recent_find(&recent, base, base + 2, 1), -1);
 }
 END_TEST
@@ -42,7 +42,7 @@ START_TEST(test_table_that_was_not_met_for_longest_falls_out)
 }
 END_TEST
 
-START_TEST(test_table_taken_by_its_place_is_the_one_found_there)
+START_TEST(test_table_taken_by_its_index_is_the_one_found_there)
 {
 	struct triad_recent one = {0}, other = {0};
 	struct triad_fabric_slice slice;
@@ -54,10 +54,10 @@ START_TEST(test_table_taken_by_its_place_is_the_one_found_there)
 	}
 	for (unsigned i = 0; i < 50; i++) {
 		unsigned wanted = i * 7 % 5;
-		int place = triad_recent_find(&one, base, base + wanted, 1);
+		int index = triad_recent_find(&one, base, base + wanted, 1);
 
-		ck_assert_int_ge(place, 0);
-		ck_assert(triad_recent_take(&other, (unsigned)place, &slice));
+		ck_assert_int_ge(index, 0);
+		ck_assert(triad_recent_take(&other, (unsigned)index, &slice));
 		ck_assert_uint_eq(slice.at, wanted);
 	}
 	ck_assert(!triad_recent_take(&one, 5, &slice));
@@ -70,6 +70,6 @@ int main(void)
 
 	tcase_add_test(cases, test_table_found_is_the_first_from_then_on);
 	tcase_add_test(cases, test_table_that_was_not_met_for_longest_falls_out);
-	tcase_add_test(cases, test_table_taken_by_its_place_is_the_one_found_there);
+	tcase_add_test(cases, test_table_taken_by_its_index_is_the_one_found_there);
 	return run_cases(cases);
 }

@@ -11,8 +11,8 @@
 #define SPINE(i) (0x210u + (i))
 #define FAR 0x202
 
-/* A host, its switch, two spines, a switch behind; the first spine has two links to
- * it. */
+/* A host, its switch, two spines, and a far switch; the first spine has two links to
+ * the far switch. */
 static void begin(void)
 {
 	fixture_begin();
@@ -35,7 +35,7 @@ static void end(void)
 	triad_fabric_unref(fabric);
 }
 
-/* "1,5,3", or "" for no way. */
+/* The route as "1,5,3"; "": there is none. */
 static const char *find(uint64_t guid, uint32_t without)
 {
 	static char text[4 * TRIAD_ROUTE_MAX_HOPS + 1];
@@ -77,7 +77,7 @@ START_TEST(test_route_without_link_by_either_end_leads_elsewhere)
 }
 END_TEST
 
-/* Links that are active all the same, as OpenSM has them. */
+/* The ports of a disabled link may still be active in OpenSM's tables. */
 START_TEST(test_route_disabled_end_passed_by)
 {
 	disable(SPINE(0), 3);
@@ -89,14 +89,14 @@ START_TEST(test_route_disabled_end_passed_by)
 }
 END_TEST
 
-START_TEST(test_route_own_port_unknown_is_no_way)
+START_TEST(test_route_own_port_unknown_is_no_route)
 {
 	fabric->sm_port = NONE;
 	ck_assert_str_eq(find(LEAF, NONE), "");
 }
 END_TEST
 
-START_TEST(test_route_longer_than_smps_go_is_no_way)
+START_TEST(test_route_longer_than_smps_go_is_no_route)
 {
 	end();
 	fixture_begin();
@@ -121,7 +121,7 @@ int main(void)
 	tcase_add_test(cases, test_route_shortest_taken);
 	tcase_add_test(cases, test_route_without_link_by_either_end_leads_elsewhere);
 	tcase_add_test(cases, test_route_disabled_end_passed_by);
-	tcase_add_test(cases, test_route_own_port_unknown_is_no_way);
-	tcase_add_test(cases, test_route_longer_than_smps_go_is_no_way);
+	tcase_add_test(cases, test_route_own_port_unknown_is_no_route);
+	tcase_add_test(cases, test_route_longer_than_smps_go_is_no_route);
 	return run_cases(cases);
 }

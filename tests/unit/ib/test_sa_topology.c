@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Tables of a known fabric, encoded here by hand, must give that fabric again. */
+/* Tables of a known fabric, encoded by the test, must give that fabric again. */
 #include "ib/sa_topology.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static void put_link(const struct triad_fabric_port *from)
 	links.size += LINK_STRIDE;
 }
 
-/* In no order that the builder could want. */
+/* Makes the tables, in random order. */
 static void set_up(void)
 {
 	seed = (unsigned)time(NULL);
@@ -194,9 +194,9 @@ START_TEST(test_tables_of_partitions_are_those_of_end_ports_and_switches)
 	put_pkeys(1001, 0, 1, 32);
 	put_pkeys(1001, 1 << 8, 1, 32); /* as OpenSM turns it round */
 	put_pkeys(2, 0, 3, 9);          /* a switch's other port */
-	put_pkeys(4711, 0, 1, 9);       /* nobody's */
+	put_pkeys(4711, 0, 1, 9);       /* no port has this LID */
 	put_pkeys(1002, 0, 1, 0);       /* empty: not read by the SM yet */
-	put_pkeys(1257, 40, 1, 2);      /* farther than is looked */
+	put_pkeys(1257, 40, 1, 2);      /* beyond the blocks that are read */
 	built = build(0);
 	check_pkeys(built, 0x10001, 1, 67, 0x8003);
 	check_pkeys(built, 0x201, 0, 5, 0x8005);
@@ -211,7 +211,7 @@ START_TEST(test_tables_that_are_not_given_are_those_known_otherwise)
 {
 	struct triad_fabric *built;
 
-	known = fabric; /* hosts have two P_Keys there */
+	known = fabric; /* in it hosts have two P_Keys */
 	put_pkeys(1001, 0, 1, 1);
 	built = build(0);
 	check_pkeys(built, 0x10001, 1, 1, 0x8001);
@@ -227,14 +227,14 @@ START_TEST(test_links_to_what_is_not_shown_are_counted)
 
 	ck_assert_uint_eq(built->n_hidden, 0);
 	triad_fabric_unref(built);
-	links.size -= 2 * LINK_STRIDE; /* of the first two ports */
+	links.size -= 2 * LINK_STRIDE; /* without the links of two ports */
 	built = build(0);
 	ck_assert_uint_ge(built->n_hidden, 2);
 	triad_fabric_unref(built);
 }
 END_TEST
 
-/* The SA shows both ends of the first host's link, but not that. */
+/* The SA's tables have both ends of the first host's link, but not the link. */
 static uint32_t hide_link_of_first_host(void)
 {
 	uint32_t host = triad_fabric_find_node(fabric, 0x10001);
@@ -314,7 +314,7 @@ START_TEST(test_what_refers_to_nothing_is_left_out)
 {
 	struct triad_fabric *built;
 
-	nodes.size -= NODE_STRIDE; /* the first of the fabric, a switch */
+	nodes.size -= NODE_STRIDE; /* without the fabric's first node, a switch */
 	built = build(0);
 	ck_assert_uint_eq(built->n_nodes, fabric->n_nodes - 1);
 	ck_assert_uint_eq(built->n_ports, fabric->n_ports - fabric->nodes[0].n_ports);
@@ -341,7 +341,7 @@ START_TEST(test_no_node_or_short_records_are_refused)
 }
 END_TEST
 
-/* Whatever an SA answers: no crash, and links that fit together. */
+/* Garbage from an SA never causes a crash, nor links whose ends don't match. */
 START_TEST(test_garbage_is_a_fabric_or_an_error)
 {
 	for (unsigned round = 0; round < 500; round++) {

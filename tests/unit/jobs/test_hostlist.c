@@ -45,7 +45,7 @@ static const char *write_list(void)
 static const struct {
 	const char *text, *written;
 	unsigned n;
-} good[] = {
+} valid[] = {
 	{"login", "login", 1},
 	{"host-1,host-2,host-3", "host-[1-3]", 3},
 	{"host-[0001-0003,0007]", "host-[0001-0003,0007]", 4},
@@ -67,15 +67,15 @@ static bool has(const struct triad_hostlist *of, const char *name)
 /* Row: N9 */
 START_TEST(test_list_is_read_sorted_and_written)
 {
-	ck_assert_int_eq(parse(good[_i].text), 0);
-	ck_assert_uint_eq(list.n, good[_i].n);
-	ck_assert_str_eq(write_list(), good[_i].written);
+	ck_assert_int_eq(parse(valid[_i].text), 0);
+	ck_assert_uint_eq(list.n, valid[_i].n);
+	ck_assert_str_eq(write_list(), valid[_i].written);
 }
 END_TEST
 
 static const struct {
 	const char *text, *reason;
-} bad[] = {
+} invalid[] = {
 	{"", "column 1: a name is missing"},
 	{"a,,b", "column 3: a name is missing"},
 	{"a,", "column 3: a name is missing"},
@@ -95,8 +95,8 @@ static const struct {
 
 START_TEST(test_mistake_is_reported_with_its_column)
 {
-	ck_assert_int_ne(parse(bad[_i].text), 0);
-	ck_assert_str_eq(reason, bad[_i].reason);
+	ck_assert_int_ne(parse(invalid[_i].text), 0);
+	ck_assert_str_eq(reason, invalid[_i].reason);
 }
 END_TEST
 
@@ -111,7 +111,7 @@ START_TEST(test_names_are_found_in_a_sorted_list)
 }
 END_TEST
 
-/* What is written is read as the same names. */
+/* Written lists are read as the same names. */
 START_TEST(test_any_names_are_written_so_that_they_are_read_again)
 {
 	static char names[200][TRIAD_HOSTLIST_NAME_SIZE];
@@ -145,9 +145,9 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_loop_test(cases, test_list_is_read_sorted_and_written, 0,
-		sizeof(good) / sizeof(good[0]));
+		sizeof(valid) / sizeof(valid[0]));
 	tcase_add_loop_test(cases, test_mistake_is_reported_with_its_column, 0,
-		sizeof(bad) / sizeof(bad[0]));
+		sizeof(invalid) / sizeof(invalid[0]));
 	tcase_add_test(cases, test_names_are_found_in_a_sorted_list);
 	tcase_add_loop_test(
 		cases, test_any_names_are_written_so_that_they_are_read_again, 0, 50);

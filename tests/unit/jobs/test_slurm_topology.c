@@ -59,7 +59,7 @@ static bool has(const struct triad_hostlist *list, const char *name)
 START_TEST(test_fat_tree_has_edges_pods_and_one_line_above)
 {
 	make(fat_tree(4));
-	/* 8 edges, 4 pods, one above. */
+	/* 8 edges, 4 pods, and one line above these. */
 	ck_assert_uint_eq(topology->n_leaves, 8);
 	ck_assert_uint_eq(topology->n, 13);
 	ck_assert_uint_eq(topology->n_hosts, 16);
@@ -73,7 +73,7 @@ START_TEST(test_fat_tree_has_edges_pods_and_one_line_above)
 }
 END_TEST
 
-/* Each line but one has one parent, and is in its list. */
+/* Each line except the root has one parent, which lists it. */
 START_TEST(test_large_tree_is_a_tree)
 {
 	make(fat_tree(36));
@@ -95,7 +95,7 @@ START_TEST(test_large_tree_is_a_tree)
 }
 END_TEST
 
-/* All switches have hosts: what is above them has no switch to be named after. */
+/* All switches have hosts, so the line above them gets its name from no switch. */
 START_TEST(test_switches_with_hosts_alone_have_a_line_above)
 {
 	make(fabric_row(3, 2));
@@ -132,7 +132,7 @@ START_TEST(test_parts_that_are_not_connected_are_counted)
 }
 END_TEST
 
-/* Storage and routers, or what is named like another host. */
+/* The switch has only storage and routers, or hosts whose names aren't unique. */
 START_TEST(test_switch_without_named_hosts_is_in_no_line)
 {
 	static const char *const names[] = {"n<1>", "n<2>", "other", "other"};
@@ -165,7 +165,7 @@ START_TEST(test_aggregation_node_is_no_host)
 	ck_assert_uint_eq(topology->n_hosts, 2);
 	ck_assert(layout->is_tree);
 	ck_assert_uint_eq(layout->n_levels, 2);
-	/* Packets can go there all the same. */
+	/* Routes lead there nevertheless. */
 	ck_assert_uint_eq(layout->n_goals, 3 + 3);
 	ck_assert_uint_eq(layout->n_host_goals, 2);
 }
@@ -186,7 +186,7 @@ START_TEST(test_host_names_end_at_the_first_blank)
 }
 END_TEST
 
-/* Descriptions of switches may be all alike, or none. */
+/* Switches may have equal node descriptions, or empty ones. */
 START_TEST(test_switches_of_one_name_are_distinguished)
 {
 	fabric = fabric_row(3, 1);

@@ -60,7 +60,7 @@ START_TEST(test_day_or_month_too_many_carries_over)
 }
 END_TEST
 
-/* Where time_t can say it. */
+/* Compares with the C library, for dates that time_t can represent. */
 START_TEST(test_dates_random_are_those_of_the_c_library)
 {
 	uint64_t seed = triad_clock_now_us(), random = seed;

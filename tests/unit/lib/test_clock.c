@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Times as they are written, and read again. */
+/* The text of times, written and read again. */
 #include "triad/clock.h"
 
 #include <inttypes.h>

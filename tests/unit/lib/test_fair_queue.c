@@ -34,21 +34,21 @@ static void tear_down(void)
 
 static bool put(unsigned source)
 {
-	uint32_t place;
+	uint32_t slot;
 
-	if (!triad_fair_queue_put(queue, source, &place))
+	if (!triad_fair_queue_put(queue, source, &slot))
 		return false;
-	ck_assert_uint_lt(place, ROOM);
-	items[place] = (struct item){source, n_of[source]++};
+	ck_assert_uint_lt(slot, ROOM);
+	items[slot] = (struct item){source, n_of[source]++};
 	return true;
 }
 
 static struct item take(void)
 {
-	uint32_t place;
+	uint32_t slot;
 
-	ck_assert(triad_fair_queue_take(queue, &place));
-	return items[place];
+	ck_assert(triad_fair_queue_take(queue, &slot));
+	return items[slot];
 }
 
 static void check_next(unsigned source, unsigned number)
@@ -70,14 +70,14 @@ static unsigned fill(unsigned source)
 
 START_TEST(test_one_source_first_in_first_out)
 {
-	uint32_t place;
+	uint32_t slot;
 
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < ROOM / 2; i++)
 			ck_assert(put(7));
 		for (unsigned i = 0; i < ROOM / 2; i++)
 			check_next(7, round * ROOM / 2 + i);
-		ck_assert(!triad_fair_queue_take(queue, &place));
+		ck_assert(!triad_fair_queue_take(queue, &slot));
 	}
 }
 END_TEST
@@ -93,7 +93,7 @@ START_TEST(test_sources_take_turns)
 	check_next(0, 0);
 	check_next(5, 0);
 	check_next(99, 1);
-	/* Who comes back is the last again. */
+	/* A source that returns is last in turn again. */
 	put(0);
 	check_next(5, 1);
 	check_next(99, 2);
@@ -107,8 +107,8 @@ START_TEST(test_room_is_left_for_others)
 {
 	ck_assert_uint_eq(fill(1), ROOM / 2);
 	ck_assert_uint_eq(fill(2), ROOM / 4);
-	/* A third that comes late has half of the rest, until the others are
-	 * shorter. */
+	/* A third source that comes late gets half of the remaining room, until the
+	 * others use less. */
 	ck_assert_uint_eq(fill(3), ROOM / 8);
 	ck_assert(!put(1) && !put(2));
 	for (unsigned i = 10; put(i); i++)
@@ -133,7 +133,7 @@ START_TEST(test_sources_that_always_put_have_the_same_share)
 }
 END_TEST
 
-/* Beside a list that says the same in the simplest way. */
+/* Compares with simple counts per source. */
 START_TEST(test_random_puts_and_takes)
 {
 	uint64_t seed = (uint64_t)time(NULL), state = seed;
@@ -157,7 +157,7 @@ START_TEST(test_random_puts_and_takes)
 			continue;
 		item = take();
 		ck_assert_uint_eq(item.number, n_taken[item.source]++);
-		/* Nobody waits for more turns than there are sources. */
+		/* No source waits for more turns than there are active sources. */
 		for (unsigned other = 0; other < N_SOURCES; other++)
 			if (n_of[other] != n_taken[other]) {
 				n_active++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Files that are trusted, files that are added to, and files that are replaced. */
+/* Checks whether files are trusted, appending to files, and replacing files. */
 #include "triad/file.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "tests/unit/run.h"
 
-/* The linker puts this in the place of the system's. */
+/* The linker replaces the system's function with this (--wrap). */
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 
@@ -217,7 +217,7 @@ START_TEST(test_read_gets_all_pieces_to_the_end_or_what_is_asked_for)
 	int ends[2];
 	size_t n;
 
-	/* A pipe gives what is in it, and not more at a time. */
+	/* A read from a pipe may return less than was asked for. */
 	ck_assert_int_eq(pipe(ends), 0);
 	ck_assert_int_eq(triad_write_all(ends[1], "abc", 3), 0);
 	ck_assert_int_eq(triad_write_all(ends[1], "defgh", 5), 0);
@@ -242,7 +242,7 @@ START_TEST(test_output_is_made_with_its_mode)
 	umask(022);
 	ck_assert_int_eq(stat(path, &status), 0);
 	ck_assert_uint_eq(status.st_mode & 07777, 0640);
-	/* One that is there keeps the mode that somebody gave it. */
+	/* An existing file keeps the mode that the administrator gave it. */
 	ck_assert_int_eq(chmod(path, 0644), 0);
 	ck_assert_int_eq(open_output(), 0);
 	ck_assert_int_eq(stat(path, &status), 0);
@@ -324,7 +324,7 @@ START_TEST(test_replace_is_on_disk_with_its_name)
 }
 END_TEST
 
-START_TEST(test_replace_that_fails_says_so)
+START_TEST(test_replace_that_fails_is_reported)
 {
 	char beside[160];
 
@@ -335,7 +335,7 @@ START_TEST(test_replace_that_fails_says_so)
 	check_text("one");
 	ck_assert_int_ne(access(beside, F_OK), 0);
 	fails_files = false;
-	/* It is there, but may be gone after a crash. */
+	/* The file has its new name, but a crash may undo that. */
 	fails_folders = true;
 	ck_assert_int_eq(triad_file_replace(path, "two", 3, 0600), EIO);
 	fails_folders = false;
@@ -344,7 +344,7 @@ START_TEST(test_replace_that_fails_says_so)
 }
 END_TEST
 
-/* What another put there is replaced, not followed. */
+/* A link that another user put at the temporary name is replaced, not followed. */
 START_TEST(test_replace_file_beside_is_no_way_out)
 {
 	char beside[160];
@@ -393,7 +393,7 @@ int main(void)
 		cases, test_read_gets_all_pieces_to_the_end_or_what_is_asked_for);
 	tcase_add_test(cases, test_output_no_file_is_refused);
 	tcase_add_test(cases, test_replace_is_on_disk_with_its_name);
-	tcase_add_test(cases, test_replace_that_fails_says_so);
+	tcase_add_test(cases, test_replace_that_fails_is_reported);
 	tcase_add_test(cases, test_replace_file_beside_is_no_way_out);
 	tcase_add_test(cases, test_replace_folder_missing_is_made);
 	return run_cases(cases);

@@ -30,7 +30,8 @@ static const struct {
 	{"\n" NAME ", version 2\n", 0},
 };
 
-/* A block of just that size: a sanitizer sees the first octet too far. */
+/* Reads a heap copy of exactly that size, so that a sanitizer reports any read past the
+ * end. */
 START_TEST(test_version_of_a_first_line)
 {
 	size_t size = strlen(titles[_i].octets);

@@ -3,7 +3,7 @@
 
 #include "tests/unit/run.h"
 
-/* Hashes are sent, so they must stay what they are. */
+/* Messages contain hashes, so the functions must never change. */
 START_TEST(test_hashes_are_the_known_ones)
 {
 	/* [FNV-1a, test vectors of its authors] */

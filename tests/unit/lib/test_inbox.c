@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Payloads that wait: those that came, those that a transport does not take. */
+/* Payloads that wait: received ones, and ones that a transport refused. */
 #include "lib/inbox.h"
 
 #include <errno.h>
@@ -79,7 +79,8 @@ START_TEST(test_what_was_refused_is_sent_first)
 	memset(&ends, 0, sizeof(ends));
 	ends.n_to_make = 3;
 	ends.error = EAGAIN;
-	/* At first it may be our turn in a moment; later there is a rest. */
+	/* The first retries come soon, as the transport may be free in a moment; later
+	 * ones after a pause. */
 	for (unsigned i = 0; i < 4; i++)
 		ck_assert_uint_eq(
 			triad_outbox_send(&outbox, &calls, 100), 100 + TRIAD_US_PER_MS);
@@ -104,7 +105,8 @@ START_TEST(test_one_step_does_not_send_for_ever)
 	ends.n_to_make = 100;
 	ck_assert_uint_lt(triad_outbox_send(&outbox, &calls, 100), UINT64_MAX);
 	ck_assert_uint_lt(ends.n_sent, 100);
-	/* Without others nobody lacks it. */
+	/* Without other members no receiver misses the payloads, so they are
+	 * dropped. */
 	ends.error = ENOTCONN;
 	while (triad_outbox_send(&outbox, &calls, 100) != UINT64_MAX)
 		;
@@ -134,7 +136,7 @@ START_TEST(test_another_release_is_reported_once_a_minute)
 	payload.size = 8;
 	memcpy(payload.octets, "Trea\x02", 5);
 	triad_release_check(&release, &payload);
-	memcpy(payload.octets, "Treb\x03", 5); /* of something else */
+	memcpy(payload.octets, "Treb\x03", 5); /* another program's magic */
 	triad_release_check(&release, &payload);
 	ck_assert_uint_eq(n_lines, 0);
 	memcpy(payload.octets, "Trea\x03", 5);

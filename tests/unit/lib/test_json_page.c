@@ -5,7 +5,7 @@
 
 #include "tests/unit/run.h"
 
-/* The page, the document given in pieces of 'piece' octets. */
+/* Makes the page of a document that is given in pieces of 'piece' octets. */
 static const char *page_of(const char *document, uint64_t offset, uint64_t limit,
 	size_t piece, uint64_t *n)
 {

@@ -37,7 +37,7 @@ static void teardown(void)
 	rmdir(folder);
 }
 
-static int say(const char *line)
+static int write_line(const char *line)
 {
 	return triad_line_file_write(&file, line, strlen(line));
 }
@@ -60,7 +60,7 @@ START_TEST(test_full_file_renamed_and_oldest_lost)
 
 	for (unsigned i = 0; i < 9; i++) {
 		snprintf(line, sizeof(line), "line %u...\n", i);
-		ck_assert_int_eq(say(line), 0);
+		ck_assert_int_eq(write_line(line), 0);
 	}
 	assert_has(0, "line 8...\n");
 	assert_has(1, "line 6...\nline 7...\n");
@@ -71,8 +71,8 @@ END_TEST
 
 START_TEST(test_line_longer_than_allowed_written_alone)
 {
-	ck_assert_int_eq(say("one\n"), 0);
-	ck_assert_int_eq(say("a line of more than twenty octets\n"), 0);
+	ck_assert_int_eq(write_line("one\n"), 0);
+	ck_assert_int_eq(write_line("a line of more than twenty octets\n"), 0);
 	assert_has(0, "a line of more than twenty octets\n");
 	assert_has(1, "one\n");
 }
@@ -82,29 +82,29 @@ START_TEST(test_file_renamed_or_removed_by_others_opened_anew)
 {
 	struct stat status;
 
-	ck_assert_int_eq(say("one\n"), 0);
+	ck_assert_int_eq(write_line("one\n"), 0);
 	ck_assert_int_eq(rename(paths[0], paths[4]), 0);
-	ck_assert_int_eq(say("two\n"), 0);
+	ck_assert_int_eq(write_line("two\n"), 0);
 	assert_has(0, "two\n");
 	assert_has(4, "one\n");
 	ck_assert_int_eq(unlink(paths[0]), 0);
-	ck_assert_int_eq(say("three\n"), 0);
+	ck_assert_int_eq(write_line("three\n"), 0);
 	assert_has(0, "three\n");
 	ck_assert_int_eq(stat(paths[0], &status), 0);
 	ck_assert_uint_eq(status.st_mode & 07777, 0640);
 }
 END_TEST
 
-START_TEST(test_link_in_its_place_not_followed)
+START_TEST(test_link_with_its_name_not_followed)
 {
-	ck_assert_int_eq(say("one\n"), 0);
+	ck_assert_int_eq(write_line("one\n"), 0);
 	ck_assert_int_eq(rename(paths[0], paths[4]), 0);
 	ck_assert_int_eq(symlink(paths[4], paths[0]), 0);
-	ck_assert_int_ne(say("two\n"), 0);
+	ck_assert_int_ne(write_line("two\n"), 0);
 	ck_assert_ptr_nonnull(file.why);
 	assert_has(4, "one\n");
 	ck_assert_int_eq(unlink(paths[0]), 0);
-	ck_assert_int_eq(say("three\n"), 0);
+	ck_assert_int_eq(write_line("three\n"), 0);
 	assert_has(0, "three\n");
 }
 END_TEST
@@ -112,8 +112,8 @@ END_TEST
 START_TEST(test_renaming_link_moves_the_link)
 {
 	ck_assert_int_eq(symlink(paths[4], paths[1]), 0);
-	ck_assert_int_eq(say("twenty octets are it\n"), 0);
-	ck_assert_int_eq(say("another\n"), 0);
+	ck_assert_int_eq(write_line("twenty octets are it\n"), 0);
+	ck_assert_int_eq(write_line("another\n"), 0);
 	assert_has(1, "twenty octets are it\n");
 	ck_assert_int_eq(access(paths[4], F_OK), -1);
 	ck_assert_int_eq(unlink(paths[2]), 0);
@@ -131,10 +131,10 @@ START_TEST(test_reported_once_for_file_and_errno)
 		triad_file_report(&reported, "/a", ENOSPC), TRIAD_FILE_NO_NEWS);
 	ck_assert_int_eq(
 		triad_file_report(&reported, "/a", EIO), TRIAD_FILE_IN_TROUBLE);
-	/* It goes to and fro. */
+	/* An error that was reported before isn't reported again. */
 	ck_assert_int_eq(
 		triad_file_report(&reported, "/a", ENOSPC), TRIAD_FILE_NO_NEWS);
-	/* The same errno, another file. */
+	/* The same errno of another file is reported. */
 	ck_assert_int_eq(
 		triad_file_report(&reported, "/b", ENOSPC), TRIAD_FILE_IN_TROUBLE);
 	ck_assert_int_eq(
@@ -143,7 +143,7 @@ START_TEST(test_reported_once_for_file_and_errno)
 	ck_assert_int_eq(triad_file_report(&reported, "/b", 0), TRIAD_FILE_NO_NEWS);
 	ck_assert_int_eq(
 		triad_file_report(&reported, "/b", ENOSPC), TRIAD_FILE_IN_TROUBLE);
-	/* Another file that is well says nothing. */
+	/* Another file without errors causes no report. */
 	ck_assert_int_eq(triad_file_report(&reported, "/c", 0), TRIAD_FILE_NO_NEWS);
 }
 END_TEST
@@ -156,7 +156,7 @@ int main(void)
 	tcase_add_test(cases, test_full_file_renamed_and_oldest_lost);
 	tcase_add_test(cases, test_line_longer_than_allowed_written_alone);
 	tcase_add_test(cases, test_file_renamed_or_removed_by_others_opened_anew);
-	tcase_add_test(cases, test_link_in_its_place_not_followed);
+	tcase_add_test(cases, test_link_with_its_name_not_followed);
 	tcase_add_test(cases, test_renaming_link_moves_the_link);
 	tcase_add_test(cases, test_reported_once_for_file_and_errno);
 	return run_cases(cases);

@@ -23,7 +23,7 @@ static void record_line(void *context, enum triad_log_level level, const char *l
 	record->n++;
 	record->level = level;
 	strncpy(record->line, line, sizeof(record->line) - 1);
-	errno = EIO; /* a writer may do so */
+	errno = EIO; /* a writer may change errno */
 }
 
 static struct record record;
@@ -147,7 +147,7 @@ START_TEST(test_limit_no_burst_refuses_all)
 }
 END_TEST
 
-/* The same rule in plain variables, to the millisecond. */
+/* The same rule with plain variables, in milliseconds. */
 struct model {
 	uint64_t start_ms;
 	unsigned used;
@@ -197,7 +197,7 @@ static struct triad_log_limit shared_limit = {.burst = 5, .period_us = 10 * MS};
 static _Atomic unsigned long passed, reported;
 static _Atomic uint64_t shared_now_us = 10 * MS;
 
-/* Every thread pushes the time over the end of a window now and then. */
+/* Each thread sometimes advances the time past the end of a window. */
 static void *call_limit(void *context)
 {
 	unsigned long suppressed;

@@ -5,8 +5,8 @@
 
 #include "tests/unit/run.h"
 
-/* Computed with 40 digits: the roots of mpmath.gammainc(n, x, inf, regularized) and of
- * the same for n + 1. */
+/* Bounds computed with 40 digits: the roots of mpmath.gammainc(n, x, inf, regularized),
+ * and those for n + 1. */
 static const struct {
 	uint64_t n;
 	double confidence, low, high;
@@ -37,7 +37,7 @@ START_TEST(test_interval_known_values_are_met)
 		struct triad_poisson_interval interval =
 			triad_poisson_interval(known[i].n, known[i].confidence);
 		double width = known[i].high - known[i].low;
-		/* What the header promises of either way. */
+		/* The tolerance that the header promises for either method. */
 		double tolerance = known[i].n < TRIAD_POISSON_EXACT
 			? 1e-9 * known[i].high
 			: fmin(1e-8 * known[i].high, 1e-6 * width);
@@ -48,7 +48,7 @@ START_TEST(test_interval_known_values_are_met)
 }
 END_TEST
 
-/* The sum of all chances up to n, term by term. */
+/* The sum of all probabilities up to n, term by term. */
 static double at_most_summed(uint64_t n, double mean)
 {
 	double term = exp(-mean), sum = term;
@@ -69,7 +69,7 @@ START_TEST(test_at_most_is_the_sum_of_chances)
 }
 END_TEST
 
-/* An exact interval holds the mean at least as often as it says. */
+/* An exact interval contains the mean with at least its confidence. */
 START_TEST(test_interval_any_mean_is_covered)
 {
 	for (double mean = 0.05; mean < 60; mean *= 1.03) {

@@ -4,7 +4,7 @@
 #include "tests/random.h"
 #include "tests/unit/run.h"
 
-#define ROOM 5u /* no power of two */
+#define ROOM 5u /* deliberately no power of two */
 
 START_TEST(test_ring_of_zeros_is_filled_from_the_first_place_on)
 {
@@ -19,7 +19,7 @@ START_TEST(test_ring_of_zeros_is_filled_from_the_first_place_on)
 }
 END_TEST
 
-/* Beside a row of numbers that move up when the first leaves. */
+/* Compares with an array whose numbers move up when the first is taken. */
 START_TEST(test_ring_of_random_puts_and_takes_is_in_order)
 {
 	uint32_t items[ROOM], expected[ROOM], n = 0, next = 0;

@@ -13,11 +13,11 @@
 
 #define NAME "test-task"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the variables below */
 static pthread_cond_t stepped;
 static unsigned n_steps;
-static uint64_t next_us; /* what a step returns */
-static bool hangs;       /* a step does, until it is false */
+static uint64_t next_us; /* the result of a step */
+static bool hangs;       /* true: a step hangs */
 static bool is_in_step;
 static char seen_name[16];
 static sigset_t seen_signals;
@@ -35,7 +35,7 @@ static uint64_t step(void *context)
 	pthread_cond_broadcast(&stepped);
 	while (hangs)
 		pthread_cond_wait(&stepped, &lock);
-	/* As each step does: others have to get the lock. */
+	/* Every step must release the lock for a moment, so that others get it. */
 	pthread_mutex_unlock(&lock);
 	sched_yield();
 	pthread_mutex_lock(&lock);
@@ -52,7 +52,7 @@ static void make(void)
 	triad_task_init(&task, &lock, NAME, step, &task);
 }
 
-/* With the lock: until 'n' steps have begun. */
+/* Waits until 'n' steps have begun; the caller holds the lock. */
 static void await_steps(unsigned n)
 {
 	while (n_steps < n)
@@ -100,7 +100,7 @@ START_TEST(test_task_asleep_steps_once_when_woken)
 }
 END_TEST
 
-/* The thread does not wait for the wake when it comes. */
+/* The wake comes while the thread isn't waiting for it. */
 START_TEST(test_task_woken_during_a_step_steps_again)
 {
 	make();
@@ -171,7 +171,7 @@ START_TEST(test_task_that_hangs_is_left)
 	await_steps(1);
 	pthread_mutex_unlock(&lock);
 	ck_assert(!triad_task_stop(&task, TRIAD_US_PER_MS));
-	/* It still runs, however often it is stopped. */
+	/* The thread still runs, however often the task is stopped. */
 	ck_assert(!triad_task_stop(&task, TRIAD_US_PER_MS));
 	ck_assert(task.must_end);
 	set_hangs(false);
@@ -196,8 +196,8 @@ static void *lock_shortly(void *mutex)
 
 START_TEST(test_mutex_is_waited_for_no_longer)
 {
-	/* Whatever the present fraction of a second is: two of them are more than
-	 * one. */
+	/* Two waits of 0.7 s cross the end of a second, whatever the present fraction
+	 * of a second is. */
 	const uint64_t waits_us[] = {
 		0, 1, 700 * TRIAD_US_PER_MS, 700 * TRIAD_US_PER_MS};
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

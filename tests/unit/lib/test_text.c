@@ -31,7 +31,7 @@ START_TEST(test_clean_control_characters_replaced)
 }
 END_TEST
 
-/* What changes the direction of text, hides, or breaks a line. */
+/* Characters that change the direction of text, are invisible, or break a line. */
 static const char *const unseen[] = {
 	"\u200e", "\u200f",                               /* marks of direction */
 	"\u202a", "\u202b", "\u202c", "\u202d", "\u202e", /* embeddings, overrides */
@@ -102,12 +102,13 @@ END_TEST
 
 START_TEST(test_number_anything_else_refused)
 {
-	static const char *const bad[] = {"", "-1", "+1", " 1", "1 ", "1.0", "0x10",
+	static const char *const invalid[] = {"", "-1", "+1", " 1", "1 ", "1.0", "0x10",
 		"4294967296", "99999999999999999999999", "1e3", "one"};
 	unsigned value = 7;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ck_assert_msg(!triad_text_number(bad[i], &value), "'%s'", bad[i]);
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)
+		ck_assert_msg(
+			!triad_text_number(invalid[i], &value), "'%s'", invalid[i]);
 	ck_assert_uint_eq(value, 7);
 }
 END_TEST
@@ -127,13 +128,13 @@ END_TEST
 
 START_TEST(test_guid_anything_else_refused)
 {
-	static const char *const bad[] = {"", "0", "0x", "1234", "0x0",
+	static const char *const invalid[] = {"", "0", "0x", "1234", "0x0",
 		"0x0000000000000000", "0x12345678901234567", "0x12g", "0x 1", "x1",
 		"1x12", "0y12", "-0x1", "0x1 "};
 	uint64_t guid = 7;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ck_assert_msg(!triad_text_guid(bad[i], &guid), "'%s'", bad[i]);
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)
+		ck_assert_msg(!triad_text_guid(invalid[i], &guid), "'%s'", invalid[i]);
 	ck_assert_uint_eq(guid, 7);
 }
 END_TEST
@@ -183,7 +184,7 @@ START_TEST(test_guess_far_word_not_taken)
 }
 END_TEST
 
-/* The definition, without a table: try each last step. */
+/* The definition of the distance, computed recursively: tries each last step. */
 static unsigned naive_distance(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	unsigned best, other;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What tests of alerts stand on: the collector's fixture, and all that comes out of
- * it. */
+/* The fixture of tests of alerts: that of the collector, and a list of all changes of
+ * alerts that it reports. */
 #ifndef TRIAD_TESTS_UNIT_PERFMGR_ALERT_FIXTURE_H
 #define TRIAD_TESTS_UNIT_PERFMGR_ALERT_FIXTURE_H
 
 #include "perfmgr/watch/alerts.h"
 #include "tests/unit/perfmgr/fixture.h"
 
-#define MAX_SEEN 1024 /* kept; more are only counted */
+#define MAX_SEEN 1024 /* changes kept; further ones are only counted */
 
 struct seen {
 	enum triad_alert_change change;
@@ -44,7 +44,8 @@ static inline void set(const char *key, const char *value)
 	configure();
 }
 
-/* No alert yet: what comes is in 'seen', 'n_seen' in all. */
+/* Begins without alerts.  'seen' gets the changes that follow, 'n_seen' their
+ * number. */
 static inline void set_up_alerts(void)
 {
 	static const struct triad_alerts_sink sink = {.take = take};
@@ -55,7 +56,8 @@ static inline void set_up_alerts(void)
 	triad_conf_unref(conf);
 	conf = triad_conf_new(1);
 	conf->alerts.clear_after_s = 15;
-	/* Tests that repeat errors are about counters; test_bers.c is about rates. */
+	/* Tests that repeat errors check thresholds of counters, not bit error
+	 * rates. */
 	conf->alerts.ber = false;
 	configure();
 	sweep(2); /* so that there is an interval */

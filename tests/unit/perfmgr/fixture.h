@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What tests of the collector stand on: a row of four switches with ten hosts each,
- * simulated agents, and time that passes where the owner would sleep. */
+/* The fixture of tests of the collector: a row of four switches with ten hosts each,
+ * simulated agents, and a clock that advances when the collector's owner would
+ * sleep. */
 #ifndef TRIAD_TESTS_UNIT_PERFMGR_FIXTURE_H
 #define TRIAD_TESTS_UNIT_PERFMGR_FIXTURE_H
 
@@ -20,7 +21,7 @@ static struct triad_collector *collector;
 static struct triad_collector_params params;
 static unsigned seed;
 
-/* Where alerts go: a test that wants them says so before set_up(). */
+/* The sink for alerts.  A test that needs alerts sets it before set_up(). */
 static const struct triad_alerts_sink *fixture_sink;
 
 static inline void set_up(void)
@@ -49,7 +50,8 @@ static inline void tear_down(void)
 	triad_fabric_unref(fabric);
 }
 
-/* Turns until 'n' sweeps have ended; time passes where the owner would sleep. */
+/* Runs the collector until 'n' sweeps have ended; the clock advances when the owner
+ * would sleep. */
 static inline struct triad_collector_status sweep(unsigned n)
 {
 	struct triad_collector_status status = triad_collector_status(collector);

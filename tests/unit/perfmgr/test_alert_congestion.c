@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Alerts about congestion: one for each root, none for the ports that wait because of
- * it, until no root explains them any more; and a master that reads no counters. */
+/* Alerts about congestion: each root raises one; a port that waits because of a root
+ * raises none as long as a root explains it.  And a master that reads no counters. */
 #include <string.h>
 
 #include "perfmgr/watch/alert_text.h"
@@ -9,7 +9,7 @@
 #define ROOT_GUID UINT64_C(0x202)
 #define ROOT_PORT 4u
 
-/* What the finder says. */
+/* What the simulated finder of roots reports. */
 static struct {
 	bool looks;
 	uint64_t until_us;
@@ -72,7 +72,7 @@ static struct triad_watch *watch(void)
 	return triad_collector_watch(collector);
 }
 
-/* 'sweep' with waiting at the port for 26 % of the time. */
+/* Sweeps 'n' times; in each, the port waits for 26 % of the time. */
 static void sweep_waiting(unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -82,7 +82,7 @@ static void sweep_waiting(unsigned n)
 	}
 }
 
-/* The finder has looked at the last sweep. */
+/* The finder reports its results about the last sweep. */
 static void judge(uint32_t n_roots, uint32_t n_explained)
 {
 	finds.until_us = triad_collector_status(collector).ended_us;
@@ -104,8 +104,8 @@ START_TEST(test_root_is_one_alert_and_what_waits_for_it_none)
 	char text[TRIAD_ALERT_TEXT_SIZE];
 
 	sweep_waiting(1);
-	ck_assert_uint_eq(
-		n_seen, 0); /* it is not known yet whether a root explains it */
+	/* The watch doesn't know yet whether a root explains it. */
+	ck_assert_uint_eq(n_seen, 0);
 	judge(1, 1);
 	ck_assert_uint_eq(n_seen, 1);
 	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_CONGESTION);
@@ -136,7 +136,7 @@ START_TEST(test_port_that_waits_when_the_root_has_ended_is_an_alert)
 	sweep_waiting(1);
 	judge(0, 0);
 	ck_assert_uint_eq(n_seen, 3);
-	/* In either order. */
+	/* The end and the new alert come in either order. */
 	ck_assert_uint_eq(n_active(), 1);
 	for (unsigned i = 1; i < 3; i++)
 		if (seen[i].change == TRIAD_ALERT_RAISED) {
@@ -169,8 +169,9 @@ START_TEST(test_port_waits_two_sweeps_at_most_for_who_looks_for_roots)
 }
 END_TEST
 
-/* It is one sweep late, as after a pause: no other alert. */
-START_TEST(test_who_looks_late_makes_no_alert_of_what_waits)
+/* The finder's results are one sweep late, as after a pause: no port raises an
+ * alert. */
+START_TEST(test_late_finder_raises_no_alert_for_waiting_ports)
 {
 	sweep_waiting(1);
 	for (unsigned i = 0; i < 4; i++) {
@@ -186,8 +187,8 @@ START_TEST(test_who_looks_late_makes_no_alert_of_what_waits)
 }
 END_TEST
 
-/* The SM swept: ports have other places in the new fabric. */
-START_TEST(test_new_fabric_makes_no_alert_of_what_is_explained)
+/* After a sweep of the SM, ports have other indices in the new fabric. */
+START_TEST(test_new_fabric_raises_no_alert_for_explained_ports)
 {
 	sweep_waiting(1);
 	judge(1, 1);
@@ -201,19 +202,19 @@ START_TEST(test_new_fabric_makes_no_alert_of_what_is_explained)
 }
 END_TEST
 
-START_TEST(test_who_looks_no_more_hides_nothing)
+START_TEST(test_stopped_finder_hides_no_alert)
 {
 	sweep_waiting(1);
 	judge(1, 1);
 	sweep_waiting(2);
 	ck_assert_uint_eq(n_seen, 1);
-	sweep_waiting(1); /* by now what it said is of three sweeps ago */
+	sweep_waiting(1); /* the finder's last results are three sweeps old now */
 	ck_assert_uint_eq(n_seen, 2);
 	expect(1, TRIAD_ALERT_RAISED, TRIAD_PORT_XMIT_WAIT);
 }
 END_TEST
 
-START_TEST(test_port_is_an_alert_at_once_where_nobody_looks)
+START_TEST(test_port_is_an_alert_at_once_without_a_finder)
 {
 	finds.looks = false;
 	sweep_waiting(1);
@@ -244,7 +245,8 @@ START_TEST(test_alert_of_a_port_ends_when_a_root_explains_it)
 }
 END_TEST
 
-/* Errors of the link are an alert as ever, and the waiting doesn't keep it. */
+/* Errors of the link raise an alert as usual.  The alert ends although the port still
+ * waits. */
 START_TEST(test_other_findings_of_a_port_that_waits_come_and_go)
 {
 	agents->raw[waiting][TRIAD_SYMBOL_ERROR_COUNTER] += 20;
@@ -291,7 +293,7 @@ START_TEST(test_several_roots_are_several_alerts)
 END_TEST
 
 /* Another SM reads counters from now on. */
-START_TEST(test_idle_master_ends_what_counters_found_and_tells_of_the_rest)
+START_TEST(test_idle_master_ends_findings_of_counters_and_keeps_the_rest)
 {
 	agents->raw[waiting][TRIAD_SYMBOL_ERROR_COUNTER] += 20;
 	sweep(1);
@@ -300,7 +302,7 @@ START_TEST(test_idle_master_ends_what_counters_found_and_tells_of_the_rest)
 	triad_watch_set_idle(watch(), true, agents->now_us);
 	ck_assert_uint_eq(n_active(), 1);
 	expect(2, TRIAD_ALERT_ENDED, TRIAD_SYMBOL_ERROR_COUNTER);
-	/* A new fabric, without a switch: the SM that reads tells of that. */
+	/* The new fabric lacks a switch: only the SM that sweeps reports that. */
 	triad_fabric_unref(fabric);
 	fabric = fabric_row(3, 10);
 	triad_collector_set_fabric(collector, fabric);
@@ -322,15 +324,15 @@ int main(void)
 		cases, test_port_that_no_root_explains_is_an_alert_once_it_is_judged);
 	tcase_add_test(
 		cases, test_port_waits_two_sweeps_at_most_for_who_looks_for_roots);
-	tcase_add_test(cases, test_who_looks_late_makes_no_alert_of_what_waits);
-	tcase_add_test(cases, test_new_fabric_makes_no_alert_of_what_is_explained);
-	tcase_add_test(cases, test_who_looks_no_more_hides_nothing);
-	tcase_add_test(cases, test_port_is_an_alert_at_once_where_nobody_looks);
+	tcase_add_test(cases, test_late_finder_raises_no_alert_for_waiting_ports);
+	tcase_add_test(cases, test_new_fabric_raises_no_alert_for_explained_ports);
+	tcase_add_test(cases, test_stopped_finder_hides_no_alert);
+	tcase_add_test(cases, test_port_is_an_alert_at_once_without_a_finder);
 	tcase_add_test(cases, test_alert_of_a_port_ends_when_a_root_explains_it);
 	tcase_add_test(cases, test_other_findings_of_a_port_that_waits_come_and_go);
 	tcase_add_test(cases, test_root_that_moves_is_an_alert_where_it_is);
 	tcase_add_test(cases, test_several_roots_are_several_alerts);
 	tcase_add_test(
-		cases, test_idle_master_ends_what_counters_found_and_tells_of_the_rest);
+		cases, test_idle_master_ends_findings_of_counters_and_keeps_the_rest);
 	return run_cases(cases);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Alerts where things happen one on top of the other: fabrics that change in mid-sweep
- * and before the last alert is over, configurations that do. */
+/* Alerts when events overlap: the fabric or the configuration changes in mid-sweep, or
+ * before the last alert has ended. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/perfmgr/alert_fixture.h"
 
-/* None of these cases is a storm. */
+/* Checks that the case didn't cause a storm of alerts. */
 static void tear_down_alerts(void)
 {
 	ck_assert_uint_le(n_seen, 64);
 	tear_down();
 }
 
-/* The alert that is active, of one. */
+/* The only active alert. */
 static struct triad_alert the_alert(void)
 {
 	struct triad_alert alert;
@@ -31,7 +31,7 @@ static void sweep_and_count(uint32_t port, unsigned counter, uint64_t more)
 	sweep(1);
 }
 
-/* A group of the ports 'ports' of the nodes 'nodes'. */
+/* Configures a group with the ports 'ports' of the nodes 'nodes'. */
 static void add_group(const char *nodes, const char *ports)
 {
 	strcpy(conf->groups[0].name, "some");
@@ -43,20 +43,20 @@ static void add_group(const char *nodes, const char *ports)
 			TRIAD_THRESHOLD_INHERIT;
 }
 
-/* --- fabrics that are made over --- */
+/* --- changed fabrics --- */
 
 struct end {
 	uint64_t guid;
 	unsigned port;
 };
 
-/* What becomes of a fabric; all of 0 is the same. */
+/* Changes to make to a copy of a fabric; all 0: none. */
 struct make_over {
-	struct end without;        /* a port that is not there any more */
-	struct end plug_a, plug_b; /* joined; what they were joined to has no far end */
-	struct triad_fabric_node more; /* a node with so many ports */
+	struct end without;        /* a port to leave out */
+	struct end plug_a, plug_b; /* to connect; their former far ends become free */
+	struct triad_fabric_node more; /* a node to add, with so many ports */
 	uint16_t more_lid;
-	bool each_has_a_lid; /* of them: that one, and those behind it */
+	bool each_has_a_lid; /* the added ports have consecutive LIDs from 'more_lid' */
 };
 
 static bool is_end(const struct triad_fabric *of, uint32_t port, const struct end *end)
@@ -125,7 +125,7 @@ static struct triad_fabric *made_over(
 
 /* --- losses --- */
 
-/* OpenSM drops the port of a node that it reaches by another one. */
+/* OpenSM drops a port of a node that it reaches through another port. */
 START_TEST(test_link_down_with_its_port_is_raised_and_cleared)
 {
 	struct triad_fabric *whole = triad_fabric_ref(fabric);
@@ -141,7 +141,7 @@ START_TEST(test_link_down_with_its_port_is_raised_and_cleared)
 }
 END_TEST
 
-/* The SA's tables are read one after the other: a node may be in one of them alone. */
+/* Triad reads the SA's tables one after the other, so a node may be in only one. */
 START_TEST(test_node_without_ports_goes_is_no_alert)
 {
 	struct triad_fabric *whole = triad_fabric_ref(fabric);
@@ -155,8 +155,8 @@ START_TEST(test_node_without_ports_goes_is_no_alert)
 }
 END_TEST
 
-/* Another cable is plugged into a port that has an alert, and then what is behind it
- * goes. */
+/* Another cable is plugged into a port that has an alert; then the node behind it
+ * leaves. */
 START_TEST(test_node_gone_behind_port_with_older_alert_is_raised)
 {
 	uint64_t gone = 0x10000 + 256 + 4;
@@ -175,7 +175,7 @@ START_TEST(test_node_gone_behind_port_with_older_alert_is_raised)
 }
 END_TEST
 
-/* A switch comes back, and before that is old news one of its links dies. */
+/* A switch comes back, and one of its links dies before the alert has ended. */
 START_TEST(test_link_down_after_switch_came_back_is_raised)
 {
 	struct triad_fabric *whole = triad_fabric_ref(fabric);
@@ -220,7 +220,7 @@ START_TEST(test_node_gone_twice_is_one_node)
 }
 END_TEST
 
-/* Down for a day in all, but not just now. */
+/* The node was down for a day in total, but is up now. */
 START_TEST(test_node_that_is_back_after_a_day_is_not_forgotten)
 {
 	struct triad_fabric *whole = triad_fabric_ref(fabric);
@@ -240,7 +240,7 @@ START_TEST(test_node_that_is_back_after_a_day_is_not_forgotten)
 }
 END_TEST
 
-/* Down for more than a day, but with a break. */
+/* The node is down for more than a day, but was up for a moment in between. */
 START_TEST(test_node_that_flaps_for_a_day_is_not_forgotten)
 {
 	struct triad_fabric *whole = triad_fabric_ref(fabric);
@@ -277,7 +277,8 @@ END_TEST
 
 /* --- findings --- */
 
-/* When what headed an alert is over, the end of what is left comes first. */
+/* When the first finding of an alert ends, the alert's first end is that of the next
+ * finding. */
 START_TEST(test_heading_over_next_finding_is_reported_at_its_end)
 {
 	uint32_t port = find_port(0x201, 3), far = fabric->ports[port].remote;
@@ -295,8 +296,9 @@ START_TEST(test_heading_over_next_finding_is_reported_at_its_end)
 }
 END_TEST
 
-/* What was raised is over while something else is pending, which comes to nothing. */
-START_TEST(test_pending_finding_comes_to_nothing_alert_says_what_it_was)
+/* The finding that raised the alert ends while another is pending; that one ends
+ * without having been raised. */
+START_TEST(test_pending_finding_that_ends_unraised_leaves_the_alert_as_it_was)
 {
 	uint32_t port = find_port(0x201, 3);
 
@@ -312,7 +314,7 @@ START_TEST(test_pending_finding_comes_to_nothing_alert_says_what_it_was)
 }
 END_TEST
 
-/* An alert is headed by what was raised, not by what may be in a while. */
+/* An alert's first finding is the raised one, not one that is still pending. */
 START_TEST(test_pending_finding_is_reported_last)
 {
 	uint32_t port = find_port(0x201, 3);
@@ -329,7 +331,7 @@ END_TEST
 
 /* --- groups --- */
 
-/* A port that is not asked any more would keep its alert for ever. */
+/* Without this, a port that Triad no longer queries would keep its alert for ever. */
 START_TEST(test_group_skipped_clears_its_alerts)
 {
 	add_group("switch-1", "3");
@@ -360,7 +362,8 @@ START_TEST(test_group_skipped_clears_its_silence)
 }
 END_TEST
 
-/* The first port of an HCA is asked often and answers, the other one never does. */
+/* Triad often queries the first port of an HCA, which answers; the second never
+ * answers. */
 START_TEST(test_group_sweep_answered_does_not_hide_silent_port)
 {
 	change_fabric(made_over(fabric,
@@ -395,8 +398,8 @@ static void turn_until_sweeping(void)
 	}
 }
 
-/* Of an agent that never answered, no port is in the sweep of a group, until one more
- * comes in mid-sweep. */
+/* A group's sweep leaves out the ports of an agent that never answered; one more of its
+ * ports appears in mid-sweep. */
 START_TEST(test_group_sweep_first_port_of_unknown_agent_comes_sweep_ends)
 {
 	struct triad_fabric *whole = triad_fabric_ref(fabric);
@@ -422,8 +425,8 @@ END_TEST
 
 /* --- silence --- */
 
-/* A port of an agent that is left out of the sweep comes in the middle of it: it has a
- * number that the fabric before did not have. */
+/* A port appears in mid-sweep, at an agent that the sweep leaves out.  The former
+ * fabric had no port with its number. */
 START_TEST(test_port_of_silent_agent_comes_in_mid_sweep)
 {
 	struct triad_fabric *whole = triad_fabric_ref(fabric);
@@ -445,7 +448,7 @@ START_TEST(test_port_of_silent_agent_comes_in_mid_sweep)
 }
 END_TEST
 
-/* Until a port of the present sweep is unanswered, and others are still asked. */
+/* Runs until a query of the current sweep has timed out while others are still due. */
 static void turn_until_unanswered(void)
 {
 	struct triad_collector_status status;
@@ -462,7 +465,7 @@ static void turn_until_unanswered(void)
 	} while (!status.progress.n_unanswered);
 }
 
-/* A silent node loses its ports in mid-sweep: they were all that told where it is. */
+/* A silent node loses its ports in mid-sweep, and with them its only addresses. */
 START_TEST(test_ports_of_silent_node_go_in_mid_sweep_is_no_alert)
 {
 	struct triad_fabric *whole = triad_fabric_ref(fabric);
@@ -503,7 +506,7 @@ START_TEST(test_silence_while_alerts_are_off_is_not_counted)
 	agents->silent_lid = 2;
 	sweep(5);
 	agents->silent_lid = 0;
-	sweep(20); /* it is asked again after a while */
+	sweep(20); /* Triad queries it again after a while */
 	set("alerts.enabled", "true");
 	sweep(2);
 	ck_assert_uint_eq(n_seen, 0);
@@ -514,7 +517,7 @@ START_TEST(test_silence_while_alerts_are_off_is_not_counted)
 }
 END_TEST
 
-/* What the sweep that was broken off found counts for nothing. */
+/* Results of an aborted sweep don't count. */
 START_TEST(test_sweep_broken_off_misses_are_not_counted_twice)
 {
 	set("alerts.unanswered", "1");
@@ -541,8 +544,8 @@ int main(void)
 	tcase_add_test(cases, test_node_that_flaps_for_a_day_is_not_forgotten);
 	tcase_add_test(cases, test_links_switched_off_clears_losses);
 	tcase_add_test(cases, test_heading_over_next_finding_is_reported_at_its_end);
-	tcase_add_test(
-		cases, test_pending_finding_comes_to_nothing_alert_says_what_it_was);
+	tcase_add_test(cases,
+		test_pending_finding_that_ends_unraised_leaves_the_alert_as_it_was);
 	tcase_add_test(cases, test_pending_finding_is_reported_last);
 	tcase_add_test(cases, test_group_skipped_clears_its_alerts);
 	tcase_add_test(cases, test_group_skipped_clears_its_silence);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Alerts about routes: one of each kind, at a place that it keeps. */
+/* Alerts about routes: one of each kind, whose location doesn't change. */
 #include <string.h>
 
 #include "perfmgr/watch/alert_text.h"
@@ -86,7 +86,7 @@ START_TEST(test_each_kind_is_an_alert)
 {
 	put(TRIAD_ALERT_CREDIT_LOOPS, 0x201, 2, 1);
 	put(TRIAD_ALERT_UNREACHABLE_PAIRS, 0x201, 1, 7);
-	/* In the place of another one, which counts. */
+	/* Of two kinds at one location, only the more important raises an alert. */
 	put(TRIAD_ALERT_TURNS, 0x201, 1, 9);
 	sweep(1);
 	ck_assert_uint_eq(n_active(), 2);
@@ -97,7 +97,7 @@ START_TEST(test_each_kind_is_an_alert)
 }
 END_TEST
 
-START_TEST(test_place_that_is_not_there_is_none)
+START_TEST(test_location_that_does_not_exist_is_no_alert)
 {
 	put(TRIAD_ALERT_CREDIT_LOOPS, 0x999, 2, 1);
 	sweep(2);
@@ -116,6 +116,6 @@ int main(void)
 	tcase_add_test(cases, test_credit_loop_is_an_alert_until_it_is_over);
 	tcase_add_test(cases, test_other_example_is_the_same_alert);
 	tcase_add_test(cases, test_each_kind_is_an_alert);
-	tcase_add_test(cases, test_place_that_is_not_there_is_none);
+	tcase_add_test(cases, test_location_that_does_not_exist_is_no_alert);
 	return run_cases(cases);
 }

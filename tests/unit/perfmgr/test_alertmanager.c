@@ -12,7 +12,7 @@
 static char body[2 + 2 * TRIAD_ALERTMANAGER_ALERT_SIZE + 1];
 static const struct triad_alertmanager_sender sender = {
 	.host = "sm-1", .url = "http://sm-1:9315/metrics"};
-static const struct triad_alertmanager_sender nobody;
+static const struct triad_alertmanager_sender unnamed_sender;
 
 static struct triad_outgoing_alert make_alert(void)
 {
@@ -81,7 +81,7 @@ START_TEST(test_body_of_alert_that_is_over_has_its_end)
 	struct triad_outgoing_alert reported = make_alert();
 
 	reported.ended_wall_us = BEGAN + 90 * S;
-	make_body(&reported, 1, &nobody);
+	make_body(&reported, 1, &unnamed_sender);
 	ck_assert_ptr_nonnull(
 		strstr(body, "\"endsAt\":\"2026-01-02T03:05:35.000Z\"}]"));
 	ck_assert_ptr_null(strstr(body, "generatorURL"));
@@ -89,7 +89,7 @@ START_TEST(test_body_of_alert_that_is_over_has_its_end)
 }
 END_TEST
 
-/* What changes while an alert lasts must not be in its labels. */
+/* Labels identify an alert, so they must not contain anything that changes. */
 START_TEST(test_labels_stay_while_findings_change)
 {
 	struct triad_outgoing_alert reported = make_alert();
@@ -132,7 +132,7 @@ START_TEST(test_body_without_alerts_is_an_empty_list)
 }
 END_TEST
 
-/* All that can be long is, and each character takes two octets. */
+/* All strings have their maximal length, and each character needs an escape. */
 START_TEST(test_body_of_the_longest_alerts_is_whole)
 {
 	struct triad_outgoing_alert alerts[2] = {make_alert(), make_alert()};

@@ -37,7 +37,8 @@ START_TEST(test_counter_under_threshold_is_no_alert)
 }
 END_TEST
 
-/* 9 is under the threshold but over half of it: neither raised anew nor cleared. */
+/* 9 is below the threshold but above half of it: it neither raises nor clears the
+ * alert. */
 START_TEST(test_alert_clears_under_half_for_clear_after)
 {
 	uint32_t port = find_port(0x201, 3);
@@ -50,7 +51,7 @@ START_TEST(test_alert_clears_under_half_for_clear_after)
 	}
 	ck_assert_uint_eq(n_seen, 1);
 	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 4;
-	sweep(2); /* under since 10 s */
+	sweep(2); /* below for 10 s */
 	ck_assert_uint_eq(n_seen, 1);
 	sweep(1); /* 20 s: more than 15 */
 	ck_assert_uint_eq(n_seen, 2);
@@ -83,7 +84,7 @@ START_TEST(test_alert_is_raised_when_it_lasted)
 	sweep(1);
 	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 10;
 	sweep(1);
-	sweep(1); /* it stopped before 25 s had passed */
+	sweep(1); /* the errors stopped before 25 s had passed */
 	ck_assert_uint_eq(n_seen, 0);
 	for (unsigned i = 0; i < 4; i++) {
 		agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 10;
@@ -95,8 +96,8 @@ START_TEST(test_alert_is_raised_when_it_lasted)
 }
 END_TEST
 
-/* Whatever goes wrong at the two ends of a cable is one alert, headed by what tells
- * most. */
+/* All errors at the two ends of a cable are one alert; the most significant finding is
+ * first. */
 START_TEST(test_all_errors_of_a_link_are_one_alert)
 {
 	uint32_t port = find_port(0x201, 3), far = fabric->ports[port].remote;
@@ -121,7 +122,8 @@ static void add_to(uint32_t port, const unsigned *counters, unsigned n)
 		agents->raw[port][counters[i]] += 100;
 }
 
-/* The six most telling ones, of whatever order they came in; the others are named. */
+/* The alert keeps the six most significant findings, whatever order they came in, and
+ * names the others. */
 START_TEST(test_nothing_is_hidden_by_what_matters_less)
 {
 	static const unsigned small[] = {TRIAD_PORT_RCV_ERRORS,
@@ -152,7 +154,7 @@ START_TEST(test_nothing_is_hidden_by_what_matters_less)
 	triad_alert_format(TRIAD_ALERT_JOINED, alert, 0, text, sizeof(text));
 	ck_assert_msg(
 		strstr(text, "besides PortRcvErrors, PortXmitDiscards, "), "%s", text);
-	/* Not for longer than it lasts. */
+	/* The alert names the others no longer than they last. */
 	sweep(4);
 	alert = &seen[n_seen - 1].alert;
 	ck_assert_int_eq(seen[n_seen - 1].change, TRIAD_ALERT_ENDED);
@@ -160,7 +162,8 @@ START_TEST(test_nothing_is_hidden_by_what_matters_less)
 }
 END_TEST
 
-/* Errors of all kinds at both ends, and then its cable, with five nodes behind it. */
+/* Errors of all kinds occur at both ends; then the cable fails, with five nodes behind
+ * it. */
 START_TEST(test_loss_is_reported_though_six_counters_are_over)
 {
 	static const unsigned counters[] = {TRIAD_SYMBOL_ERROR_COUNTER,
@@ -198,7 +201,8 @@ START_TEST(test_later_error_joins)
 }
 END_TEST
 
-/* The host's cable dies: errors at the switch, then the SM has no host any more. */
+/* The host's cable dies: first the switch counts errors, then the SM removes the
+ * host. */
 START_TEST(test_dead_cable_is_one_alert)
 {
 	uint32_t port = find_port(0x201, 3);
@@ -233,7 +237,8 @@ static bool took_down(
 	return *meant == node_guid && number;
 }
 
-/* Either end may be the one that was taken down; another node's excuses nothing. */
+/* The port manager took down either end of the link; a port of another node doesn't
+ * count. */
 START_TEST(test_lost_rack_that_was_taken_down_is_no_alert)
 {
 	static const uint64_t meant[] = {0x201, 0x202, 0x203};
@@ -250,7 +255,7 @@ START_TEST(test_lost_rack_that_was_taken_down_is_no_alert)
 }
 END_TEST
 
-/* 22 nodes go with one cable; errors at the port that stayed join. */
+/* 22 nodes are lost with one cable; errors at the remaining port join the alert. */
 START_TEST(test_lost_rack_is_one_alert)
 {
 	uint64_t gone[22];
@@ -328,7 +333,7 @@ START_TEST(test_silent_node_is_one_alert_for_all_its_ports)
 {
 	agents->silent_lid = fabric->ports[find_port(0x202, 1)].lid;
 	sweep(1);
-	ck_assert_uint_eq(n_seen, 0); /* once is chance */
+	ck_assert_uint_eq(n_seen, 0); /* one lost answer raises no alert */
 	sweep(1);
 	ck_assert_uint_eq(n_seen, 1);
 	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_UNANSWERED);
@@ -336,7 +341,7 @@ START_TEST(test_silent_node_is_one_alert_for_all_its_ports)
 	ck_assert_uint_eq(seen[0].alert.ends[0].port, TRIAD_ALERT_NO_PORT);
 	ck_assert_float_eq(seen[0].alert.findings[0].value, 12);
 	agents->silent_lid = 0;
-	/* It is asked again after a while, then must answer for 15 s. */
+	/* Triad queries it again after a while; then it must answer for 15 s. */
 	for (unsigned i = 0; i < 40 && n_seen == 1; i++)
 		sweep(1);
 	ck_assert_uint_eq(n_seen, 2);
@@ -344,8 +349,8 @@ START_TEST(test_silent_node_is_one_alert_for_all_its_ports)
 }
 END_TEST
 
-/* A switch that dies is silent first, then gone: one alert, from the first to the
- * last. */
+/* A switch that dies first stops answering, then leaves the fabric: one alert in
+ * all. */
 START_TEST(test_silent_node_that_is_gone_is_one_alert)
 {
 	uint64_t gone[22];
@@ -374,7 +379,7 @@ START_TEST(test_silent_node_that_is_gone_is_one_alert)
 }
 END_TEST
 
-/* It comes back and is silent still. */
+/* The switch comes back but still doesn't answer. */
 START_TEST(test_silent_node_that_was_gone_is_silent_again_in_one_alert)
 {
 	uint64_t gone[22];
@@ -423,7 +428,8 @@ START_TEST(test_wait_as_share_of_time)
 	ck_assert_uint_eq(n_seen, 1);
 	expect(0, TRIAD_ALERT_RAISED, TRIAD_PORT_XMIT_WAIT);
 	ck_assert_float_eq_tol(seen[0].alert.findings[0].value, 30, 0.5);
-	/* Nothing waits for longer than all of the time; a device may tick faster. */
+	/* No port waits for more than 100 % of the time, though a device's ticks may be
+	 * shorter. */
 	agents->raw[port][TRIAD_PORT_XMIT_WAIT] += words * 141 / 100;
 	sweep(1);
 	agents->raw[port][TRIAD_LINK_DOWNED_COUNTER] += 1;
@@ -502,7 +508,7 @@ START_TEST(test_trap_of_the_port_is_noted)
 }
 END_TEST
 
-START_TEST(test_counter_at_its_maximum_says_at_least)
+START_TEST(test_counter_at_its_maximum_is_reported_as_at_least)
 {
 	agents->raw[find_port(0x201, 3)][TRIAD_LOCAL_LINK_INTEGRITY_ERRORS] = 15;
 	sweep(1);
@@ -531,9 +537,8 @@ START_TEST(test_active_and_cleared_are_listed)
 }
 END_TEST
 
-/* 100,000 ports go wrong in one sweep, and alerts come out and are silenced in slices.
- * Without a collector: it is the number that
- * counts. */
+/* 100,000 ports fail in one sweep.  The watch reports and silences alerts in slices.
+ * This test needs only the number of ports, so it uses no collector. */
 START_TEST(test_more_alerts_than_fit_are_counted)
 {
 	static const struct triad_alerts_sink sink = {.take = take};
@@ -590,7 +595,7 @@ START_TEST(test_more_alerts_than_fit_are_counted)
 }
 END_TEST
 
-/* What the advice says of a place: NULL advice has none of the words. */
+/* Whether the advice for the alert contains the words; no advice contains none. */
 static bool advises(const struct triad_alert *alert, const char *words)
 {
 	const char *advice = triad_alert_advice(alert);
@@ -598,7 +603,7 @@ static bool advises(const struct triad_alert *alert, const char *words)
 	return advice && strstr(advice, words);
 }
 
-/* Nothing is plugged in there, whatever is counted. */
+/* Port 0 has no plug, whatever it counts. */
 START_TEST(test_advice_at_port_0_names_no_cable_and_no_far_end)
 {
 	struct triad_alert alert = {
@@ -619,7 +624,8 @@ START_TEST(test_advice_at_port_0_names_no_cable_and_no_far_end)
 }
 END_TEST
 
-/* A node that left: one cable, several, and a router, which others are reached by. */
+/* Advice for a node that left: one with one cable, one with several, and a router,
+ * which leads to other nodes. */
 START_TEST(test_advice_for_what_left_fits_what_it_is)
 {
 	struct triad_alert alert = {
@@ -692,7 +698,7 @@ int main(void)
 	tcase_add_test(cases, test_threshold_switched_off_clears);
 	tcase_add_test(cases, test_alerts_switched_off_clears_at_once);
 	tcase_add_test(cases, test_trap_of_the_port_is_noted);
-	tcase_add_test(cases, test_counter_at_its_maximum_says_at_least);
+	tcase_add_test(cases, test_counter_at_its_maximum_is_reported_as_at_least);
 	tcase_add_test(cases, test_active_and_cleared_are_listed);
 	tcase_add_test(cases, test_more_alerts_than_fit_are_counted);
 	return run_cases(cases);

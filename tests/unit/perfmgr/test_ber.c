@@ -12,7 +12,7 @@
 #include "tests/unit/run.h"
 #include "triad/clock.h"
 
-/* One error is expected in 100 s at the target. */
+/* At the target rate one error is expected in 100 s. */
 #define TARGET 1e-12
 #define BPS 1e10
 #define LAMBDA (TARGET * BPS)
@@ -91,8 +91,8 @@ END_TEST
 
 /* --- worse --- */
 
-/* Ten times the target: in one reading of ten there is an error. */
-START_TEST(test_bad_link_is_worse_since_it_began)
+/* The rate is ten times the target: each reading of 10 s has an error. */
+START_TEST(test_link_above_target_is_worse_since_it_began)
 {
 	const struct triad_ber_test test = test_of(FALSE_ALARM_S, 3);
 	struct triad_ber ber = {.since_us = 0};
@@ -117,7 +117,7 @@ START_TEST(test_bad_link_is_worse_since_it_began)
 	ck_assert_double_eq_tol(estimate.bits, (double)estimate.errors * 1e11, 1);
 	ck_assert(estimate.low > TARGET && estimate.low < estimate.ber);
 	ck_assert(estimate.high > estimate.ber && estimate.high < 30 * TARGET);
-	/* Worse it stays, and its estimate goes on. */
+	/* The verdict stays WORSE, and the estimate goes on. */
 	ck_assert_int_eq(add(&ber, &test, 1, INTERVAL_S), TRIAD_BER_WORSE);
 	ck_assert_uint_eq(
 		triad_ber_estimate(&ber, &test, 0.95).errors, estimate.errors + 1);
@@ -125,7 +125,7 @@ START_TEST(test_bad_link_is_worse_since_it_began)
 }
 END_TEST
 
-START_TEST(test_worse_link_without_errors_is_good_again)
+START_TEST(test_worse_link_without_errors_becomes_good)
 {
 	const struct triad_ber_test test = test_of(FALSE_ALARM_S, 3);
 	struct triad_ber ber = {.since_us = 0};
@@ -136,7 +136,7 @@ START_TEST(test_worse_link_without_errors_is_good_again)
 	while (add(&ber, &test, 0, INTERVAL_S) == TRIAD_BER_WORSE)
 		seconds += INTERVAL_S;
 	ck_assert_int_eq(ber.verdict, TRIAD_BER_GOOD);
-	/* e^-6.9 is a thousandth. */
+	/* Without errors, 6.9 expected ones decide: e^-6.9 is 1/1000. */
 	ck_assert_double_eq_tol(seconds, 690, INTERVAL_S);
 }
 END_TEST
@@ -167,8 +167,8 @@ START_TEST(test_more_errors_never_less_evidence)
 }
 END_TEST
 
-/* The header's bound, for one ratio and readings that are not cut: n errors first or
- * last, split anywhere. */
+/* The bound in ber.h, for one ratio and readings that aren't cut: n errors come first
+ * or last, and are split anywhere. */
 START_TEST(test_split_reading_changes_evidence_within_bound)
 {
 	const struct triad_ber_test test = test_of(FALSE_ALARM_S, 1);
@@ -200,7 +200,7 @@ END_TEST
 
 /* --- bursts --- */
 
-/* However many errors: two readings never decide; three in a row do. */
+/* Whatever the number of errors, two readings never decide, but three in a row do. */
 START_TEST(test_burst_fewer_readings_never_decide)
 {
 	const uint64_t sizes[] = {1000, 10000, UINT32_MAX, UINT64_MAX};
@@ -274,7 +274,8 @@ START_TEST(test_quiet_link_is_good_when_it_was_reported)
 }
 END_TEST
 
-/* Errors come evenly, every 100 s / 'ratio'; it is decided about when it was said. */
+/* Errors come evenly, every 100 s / 'ratio'.  Checks that the verdict comes about when
+ * triad_ber_remaining_s() predicted it. */
 static void check_remaining(double ratio, enum triad_ber_verdict wanted)
 {
 	const struct triad_ber_test test = test_of(FALSE_ALARM_S, 1);
@@ -302,7 +303,8 @@ START_TEST(test_remaining_at_even_rate_comes_true)
 }
 END_TEST
 
-/* At the target, and at 0.8 times it, which a recent span is too short for. */
+/* A rate at the target, and one of 0.8 times it: the recent span is too short to decide
+ * that. */
 START_TEST(test_link_near_its_target_is_never_decided)
 {
 	const struct triad_ber_test test = test_of(FALSE_ALARM_S, 3);
@@ -321,7 +323,7 @@ START_TEST(test_link_near_its_target_is_never_decided)
 }
 END_TEST
 
-/* Good asks for a little more than the exact bound, never for less. */
+/* The verdict GOOD needs slightly more evidence than the exact bound, never less. */
 START_TEST(test_good_is_within_the_exact_bound)
 {
 	const struct triad_ber_test test = test_of(FALSE_ALARM_S, 3);
@@ -340,8 +342,8 @@ START_TEST(test_good_is_within_the_exact_bound)
 }
 END_TEST
 
-/* What was long ago doesn't hide what is now. */
-START_TEST(test_good_for_years_then_bad_is_worse)
+/* Years without errors don't hide the current rate. */
+START_TEST(test_good_for_years_then_above_target_is_worse)
 {
 	const struct triad_ber_test test = test_of(FALSE_ALARM_S, 3);
 	struct triad_ber ber = {.since_us = 0};
@@ -434,7 +436,7 @@ START_TEST(test_begin_forgets_all)
 }
 END_TEST
 
-/* Hours without a reading: one long reading is as a hundred short ones. */
+/* After hours without a reading, one long reading counts like a hundred short ones. */
 START_TEST(test_gap_is_one_long_reading)
 {
 	const struct triad_ber_test test = test_of(FALSE_ALARM_S, 3);
@@ -450,7 +452,7 @@ START_TEST(test_gap_is_one_long_reading)
 }
 END_TEST
 
-/* Raw BERs: hundreds of millions of errors in a reading. */
+/* For raw BERs a reading may have hundreds of millions of errors. */
 START_TEST(test_raw_errors_by_the_million_are_judged)
 {
 	struct triad_ber_test test;
@@ -475,8 +477,8 @@ int main(void)
 	tcase_add_test(cases, test_targets_every_speed_has_one);
 	tcase_add_test(cases, test_init_out_of_range_is_refused);
 	tcase_add_test(cases, test_false_alarm_s_is_links_times_year);
-	tcase_add_test(cases, test_bad_link_is_worse_since_it_began);
-	tcase_add_test(cases, test_worse_link_without_errors_is_good_again);
+	tcase_add_test(cases, test_link_above_target_is_worse_since_it_began);
+	tcase_add_test(cases, test_worse_link_without_errors_becomes_good);
 	tcase_add_test(cases, test_more_errors_never_less_evidence);
 	tcase_add_test(cases, test_split_reading_changes_evidence_within_bound);
 	tcase_add_test(cases, test_burst_fewer_readings_never_decide);
@@ -486,7 +488,7 @@ int main(void)
 	tcase_add_test(cases, test_remaining_at_even_rate_comes_true);
 	tcase_add_test(cases, test_link_near_its_target_is_never_decided);
 	tcase_add_test(cases, test_good_is_within_the_exact_bound);
-	tcase_add_test(cases, test_good_for_years_then_bad_is_worse);
+	tcase_add_test(cases, test_good_for_years_then_above_target_is_worse);
 	tcase_add_test(cases, test_lower_bound_is_evidence_but_never_good);
 	tcase_add_test(cases, test_reading_without_time_is_ignored);
 	tcase_add_test(cases, test_any_reading_leaves_numbers);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Bit error rates of all links: what they are made of, when they begin anew, and the
- * alerts that come of them. */
+/* Bit error rates of all links: the readings that they are computed from, when they
+ * begin anew, and their alerts. */
 #include "perfmgr/watch/bers.h"
 
 #include <string.h>
@@ -99,14 +99,14 @@ START_TEST(test_worn_cable_is_an_alert_at_the_third_reading_with_errors)
 END_TEST
 
 /* Row: N5 */
-START_TEST(test_alert_ends_when_the_link_is_good_again)
+START_TEST(test_alert_ends_when_the_link_has_recovered)
 {
 	uint32_t port = find_port(0x201, 3);
 
 	for (unsigned i = 0; i < 3; i++)
 		sweep_with_errors(port, ERRORS);
 	ck_assert_uint_eq(n_active(), 1);
-	/* 6.9 errors expected without one: 3250 s. */
+	/* At the target rate 6.9 errors are expected in 3250 s; there is none. */
 	sweep(310);
 	ck_assert_uint_eq(n_active(), 1);
 	sweep(30);
@@ -116,7 +116,7 @@ START_TEST(test_alert_ends_when_the_link_is_good_again)
 }
 END_TEST
 
-START_TEST(test_one_burst_is_no_bad_cable)
+START_TEST(test_one_burst_raises_no_alert)
 {
 	uint32_t port = find_port(0x201, 3);
 
@@ -142,8 +142,8 @@ START_TEST(test_link_that_went_down_begins_anew)
 }
 END_TEST
 
-/* An agent's part of a fabric ends at such a port; its neighbour may come and go with
- * what the agent owns. */
+/* The port's neighbour isn't in the agent's part of the fabric; it may come and go as
+ * the agent's part changes. */
 START_TEST(test_end_of_a_part_is_judged_and_goes_on_when_the_part_grows)
 {
 	uint32_t port = find_port(0x201, 3), remote = fabric->ports[port].remote;
@@ -172,7 +172,7 @@ START_TEST(test_port_without_a_link_is_not_judged)
 }
 END_TEST
 
-/* A gap without an answer is one long reading: its errors are not those of the last
+/* A time without answers is one long reading: its errors didn't all come in the last
  * sweep. */
 START_TEST(test_silence_is_one_long_reading)
 {
@@ -266,8 +266,8 @@ START_TEST(test_fec_gives_raw_and_effective_rates)
 	}
 	triad_bers_read(bers, view, port, rates);
 	ck_assert(rates[TRIAD_BER_RAW].is_known);
-	/* The target expects 100 times as many as the test looks back on: of such
-	 * readings it keeps two. */
+	/* At the target a reading has far more errors than the test looks back on, so
+	 * it keeps only two readings. */
 	ck_assert_uint_eq(rates[TRIAD_BER_RAW].estimate.errors, 2 * 637500u);
 	ck_assert_double_eq_tol(rates[TRIAD_BER_RAW].estimate.ber, 1e-8, 1e-10);
 	ck_assert_int_eq(rates[TRIAD_BER_RAW].verdict, TRIAD_BER_GOOD);
@@ -282,7 +282,7 @@ START_TEST(test_fec_gives_raw_and_effective_rates)
 }
 END_TEST
 
-/* The same reading is looked at in each sweep until there is a new one. */
+/* Each sweep sees the same reading until there is a new one. */
 START_TEST(test_fec_reading_counts_once)
 {
 	uint32_t port = find_port(0x201, 3);
@@ -364,8 +364,8 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up_bers, tear_down_bers);
 	tcase_add_test(
 		cases, test_worn_cable_is_an_alert_at_the_third_reading_with_errors);
-	tcase_add_test(cases, test_alert_ends_when_the_link_is_good_again);
-	tcase_add_test(cases, test_one_burst_is_no_bad_cable);
+	tcase_add_test(cases, test_alert_ends_when_the_link_has_recovered);
+	tcase_add_test(cases, test_one_burst_raises_no_alert);
 	tcase_add_test(cases, test_link_that_went_down_begins_anew);
 	tcase_add_test(
 		cases, test_end_of_a_part_is_judged_and_goes_on_when_the_part_grows);

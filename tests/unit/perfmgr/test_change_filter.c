@@ -45,7 +45,7 @@ START_TEST(test_port_first_seen_is_due_once)
 END_TEST
 
 /* Row: M7, A9 */
-START_TEST(test_change_both_ways_adds_up_to_threshold)
+START_TEST(test_changes_up_and_down_add_up_to_threshold)
 {
 	ck_assert(take(7, 1, 1000, 1000, 100));
 	ck_assert(!take(7, 1, 1060, 1040, 100));
@@ -138,8 +138,9 @@ START_TEST(test_row_over_cap_is_due_and_refused)
 }
 END_TEST
 
-/* What a reader adds up of rows told is the total, within the threshold until the end
- * and exactly when all is told; whatever the threshold is, and though it changes. */
+/* A reader that adds up the reported changes gets the total: within the threshold all
+ * the time, and exactly when everything is reported.  This holds for any threshold,
+ * also if it changes. */
 /* Row: M7, A9 */
 START_TEST(test_sum_of_what_is_reported_is_the_total)
 {
@@ -180,7 +181,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_port_first_seen_is_due_once);
-	tcase_add_test(cases, test_change_both_ways_adds_up_to_threshold);
+	tcase_add_test(cases, test_changes_up_and_down_add_up_to_threshold);
 	tcase_add_test(cases, test_row_of_another_port_is_due);
 	tcase_add_test(cases, test_total_that_went_down_is_due);
 	tcase_add_test(cases, test_watched_sum_that_differs_is_due);

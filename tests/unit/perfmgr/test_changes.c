@@ -6,7 +6,8 @@
 #include "tests/sim/fabrics.h"
 #include "tests/unit/run.h"
 
-/* Switch 0 and its host 3, switch 2 at the end of the row: see tests/sim/fabrics.h. */
+/* Switch 0 and its host 3, and switch 2 at the end of the row: see
+ * tests/sim/fabrics.h. */
 #define SWITCH 0x200
 #define LAST_SWITCH 0x202
 #define HOST (0x10000 + 3)
@@ -37,7 +38,7 @@ static void take(void *context, enum triad_change change,
 		at->far_guid = fabric->nodes[fabric->ports[far].node].guid;
 }
 
-static void tell(const struct triad_fabric *old, const struct triad_fabric *new)
+static void compare(const struct triad_fabric *old, const struct triad_fabric *new)
 {
 	const struct triad_changes_sink sink = {.take = take};
 
@@ -45,7 +46,7 @@ static void tell(const struct triad_fabric *old, const struct triad_fabric *new)
 	ck_assert_int_eq(triad_changes_report(old, new, &sink), 0);
 }
 
-static bool is_told(enum triad_change change, uint64_t guid, int port, uint64_t far)
+static bool is_reported(enum triad_change change, uint64_t guid, int port, uint64_t far)
 {
 	for (unsigned i = 0; i < n_reported; i++)
 		if (reported[i].change == change && reported[i].guid == guid &&
@@ -66,7 +67,7 @@ static void tear_down(void)
 
 START_TEST(test_changes_same_fabric_nothing_reported)
 {
-	tell(whole, whole);
+	compare(whole, whole);
 	ck_assert_uint_eq(n_reported, 0);
 }
 END_TEST
@@ -75,12 +76,12 @@ START_TEST(test_changes_cable_goes_and_comes_reported_once_each)
 {
 	struct triad_fabric *cut = fabric_without(whole, NULL, 0, SWITCH, 3);
 
-	tell(whole, cut);
+	compare(whole, cut);
 	ck_assert_uint_eq(n_reported, 1);
-	ck_assert(is_told(TRIAD_CHANGE_LINK_DOWN, SWITCH, 3, HOST));
-	tell(cut, whole);
+	ck_assert(is_reported(TRIAD_CHANGE_LINK_DOWN, SWITCH, 3, HOST));
+	compare(cut, whole);
 	ck_assert_uint_eq(n_reported, 1);
-	ck_assert(is_told(TRIAD_CHANGE_LINK_UP, SWITCH, 3, HOST));
+	ck_assert(is_reported(TRIAD_CHANGE_LINK_UP, SWITCH, 3, HOST));
 	triad_fabric_unref(cut);
 }
 END_TEST
@@ -90,52 +91,54 @@ START_TEST(test_changes_host_reported_with_its_link_alone)
 	const uint64_t gone = HOST;
 	struct triad_fabric *without = fabric_without(whole, &gone, 1, 0, 0);
 
-	tell(whole, without);
+	compare(whole, without);
 	ck_assert_uint_eq(n_reported, 1);
-	ck_assert(is_told(TRIAD_CHANGE_NODE_LEFT, HOST, 1, SWITCH));
-	tell(without, whole);
+	ck_assert(is_reported(TRIAD_CHANGE_NODE_LEFT, HOST, 1, SWITCH));
+	compare(without, whole);
 	ck_assert_uint_eq(n_reported, 1);
-	ck_assert(is_told(TRIAD_CHANGE_NODE_CAME, HOST, 1, SWITCH));
+	ck_assert(is_reported(TRIAD_CHANGE_NODE_CAME, HOST, 1, SWITCH));
 	triad_fabric_unref(without);
 }
 END_TEST
 
-/* The last switch and its hosts: each node, and the one link to what stayed. */
+/* When the last switch leaves with its hosts, each node is reported, and the one link
+ * to the rest of the fabric. */
 START_TEST(test_changes_switch_reported_with_links_to_what_stayed)
 {
 	uint64_t gone[N_HOSTS + 1];
 	unsigned n = fabric_row_guids(2, 3, N_HOSTS, gone);
 	struct triad_fabric *without = fabric_without(whole, gone, n, 0, 0);
 
-	tell(whole, without);
+	compare(whole, without);
 	ck_assert_uint_eq(n_reported, n + 1);
-	ck_assert(is_told(TRIAD_CHANGE_NODE_LEFT, LAST_SWITCH, -1, 0));
-	ck_assert(
-		is_told(TRIAD_CHANGE_LINK_DOWN, SWITCH + 1, N_HOSTS + 1, LAST_SWITCH));
+	ck_assert(is_reported(TRIAD_CHANGE_NODE_LEFT, LAST_SWITCH, -1, 0));
+	ck_assert(is_reported(
+		TRIAD_CHANGE_LINK_DOWN, SWITCH + 1, N_HOSTS + 1, LAST_SWITCH));
 	for (unsigned i = 0; i < n; i++)
 		ck_assert(gone[i] == LAST_SWITCH ||
-			is_told(TRIAD_CHANGE_NODE_LEFT, gone[i], 1, LAST_SWITCH));
-	tell(without, whole);
+			is_reported(TRIAD_CHANGE_NODE_LEFT, gone[i], 1, LAST_SWITCH));
+	compare(without, whole);
 	ck_assert_uint_eq(n_reported, n + 1);
-	ck_assert(is_told(TRIAD_CHANGE_NODE_CAME, LAST_SWITCH, -1, 0));
-	ck_assert(is_told(TRIAD_CHANGE_LINK_UP, SWITCH + 1, N_HOSTS + 1, LAST_SWITCH));
+	ck_assert(is_reported(TRIAD_CHANGE_NODE_CAME, LAST_SWITCH, -1, 0));
+	ck_assert(is_reported(
+		TRIAD_CHANGE_LINK_UP, SWITCH + 1, N_HOSTS + 1, LAST_SWITCH));
 	triad_fabric_unref(without);
 }
 END_TEST
 
-/* Two switches behind a dead cable: the link between them is not told by itself. */
+/* Two switches are lost behind a dead cable; the link between them isn't reported. */
 START_TEST(test_changes_part_reported_without_its_inner_links)
 {
 	uint64_t gone[2 * (N_HOSTS + 1)];
 	unsigned n = fabric_row_guids(1, 3, N_HOSTS, gone);
 	struct triad_fabric *without = fabric_without(whole, gone, n, 0, 0);
 
-	tell(whole, without);
+	compare(whole, without);
 	ck_assert_uint_eq(n_reported, n + 1);
-	tell(without, whole);
+	compare(without, whole);
 	ck_assert_uint_eq(n_reported, n + 1);
-	ck_assert(is_told(TRIAD_CHANGE_NODE_CAME, LAST_SWITCH, -1, 0));
-	ck_assert(is_told(TRIAD_CHANGE_LINK_UP, SWITCH, N_HOSTS + 1, SWITCH + 1));
+	ck_assert(is_reported(TRIAD_CHANGE_NODE_CAME, LAST_SWITCH, -1, 0));
+	ck_assert(is_reported(TRIAD_CHANGE_LINK_UP, SWITCH, N_HOSTS + 1, SWITCH + 1));
 	triad_fabric_unref(without);
 }
 END_TEST
@@ -161,17 +164,18 @@ START_TEST(test_changes_cables_exchanged_old_links_down_new_ones_up)
 {
 	struct triad_fabric *moved = exchange(2, 3);
 
-	tell(whole, moved);
+	compare(whole, moved);
 	ck_assert_uint_eq(n_reported, 4);
-	ck_assert(is_told(TRIAD_CHANGE_LINK_DOWN, SWITCH, 3, HOST));
-	ck_assert(is_told(TRIAD_CHANGE_LINK_DOWN, SWITCH, 2, HOST - 1));
-	ck_assert(is_told(TRIAD_CHANGE_LINK_UP, SWITCH, 2, HOST));
-	ck_assert(is_told(TRIAD_CHANGE_LINK_UP, SWITCH, 3, HOST - 1));
+	ck_assert(is_reported(TRIAD_CHANGE_LINK_DOWN, SWITCH, 3, HOST));
+	ck_assert(is_reported(TRIAD_CHANGE_LINK_DOWN, SWITCH, 2, HOST - 1));
+	ck_assert(is_reported(TRIAD_CHANGE_LINK_UP, SWITCH, 2, HOST));
+	ck_assert(is_reported(TRIAD_CHANGE_LINK_UP, SWITCH, 3, HOST - 1));
 	triad_fabric_unref(moved);
 }
 END_TEST
 
-/* A link that the SA showed to this port only now did not come up now. */
+/* The SA lacked a link of this port before; that it shows it now doesn't mean that the
+ * link came up. */
 START_TEST(test_changes_link_hidden_before_not_reported)
 {
 	struct triad_fabric *hidden = fabric_without(whole, NULL, 0, SWITCH, 3);
@@ -180,9 +184,9 @@ START_TEST(test_changes_link_hidden_before_not_reported)
 
 	hidden->n_hidden = 1;
 	hidden->ports[port].state = TRIAD_PORT_ACTIVE;
-	tell(hidden, whole);
+	compare(hidden, whole);
 	ck_assert_uint_eq(n_reported, 0);
-	tell(whole, hidden);
+	compare(whole, hidden);
 	ck_assert_uint_eq(n_reported, 0);
 	triad_fabric_unref(hidden);
 }

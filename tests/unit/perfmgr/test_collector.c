@@ -19,7 +19,8 @@ START_TEST(test_sweep_every_port_read)
 	ck_assert_uint_eq(status.last.n_answered, n_ports_with_pma());
 	ck_assert_uint_eq(status.last.n_unanswered, 0);
 	check_totals();
-	/* One ClassPortInfo for each agent, two attributes for each port. */
+	/* Triad sends one ClassPortInfo query to each agent, and two queries per
+	 * port. */
 	ck_assert_uint_eq(agents->n_class_port_info, 4 + 40);
 	ck_assert_uint_eq(agents->n_sent, 4 + 40 + 2 * n_ports_with_pma());
 }
@@ -83,7 +84,7 @@ START_TEST(test_sweep_longer_than_period_reported)
 	agents->latency_us = 20 * MS; /* 2 * 88 queries, one at a time: over 3 s */
 	status = sweep(3);
 	ck_assert_uint_eq(status.n_late, 3);
-	/* The next one begins at the period's next multiple, not at once. */
+	/* The next sweep begins at the period's next multiple, not at once. */
 	ck_assert_uint_eq(status.started_us % S, 0);
 }
 END_TEST
@@ -134,7 +135,8 @@ START_TEST(test_silent_switch_unanswered_others_read)
 	ck_assert_uint_eq(read_port(port).total[TRIAD_PORT_XMIT_DATA],
 		agents->raw[port][TRIAD_PORT_XMIT_DATA]);
 	ck_assert(read_port(other).answered);
-	/* Its ports are not asked one after the other: the window's worth, retried. */
+	/* Triad stops after the queries in the window and their retries; it doesn't
+	 * query all ports of the switch. */
 	ck_assert_uint_le(status.counts.timeouts, 3 * 4 + 4);
 	agents->silent_lid = 0;
 	status = sweep(1);
@@ -216,7 +218,7 @@ START_TEST(test_new_fabric_taken_up_totals_kept)
 		new_agents->now_us += triad_collector_step(collector);
 		agents->now_us = new_agents->now_us;
 	}
-	/* Switch 4 is new, and the old view still reads its old ports. */
+	/* Switch 4 is new; the old view still reads the ports of the old fabric. */
 	ck_assert_uint_eq(triad_collector_status(collector).last.n_ports, 5 * 12 + 50);
 	ck_assert_uint_ne(old_view->fabric->n_ports, bigger->n_ports);
 	ck_assert_uint_eq(read_port(port).node_guid, 0x201);
@@ -283,8 +285,8 @@ START_TEST(test_drained_sweep_not_finished)
 }
 END_TEST
 
-/* As by an SM that is standby for a while, _i: for an hour, for a second, for an hour
- * in which the period changes. */
+/* Pauses like an SM that is standby for a while.  _i: for an hour; for a second; for an
+ * hour in which the period changes. */
 START_TEST(test_sweep_after_a_pause_is_due_at_once_and_late_by_nothing)
 {
 	struct triad_collector_status status;
@@ -319,7 +321,7 @@ static unsigned n_asked(void)
 	return n;
 }
 
-/* _i: and does not answer. */
+/* With _i the port doesn't answer. */
 START_TEST(test_port_was_asked_once_a_sweep_has_asked_it)
 {
 	agents->silent_lid = _i ? 2 : 0;
@@ -349,7 +351,7 @@ START_TEST(test_port_that_comes_back_was_not_asked_since)
 }
 END_TEST
 
-/* What the next test's transport does with the answers of agents. */
+/* The transport of the next test turns answers into "busy". */
 static unsigned n_busy;
 
 static int receive_busy(void *context, uint64_t wait_us, struct triad_mad_reply *reply)
@@ -363,8 +365,8 @@ static int receive_busy(void *context, uint64_t wait_us, struct triad_mad_reply 
 	return error;
 }
 
-/* The first question of all is for capabilities: one that is busy has not said that it
- * has none. */
+/* The first query of all is for the agent's capabilities.  A busy agent hasn't reported
+ * that it has none. */
 START_TEST(test_busy_agents_asked_again)
 {
 	struct triad_mad_transport transport = agents->transport;
@@ -391,7 +393,7 @@ static int receive_late_word(
 	return error;
 }
 
-/* A kernel says that it gave up just after we did. */
+/* The kernel reports a timeout just after Triad's own. */
 START_TEST(test_word_of_lost_mad_not_an_answer)
 {
 	struct triad_mad_transport transport = agents->transport;

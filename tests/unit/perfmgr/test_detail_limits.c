@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Thresholds of details, the alerts that come of them, and how rates are spread. */
+/* Thresholds of details, their alerts, and the distribution of rates. */
 #include "perfmgr/watch/detail_limits.h"
 
 #include <errno.h>
@@ -35,7 +35,8 @@ static void tear_down_details(void)
 
 /* --- through a collector --- */
 
-/* One more error of a port is below its own threshold, and has its details read. */
+/* Sweeps after one more error: that is below the counter's own threshold, but makes
+ * Triad read the port's details. */
 static void sweep_with(unsigned physical, unsigned overruns)
 {
 	agents->raw[port][TRIAD_PORT_RCV_ERRORS]++;
@@ -63,7 +64,7 @@ START_TEST(test_detail_over_its_threshold_is_an_alert_until_it_is_under)
 		triad_alert_advice(&seen[0].alert), "check the cable and its plugs");
 	ck_assert_str_eq(
 		triad_alert_kind_name(triad_alert_kind(&seen[0].alert)), "detail");
-	/* Without a new reading nothing is known: it goes on. */
+	/* Without a new reading Triad can't clear the alert. */
 	sweep(20);
 	ck_assert_uint_eq(n_active(), 1);
 	sweep_with(1, 0);
@@ -82,7 +83,7 @@ START_TEST(test_alert_of_a_threshold_that_is_taken_away_ends)
 	sweep(1);
 	ck_assert_uint_eq(n_active(), 0);
 	expect(1, TRIAD_ALERT_ENDED, TRIAD_ALERT_DETAIL);
-	/* It is over at once, and not before it began. */
+	/* The alert ends at once, but not before it began. */
 	ck_assert_uint_gt(
 		seen[1].alert.findings[0].under_us, seen[1].alert.findings[0].since_us);
 }
@@ -137,7 +138,7 @@ START_TEST(test_each_vl_is_compared_and_the_worst_of_all_is_found)
 	alert.findings[0].worst = found.value;
 	triad_alert_findings_format(&alert, text, sizeof(text));
 	ck_assert_str_eq(text, "PortVLOpPackets9 3/s (threshold 1/s)");
-	/* Read before this sweep: it was looked at then. */
+	/* An earlier sweep already judged that reading. */
 	ck_assert_int_eq(look(0, 250 * S), TRIAD_DETAIL_NOTHING_NEW);
 }
 END_TEST
@@ -156,7 +157,7 @@ START_TEST(test_what_was_not_read_again_stays_as_it_was)
 }
 END_TEST
 
-/* --- how rates are spread --- */
+/* --- the distribution of rates --- */
 
 static uint64_t values_of(const char *field, const struct triad_histograms_scope *scope,
 	uint64_t *n_zeros)

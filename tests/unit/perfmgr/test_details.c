@@ -63,7 +63,7 @@ START_TEST(test_total_begins_where_the_hardware_stands_and_grows)
 }
 END_TEST
 
-/* A reset comes just after a reading: what grew before that is still the change. */
+/* A reset just after a reading doesn't hide the change that the reading showed. */
 START_TEST(test_change_of_a_reading_outlasts_its_reset)
 {
 	count_to(40, 10);
@@ -147,7 +147,7 @@ START_TEST(test_row_of_another_port_begins_anew)
 	ck_assert_uint_eq(row.change[2], 0);
 	ck_assert(!triad_details_read(details, &port, ERRORS, &row));
 	ck_assert_uint_eq(triad_details_known(details, &port), 0);
-	/* And back: nothing of before comes again. */
+	/* The row is the first port's again, without its former values. */
 	count_to(50, 30);
 	look();
 	ck_assert_uint_eq(row.total[2], 50);
@@ -175,7 +175,7 @@ START_TEST(test_limit_is_kept_and_what_it_leaves_out_is_counted)
 {
 	count_to(0, 10);
 	triad_details_set_limit(details, triad_details_counts(details).octets + 8);
-	/* It is not 0 any longer, and there is no room to say what it is. */
+	/* The counter isn't 0 any longer, and there is no memory for its value. */
 	count_to(17, 20);
 	ck_assert(!triad_details_read(details, &port, ERRORS, &row));
 	ck_assert_uint_eq(triad_details_known(details, &port), 0);
@@ -197,7 +197,7 @@ START_TEST(test_rows_past_the_most_are_left_alone)
 }
 END_TEST
 
-/* --- a reader beside the writer --- */
+/* --- a reader concurrent with the writer --- */
 
 static atomic_bool ends;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Details that agents tell a manager: its totals are those of a reader that never
- * changed. */
+/* Details that agents report to a manager: the manager's totals are those that one
+ * uninterrupted reader would have. */
 #include "perfmgr/details.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const struct triad_details_port at_manager = {
 struct letter {
 	uint32_t reporter;
 	struct triad_details_report report;
-	uint64_t truth[N_SLOTS]; /* what had been counted when it was read */
+	uint64_t truth[N_SLOTS]; /* the true totals when it was read */
 };
 
 static uint64_t seed, state, now_us;
@@ -55,7 +55,7 @@ static void tear_down(void)
 	triad_details_free(manager);
 }
 
-/* --- a port, its reader, its messages --- */
+/* --- a port, its reader, and the reader's messages --- */
 
 static void read_port(bool after_reset)
 {
@@ -77,7 +77,7 @@ static void work(void)
 		counted[i] += more;
 	}
 	read_port(false);
-	/* Near its end the attribute is reset as a whole. */
+	/* Near its maximum the reader resets the whole attribute. */
 	for (unsigned i = 0; i < N_SLOTS; i++)
 		if (raw[i] > 49000) {
 			memset(raw, 0, sizeof(raw));
@@ -93,7 +93,7 @@ static void describe(struct letter *letter)
 	memcpy(letter->truth, counted, sizeof(counted));
 }
 
-/* The manager's totals are what had been counted when what it took was read. */
+/* If the manager takes the report, its totals must be the true ones at the reading. */
 static bool take(const struct letter *letter)
 {
 	if (!triad_details_take(
@@ -105,20 +105,20 @@ static bool take(const struct letter *letter)
 	return true;
 }
 
-/* Delivers any one, so that they change places. */
+/* Delivers a random letter, so that letters overtake each other. */
 static void deliver(void)
 {
 	unsigned i = random_below(&state, n_letters);
 
-	/* What a former owner says is left out before it comes here. */
+	/* The aggregator discards reports of a former owner before this point. */
 	if (letters[i].reporter == starts[owner] && random_below(&state, 4))
 		take(&letters[i]);
 	letters[i] = letters[--n_letters];
 }
 
-/* Another agent reads the port, or the same one starts anew.  What the last one read
- * arrives before, and what the new one reads first: what the hardware counted before a
- * reset between the two is known to nobody (collect/aggregator.h). */
+/* Another agent takes over the port, or the same one restarts.  The last report of the
+ * old owner and the first of the new one arrive: otherwise no agent would know what the
+ * hardware counted before a reset between the two (collect/aggregator.h). */
 static void change_hands(void)
 {
 	struct letter last;
@@ -142,7 +142,8 @@ START_TEST(test_totals_go_on_whoever_reads_and_whatever_is_lost)
 {
 	struct letter last;
 
-	/* Each run has a seed of its own: cases run in processes of their own. */
+	/* Each case runs in its own process, so its seed must differ from the
+	 * others'. */
 	state = seed + (uint64_t)_i;
 	for (unsigned step = 0; step < 2000; step++) {
 		now_us += S / 2 + random_below(&state, 1000000);
@@ -166,7 +167,7 @@ END_TEST
 
 static struct triad_details_report report;
 
-static bool tell(uint32_t reporter, uint32_t raw_value, uint64_t base, unsigned t)
+static bool receive(uint32_t reporter, uint32_t raw_value, uint64_t base, unsigned t)
 {
 	report = (struct triad_details_report){
 		.read_us = t * S, .raw = {raw_value}, .base = {base}};
@@ -178,14 +179,14 @@ static void look(void)
 	ck_assert(triad_details_read(manager, &at_manager, ATTRIBUTE, &row));
 }
 
-START_TEST(test_first_report_says_where_the_total_stands)
+START_TEST(test_first_report_sets_the_total)
 {
-	ck_assert(tell(1, 7, 1000, 10));
+	ck_assert(receive(1, 7, 1000, 10));
 	look();
 	ck_assert_uint_eq(row.total[0], 1007);
 	ck_assert_uint_eq(row.change[0], 0);
 	ck_assert_uint_eq(row.interval_us, 0);
-	ck_assert(tell(1, 9, 1000, 14));
+	ck_assert(receive(1, 9, 1000, 14));
 	look();
 	ck_assert_uint_eq(row.change[0], 2);
 	ck_assert_uint_eq(row.interval_us, 4 * S);
@@ -194,8 +195,8 @@ END_TEST
 
 START_TEST(test_reset_that_the_agent_saw_loses_nothing)
 {
-	tell(1, 60000, 0, 10);
-	ck_assert(tell(1, 4, 60500, 20));
+	receive(1, 60000, 0, 10);
+	ck_assert(receive(1, 4, 60500, 20));
 	look();
 	ck_assert_uint_eq(row.total[0], 60504);
 	ck_assert_uint_eq(row.change[0], 504);
@@ -204,41 +205,41 @@ END_TEST
 
 START_TEST(test_report_that_was_overtaken_is_left_out)
 {
-	tell(1, 9, 0, 10);
-	ck_assert(!tell(1, 8, 0, 20));
+	receive(1, 9, 0, 10);
+	ck_assert(!receive(1, 8, 0, 20));
 	look();
 	ck_assert_uint_eq(row.total[0], 9);
 }
 END_TEST
 
-/* Clocks are not compared well enough for two seconds. */
+/* Agents' clocks differ too much to order two readings within two seconds. */
 START_TEST(test_lower_counter_of_another_agent_is_a_reset_only_later)
 {
-	tell(1, 9, 0, 10);
-	ck_assert(!tell(2, 5, 0, 11));
-	ck_assert(tell(2, 5, 0, 13));
+	receive(1, 9, 0, 10);
+	ck_assert(!receive(2, 5, 0, 11));
+	ck_assert(receive(2, 5, 0, 13));
 	look();
 	ck_assert_uint_eq(row.total[0], 14);
-	ck_assert(!tell(1, 9, 0, 12));
+	ck_assert(!receive(1, 9, 0, 12));
 }
 END_TEST
 
-START_TEST(test_zeros_before_say_that_all_has_grown)
+START_TEST(test_zeros_before_make_the_whole_value_a_change)
 {
-	ck_assert(tell(1, 0, 0, 10));
+	ck_assert(receive(1, 0, 0, 10));
 	look();
 	ck_assert_uint_eq(row.total[0], 0);
-	ck_assert(tell(1, 3, 8, 20));
+	ck_assert(receive(1, 3, 8, 20));
 	look();
 	ck_assert_uint_eq(row.total[0], 11);
 	ck_assert_uint_eq(row.change[0], 11);
 }
 END_TEST
 
-START_TEST(test_zeros_of_another_agent_say_where_the_hardware_stood)
+START_TEST(test_zeros_of_another_agent_are_the_hardware_value)
 {
-	ck_assert(tell(1, 0, 0, 10));
-	ck_assert(tell(2, 3, 800, 20));
+	ck_assert(receive(1, 0, 0, 10));
+	ck_assert(receive(2, 3, 800, 20));
 	look();
 	ck_assert_uint_eq(row.total[0], 3);
 }
@@ -246,11 +247,11 @@ END_TEST
 
 START_TEST(test_total_set_to_zero_here_grows_from_there)
 {
-	tell(1, 9, 100, 10);
+	receive(1, 9, 100, 10);
 	triad_details_zero(manager, &at_manager);
 	look();
 	ck_assert_uint_eq(row.total[0], 0);
-	tell(1, 2, 112, 20);
+	receive(1, 2, 112, 20);
 	look();
 	ck_assert_uint_eq(row.total[0], 5);
 }
@@ -261,7 +262,7 @@ START_TEST(test_row_of_another_port_begins_anew)
 	const struct triad_details_port other = {
 		.row = 77, .number = 4, .node_guid = 0x12};
 
-	tell(1, 9, 100, 10);
+	receive(1, 9, 100, 10);
 	report.raw[0] = 1;
 	ck_assert(triad_details_take(manager, &other, ATTRIBUTE, &report, 1));
 	ck_assert(triad_details_read(manager, &other, ATTRIBUTE, &row));
@@ -274,12 +275,12 @@ START_TEST(test_own_reading_goes_on_from_what_an_agent_reported)
 {
 	struct triad_detail_reading reading = {{12}};
 
-	tell(1, 9, 100, 10);
+	receive(1, 9, 100, 10);
 	triad_details_update(manager, &at_manager, ATTRIBUTE, &reading, false, 20 * S);
 	look();
 	ck_assert_uint_eq(row.total[0], 112);
 	ck_assert_uint_eq(row.change[0], 3);
-	ck_assert(tell(1, 14, 100, 30));
+	ck_assert(receive(1, 14, 100, 30));
 	look();
 	ck_assert_uint_eq(row.total[0], 114);
 }
@@ -289,7 +290,7 @@ START_TEST(test_report_without_memory_is_counted)
 {
 	triad_details_free(manager);
 	manager = triad_details_new(100);
-	ck_assert(!tell(1, 9, 0, 10));
+	ck_assert(!receive(1, 9, 0, 10));
 	ck_assert_uint_eq(triad_details_counts(manager).n_dropped, 1);
 }
 END_TEST
@@ -299,11 +300,11 @@ START_TEST(test_version_changes_with_each_write)
 	uint32_t first;
 
 	ck_assert_uint_eq(triad_details_version(manager, &at_manager), 0);
-	tell(1, 9, 0, 10);
+	receive(1, 9, 0, 10);
 	first = triad_details_version(manager, &at_manager);
 	ck_assert_uint_ne(first, 0);
 	ck_assert_uint_eq(triad_details_version(manager, &at_manager), first);
-	tell(1, 9, 0, 11);
+	receive(1, 9, 0, 11);
 	ck_assert_uint_ne(triad_details_version(manager, &at_manager), first);
 }
 END_TEST
@@ -317,13 +318,13 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_loop_test(
 		cases, test_totals_go_on_whoever_reads_and_whatever_is_lost, 0, 20);
-	tcase_add_test(cases, test_first_report_says_where_the_total_stands);
+	tcase_add_test(cases, test_first_report_sets_the_total);
 	tcase_add_test(cases, test_reset_that_the_agent_saw_loses_nothing);
 	tcase_add_test(cases, test_report_that_was_overtaken_is_left_out);
 	tcase_add_test(
 		cases, test_lower_counter_of_another_agent_is_a_reset_only_later);
-	tcase_add_test(cases, test_zeros_before_say_that_all_has_grown);
-	tcase_add_test(cases, test_zeros_of_another_agent_say_where_the_hardware_stood);
+	tcase_add_test(cases, test_zeros_before_make_the_whole_value_a_change);
+	tcase_add_test(cases, test_zeros_of_another_agent_are_the_hardware_value);
 	tcase_add_test(cases, test_total_set_to_zero_here_grows_from_there);
 	tcase_add_test(cases, test_row_of_another_port_begins_anew);
 	tcase_add_test(cases, test_own_reading_goes_on_from_what_an_agent_reported);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which device is asked what, and when: two switches with two hosts each, simulated. */
+/* What Triad asks which device, and when; the fabric is two simulated switches with two
+ * hosts each. */
 #include "perfmgr/devices/devices.h"
 
 #include <errno.h>
@@ -13,8 +14,8 @@
 #define S UINT64_C(1000000)
 #define MELLANOX 0x0002c9
 
-/* How a node behaves; nodes are by their index. */
-enum behaviour { TELLS, REFUSES, REFUSES_CABLES, SILENT, BUSY };
+/* How a node answers. */
+enum behaviour { ANSWERS, REFUSES, REFUSES_CABLES, SILENT, BUSY };
 
 static struct triad_fabric *fabric;
 static struct triad_view *view;
@@ -94,16 +95,16 @@ static void answer_cable(uint8_t *mad)
 			: at == 26                 ? 0x80
 						   : 0;
 		if (mad[65] == 3 && at == 128)
-			mad[80 + i] = 70; /* the alarm */
+			mad[80 + i] = 70; /* the alarm's threshold */
 	}
 }
 
 static void answer_device(uint8_t *mad)
 {
 	if (mad[17] == TRIAD_DEVICE_GENERAL_INFO)
-		mad[32 + 0x81] = 0x10; /* it has registers */
+		mad[32 + 0x81] = 0x10; /* the device has registers */
 	else
-		mad[5] = 20; /* but none that we ask for */
+		mad[5] = 20; /* but none that Triad asks for */
 }
 
 static void answer(const struct triad_devices_question *question)
@@ -130,7 +131,7 @@ static void answer(const struct triad_devices_question *question)
 	triad_devices_answer(devices, &reply, now_us);
 }
 
-/* Returns how many questions were asked until none is due. */
+/* Answers questions until none is due; returns their number. */
 static unsigned ask_all(void)
 {
 	struct triad_devices_question question;
@@ -197,7 +198,7 @@ START_TEST(test_round_reads_devices_and_their_ports_then_waits_for_the_period)
 	ck_assert_uint_eq(counts.n_questions, n_first);
 	ck_assert_int_eq(cable_at(0, 1).module, TRIAD_MODULE_KNOWN);
 	ck_assert_str_eq(cable_at(0, 1).cable.serial, "1");
-	/* Later rounds ask for what changes. */
+	/* Later rounds ask only for values that change. */
 	temperature = 41;
 	ck_assert_uint_eq(ask_round(), 6 + counts.n_cables);
 	ck_assert_int_eq(cable_at(0, 1).cable.temperature, 41 * 256);
@@ -244,7 +245,7 @@ START_TEST(test_silent_device_is_asked_once_until_it_comes_back)
 	ck_assert_uint_eq(triad_devices_counts(devices).n_fell_silent, 0);
 	ck_assert(triad_devices_read(devices, fabric->nodes[1].guid, &known));
 	ck_assert(known.is_silent);
-	/* It stays so in another view that has it. */
+	/* The device stays silent in another view that contains it. */
 	whole = make_view(fabric);
 	adopt(whole);
 	ask_round();
@@ -254,7 +255,7 @@ START_TEST(test_silent_device_is_asked_once_until_it_comes_back)
 		TRIAD_FABRIC_NONE);
 	adopt(part);
 	adopt(whole);
-	behaviours[1] = TELLS;
+	behaviours[1] = ANSWERS;
 	ask_all();
 	ck_assert_uint_gt(n_asked[1], 1);
 	ck_assert_uint_eq(triad_devices_counts(devices).n_silent, 0);
@@ -264,7 +265,7 @@ START_TEST(test_silent_device_is_asked_once_until_it_comes_back)
 }
 END_TEST
 
-/* A MAD is lost now and then. */
+/* One or two lost MADs don't make a device silent. */
 START_TEST(test_device_that_answered_is_silent_after_three_rounds_without_an_answer)
 {
 	unsigned n_before;
@@ -276,7 +277,7 @@ START_TEST(test_device_that_answered_is_silent_after_three_rounds_without_an_ans
 		ask_round();
 		ask_round();
 		ck_assert_uint_eq(triad_devices_counts(devices).n_silent, 0);
-		behaviours[1] = TELLS;
+		behaviours[1] = ANSWERS;
 		ask_round();
 	}
 	behaviours[1] = SILENT;
@@ -314,7 +315,8 @@ START_TEST(test_refusal_is_of_one_attribute)
 	behaviours[0] = REFUSES_CABLES;
 	adopt(view);
 	ask_all();
-	/* GeneralInfo, four registers that are refused, one question about a cable. */
+	/* GeneralInfo, four registers, which the device refuses, and a question about a
+	 * cable. */
 	ck_assert_uint_eq(n_asked[0], 7);
 	ck_assert(triad_devices_read(devices, fabric->nodes[0].guid, &known));
 	ck_assert(known.refuses_cables && !known.is_silent);
@@ -351,13 +353,13 @@ START_TEST(test_busy_device_is_asked_again_in_the_next_round)
 	ck_assert_int_eq(cable_at(0, 1).module, TRIAD_MODULE_UNREAD);
 	ask_round();
 	ck_assert_uint_eq(n_asked[0], 2 * n);
-	behaviours[0] = TELLS;
+	behaviours[0] = ANSWERS;
 	ask_round();
 	ck_assert_int_eq(cable_at(0, 1).module, TRIAD_MODULE_KNOWN);
 }
 END_TEST
 
-START_TEST(test_what_was_not_sent_is_counted_and_blames_nobody)
+START_TEST(test_unsent_question_is_counted_and_leaves_the_device_known)
 {
 	struct triad_devices_question question;
 	uint64_t due_us;
@@ -454,9 +456,9 @@ START_TEST(test_fault_of_a_device_that_falls_silent_is_a_finding_no_longer)
 }
 END_TEST
 
-/* Views come in the middle of rounds; every device is asked in the end, and nobody
- * twice who was silent. */
-START_TEST(test_views_that_change_in_a_round_lose_nobody)
+/* Views change in mid-round.  In the end Triad has asked every device, and no silent
+ * one twice. */
+START_TEST(test_views_that_change_in_a_round_lose_no_device)
 {
 	unsigned seed = (unsigned)time(NULL);
 	struct triad_fabric *fabrics[] = {make_fabric(1), fabric};
@@ -508,13 +510,14 @@ int main(void)
 	tcase_add_test(cases, test_refusal_is_of_one_attribute);
 	tcase_add_test(cases, test_cables_that_are_not_wanted_are_not_asked_for);
 	tcase_add_test(cases, test_busy_device_is_asked_again_in_the_next_round);
-	tcase_add_test(cases, test_what_was_not_sent_is_counted_and_blames_nobody);
+	tcase_add_test(
+		cases, test_unsent_question_is_counted_and_leaves_the_device_known);
 	tcase_add_test(
 		cases, test_cable_is_read_anew_when_its_link_changes_and_after_a_day);
 	tcase_add_test(cases, test_cable_that_is_pulled_is_gone);
 	tcase_add_test(
 		cases, test_fault_of_a_device_that_falls_silent_is_a_finding_no_longer);
 	tcase_add_test(cases, test_hot_module_is_a_finding_until_it_is_cool);
-	tcase_add_test(cases, test_views_that_change_in_a_round_lose_nobody);
+	tcase_add_test(cases, test_views_that_change_in_a_round_lose_no_device);
 	return run_cases(cases);
 }

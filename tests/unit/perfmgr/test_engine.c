@@ -106,7 +106,7 @@ START_TEST(test_reset_by_others_total_goes_on)
 }
 END_TEST
 
-/* 64 bits, then 32 that stand at their maximum, then 64 again. */
+/* The counter has 64 bits, then 32 bits at their maximum, then 64 bits again. */
 START_TEST(test_counter_in_other_attribute_no_change)
 {
 	const enum triad_counter counter = TRIAD_PORT_XMIT_DATA;
@@ -126,7 +126,7 @@ START_TEST(test_counter_in_other_attribute_no_change)
 }
 END_TEST
 
-/* PortXmitData of an agent whose 32-bit counters wrap; the packets go on. */
+/* The 32-bit PortXmitData of this agent wraps; PortXmitPkts doesn't. */
 START_TEST(test_wrap_at_32_bits_counted)
 {
 	struct triad_pma_reading reading = {
@@ -179,9 +179,10 @@ START_TEST(test_saturated_counter_change_is_what_is_known)
 }
 END_TEST
 
-/* What a reading of PortXmitData says, at 's'; the link does 100 words a microsecond.
- * Returns whether it was doubted; it is counted when it is believed. */
-static bool doubts(uint64_t words, uint64_t s)
+/* Judges a reading of 'words' in PortXmitData at second 's'.  The link carries 100
+ * words a microsecond.  Returns whether the reading was marked implausible; counts it
+ * if the engine believes it. */
+static bool is_implausible(uint64_t words, uint64_t s)
 {
 	struct triad_pma_reading reading = {.has = 1u << TRIAD_PORT_XMIT_DATA};
 	bool is_believed;
@@ -205,46 +206,49 @@ START_TEST(test_more_than_the_link_can_carry_left_out)
 {
 	struct triad_engine_row row;
 
-	ck_assert(!doubts(UINT64_C(1) << 60, 10)); /* a beginning is what it is */
-	ck_assert(!doubts((UINT64_C(1) << 60) + 1000, 20));
-	/* A glitch: the next reading has all that passed. */
-	ck_assert(doubts(UINT64_MAX - 5, 30));
+	/* Any first value is plausible. */
+	ck_assert(!is_implausible(UINT64_C(1) << 60, 10));
+	ck_assert(!is_implausible((UINT64_C(1) << 60) + 1000, 20));
+	/* A glitch: the next reading has the right value again. */
+	ck_assert(is_implausible(UINT64_MAX - 5, 30));
 	ck_assert_uint_eq(total_of_data(), (UINT64_C(1) << 60) + 1000);
-	ck_assert(!doubts((UINT64_C(1) << 60) + 3000, 40));
+	ck_assert(!is_implausible((UINT64_C(1) << 60) + 3000, 40));
 	ck_assert_uint_eq(total_of_data(), (UINT64_C(1) << 60) + 3000);
 	row = read_row(rows[0]);
 	ck_assert_double_eq(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA), 100);
-	/* A step back that is no reset: a link can't have carried that since. */
-	ck_assert(doubts((UINT64_C(1) << 60) - 7, 50));
+	/* The value went back, but not by a reset: the link can't have carried so much
+	 * since. */
+	ck_assert(is_implausible((UINT64_C(1) << 60) - 7, 50));
 	ck_assert_uint_eq(total_of_data(), (UINT64_C(1) << 60) + 3000);
 }
 END_TEST
 
-START_TEST(test_counter_that_jumped_for_good_goes_on_from_there)
+START_TEST(test_counter_that_jumped_and_stays_goes_on_from_there)
 {
 	const uint64_t there = UINT64_C(1) << 63;
 
-	doubts(500, 10);
-	ck_assert(doubts(there, 20));
-	ck_assert(doubts(there + 100, 30));
-	ck_assert(doubts(there + 200, 40));
+	is_implausible(500, 10);
+	ck_assert(is_implausible(there, 20));
+	ck_assert(is_implausible(there + 100, 30));
+	ck_assert(is_implausible(there + 200, 40));
 	ck_assert_uint_eq(total_of_data(), 500);
-	ck_assert(!doubts(there + 300, 50));
+	ck_assert(!is_implausible(there + 300, 50));
 	ck_assert_uint_eq(total_of_data(), 600);
-	/* The doubts have to come one after the other. */
-	ck_assert(!doubts(1, 60));
+	/* A low value is plausible: the counter was reset. */
+	ck_assert(!is_implausible(1, 60));
 	ck_assert_uint_eq(total_of_data(), 601);
 }
 END_TEST
 
 START_TEST(test_fast_link_for_its_time_is_believed)
 {
-	ck_assert(!doubts(0, 10));
-	/* As much as it can in 10 s; after an hour, and from when it was faster. */
-	ck_assert(!doubts(UINT64_C(1000000000), 20));
-	ck_assert(!doubts(UINT64_C(361000000000), 3620));
-	ck_assert(!doubts(UINT64_C(361000000000) + UINT64_C(8000000000), 3630));
-	ck_assert(doubts(UINT64_C(361000000000) + UINT64_C(80000000000), 3640));
+	ck_assert(!is_implausible(0, 10));
+	/* The maximum for 10 s, then for an hour, is plausible.  So is 8 times the
+	 * maximum: the link may have been faster before.  72 times isn't. */
+	ck_assert(!is_implausible(UINT64_C(1000000000), 20));
+	ck_assert(!is_implausible(UINT64_C(361000000000), 3620));
+	ck_assert(!is_implausible(UINT64_C(361000000000) + UINT64_C(8000000000), 3630));
+	ck_assert(is_implausible(UINT64_C(361000000000) + UINT64_C(80000000000), 3640));
 }
 END_TEST
 
@@ -285,13 +289,14 @@ START_TEST(test_own_reset_distinguished_total_goes_on)
 
 	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 60000, 2 * S);
 	triad_engine_expect_reset(engine, rows[1], after.has);
-	after.raw[TRIAD_PORT_RCV_ERRORS] = 2; /* since */
+	after.raw[TRIAD_PORT_RCV_ERRORS] = 2; /* counted since the reset */
 	triad_engine_reset(engine, rows[1], &after, 3 * S);
 	row = read_row(rows[1]);
 	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 60002);
 	ck_assert_uint_eq(row.own.n, 1);
 	ck_assert_uint_eq(row.own.last_us / S, 3);
-	/* Past what it was: only because of the answer is it known to be more. */
+	/* The counter passed its value before the reset: only the answer to the Set
+	 * shows that it was reset. */
 	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 61000, 9 * S);
 	row = read_row(rows[1]);
 	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 121000);
@@ -364,7 +369,7 @@ START_TEST(test_zeroed_total_counts_from_there)
 	ck_assert_uint_eq(read_row(rows[1]).total[TRIAD_PORT_RCV_ERRORS], 0);
 	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 130, 4 * S);
 	ck_assert_uint_eq(read_row(rows[1]).total[TRIAD_PORT_RCV_ERRORS], 30);
-	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 5, 5 * S); /* reset by others */
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 5, 5 * S); /* another tool reset it */
 	row = read_row(rows[1]);
 	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 35);
 	ck_assert_uint_eq(row.zeroed_us / S, 3);
@@ -421,8 +426,8 @@ START_TEST(test_adopt_port_away_for_long_starts_anew)
 }
 END_TEST
 
-/* Ports come and go at random; every row handed out must be its port's alone, and
- * memory must stay within bounds. */
+/* Ports come and go at random.  No two ports may share a row, and memory must stay
+ * within bounds. */
 START_TEST(test_adopt_random_fabrics_rows_distinct)
 {
 	unsigned seed = (unsigned)time(NULL);
@@ -454,15 +459,16 @@ END_TEST
 
 static atomic_bool writing;
 
-/* Readers look until they saw so many changes, or for so long: where both have one
- * processor, or less, they see a change for each slice of time. */
+/* A reader goes on until it saw enough changes, or for at most 5 s: if it shares a
+ * processor with the writer, it sees only one change per time slice. */
 static bool must_go_on(unsigned n_changes, unsigned enough, uint64_t begin_us)
 {
 	return !n_changes ||
 		(n_changes < enough && triad_clock_now_us() < begin_us + 5 * S);
 }
 
-/* Readers must never see half of an update: all counters move together. */
+/* Readers must never see half of an update: the writer increments all counters
+ * alike. */
 static void *write_rows(void *argument)
 {
 	for (uint64_t n = 1; atomic_load(&writing); n++) {
@@ -499,7 +505,8 @@ START_TEST(test_read_while_written_whole)
 }
 END_TEST
 
-/* Every second update is a reset, so that base and last value change at one time. */
+/* Every second update is a reset, which changes the base and the last value
+ * together. */
 static void *reset_rows(void *argument)
 {
 	for (uint64_t n = 1; atomic_load(&writing); n++) {
@@ -581,7 +588,7 @@ int main(void)
 	tcase_add_test(cases, test_reset_of_all_counters_no_wrap);
 	tcase_add_test(cases, test_saturated_counter_change_is_what_is_known);
 	tcase_add_test(cases, test_more_than_the_link_can_carry_left_out);
-	tcase_add_test(cases, test_counter_that_jumped_for_good_goes_on_from_there);
+	tcase_add_test(cases, test_counter_that_jumped_and_stays_goes_on_from_there);
 	tcase_add_test(cases, test_fast_link_for_its_time_is_believed);
 	tcase_add_test(cases, test_clock_goes_back_no_rate);
 	tcase_add_test(cases, test_confirmed_port_rate_zero);

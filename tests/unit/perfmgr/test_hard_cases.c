@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sweeps where two things happen at once: what a summary says and what was lost, a
- * reset and a refusal, a topology and what is in flight. */
+/* Sweeps in which two events coincide: a summary and a lost MAD, a reset and a refusal,
+ * a new topology and MADs in flight. */
 #include "perfmgr/collector.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "tests/unit/perfmgr/fixture.h"
 
-/* Switch 0x201 with its first 'n' ports alone. */
+/* The row, but switch 0x201 has only its first 'n' ports. */
 static struct triad_fabric *cut_row(unsigned n)
 {
 	struct triad_fabric *cut = fabric_row(4, 10);
@@ -22,7 +22,7 @@ static struct triad_fabric *cut_row(unsigned n)
 	return cut;
 }
 
-/* --- a transport that loses what a test says --- */
+/* --- a transport that loses the MADs that a test selects --- */
 
 static bool (*is_lost)(const struct triad_mad_address *to, const uint8_t *mad);
 static struct triad_mad_transport lossy;
@@ -43,7 +43,7 @@ static void lose(bool (*what)(const struct triad_mad_address *to, const uint8_t 
 	triad_collector_set_transport(collector, &lossy);
 }
 
-/* PortCounters of port 5 of switch 0x201. */
+/* Whether the MAD queries PortCounters of port 5 of switch 0x201. */
 static bool is_counters(const struct triad_mad_address *to, const uint8_t *mad)
 {
 	return to->lid == 2 && mad[17] == 0x12 && mad[65] == 5;
@@ -118,7 +118,8 @@ START_TEST(test_new_port_read_though_sum_is_quiet)
 }
 END_TEST
 
-/* 12 of 15 in each period: reset each time, the sum is the same each time. */
+/* The 4-bit counter gains 12 in each period and is reset each time, so the switch's sum
+ * is the same each time. */
 START_TEST(test_same_sum_after_own_reset_not_believed)
 {
 	uint64_t *raw =
@@ -138,7 +139,7 @@ START_TEST(test_same_sum_after_own_reset_not_believed)
 }
 END_TEST
 
-/* Its place among the sums is gone when the answer comes. */
+/* When the answer comes, the switch no longer has an entry among the sums. */
 START_TEST(test_switch_left_with_one_port_while_sum_is_asked)
 {
 	set_mode(TRIAD_SWEEP_TRIAD);
@@ -156,8 +157,8 @@ END_TEST
 
 static unsigned n_counters;
 
-/* The first question for its counters is answered after the refusal of the extended
- * ones, and the second, if there is one, after the reset. */
+/* Delays answers: the first query of PortCounters is answered after the refusal of
+ * PortCountersExtended; the second, if there is one, after the reset. */
 static int send_slowly(void *context, const struct triad_mad_address *to,
 	const uint8_t *mad, unsigned timeout_ms)
 {
@@ -226,7 +227,8 @@ START_TEST(test_reset_lost_port_answered_all_the_same)
 }
 END_TEST
 
-/* Done, but not known to be; and then more is counted than there was before. */
+/* The agent did the reset, but its answer is lost.  Then the counter passes its value
+ * before the reset. */
 START_TEST(test_reset_answer_lost_then_counted_past_it)
 {
 	uint32_t port = find_port(0x201, 5);
@@ -236,7 +238,7 @@ START_TEST(test_reset_answer_lost_then_counted_past_it)
 	agents->lose_set_answers = true;
 	reset_port(port, true);
 	sweep(1);
-	ck_assert_uint_eq(agents->n_sets, 2); /* one for each attribute, once */
+	ck_assert_uint_eq(agents->n_sets, 2); /* one for each attribute; not repeated */
 	agents->raw[port][TRIAD_PORT_RCV_ERRORS] = 2;
 	sweep(1);
 	ck_assert_uint_eq(read_port(port).total[TRIAD_PORT_RCV_ERRORS], 2);
@@ -277,7 +279,7 @@ START_TEST(test_known_agent_moves_with_many_questions_out)
 }
 END_TEST
 
-/* --- the way --- */
+/* --- failure to send --- */
 
 static int send_never(void *context, const struct triad_mad_address *to,
 	const uint8_t *mad, unsigned timeout_ms)
@@ -285,7 +287,7 @@ static int send_never(void *context, const struct triad_mad_address *to,
 	return ENETDOWN;
 }
 
-START_TEST(test_nothing_can_be_sent_sweep_cut_and_nobody_silent)
+START_TEST(test_nothing_can_be_sent_sweep_cut_and_no_agent_silent)
 {
 	struct triad_mad_transport transport = agents->transport;
 	struct triad_collector_status status;
@@ -382,7 +384,7 @@ int main(void)
 	tcase_add_test(cases, test_reset_answer_lost_then_counted_past_it);
 	tcase_add_test(cases, test_one_dead_port_others_read);
 	tcase_add_test(cases, test_known_agent_moves_with_many_questions_out);
-	tcase_add_test(cases, test_nothing_can_be_sent_sweep_cut_and_nobody_silent);
+	tcase_add_test(cases, test_nothing_can_be_sent_sweep_cut_and_no_agent_silent);
 	tcase_add_test(cases, test_window_changed_no_transaction_id_twice);
 	tcase_add_test(cases, test_drain_after_nodes_went_waits_for_their_answers);
 	tcase_add_test(cases, test_fabrics_without_agents_sweeps_end);

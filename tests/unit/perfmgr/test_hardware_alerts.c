@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Faults of cables and devices: alerts that come with a sweep and end with one. */
+/* Faults of cables and devices: a sweep raises their alerts, and a sweep ends them. */
 #include <string.h>
 
 #include "perfmgr/watch/alert_text.h"
 #include "perfmgr/watch/watch.h"
 #include "tests/unit/perfmgr/alert_fixture.h"
 
-/* What is wrong at one place: a port, or with number 0 a device. */
+/* The fault of a port, or with number 0 of a device. */
 static struct {
 	uint64_t guid;
 	uint8_t number;
@@ -68,7 +68,7 @@ START_TEST(test_hot_module_is_an_alert_of_its_link_until_it_is_cool)
 	triad_alert_findings_format(alert, text, sizeof(text));
 	ck_assert_str_eq(text, "module temperature 78.0 C (alarm above 75.0 C)");
 	ck_assert_ptr_nonnull(strstr(triad_alert_advice(alert), "air flow"));
-	/* It is one alert for as long as it lasts. */
+	/* Further sweeps raise no second alert while the fault lasts. */
 	sweep(3);
 	ck_assert_uint_eq(n_seen, 1);
 	fault.guid = 0;
@@ -113,8 +113,8 @@ START_TEST(test_each_port_and_each_node_is_judged_once_a_sweep)
 }
 END_TEST
 
-/* What an agent found, of which its manager is told the cause alone. */
-START_TEST(test_cause_alone_says_who_knows_more)
+/* An agent found the fault; it reports only the cause to its manager. */
+START_TEST(test_cause_alone_names_the_agent_that_knows_more)
 {
 	struct triad_watch *watch = triad_collector_watch(collector);
 	uint32_t port = find_port(0x201, 3);
@@ -158,7 +158,7 @@ int main(void)
 	tcase_add_test(cases, test_hot_module_is_an_alert_of_its_link_until_it_is_cool);
 	tcase_add_test(cases, test_fan_that_stands_is_an_alert_of_the_device);
 	tcase_add_test(cases, test_each_port_and_each_node_is_judged_once_a_sweep);
-	tcase_add_test(cases, test_cause_alone_says_who_knows_more);
+	tcase_add_test(cases, test_cause_alone_names_the_agent_that_knows_more);
 	tcase_add_test(cases, test_findings_have_names_and_advice);
 	return run_cases(cases);
 }

@@ -16,7 +16,7 @@ static void set_up(void)
 	srand(seed);
 }
 
-/* Any number of bits, so that every octave comes. */
+/* A random value with a random number of bits, so that every octave occurs. */
 static uint64_t random_value(unsigned max_bits)
 {
 	unsigned bits = 1 + (unsigned)rand() % max_bits;
@@ -58,8 +58,8 @@ START_TEST(test_value_is_in_its_bucket)
 }
 END_TEST
 
-/* What the header promises: the middle of a bucket is off by 1/2^(scale + 1) at
- * most. */
+/* As the header promises, the middle of a bucket differs from its values by at most
+ * 1/2^(scale + 1). */
 START_TEST(test_middle_of_bucket_error_is_bounded)
 {
 	struct triad_histogram histogram;
@@ -89,7 +89,8 @@ START_TEST(test_middle_of_bucket_error_is_bounded)
 }
 END_TEST
 
-/* Against the plain way: all values kept, sorted into buckets at the end. */
+/* Compares with a simple implementation: it keeps all values, and sorts them into
+ * buckets at the end. */
 START_TEST(test_counts_are_those_of_all_values)
 {
 	for (unsigned round = 0; round < 300; round++) {
@@ -189,7 +190,7 @@ START_TEST(test_what_was_there_earlier_is_taken_away)
 		ck_assert(triad_histogram_merge(&later, &since));
 		ck_assert(triad_histogram_subtract(&later, &earlier));
 		ck_assert(!later.n || (later.counts[0] && later.counts[later.n - 1]));
-		/* Laid over the same buckets, it is the other one. */
+		/* The difference, with the same buckets, equals 'since'. */
 		triad_histogram_init(&all, most);
 		ck_assert(triad_histogram_merge(&all, &later));
 		ck_assert(triad_histogram_merge(&later, &since));
@@ -217,7 +218,7 @@ START_TEST(test_what_began_anew_is_not_the_same)
 	ck_assert(add(&later, 1000));
 	ck_assert(triad_histogram_subtract(&later, &earlier));
 	ck_assert(!triad_histogram_subtract(&later, &earlier));
-	/* Coarser than what came later. */
+	/* The earlier histogram has coarser buckets than the later one. */
 	ck_assert(add(&earlier, 1) && add(&earlier, UINT64_C(1) << 40));
 	ck_assert(add(&later, 1000));
 	ck_assert(!triad_histogram_subtract(&later, &earlier));
@@ -255,7 +256,7 @@ START_TEST(test_quantile_is_within_the_error)
 		triad_histogram_quantile(&histogram, 0, 0.5), 500000, 62500);
 	ck_assert_double_eq_tol(
 		triad_histogram_quantile(&histogram, 0, 0.99), 990000, 123750);
-	/* As many zeros again: the median is 0. */
+	/* With as many zeros as other values the median is 0. */
 	ck_assert_double_eq(triad_histogram_quantile(&histogram, 1000, 0.5), 0);
 	ck_assert_double_eq_tol(
 		triad_histogram_quantile(&histogram, 1000, 0.75), 500000, 62500);

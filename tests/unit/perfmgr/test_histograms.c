@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Histograms of all scopes, and port groups, through a collector on simulated agents;
- * against rates that the test worked out itself. */
+/* Histograms of all scopes and of port groups, through a collector on simulated agents,
+ * compared with rates that the test computes. */
 #include "perfmgr/watch/histograms.h"
 
 #include <errno.h>
@@ -148,7 +148,7 @@ START_TEST(test_silent_port_is_no_sample)
 }
 END_TEST
 
-/* Errors that the switch's sum says are unchanged are samples of 0. */
+/* When the switch's summary shows no new errors, its ports' samples are 0. */
 START_TEST(test_unchanged_errors_are_samples)
 {
 	set_mode(TRIAD_SWEEP_TRIAD);
@@ -174,7 +174,7 @@ START_TEST(test_port_is_in_the_last_group_that_it_fits)
 	add_group("leaves", "switch-*", "");
 	add_group("uplinks", "switch-*; 0x10104", "11-12; 1");
 	configure();
-	sweep(1); /* takes the groups up */
+	sweep(1); /* the collector adopts the groups */
 	for (unsigned i = 0; i < 3; i++) {
 		send_words(0x201, 3, 1000);
 		send_words(0x201, 11, 1000);
@@ -209,7 +209,8 @@ START_TEST(test_skipped_group_is_not_asked)
 }
 END_TEST
 
-/* Ten seconds for all, two for the group: four sweeps of it between two of all. */
+/* All ports are swept each 10 s, the group each 2 s: four sweeps of the group are
+ * between two of all ports. */
 START_TEST(test_group_is_swept_faster)
 {
 	struct triad_collector_status status;
@@ -225,7 +226,7 @@ START_TEST(test_group_is_swept_faster)
 	}
 	ck_assert_uint_eq(status.n_group_sweeps - n_before, 3 * 4);
 	ck_assert_uint_eq(status.last.n_ports, n_ports_with_pma());
-	/* A sample each 2 s; what was sent lay in one of them each time. */
+	/* There is a sample each 2 s; the words sent in 10 s are in one of them. */
 	ck_assert_uint_eq(ask(port(0x201, 3), TRIAD_PORT_XMIT_DATA).n, 3);
 	ck_assert_uint_eq(ask(port(0x201, 3), TRIAD_PORT_XMIT_DATA).n_zeros, 3 * 4 + 5);
 	ck_assert_double_eq_tol(
@@ -262,7 +263,7 @@ START_TEST(test_node_that_leaves_keeps_its_histogram)
 }
 END_TEST
 
-/* Some of the test's own: the collector's cannot be reached. */
+/* The test needs its own histograms: it can't access those of the collector. */
 static struct triad_histograms *new_histograms(void)
 {
 	struct triad_histograms *histograms = triad_histograms_new();
@@ -294,7 +295,7 @@ START_TEST(test_octets_are_those_of_buckets_in_all_node_and_port)
 
 	add_words(histograms, 1);
 	ck_assert_uint_eq(triad_histograms_octets(histograms), empty + 3 * 4 * 8);
-	add_words(histograms, 2); /* an octave is four buckets: the fifth */
+	add_words(histograms, 2); /* an octave has four buckets: this is the fifth */
 	ck_assert_uint_eq(triad_histograms_octets(histograms), empty + 3 * 8 * 8);
 	triad_histograms_clear(histograms);
 	ck_assert_uint_eq(triad_histograms_octets(histograms), empty);
@@ -302,7 +303,7 @@ START_TEST(test_octets_are_those_of_buckets_in_all_node_and_port)
 }
 END_TEST
 
-/* Refused to all, to the node, to the port. */
+/* Memory is refused to the histogram of all ports, of the node, of the port. */
 START_TEST(test_sample_without_memory_is_counted_as_dropped)
 {
 	struct triad_histograms *histograms = new_histograms();

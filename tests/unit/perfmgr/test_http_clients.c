@@ -37,7 +37,7 @@ static struct sockaddr_in6 address_of(const char *text)
 	return address;
 }
 
-/* One from there connects; returns what wait() did. */
+/* Simulates a connection from that address; returns the result of wait(). */
 static int come(const char *from)
 {
 	struct sockaddr_in6 address = address_of(from);
@@ -50,7 +50,8 @@ static int come(const char *from)
 	return surplus;
 }
 
-/* Lets in all that may; libmicrohttpd closes at once those that were cut. */
+/* Accepts all waiting connections that are allowed.  As libmicrohttpd does, closes at
+ * once those that were cut off. */
 static unsigned let_in(void)
 {
 	struct triad_http_waiting next;
@@ -74,7 +75,7 @@ static unsigned come_in(const char *from)
 	return let_in();
 }
 
-/* How many are there that share the first 'n' octets. */
+/* The number of connections from addresses with the same first 'n' octets. */
 static unsigned count(const char *from, size_t n)
 {
 	struct sockaddr_in6 address = address_of(from);
@@ -87,7 +88,7 @@ static unsigned count(const char *from, size_t n)
 	return sum;
 }
 
-START_TEST(test_one_prefix_many_addresses_half_of_the_places)
+START_TEST(test_one_prefix_many_addresses_half_of_the_connections)
 {
 	char from[64];
 
@@ -118,7 +119,7 @@ START_TEST(test_two_that_idle_third_comes_in)
 	ck_assert_uint_eq(clients.n, MAX);
 	ck_assert_uint_eq(come_in("::ffff:10.0.0.3"), 0);
 	now_us += S;
-	/* Those of others in the queue each take a place of their own. */
+	/* Waiting connections of the other clients only replace their own. */
 	ck_assert_uint_gt(let_in(), 0);
 	ck_assert_uint_eq(count("::ffff:10.0.0.3", 16), 1);
 	ck_assert_uint_le(clients.n, MAX);
@@ -137,7 +138,7 @@ START_TEST(test_those_that_take_answers_are_not_cut)
 	ck_assert_uint_eq(come_in("::ffff:10.0.0.3"), 0);
 	now_us += S / 2;
 	ck_assert_uint_eq(let_in(), 0);
-	/* One stops. */
+	/* One client stops reading its answer. */
 	clients.clients[3].piece_us -= S;
 	ck_assert_uint_eq(let_in(), 1);
 	ck_assert_uint_eq(count("::ffff:10.0.0.3", 16), 1);
@@ -195,7 +196,7 @@ int main(void)
 	TCase *cases = tcase_create("http_clients");
 
 	tcase_add_checked_fixture(cases, setup, teardown);
-	tcase_add_test(cases, test_one_prefix_many_addresses_half_of_the_places);
+	tcase_add_test(cases, test_one_prefix_many_addresses_half_of_the_connections);
 	tcase_add_test(cases, test_ipv4_each_address_is_one);
 	tcase_add_test(cases, test_two_that_idle_third_comes_in);
 	tcase_add_test(cases, test_those_that_take_answers_are_not_cut);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* libmicrohttpd is made to give up, for real: a connection is suspended in a daemon
- * that doesn't allow it. */
+/* The test makes libmicrohttpd really panic: it suspends a connection of a daemon that
+ * doesn't allow that. */
 #include "perfmgr/export/http_guard.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #include "tests/unit/run.h"
 
-/* Those that gave up are never taken apart; they are kept, so as to be no leak. */
+/* A daemon that panicked can't be stopped.  These pointers keep leak checkers quiet. */
 static struct MHD_Daemon *daemons[3], *daemon_;
 static char reason[200];
 

@@ -42,7 +42,7 @@ START_TEST(test_argument_of_each_kind_is_taken)
 END_TEST
 
 static const struct {
-	const char *name, *value, *says;
+	const char *name, *value, *expected;
 } mistakes[] = {
 	{"counters", "PortXmitData", "no argument 'counters'"},
 	{"", "", "no argument ''"},
@@ -60,12 +60,12 @@ static const struct {
 	{"type", "\033[31m\xff", "no type '?[31m?'"},
 };
 
-START_TEST(test_argument_mistake_says_what)
+START_TEST(test_argument_mistake_is_reported)
 {
 	static const struct triad_metrics_filter empty;
 
 	ck_assert(!add(mistakes[_i].name, mistakes[_i].value));
-	ck_assert_msg(strstr(reason, mistakes[_i].says) != NULL, "%s", reason);
+	ck_assert_msg(strstr(reason, mistakes[_i].expected) != NULL, "%s", reason);
 	ck_assert_mem_eq(&filter, &empty, sizeof(filter));
 }
 END_TEST
@@ -247,7 +247,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, NULL);
 	tcase_add_test(cases, test_argument_of_each_kind_is_taken);
-	tcase_add_loop_test(cases, test_argument_mistake_says_what, 0, N(mistakes));
+	tcase_add_loop_test(cases, test_argument_mistake_is_reported, 0, N(mistakes));
 	tcase_add_test(cases, test_argument_nodes_beyond_eight_are_refused);
 	tcase_add_loop_test(cases, test_format_of_accept, 0, N(accepts));
 	tcase_add_loop_test(cases, test_gzip_of_accept_encoding, 0, N(encodings));

@@ -27,7 +27,7 @@ static void tear_down(void)
 	triad_fabric_unref(whole);
 }
 
-/* Takes over the fabric without 'gone' nodes and the cable at a port. */
+/* Adopts the fabric without the nodes 'gone' and without the cable at a port. */
 static void adopt_without(const uint64_t *gone, unsigned n_gone, uint64_t cut_guid,
 	unsigned cut_port, uint64_t now_us)
 {
@@ -88,7 +88,7 @@ START_TEST(test_links_cut_cable_is_down_with_both_ends)
 	ck_assert_uint_eq(link.ends[1].node_guid, HOST);
 	ck_assert_str_eq(link.ends[1].node_name,
 		whole->nodes[triad_fabric_find_node(whole, HOST)].name);
-	/* From its other end, too. */
+	/* The link's other end finds the same record. */
 	ck_assert_uint_eq(find(HOST, 1).down_us, 5 * S);
 	ck_assert_uint_eq(triad_link_n_downs(&link), 1);
 	ck_assert_uint_eq(triad_links_counts(links).n_down, 1);
@@ -123,7 +123,8 @@ START_TEST(test_links_gone_host_is_down_at_its_switch)
 }
 END_TEST
 
-/* A switch with its hosts: the cable to it is down, its hosts' can't be seen. */
+/* A switch is lost with its hosts: the cable to it is down; the links to its hosts are
+ * unreachable. */
 START_TEST(test_links_gone_part_inner_links_unreachable)
 {
 	uint64_t gone[16], left = SWITCH + 2;
@@ -178,7 +179,7 @@ START_TEST(test_links_flapped_and_up_is_not_forgotten)
 }
 END_TEST
 
-/* The host of port 3 is plugged in at port 9 now. */
+/* Moves the host of port 3 to port 9. */
 static struct triad_fabric *move_cable(void)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
@@ -222,7 +223,7 @@ START_TEST(test_links_count_of_an_end_is_a_record)
 	ck_assert_uint_eq(link.down_us, 0);
 	ck_assert_uint_eq(triad_link_last_down_us(&link), 3 * S);
 	ck_assert_uint_eq(triad_link_n_downs(&link), 2);
-	/* The other end saw the same two: they are no four. */
+	/* The other end counted the same two events. */
 	triad_links_count(links, index_of(whole, SWITCH, 3), 2, 4 * S);
 	link = find(SWITCH, 3);
 	ck_assert_uint_eq(triad_link_n_downs(&link), 2);
@@ -232,7 +233,7 @@ START_TEST(test_links_count_of_an_end_is_a_record)
 }
 END_TEST
 
-/* A switch's port counts that its link went down when the host is gone already. */
+/* A switch's port counts the event when the host has already left the fabric. */
 START_TEST(test_links_count_at_a_down_link_is_its)
 {
 	struct triad_fabric *cut = fabric_without(whole, NULL, 0, SWITCH, 3);
@@ -258,7 +259,7 @@ START_TEST(test_links_part_of_a_fabric_loses_nothing)
 }
 END_TEST
 
-/* Many at once, and then others: records that go leave the rest to be found. */
+/* Many links come and go: when records are removed, the others can still be found. */
 START_TEST(test_links_many_come_and_go)
 {
 	struct triad_fabric *large = fabric_row(20, 60);

@@ -27,7 +27,7 @@ static void take(void *context, const struct triad_loss *loss)
 	losses[n_losses++] = *loss;
 }
 
-/* Between 'old' and 'new', which is given up. */
+/* Finds the losses between 'old' and 'new', and releases 'new'. */
 static void find(struct triad_fabric *new)
 {
 	uint32_t new_port[4096];
@@ -64,7 +64,7 @@ START_TEST(test_cut_host_is_one_loss_at_its_switch)
 }
 END_TEST
 
-/* The cable between switches 1 and 2 takes half of the fabric with it. */
+/* Without the cable between switches 1 and 2 half of the fabric is lost. */
 START_TEST(test_cut_row_is_one_loss)
 {
 	uint64_t gone[22];
@@ -79,8 +79,8 @@ START_TEST(test_cut_row_is_one_loss)
 }
 END_TEST
 
-/* A switch dies; its hosts would go with it, but here they are seen still: all its
- * links together are one loss. */
+/* A switch dies, but its hosts stay in the fabric.  All its links together are one
+ * loss. */
 START_TEST(test_dead_switch_with_many_links_is_one_loss)
 {
 	uint64_t gone = 0x201;
@@ -110,7 +110,7 @@ START_TEST(test_cut_link_with_both_nodes_there_is_one_loss)
 }
 END_TEST
 
-/* As the SA may show it: without the node, but with the port that leads to it up. */
+/* The SA may lack a node although the port that leads to it is up. */
 static struct triad_fabric *hide(struct triad_fabric *new, uint64_t guid, unsigned port)
 {
 	uint32_t node = triad_fabric_find_node(new, guid);

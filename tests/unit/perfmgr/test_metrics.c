@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The text for Prometheus against one that is made the long way round. */
+/* Compares the text for Prometheus with that of a simpler implementation, the
+ * oracle. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
@@ -98,7 +99,7 @@ static char *generate_all(void)
 	return generate(&params, 8192);
 }
 
-/* --- the long way round ------------------------------------------------ */
+/* --- the oracle -------------------------------------------------------- */
 
 struct oracle {
 	FILE *out;
@@ -123,7 +124,7 @@ static void oracle_header(
 		suffix = "_info";
 		type = "gauge";
 	}
-	/* Whatever the help says. */
+	/* without_help() removes the help's text. */
 	fprintf(oracle->out, "# HELP %s%s\n", name, suffix);
 	fprintf(oracle->out, "# TYPE %s%s %s\n", name, suffix, type);
 	if (open && unit)
@@ -205,7 +206,8 @@ static void oracle_counter(struct oracle *oracle, unsigned counter)
 		snprintf(value, sizeof(value), "%" PRIu64,
 			data ? row.total[counter] * 4 : row.total[counter]);
 		if (data && row.total[counter] > UINT64_MAX / 4)
-			/* Four times it, in decimal: 4 (25 q + r) = 100 q + 4 r. */
+			/* Four times the total, in decimal: 4 (25 q + r) = 100 q + 4
+			 * r. */
 			snprintf(value, sizeof(value), "%" PRIu64 "%02" PRIu64,
 				row.total[counter] / 25, row.total[counter] % 25 * 4);
 		fprintf(oracle->out,
@@ -354,7 +356,8 @@ static void oracle_uplinks(struct oracle *oracle)
 	}
 }
 
-/* How many there are, how many of them are silent. */
+/* Writes a sample per switch, or per host port.  Adds their number to '*n', and the
+ * number of those with an unanswered query to '*n_silent'. */
 static void oracle_timeouts(struct oracle *oracle, unsigned *n, unsigned *n_silent)
 {
 	struct triad_engine_row row;
@@ -434,7 +437,7 @@ static void oracle_write(struct oracle *oracle)
 		fputs("# EOF\n", oracle->out);
 }
 
-/* Help is for people: the oracle knows that there is some, not what. */
+/* Removes the help's text: the comparison only requires that there is some. */
 static char *without_help(char *text)
 {
 	char *to = text;
@@ -543,7 +546,7 @@ START_TEST(test_metrics_any_buffer_same_text)
 		struct triad_metrics_params params = {.view = view, .format = format};
 		char *whole = generate(&params, 1 << 20);
 
-		/* All sizes about a line's, and then some. */
+		/* All piece sizes up to a line's length, and some larger ones. */
 		for (size_t piece = 1; piece <= 4096; piece += piece < 300 ? 1 : 13) {
 			char *text = generate(&params, piece);
 
@@ -555,7 +558,7 @@ START_TEST(test_metrics_any_buffer_same_text)
 }
 END_TEST
 
-/* The text has a sample of this counter of this port. */
+/* Whether the text has a sample of this counter of this port. */
 static bool has_sample(const char *text, uint32_t port, unsigned counter)
 {
 	const struct triad_fabric_port *at = &fabric->ports[port];
@@ -582,7 +585,7 @@ static void check_samples(unsigned *n_never, unsigned *n_partly)
 	free(text);
 }
 
-/* A random fabric may lack ports of one kind: as many fabrics as it takes. */
+/* A random fabric may lack ports of one kind, so the test tries several fabrics. */
 START_TEST(test_metrics_counter_not_read_is_absent)
 {
 	unsigned n_never = 0, n_partly = 0;
@@ -598,7 +601,7 @@ START_TEST(test_metrics_counter_not_read_is_absent)
 }
 END_TEST
 
-/* One that was read before it was skipped; TRIAD_FABRIC_NONE when there is none. */
+/* A port that was read before it was skipped; TRIAD_FABRIC_NONE: there is none. */
 static uint32_t find_skipped(void)
 {
 	struct triad_engine_row row;
@@ -638,7 +641,7 @@ START_TEST(test_metrics_row_of_another_port_has_no_counters)
 
 	ck_assert_int_eq(triad_engine_adopt(engine, other, 1, rows), 0);
 	for (uint32_t i = 0; i < n; i++) {
-		/* The last one's is of a host that 'fabric' doesn't have. */
+		/* The last row belongs to a host that 'fabric' lacks. */
 		view->rows[i] = rows[other->n_ports - 1];
 		triad_engine_update(
 			engine, view->rows[i], TRIAD_PMA_PORT_COUNTERS, &reading, 1);
@@ -699,7 +702,7 @@ START_TEST(test_metrics_names_with_quotes_are_escaped)
 	check_has(text,
 		"\ninfiniband_switch_port_raw_rate_bytes_per_second{"
 		"guid=\"0x0000000000000abc\",port=\"36\"} 12890625000\n");
-	/* The far end has no speed that is known. */
+	/* The speed of the far end is unknown. */
 	ck_assert_ptr_null(strstr(text, "infiniband_hca_rate"));
 	free(text);
 }
@@ -715,7 +718,7 @@ static struct triad_link *copy_links(const struct triad_links *from, uint32_t *n
 	return copy;
 }
 
-/* The host of a pair leaves: what was known of it and of its link stays. */
+/* The host of a pair leaves the fabric; metrics of it and of its link stay. */
 START_TEST(test_metrics_of_a_node_that_left_stay)
 {
 	struct triad_metrics_params params = {0};
@@ -751,7 +754,7 @@ START_TEST(test_metrics_of_a_node_that_left_stay)
 		"infiniband_hca_port_flaps_total{guid=\"0x0000000000000def\","
 		"port=\"1\"} 1\n");
 	free(text);
-	/* A filter that fits another node leaves it out. */
+	/* A filter for another node leaves out the host. */
 	params.filter.n_nodes = 1;
 	strcpy(params.filter.nodes[0].pattern, "leaf");
 	text = generate(&params, 1000);
@@ -763,9 +766,9 @@ START_TEST(test_metrics_of_a_node_that_left_stay)
 }
 END_TEST
 
-/* A link is silenced with either end, whether that is there or not; a switch only with
- * itself. */
-START_TEST(test_metrics_say_what_is_silenced)
+/* A silence of either end silences the link, even if that end has left the fabric.  A
+ * switch is silenced only by a silence of its own. */
+START_TEST(test_metrics_show_what_is_silenced)
 {
 	struct triad_silences silences = {.n = 1};
 	struct triad_metrics_params params = {.silences = &silences};
@@ -782,7 +785,7 @@ START_TEST(test_metrics_say_what_is_silenced)
 	params.links = copy_links(links, &params.n_links);
 	silences.list[0].choice = triad_node_choice_make("host", NULL, 0);
 	text = generate(&params, 1000);
-	ck_assert_ptr_null(strstr(text, "silenced")); /* it has not begun */
+	ck_assert_ptr_null(strstr(text, "silenced")); /* the silence hasn't begun */
 	free(text);
 	silences.list[0].has_begun = true;
 	text = generate(&params, 1000);
@@ -801,7 +804,7 @@ START_TEST(test_metrics_say_what_is_silenced)
 }
 END_TEST
 
-/* Pairs of hosts are there for ports with a link, where they are known. */
+/* The number of host pairs is exported for ports with a link, if it is known. */
 START_TEST(test_routes_are_of_ports_with_links)
 {
 	struct triad_fabric *switches = fabric_row(2, 1);
@@ -818,7 +821,7 @@ START_TEST(test_routes_are_of_ports_with_links)
 		"infiniband_switch_port_routes{guid=\"0x0000000000000200\","
 		"port=\"1\"} 101\n");
 	check_has(text, "infiniband_hca_port_routes{guid=\"0x0000000000010002\",");
-	/* Port 0 has no link, nor has the last one of the first switch. */
+	/* Port 0 and the last port of the first switch have no link. */
 	ck_assert_ptr_null(strstr(text,
 		"infiniband_switch_port_routes{guid=\"0x0000000000000200\","
 		"port=\"0\""));
@@ -1000,7 +1003,7 @@ int main(void)
 	tcase_add_test(cases, test_metrics_row_of_another_port_has_no_counters);
 	tcase_add_test(cases, test_metrics_names_with_quotes_are_escaped);
 	tcase_add_test(cases, test_metrics_of_a_node_that_left_stay);
-	tcase_add_test(cases, test_metrics_say_what_is_silenced);
+	tcase_add_test(cases, test_metrics_show_what_is_silenced);
 	tcase_add_test(cases, test_metrics_longest_names_fit);
 	tcase_add_test(cases, test_metrics_data_of_over_64_bits_keeps_its_digits);
 	tcase_add_test(cases, test_metrics_own_without_view_are_all);

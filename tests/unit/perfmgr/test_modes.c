@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a sweep asks in each mode, who is left out of it, and how wide its window is,
- * against simulated agents. */
+/* The queries of a sweep in each mode, the agents that a sweep leaves out, and its
+ * window of queries in flight, against simulated agents. */
 #include "perfmgr/collector.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "perfmgr/sweep/window.h"
 #include "tests/unit/perfmgr/fixture.h"
 
-/* MADs of one more sweep. */
+/* Sweeps once; returns the number of MADs sent. */
 static unsigned mads_of_sweep(void)
 {
 	unsigned before = agents->n_sent;
@@ -30,7 +30,8 @@ START_TEST(test_triad_quiet_fabric_one_mad_a_switch_for_errors)
 			agents->raw[i][c] = 0;
 	set_mode(TRIAD_SWEEP_TRIAD);
 	sweep(1);
-	/* Summary and the data of 12 ports; both attributes of a host. */
+	/* A switch: the summary and the data counters of 12 ports; a host: both
+	 * attributes. */
 	ck_assert_uint_eq(mads_of_sweep(), 4 * (1 + 12) + 40 * 2);
 	check_totals();
 }
@@ -46,7 +47,7 @@ START_TEST(test_triad_error_on_one_port_its_switch_read)
 	ck_assert_uint_eq(mads_of_sweep(), 4 * (1 + 12) + 40 * 2 + 12);
 	ck_assert_uint_eq(read_port(port).total[TRIAD_SYMBOL_ERROR_COUNTER], 7);
 	ck_assert_uint_eq(read_port(port).change[TRIAD_SYMBOL_ERROR_COUNTER], 7);
-	/* And not in the next one; then nothing changed any more. */
+	/* The next sweep doesn't read the errors again; they haven't changed. */
 	ck_assert_uint_eq(mads_of_sweep(), 4 * (1 + 12) + 40 * 2);
 	ck_assert_uint_eq(read_port(port).change[TRIAD_SYMBOL_ERROR_COUNTER], 0);
 	ck_assert_uint_eq(read_port(port).total[TRIAD_SYMBOL_ERROR_COUNTER], 7);
@@ -81,7 +82,8 @@ START_TEST(test_triad_congestion_noticed)
 }
 END_TEST
 
-/* 15 on two ports: the sum of a 4-bit counter is 15, whatever is added. */
+/* Two ports have errors, and the 4-bit sum is saturated at 15: it shows no further
+ * errors. */
 START_TEST(test_triad_saturated_sum_ports_read)
 {
 	uint32_t a = find_port(0x201, 5), b = find_port(0x201, 6);
@@ -96,8 +98,8 @@ START_TEST(test_triad_saturated_sum_ports_read)
 }
 END_TEST
 
-/* What the next test's transport makes of sums: they stop at 255, as ibsim's of
- * PortXmitDiscards do. */
+/* The transport of the next test saturates sums at 255, like ibsim's sum of
+ * PortXmitDiscards. */
 static int receive_short_sums(
 	void *context, uint64_t wait_us, struct triad_mad_reply *reply)
 {
@@ -176,8 +178,9 @@ START_TEST(test_errors_quiet_fabric_one_mad_an_agent)
 }
 END_TEST
 
-/* Data counters that are in PortCounters alone are read when an error was: what they
- * did is of many intervals then, and of none while the errors are only confirmed. */
+/* The agent has data counters only in PortCounters, so Triad reads them only with new
+ * errors.  Such a reading spans many intervals and gives no rate, nor do sweeps that
+ * only confirm the errors. */
 START_TEST(test_errors_data_of_no_interval_has_no_rate)
 {
 	const struct triad_histograms_scope all = {.of = TRIAD_HISTOGRAMS_OF_ALL};
@@ -226,8 +229,8 @@ START_TEST(test_full_everything_read)
 }
 END_TEST
 
-/* Errors appear, hardware is reset, MADs are lost: in each mode the totals are what
- * was counted, as far as it was read. */
+/* Errors occur, hardware is reset, MADs are lost.  In each mode the totals are those
+ * counted, as far as Triad could read them. */
 START_TEST(test_modes_random_totals_right)
 {
 	static uint64_t counted[4096][TRIAD_N_COUNTERS];
@@ -273,7 +276,7 @@ START_TEST(test_silent_agent_asked_more_and_more_seldom)
 	unsigned sent[24], n_asked = 0;
 
 	sweep(1);
-	agents->silent_lid = 2; /* a switch: no port of it is asked for on its own */
+	agents->silent_lid = 2; /* a switch: one agent for all of its ports */
 	for (unsigned i = 0; i < 24; i++) {
 		unsigned before = agents->n_sent;
 
@@ -281,14 +284,15 @@ START_TEST(test_silent_agent_asked_more_and_more_seldom)
 		sent[i] = agents->n_sent - before;
 		n_asked += sent[i] > 2 * (n_ports_with_pma() - 12);
 	}
-	/* In the sweeps 1, 2, 4, 7, 12, 21: 0, 1, 2, 4, 8 are left out in between. */
+	/* The sweeps 1, 2, 4, 7, 12, 21 query it: 0, 1, 2, 4, 8 in between leave it
+	 * out. */
 	ck_assert_uint_eq(n_asked, 6);
 	agents->silent_lid = 0;
 	ck_assert_uint_eq(sweep(TRIAD_N_COUNTERS).last.n_unanswered, 0);
 }
 END_TEST
 
-START_TEST(test_silent_agent_asked_when_somebody_wants)
+START_TEST(test_silent_agent_asked_when_a_sweep_is_requested)
 {
 	agents->silent_lid = 2;
 	sweep(8);
@@ -315,7 +319,7 @@ START_TEST(test_third_of_fabric_silent_others_right)
 			ck_assert_int_eq(
 				read_port(i).answered, fabric->ports[i].lid % 3 != 0);
 	ck_assert_uint_gt(status.last.n_left_out, 0);
-	/* The window is for those that do answer. */
+	/* Silent agents don't reduce the window for the others. */
 	ck_assert_uint_eq(status.window, 16);
 }
 END_TEST
@@ -341,7 +345,7 @@ START_TEST(test_window_most_lost_narrower_then_wide_again)
 }
 END_TEST
 
-/* A way that holds 8 MADs and drops the rest. */
+/* A path that holds 8 MADs and drops the rest. */
 static int send_to_short_queue(void *context, const struct triad_mad_address *to,
 	const uint8_t *mad, unsigned timeout_ms)
 {
@@ -389,7 +393,7 @@ START_TEST(test_redirected_agent_read_where_it_is)
 		move_agent(info_only, 0xffff);
 		status = sweep(2);
 		ck_assert_uint_eq(status.last.n_unanswered, 0);
-		/* Once, and then it is known. */
+		/* The agent redirects once; then Triad knows the new address. */
 		ck_assert_uint_eq(status.counts.redirected, 1);
 		ck_assert_uint_eq(
 			read_port(find_port(0x201, 5)).total[TRIAD_PORT_RCV_ERRORS], 5);
@@ -414,13 +418,13 @@ START_TEST(test_redirected_in_circles_ends)
 {
 	struct triad_collector_status status;
 
-	/* Whoever is asked, by whatever QP, is sent to QP 0x123 of the same LID. */
+	/* Every query, to whatever QP, is redirected to QP 0x123 of the same LID. */
 	move_agent(false, 0xffff);
 	agents->moved_to = agents->moved_from;
 	agents->moved_qpn = 0x123;
 	status = sweep(1);
 	ck_assert_uint_eq(status.last.n_unanswered, 0);
-	agents->moved_to = 9999; /* where nobody is */
+	agents->moved_to = 9999; /* no agent has this LID */
 	agents->moved_qpn = 0;
 	tear_down();
 	set_up();
@@ -450,7 +454,7 @@ int main(void)
 	tcase_add_test(cases, test_full_everything_read);
 	tcase_add_test(cases, test_modes_random_totals_right);
 	tcase_add_test(cases, test_silent_agent_asked_more_and_more_seldom);
-	tcase_add_test(cases, test_silent_agent_asked_when_somebody_wants);
+	tcase_add_test(cases, test_silent_agent_asked_when_a_sweep_is_requested);
 	tcase_add_test(cases, test_third_of_fabric_silent_others_right);
 	tcase_add_test(cases, test_window_most_lost_narrower_then_wide_again);
 	tcase_add_test(cases, test_window_larger_than_queue_narrowed_all_answered);

@@ -30,7 +30,8 @@ static void set_up_rows(void)
 	ck_assert_int_eq(parse(HEADER), TRIAD_PROFILE_HEADER);
 }
 
-/* Refused as line 2, in that column, with that sentence. */
+/* Checks that the parser refuses 'line' as line 2, at that column, with that
+ * message. */
 #define ASSERT_WRONG(line, column_, sentence)                                          \
 	do {                                                                           \
 		set_up_rows();                                                         \
@@ -131,7 +132,7 @@ START_TEST(test_detail_is_a_comment_that_fits)
 }
 END_TEST
 
-START_TEST(test_info_says_what_was_given)
+START_TEST(test_info_returns_the_values_given)
 {
 	struct triad_profile_info info = {.time_us = TIME_US,
 		.sm_guid = 0x1234,
@@ -283,7 +284,7 @@ int main(void)
 	tcase_add_test(cases, test_header_has_every_counter_once);
 	tcase_add_test(cases, test_longest_row_fits);
 	tcase_add_test(cases, test_detail_is_a_comment_that_fits);
-	tcase_add_test(cases, test_info_says_what_was_given);
+	tcase_add_test(cases, test_info_returns_the_values_given);
 	tcase_add_test(cases, test_row_parsed_as_it_stands);
 	tcase_add_test(cases, test_row_mistakes_reported_with_their_column);
 	tcase_add_test(cases, test_header_mistakes_reported);

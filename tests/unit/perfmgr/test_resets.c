@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Resets of the hardware and of totals, and a topology that changes in mid-sweep,
+/* Resets of hardware counters and of totals, and topologies that change in mid-sweep,
  * against simulated agents. */
 #include "perfmgr/collector.h"
 
@@ -35,7 +35,7 @@ START_TEST(test_near_full_counter_reset_total_goes_on)
 	*raw(port, TRIAD_LINK_DOWNED_COUNTER) = 200;
 	sweep(1);
 	ck_assert_uint_eq(agents->n_sets, 1);
-	/* That counter and no other. */
+	/* Triad reset that counter and no other. */
 	ck_assert_uint_eq(*raw(port, TRIAD_LINK_DOWNED_COUNTER), 0);
 	ck_assert_uint_eq(*raw(port, TRIAD_PORT_RCV_ERRORS), 1000);
 	*raw(port, TRIAD_LINK_DOWNED_COUNTER) += 3;
@@ -61,7 +61,8 @@ START_TEST(test_near_full_never_left_alone)
 }
 END_TEST
 
-/* The answer is lost, but it was done: nothing is counted twice, and it was us. */
+/* The agent did the reset, but its answer is lost.  Triad counts nothing twice, and
+ * counts the reset as its own. */
 START_TEST(test_near_full_answer_lost_total_right)
 {
 	uint32_t port = find_port(0x201, 5);
@@ -100,8 +101,8 @@ START_TEST(test_near_full_data_of_agent_without_extended)
 }
 END_TEST
 
-/* Counters run full again and again, with losses; nothing may be lost but what comes
- * between a reading and the reset, and here nothing does. */
+/* Counters fill up again and again, and MADs are lost.  Only errors between a reading
+ * and the reset could be lost; here there are none. */
 /* Row: A4 */
 START_TEST(test_near_full_random_totals_right)
 {
@@ -194,7 +195,7 @@ START_TEST(test_reset_hardware_of_silent_port_ends)
 	reset_port(port, true);
 	sweep(1);
 	ck_assert_uint_eq(agents->n_sets, 0);
-	/* Asked for once, and not for ever. */
+	/* Triad resets once, not in each sweep. */
 	sent = agents->n_sent;
 	sweep(1);
 	ck_assert_uint_eq(agents->n_sent - sent, 2 * (n_ports_with_pma() - 12));
@@ -203,7 +204,7 @@ END_TEST
 
 /* --- the fabric changes in mid-sweep --- */
 
-/* Turns until some ports have been read, and not all. */
+/* Runs until some but not all ports have been read. */
 static void sweep_half(void)
 {
 	struct triad_collector_status status;
@@ -268,7 +269,7 @@ START_TEST(test_node_changes_port_count_in_mid_sweep)
 }
 END_TEST
 
-/* Answers to questions that went to old LIDs come when others have them. */
+/* Answers to queries of old LIDs come when those LIDs belong to other ports. */
 START_TEST(test_lids_change_in_mid_sweep_totals_right)
 {
 	struct triad_collector_status status;
@@ -297,7 +298,7 @@ START_TEST(test_node_away_and_back_with_other_lid_totals_go_on)
 	sweep(2);
 	change_fabric(fabric_row_moved(4, 10, 50));
 	port = find_port(guid, 1);
-	*raw(port, TRIAD_PORT_RCV_ERRORS) = 4; /* it was rebooted */
+	*raw(port, TRIAD_PORT_RCV_ERRORS) = 4; /* the device was rebooted */
 	sweep(1);
 	ck_assert_uint_eq(read_port(port).total[TRIAD_PORT_RCV_ERRORS], 104);
 	ck_assert(read_port(port).answered);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is asked beside counters: details that explain an error, and rounds. */
+/* Queries other than counters: details that explain an error, and rounds over all
+ * ports. */
 #include "tests/unit/perfmgr/fixture.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 #define ALL_ERRORS triad_detail_attributes(TRIAD_DETAIL_ERRORS)
 #define RSFEC TRIAD_PMA_EXT_SPEEDS_RSFEC
 
-/* Rounds of all kinds go over all ports each 'sweeps' sweeps, as far as 'share'
- * allows. */
+/* Lets rounds of all kinds read each port once in 'sweeps' sweeps, as far as 'share' of
+ * the MADs allows. */
 static void set_rounds(double share, unsigned sweeps)
 {
 	params.sweep.round_share = share;
@@ -20,7 +21,7 @@ static void set_rounds(double share, unsigned sweeps)
 	triad_collector_set_params(collector, &params);
 }
 
-/* Links of HDR, so that they have counters of FEC. */
+/* All links are HDR, so they have counters of FEC. */
 static void set_up_fast(void)
 {
 	set_up();
@@ -75,7 +76,7 @@ START_TEST(test_details_are_asked_in_the_sweep_in_which_their_total_moved)
 	ck_assert(read_detail(port, TRIAD_PMA_RCV_ERROR_DETAILS, &row));
 	ck_assert_uint_eq(row.total[3], 17);
 	ck_assert(!read_detail(port, TRIAD_PMA_XMIT_DISCARD_DETAILS, &row));
-	/* Nothing moves, nothing is asked. */
+	/* Without new errors Triad queries no details. */
 	sweep(3);
 	ck_assert_uint_eq(agents->n_details, 1);
 	agents->raw[port][TRIAD_PORT_XMIT_DISCARDS] = 1;
@@ -89,9 +90,9 @@ END_TEST
 START_TEST(test_vls_of_a_port_that_waits_are_asked_for_in_the_same_sweep)
 {
 	uint32_t waiting = find_port(0x201, 3), other = find_port(0x201, 4);
-	/* Of 10 s at 4x SDR, in ticks of 4 octets. */
+	/* The ticks of 4 octets in 10 s at 4x SDR. */
 	uint64_t all = (uint64_t)(10 * 8e9 / 32);
-	unsigned n = _i ? 0 : 2; /* _i: nobody wants to know */
+	unsigned n = _i ? 0 : 2; /* _i: details are off */
 	struct triad_detail_row row;
 
 	fabric->ports[waiting].width = fabric->ports[other].width = 2;
@@ -117,7 +118,8 @@ START_TEST(test_vls_of_a_port_that_waits_are_asked_for_in_the_same_sweep)
 }
 END_TEST
 
-/* The first one is tried first; _i: what its agent makes of that. */
+/* Triad first tries one port.  _i: the agent has the attribute; lacks it; ignores
+ * it. */
 START_TEST(test_all_ports_with_new_errors_are_asked_in_one_sweep)
 {
 	unsigned asked = _i ? 1 : 10;
@@ -147,7 +149,7 @@ START_TEST(test_round_reaches_every_port_once_in_its_period)
 		unsigned before = agents->n_detail_of[RSFEC];
 
 		sweep(1);
-		/* Evenly. */
+		/* Triad spreads a round evenly over the sweeps. */
 		ck_assert_uint_le(
 			agents->n_detail_of[RSFEC] - before, fabric->n_ports / 10 + 1);
 	}
@@ -156,7 +158,7 @@ START_TEST(test_round_reaches_every_port_once_in_its_period)
 	ck_assert_uint_le(agents->n_detail_of[RSFEC], n_ports_with_pma() * 11 / 10 + 2);
 	ck_assert_uint_eq(agents->n_detail_of[TRIAD_PMA_EXT_SPEEDS], 0);
 	ck_assert_uint_eq(n_known(TRIAD_PMA_VL_XMIT_WAIT), n_ports_with_pma());
-	/* Congestion of VLs is told by ports of switches alone, but port 0. */
+	/* Only switches' external ports report congestion of VLs. */
 	ck_assert_uint_lt(n_known(TRIAD_PMA_SW_PORT_VL_CONGESTION), n_ports_with_pma());
 	ck_assert_uint_gt(n_known(TRIAD_PMA_SW_PORT_VL_CONGESTION), 40);
 }
@@ -173,7 +175,7 @@ START_TEST(test_rounds_keep_to_their_share)
 	quiet = mads_of_sweeps(200);
 	set_rounds(0.05, 1);
 	with_rounds = mads_of_sweeps(200);
-	/* A round may owe what the last port's attributes cost. */
+	/* A round may exceed its share by the queries of one port. */
 	ck_assert_uint_le(with_rounds, quiet * 105 / 100 + 20);
 	ck_assert_uint_ge(with_rounds, quiet * 104 / 100 - 20);
 	ck_assert_uint_gt(n_known(TRIAD_PMA_RCV_ERROR_DETAILS), 0);
@@ -182,7 +184,7 @@ START_TEST(test_rounds_keep_to_their_share)
 }
 END_TEST
 
-/* One port that is swept each second between the sweeps of all. */
+/* Adds a group of one port, swept each second between the sweeps of all ports. */
 static void add_busy_group(void)
 {
 	struct triad_conf *conf = triad_conf_new(1);
@@ -243,7 +245,7 @@ START_TEST(test_ignored_attribute_is_not_asked_for_ever)
 	ck_assert_uint_gt(asked, 0);
 	sweep(5);
 	ck_assert_uint_eq(agents->n_detail_of[TRIAD_PMA_VL_OP_DATA], asked);
-	/* Its silence about that is no silence of the port. */
+	/* A missing answer to this attribute doesn't make the port unanswered. */
 	ck_assert_uint_eq(triad_collector_status(collector).last.n_unanswered, 0);
 	ck_assert_uint_eq(n_known(TRIAD_PMA_VL_OP_PACKETS), n_ports_with_pma());
 }
@@ -294,7 +296,7 @@ START_TEST(test_reset_of_hardware_resets_details_and_loses_nothing)
 	agents->details = ALL_ERRORS | TRIAD_DETAIL_BIT(TRIAD_PMA_VL_XMIT_WAIT);
 	set_rounds(100, 1);
 	sweep(3);
-	/* Not read before the reset is asked for. */
+	/* Triad hasn't read this value when the reset is requested. */
 	agents->detail[port][TRIAD_PMA_VL_XMIT_WAIT].raw[2] = 70;
 	set_rounds(0, 1);
 	reset_port(port, true);
@@ -315,7 +317,7 @@ static void tick(uint64_t ticks)
 		agents->raw[i][TRIAD_PORT_XMIT_WAIT] += ticks;
 }
 
-/* In the modes that need not ask all ports. */
+/* _i selects one of the two modes that don't query all ports. */
 START_TEST(test_load_costs_no_more_than_the_share)
 {
 	unsigned quiet, loaded = 0;
@@ -323,8 +325,8 @@ START_TEST(test_load_costs_no_more_than_the_share)
 	set_mode(_i ? TRIAD_SWEEP_ERRORS : TRIAD_SWEEP_TRIAD);
 	set_rounds(0.05, 1);
 	agents->details = 0;
-	/* Errors of old, which a port that is read more than once must not make appear
-	 * more than their sum. */
+	/* All ports have old errors.  A port that is read more than once must not make
+	 * the sum of errors look larger. */
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		agents->raw[i][TRIAD_SYMBOL_ERROR_COUNTER] = 9;
 	sweep(10);
@@ -349,7 +351,7 @@ START_TEST(test_rate_of_wait_is_that_of_its_own_interval)
 		struct triad_engine_row row = read_port(port);
 		double rate = triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT);
 
-		/* 1,000,000 ticks in each 10 s, whenever it was read. */
+		/* The rate is 1,000,000 ticks per 10 s, whenever the port was read. */
 		if (i > 40)
 			ck_assert_msg(fabs(rate - 100000) < 1000, "%f", rate);
 		tick(1000000);
@@ -392,7 +394,7 @@ START_TEST(test_errors_beside_waiting_are_read_at_once)
 }
 END_TEST
 
-/* --- whatever happens --- */
+/* --- random faults --- */
 
 START_TEST(test_sweeps_end_whatever_is_lost)
 {

@@ -15,7 +15,7 @@
 
 static unsigned seed;
 static uint64_t state;
-static uint8_t buffer[MAX_SIZE + 1]; /* an octet more, to see it stay */
+static uint8_t buffer[MAX_SIZE + 1]; /* the last octet must never change */
 static struct sflow_datagram decoded;
 static struct triad_sflow_header header;
 
@@ -36,7 +36,7 @@ static uint64_t dice(void)
 	return random_next(&state);
 }
 
-/* Of libcheck, that costs something only when it fails; there are millions. */
+/* An assertion that calls libcheck only on failure: tests evaluate millions of them. */
 #define MUST(condition_)                                                               \
 	do {                                                                           \
 		if (!(condition_))                                                     \
@@ -79,7 +79,7 @@ static void encode_one(
 	ck_assert_uint_eq(decoded.n_samples, 1);
 }
 
-/* --- octet by octet, written down from the documents --- */
+/* --- datagrams written out by hand from the specifications --- */
 
 static void check_words(const uint32_t *words, size_t n, size_t size)
 {
@@ -198,7 +198,7 @@ START_TEST(test_counter_the_port_lacks_is_unknown)
 	ck_assert(decoded.samples[0].ib_counters.xmit_pkts == UINT64_MAX);
 	ck_assert_uint_eq(
 		decoded.samples[0].ib_counters.rcv_switch_relay_errors, UNKNOWN);
-	/* A sum has what there is. */
+	/* A sum contains only those counters that the port has. */
 	ck_assert_uint_eq(decoded.samples[0].if_counters.in_errors, 4 + 5);
 	ck_assert_uint_eq(decoded.samples[0].if_counters.in_discards, 9);
 	row.has = 0;
@@ -373,7 +373,7 @@ START_TEST(test_counter_samples_of_any_size_read_back)
 			roll_counter_sample(&given[n]);
 		while (triad_sflow_counters_add(&counters, &given[n].sample) && ++n);
 		used = triad_sflow_counters_size(&counters);
-		/* As many as fit, none of them cut, nothing behind them touched. */
+		/* As many samples as fit, none cut off, no octet after them changed. */
 		MUST_EQUAL(n, (size - head) / each);
 		MUST_EQUAL(n, triad_sflow_counters_room(size, &header));
 		MUST_EQUAL(used, head + n * each);
@@ -473,7 +473,7 @@ START_TEST(test_flow_samples_of_any_size_read_back)
 }
 END_TEST
 
-/* The decoder must see what is wrong, or the tests that use it see nothing. */
+/* The other tests rely on the decoder, so it must detect every cut. */
 START_TEST(test_decoder_given_any_cut_refuses)
 {
 	struct triad_engine_row row = make_row();

@@ -57,7 +57,7 @@ static int adopt(uint64_t first, uint32_t n, uint64_t now_us)
 	return error;
 }
 
-/* Takes all ports that are due: how many, from '*first' on. */
+/* Takes all ports that are due; returns their number, and the first in '*first'. */
 static uint32_t take(uint64_t now_us, uint32_t *first)
 {
 	uint32_t n = 0, port;
@@ -118,7 +118,7 @@ START_TEST(test_late_by_little_keeps_the_round)
 	uint64_t now_us = BEGIN, n = 0;
 
 	ck_assert_int_eq(adopt(1, 20000, BEGIN), 0);
-	/* A millisecond a port, looked at each 70 ms. */
+	/* A port is due each millisecond; the test looks each 70 ms. */
 	for (; now_us < BEGIN + 10 * INTERVAL; now_us += 70 * MS) {
 		uint32_t taken = take(now_us, NULL);
 
@@ -138,7 +138,7 @@ START_TEST(test_pause_makes_no_burst_and_leaves_no_port_out)
 
 	ck_assert_int_eq(adopt(1, 2000, BEGIN), 0);
 	ck_assert_uint_eq(take(BEGIN + 95 * MS, &first), 10);
-	/* A minute: three rounds and more. */
+	/* After a minute without a look, more than three rounds are late. */
 	ck_assert_uint_eq(take(BEGIN + 60 * S, &first), 11);
 	ck_assert_uint_eq(first, 10);
 	ck_assert_uint_eq(take(BEGIN + 60 * S + 10 * MS, &first), 1);
@@ -172,7 +172,7 @@ START_TEST(test_interval_changed_goes_on_at_its_port)
 	ck_assert_uint_eq(take(BEGIN + 5 * S, &first), 1);
 	ck_assert_uint_eq(first, 50);
 	ck_assert_uint_eq(take(BEGIN + 5 * S + 10 * MS, &first), 1);
-	/* From slow to fast: who was to wait long need not. */
+	/* With a shorter interval no port waits as long as before. */
 	triad_sflow_schedule_set_interval(schedule, 1000 * S, BEGIN + 5 * S);
 	take(BEGIN + 5 * S + 20 * MS, NULL);
 	triad_sflow_schedule_set_interval(schedule, S, BEGIN + 5 * S + 20 * MS);
@@ -202,11 +202,11 @@ END_TEST
 
 /* --- fabrics that change --- */
 
-START_TEST(test_ports_added_and_gone_leave_the_rest_in_place)
+START_TEST(test_ports_added_and_gone_do_not_move_the_rest)
 {
 	uint32_t first;
 
-	/* GUIDs 100 to 299; 50 of them are through. */
+	/* GUIDs 100 to 299; 50 ports have been sampled. */
 	ck_assert_int_eq(adopt(100, 200, BEGIN), 0);
 	for (unsigned i = 0; i < 50; i++)
 		take(BEGIN + i * 100 * MS, NULL);
@@ -215,7 +215,7 @@ START_TEST(test_ports_added_and_gone_leave_the_rest_in_place)
 	ck_assert_uint_eq(triad_sflow_schedule_next_us(schedule), BEGIN + 5 * S);
 	ck_assert_uint_eq(take(BEGIN + 5 * S, &first), 1);
 	ck_assert_uint_eq(first, 60);
-	/* Nothing of what was to come is left: the round is through. */
+	/* All ports that were still due are gone: the round ends. */
 	ck_assert_int_eq(adopt(90, 30, BEGIN + 5 * S), 0);
 	ck_assert_uint_eq(take(BEGIN + 5 * S + 200 * MS, &first), 1);
 	ck_assert_uint_eq(first, 0);
@@ -232,14 +232,14 @@ START_TEST(test_port_keeps_index_and_sequence_while_away)
 	ck_assert_int_eq(adopt(100, 10, BEGIN), 0);
 	for (uint32_t i = 0; i < 10; i++)
 		ck_assert_uint_eq(index_of(i), i + 1);
-	/* 103 to 112: three gone, three new. */
+	/* GUIDs 103 to 112: three ports are gone, three are new. */
 	ck_assert_int_eq(adopt(103, 10, BEGIN + S), 0);
 	for (uint32_t i = 0; i < 10; i++)
 		ck_assert_uint_eq(index_of(i), i + 4);
 	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_absent, 3);
 	ck_assert_uint_eq(sequence_of(0), 3);
 	ck_assert_uint_eq(sequence_of(9), 2);
-	/* Those that were away go on. */
+	/* Ports that return get their old indices. */
 	ck_assert_int_eq(adopt(99, 14, BEGIN + 2 * S), 0);
 	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_absent, 0);
 	ck_assert_uint_eq(index_of(0), 14);
@@ -263,7 +263,7 @@ START_TEST(test_port_away_for_days_gets_another_index)
 	ck_assert_int_eq(adopt(1, 10, BEGIN + day_us + 3 * S), 0);
 	ck_assert_uint_eq(index_of(0), 12);
 	ck_assert_uint_eq(index_of(9), 10);
-	/* When nearly all are away, they are not kept at all. */
+	/* If nearly all ports are absent, the schedule keeps none of them. */
 	ck_assert_int_eq(adopt(1, 10000, BEGIN), 0);
 	ck_assert_int_eq(adopt(1, 1, BEGIN), 0);
 	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_absent, 0);
@@ -279,13 +279,14 @@ START_TEST(test_index_is_given_again_when_all_were_used)
 	schedule = triad_sflow_schedule_new(20, INTERVAL);
 	ck_assert_int_eq(adopt(1, 10, now_us), 0); /* 1 to 10 */
 	ck_assert_int_eq(adopt(6, 10, now_us), 0); /* 11 to 15; 1 to 5 away */
-	/* The last five, and then none: those away are in use. */
+	/* The last five free indices; then none is left, as absent ports keep
+	 * theirs. */
 	ck_assert_int_eq(adopt(6, 15, now_us), 0);
 	ck_assert_uint_eq(index_of(14), 20);
 	ck_assert_int_eq(adopt(6, 16, now_us), EOVERFLOW);
 	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_ports, 15);
 	ck_assert_uint_eq(index_of(14), 20);
-	/* A day later 1 to 5 are free. */
+	/* After a day of absence the indices 1 to 5 are free. */
 	now_us += day_us;
 	ck_assert_int_eq(adopt(6, 14, now_us), 0);
 	now_us += day_us;
@@ -362,18 +363,18 @@ START_TEST(test_sequence_begins_again_with_the_counters)
 	row.total[TRIAD_PORT_XMIT_DATA] = 1000;
 	ck_assert_uint_eq(sequence_of(0), 1);
 	ck_assert_uint_eq(sequence_of(0), 2);
-	/* Zeroed, and already past what it was. */
+	/* The total was zeroed and has passed its former value. */
 	row.zeroed_us = 5 * S;
 	row.total[TRIAD_PORT_XMIT_DATA] = 2000;
 	ck_assert_uint_eq(sequence_of(0), 1);
 	ck_assert_uint_eq(sequence_of(0), 2);
-	/* A row that the engine had given up. */
+	/* The engine had released the row and used it again. */
 	row.total[TRIAD_PORT_XMIT_DATA] = 1999;
 	ck_assert_uint_eq(sequence_of(0), 1);
 	row.total[TRIAD_PORT_XMIT_DATA] = 1u << 20;
 	row.total[TRIAD_VL15_DROPPED] = 6;
 	ck_assert_uint_eq(sequence_of(0), 1);
-	/* Other counters. */
+	/* The port now has other counters. */
 	row.has &= ~(1u << TRIAD_QP1_DROPPED);
 	ck_assert_uint_eq(sequence_of(0), 1);
 	ck_assert_uint_eq(sequence_of(0), 2);
@@ -391,7 +392,7 @@ int main(void)
 	tcase_add_test(cases, test_round_with_a_known_pause_is_not_measured);
 	tcase_add_test(cases, test_interval_changed_goes_on_at_its_port);
 	tcase_add_test(cases, test_million_ports_cost_24_octets_each);
-	tcase_add_test(cases, test_ports_added_and_gone_leave_the_rest_in_place);
+	tcase_add_test(cases, test_ports_added_and_gone_do_not_move_the_rest);
 	tcase_add_test(cases, test_port_keeps_index_and_sequence_while_away);
 	tcase_add_test(cases, test_port_away_for_days_gets_another_index);
 	tcase_add_test(cases, test_index_is_given_again_when_all_were_used);

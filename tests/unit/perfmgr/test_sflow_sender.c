@@ -18,7 +18,7 @@
 #define BEGIN (1000 * S)
 #define ALL ((1u << TRIAD_N_COUNTERS) - 1)
 
-/* What stands in for the network: handle i is of the i-th socket ever opened. */
+/* A simulated network: handle i belongs to the i-th socket opened. */
 static struct {
 	struct triad_address to;
 	bool open;
@@ -53,7 +53,7 @@ static int open_fake(void *context, const struct triad_address *to,
 	return 0;
 }
 
-/* Each datagram is right, and samples are counted at the first socket. */
+/* Checks each datagram, and counts the samples of the first socket. */
 static int send_fake(void *context, int handle, const void *octets, size_t size)
 {
 	const char *wrong = sflow_decode(octets, size, &last);
@@ -91,7 +91,7 @@ static void record_line(void *context, enum triad_log_level level, const char *t
 
 static struct triad_log test_log = {.write = record_line, .level = TRIAD_LOG_INFO};
 
-/* All ports answer, with this value in all counters. */
+/* Lets all ports answer with this value in all counters. */
 static void answer(uint64_t value)
 {
 	struct triad_pma_reading reading = {.has = ALL};
@@ -141,7 +141,7 @@ static void configure(void)
 	ck_assert_int_eq(triad_sflow_sender_configure(sender, &params), 0);
 }
 
-/* Runs as the owner would, from 'from_us' until 'to_us'. */
+/* Runs the sender like its owner, from 'from_us' until 'to_us'. */
 static void run(uint64_t from_us, uint64_t to_us)
 {
 	while (from_us < to_us) {
@@ -174,7 +174,7 @@ START_TEST(test_every_port_is_sampled_each_interval_at_each_collector)
 	ck_assert_uint_eq(sockets[0].n_sent, last.sequence);
 	ck_assert_uint_eq(sockets[1].n_sent, last.sequence);
 	ck_assert_uint_eq(status.collectors[1].n_datagrams, last.sequence);
-	ck_assert_uint_eq(last.agent[0], 10); /* found out */
+	ck_assert_uint_eq(last.agent[0], 10); /* the socket's own address */
 	ck_assert_uint_eq(status.agent.octets[3], 7);
 	ck_assert(last.uptime_ms > 9000 && last.uptime_ms < 10000);
 	ck_assert(status.schedule.worst_jitter_us < 100 * MS);
@@ -254,7 +254,7 @@ START_TEST(test_totals_never_go_back_with_the_hardware)
 	ck_assert_uint_eq(last.samples[0].sequence, 2);
 	triad_engine_zero(engine, view->rows[0], BEGIN + 4 * S);
 	run(BEGIN + 4 * S, BEGIN + 6 * S);
-	ck_assert_uint_eq(sequences[1], 1); /* zeroed by order: it says so */
+	ck_assert_uint_eq(sequences[1], 1); /* zeroed on request: a new sequence */
 	ck_assert_uint_eq(sequences[2], 3);
 }
 END_TEST
@@ -285,9 +285,9 @@ START_TEST(test_datagrams_fill_the_mtu_and_no_more)
 	n_before = sockets[0].n_sent;
 	run(BEGIN + 2 * S, BEGIN + 4 * S);
 	ck_assert_uint_eq(sockets[0].greatest, 28 + 7 * 188);
-	/* 20 rounds, nearly all of it in datagrams that are full. */
+	/* Nearly all samples of 20 rounds are in full datagrams. */
 	ck_assert_uint_le(sockets[0].n_sent - n_before, 20 * 18 / 7 + 5);
-	/* With the longer header of IPv6 9 do not fit. */
+	/* With the longer header of IPv6, 9 samples don't fit. */
 	params.mtu = 28 + 28 + 9 * 188;
 	configure();
 	run(BEGIN + 4 * S, BEGIN + 6 * S);
@@ -311,7 +311,7 @@ START_TEST(test_without_collectors_nothing_is_done_or_held)
 	ck_assert(triad_sflow_sender_run(sender, view, BEGIN + 3 * S) == UINT64_MAX);
 	ck_assert_uint_eq(get_status().schedule.octets, 0);
 	ck_assert(!sockets[0].open && !sockets[1].open);
-	/* Another life: it all begins anew. */
+	/* With collectors configured again, sequence numbers begin anew. */
 	params.n_collectors = 1;
 	configure();
 	run(BEGIN + 20 * S, BEGIN + 20 * S + 1);
@@ -362,7 +362,7 @@ START_TEST(test_failed_send_is_a_gap_at_its_collector_only)
 	ck_assert(!get_status().collectors[1].failing);
 	ck_assert_uint_eq(n_lines, 2);
 	ck_assert_ptr_nonnull(strstr(line, "again; 4 were lost"));
-	/* Again within the minute: counted, not said. */
+	/* A further drop within a minute is counted but not logged. */
 	sockets[1].n_of_them = 1;
 	run(BEGIN + 20 * S, BEGIN + 22 * S);
 	ck_assert_uint_eq(get_status().collectors[1].n_drops, 5);
@@ -375,7 +375,7 @@ START_TEST(test_collector_that_cannot_be_opened_is_tried_again)
 	open_error = ENETUNREACH;
 	configure();
 	ck_assert_uint_eq(triad_sflow_sender_run(sender, view, BEGIN), S);
-	ck_assert_uint_eq(get_status().n_datagrams, 0); /* no agent to name */
+	ck_assert_uint_eq(get_status().n_datagrams, 0); /* no agent address is known */
 	ck_assert_int_eq(get_status().collectors[0].last_error, ENETUNREACH);
 	ck_assert_uint_eq(n_lines, 2);
 	open_error = 0;
@@ -384,7 +384,7 @@ START_TEST(test_collector_that_cannot_be_opened_is_tried_again)
 	run(BEGIN + 5 * S, BEGIN + 7 * S);
 	ck_assert_uint_eq(n_sockets, 2);
 	ck_assert_uint_eq(get_status().n_samples, fabric->n_ports);
-	/* With an agent's address that is known, what could have been is counted. */
+	/* With a known agent address the sender counts the datagrams that it drops. */
 	params.has_agent = true;
 	params.agent = (struct triad_address){.family = AF_INET6, .octets = {0x20}};
 	params.collectors[1].port = 6344;
@@ -522,7 +522,8 @@ START_TEST(test_real_sockets_of_both_families_receive)
 	if (ipv6 >= 0)
 		receive(ipv6);
 	close(ipv4);
-	/* Nobody there any more: the kernel says so at the next datagram but one. */
+	/* The collector has gone: the kernel reports that at the next datagram but
+	 * one. */
 	for (unsigned i = 1; i < 20 && !get_status().collectors[0].n_drops; i++)
 		triad_sflow_sender_run(sender, view, BEGIN + i * S);
 	ck_assert_int_eq(get_status().collectors[0].last_error, ECONNREFUSED);

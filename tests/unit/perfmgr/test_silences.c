@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Silences, alone, in a watch and in their file. */
+/* Silences: on their own, in a watch, and in their file. */
 #include "perfmgr/watch/silences.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "tests/unit/perfmgr/alert_fixture.h"
 #include "triad/clock.h"
 
-#define WALL UINT64_C(1700000000000000) /* now */
+#define WALL UINT64_C(1700000000000000) /* the wall clock's present time */
 
 static struct triad_silences silences;
 
@@ -46,7 +46,7 @@ static uint32_t add(const char *place, uint64_t from_us, uint64_t until_us)
 	return triad_silences_add(&silences, &silence);
 }
 
-/* Between leaf-01's port 3 and host-1's port 1. */
+/* An alert of the link between leaf-01's port 3 and host-1's port 1. */
 static struct triad_alert of_link(unsigned cause)
 {
 	return (struct triad_alert){
@@ -72,9 +72,9 @@ static bool is_silenced(const struct triad_alert *alert)
 	return triad_silences_find(&silences, alert);
 }
 
-/* --- alone --- */
+/* --- silences on their own --- */
 
-START_TEST(test_place_fits_nodes_ports_and_patterns_at_either_end)
+START_TEST(test_location_fits_nodes_ports_and_patterns_at_either_end)
 {
 	static const struct {
 		const char *place;
@@ -136,7 +136,7 @@ START_TEST(test_silence_begins_and_ends_in_time)
 		triad_silences_advance(&silences, WALL + 10 * S), WALL + 20 * S);
 	ck_assert_uint_ne(silences.version, version);
 	ck_assert(is_silenced(&alert));
-	/* What has begun stays so, though the clock is set back. */
+	/* A silence that has begun stays in force even if the clock is set back. */
 	ck_assert_uint_eq(triad_silences_advance(&silences, WALL), WALL + 20 * S);
 	ck_assert(is_silenced(&alert));
 	ck_assert_uint_eq(triad_silences_advance(&silences, WALL + 20 * S), UINT64_MAX);
@@ -186,7 +186,7 @@ START_TEST(test_acknowledgement_ends_with_its_alert_or_when_it_gets_worse)
 	triad_silences_note(&silences, &worse);
 	ck_assert_uint_eq(silences.n, 0);
 
-	/* The same kind, but critical. */
+	/* An alert of the same kind, but critical. */
 	alert.findings[0].cause = TRIAD_ALERT_NODE_GONE;
 	alert.ends[0].node_type = TRIAD_NODE_CA;
 	ack = triad_silence_of_alert(&alert);
@@ -201,7 +201,7 @@ START_TEST(test_acknowledgement_ends_with_its_alert_or_when_it_gets_worse)
 	triad_silences_note(&silences, &alert);
 	ck_assert_uint_eq(silences.n, 0);
 
-	/* One of a place stays. */
+	/* A silence of a location stays. */
 	add("leaf-01", WALL, WALL + 60 * S);
 	triad_silences_note(&silences, &alert);
 	ck_assert_uint_eq(silences.n, 1);
@@ -221,7 +221,7 @@ static void raise_an_alert(void)
 	sweep(1);
 }
 
-START_TEST(test_watch_tells_what_is_silenced_and_no_longer)
+START_TEST(test_watch_reports_alerts_silenced_and_no_longer_silenced)
 {
 	struct triad_watch *watch = triad_collector_watch(collector);
 	struct triad_silence silence = of_place("switch-1", WALL, WALL + 60 * S), ended;
@@ -249,7 +249,7 @@ START_TEST(test_watch_tells_what_is_silenced_and_no_longer)
 }
 END_TEST
 
-START_TEST(test_alert_that_is_raised_silenced_says_so_at_once)
+START_TEST(test_alert_that_is_raised_silenced_is_reported_as_such)
 {
 	struct triad_watch *watch = triad_collector_watch(collector);
 	struct triad_silence silence = of_place("switch-1", WALL, WALL + 60 * S);
@@ -259,7 +259,7 @@ START_TEST(test_alert_that_is_raised_silenced_says_so_at_once)
 	ck_assert_uint_eq(n_seen, 1);
 	expect(0, TRIAD_ALERT_RAISED, TRIAD_SYMBOL_ERROR_COUNTER);
 	ck_assert_uint_eq(seen[0].alert.silence, 1);
-	sweep(3); /* it clears */
+	sweep(3); /* the alert clears */
 	ck_assert_uint_eq(n_seen, 2);
 	expect(1, TRIAD_ALERT_ENDED, TRIAD_SYMBOL_ERROR_COUNTER);
 	ck_assert_uint_eq(n_silenced(), 0);
@@ -278,7 +278,7 @@ START_TEST(test_acknowledged_alert_that_joins_something_worse_is_reported)
 	ack.until_us = WALL + 60 * S;
 	triad_watch_silence(watch, &ack, WALL);
 	ck_assert_uint_eq(n_seen, 2);
-	/* Another counter is no worse. */
+	/* Another counter doesn't make the alert more severe. */
 	agents->raw[find_port(0x201, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 20;
 	agents->raw[find_port(0x201, 3)][TRIAD_LINK_DOWNED_COUNTER] += 2;
 	sweep(1);
@@ -368,7 +368,6 @@ START_TEST(test_file_that_is_cut_or_other_is_refused)
 }
 END_TEST
 
-/* Whatever stands in it, what was read can be written and read again. */
 START_TEST(test_file_of_a_later_version_is_refused_as_such)
 {
 	char later[] = "Silences of Triad, version 2\nwhatever";
@@ -383,6 +382,7 @@ START_TEST(test_file_of_a_later_version_is_refused_as_such)
 }
 END_TEST
 
+/* Silences that were read from a damaged file can be written and read again. */
 START_TEST(test_file_of_random_octets_harms_nothing)
 {
 	uint64_t start = triad_clock_now_us(), random = start;
@@ -412,15 +412,17 @@ int main(void)
 	TCase *cases = tcase_create("silences");
 
 	tcase_add_checked_fixture(cases, set_up_silences, tear_down);
-	tcase_add_test(cases, test_place_fits_nodes_ports_and_patterns_at_either_end);
+	tcase_add_test(
+		cases, test_location_fits_nodes_ports_and_patterns_at_either_end);
 	tcase_add_test(cases, test_silence_of_a_port_does_not_hide_its_node);
 	tcase_add_test(cases, test_silence_begins_and_ends_in_time);
 	tcase_add_test(cases, test_silence_that_lasts_longest_is_the_alerts);
 	tcase_add_test(cases, test_numbers_are_given_once);
 	tcase_add_test(
 		cases, test_acknowledgement_ends_with_its_alert_or_when_it_gets_worse);
-	tcase_add_test(cases, test_watch_tells_what_is_silenced_and_no_longer);
-	tcase_add_test(cases, test_alert_that_is_raised_silenced_says_so_at_once);
+	tcase_add_test(
+		cases, test_watch_reports_alerts_silenced_and_no_longer_silenced);
+	tcase_add_test(cases, test_alert_that_is_raised_silenced_is_reported_as_such);
 	tcase_add_test(
 		cases, test_acknowledged_alert_that_joins_something_worse_is_reported);
 	tcase_add_test(cases, test_file_gives_back_what_is_not_over);

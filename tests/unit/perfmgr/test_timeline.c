@@ -55,7 +55,7 @@ START_TEST(test_event_with_fields_of_a_later_triad_is_read)
 	length = triad_checked_line_end(line, length);
 	ck_assert_int_eq(triad_timeline_event_parse(line, length, &event), 0);
 	ck_assert_str_eq(event.text, cut.text);
-	/* No field, but a text that goes on. */
+	/* The text goes on where the next field should begin. */
 	length = triad_timeline_event_format(&cut, line);
 	length -= TRIAD_CHECKED_LINE_SUM_LENGTH;
 	line[length++] = 'x';
@@ -151,7 +151,7 @@ END_TEST
 
 /* --- the ring --- */
 
-START_TEST(test_timeline_oldest_gives_way_and_is_counted)
+START_TEST(test_timeline_oldest_is_replaced_and_counted)
 {
 	struct triad_timeline *timeline = triad_timeline_new(4);
 	struct triad_timeline_counts counts;
@@ -188,7 +188,7 @@ START_TEST(test_timeline_older_ones_come_before_while_there_is_room)
 	event = event_of(8);
 	ck_assert(triad_timeline_prepend(timeline, &event));
 	ck_assert(!triad_timeline_prepend(timeline, &event));
-	/* Numbers stay. */
+	/* Events keep their numbers. */
 	ck_assert_uint_eq(triad_timeline_get(timeline, number)->count, 10);
 	ck_assert_uint_eq(triad_timeline_get(timeline, number - 2)->count, 8);
 	event = event_of(11);
@@ -199,8 +199,8 @@ START_TEST(test_timeline_older_ones_come_before_while_there_is_room)
 }
 END_TEST
 
-/* 100,000 links at once are some lines and one that says how many more; what was before
- * stays, and so does what is of another kind. */
+/* For 100,000 links that go down at once the timeline has some events, and one with the
+ * number of the others.  Earlier events and events of other kinds stay. */
 START_TEST(test_timeline_storm_pushes_out_nothing_and_is_reported)
 {
 	struct triad_timeline *timeline = triad_timeline_new(6400);
@@ -227,13 +227,14 @@ START_TEST(test_timeline_storm_pushes_out_nothing_and_is_reported)
 	ck_assert_uint_eq(event.count, 99900);
 	ck_assert_str_eq(event.text, "link-down");
 	ck_assert_ptr_nonnull(triad_timeline_get(timeline, first));
-	/* The next ones are kept again. */
+	/* After the storm, events are kept again. */
 	ck_assert(triad_timeline_admits(timeline, TRIAD_TIMELINE_LINK_DOWN, 31 * S));
 	triad_timeline_free(timeline);
 }
 END_TEST
 
-/* One that doesn't end is told again and again, and some of it is kept each time. */
+/* A storm that doesn't end is reported repeatedly, and some of its events are kept each
+ * time. */
 START_TEST(test_timeline_endless_storm_is_reported_each_time)
 {
 	struct triad_timeline *timeline = triad_timeline_new(6400);
@@ -262,7 +263,7 @@ END_TEST
 
 /* --- reading --- */
 
-START_TEST(test_reader_skips_bad_lines_however_they_are_cut)
+START_TEST(test_reader_skips_invalid_lines_however_they_are_cut)
 {
 	char text[5 * TRIAD_TIMELINE_LINE_SIZE];
 	size_t size = 0;
@@ -275,7 +276,7 @@ START_TEST(test_reader_skips_bad_lines_however_they_are_cut)
 		if (i == 1)
 			size += (size_t)sprintf(text + size, "garbage\n%0700d\n", 0);
 	}
-	size -= 5; /* the last one is torn */
+	size -= 5; /* the last line is torn */
 	for (size_t piece = 1; piece < 200; piece += 7) {
 		struct triad_timeline *timeline = triad_timeline_new(8);
 		struct triad_timeline_reader reader;
@@ -304,10 +305,10 @@ int main(void)
 	tcase_add_test(tcase, test_event_line_altered_anywhere_is_refused);
 	tcase_add_test(tcase, test_event_longest_texts_fit_a_line);
 	tcase_add_test(tcase, test_event_is_at_its_ends_and_a_node_at_all_its_ports);
-	tcase_add_test(tcase, test_timeline_oldest_gives_way_and_is_counted);
+	tcase_add_test(tcase, test_timeline_oldest_is_replaced_and_counted);
 	tcase_add_test(tcase, test_timeline_older_ones_come_before_while_there_is_room);
 	tcase_add_test(tcase, test_timeline_storm_pushes_out_nothing_and_is_reported);
 	tcase_add_test(tcase, test_timeline_endless_storm_is_reported_each_time);
-	tcase_add_test(tcase, test_reader_skips_bad_lines_however_they_are_cut);
+	tcase_add_test(tcase, test_reader_skips_invalid_lines_however_they_are_cut);
 	return run_cases(tcase);
 }

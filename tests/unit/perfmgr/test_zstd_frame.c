@@ -41,7 +41,7 @@ static int measure(uint64_t at, uint64_t size, struct triad_zstd_frame *measured
 	return triad_zstd_frame_measure(fileno(file), at, size, measured);
 }
 
-/* Noise, runs and text, so that blocks of every kind come. */
+/* Makes noise, runs or text, so that zstd writes blocks of every kind. */
 static size_t make_content(void)
 {
 	size_t size = (size_t)rand() % CONTENT_SIZE;
@@ -54,7 +54,8 @@ static size_t make_content(void)
 	return size;
 }
 
-/* With any header that zstd writes: sizes known or not, checksums, one segment. */
+/* Makes a frame with a random one of zstd's headers: with or without the size, with or
+ * without a checksum, or a single segment. */
 static size_t make_frame(size_t size)
 {
 	ZSTD_CCtx *zstd = ZSTD_createCCtx();

@@ -44,7 +44,8 @@ START_TEST(test_take_oldest_first)
 }
 END_TEST
 
-/* One trap for each new port, and then what counts. */
+/* There is a trap for each of many new ports, then an event of another kind, which must
+ * not be lost. */
 START_TEST(test_many_of_a_kind_next_kind_kept)
 {
 	triad_events_put(events, TRIAD_EVENT_SWEEP_DONE, 1);

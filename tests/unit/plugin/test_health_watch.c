@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Looks at local ports that take long, or for ever: nobody waits for them. */
+/* Reading the state of local ports may take long, or hang; no caller waits for that. */
 #include "plugin/election/health_watch.h"
 
 #include <pthread.h>
@@ -9,11 +9,11 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool hangs; /* a look does, until it is false */
+static bool hangs; /* true: reading hangs */
 static unsigned n_hanging;
 static struct triad_health_watch *watch;
 
-/* --- in the place of sysfs: all ports are good, and the first GUID is said --- */
+/* --- substitute for sysfs: all ports are up; reports the first GUID as absent --- */
 
 struct triad_local_health triad_local_health_read(
 	struct triad_local_port *ports, size_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reading tables back through a transport that does not take every request. */
+/* Reads tables back through a transport that doesn't accept every request. */
 #include "plugin/qos/tables/read_back.h"
 
 #include <errno.h>
@@ -13,13 +13,13 @@
 #define MAX_TURNS 100
 
 static struct triad_fabric *fabric;
-static int send_error;      /* what send() gives */
-static unsigned n_refusals; /* so often, before it takes requests */
+static int send_error;      /* the result of send() when it refuses */
+static unsigned n_refusals; /* how often send() refuses before it accepts requests */
 static struct triad_mad_reply replies[N_ITEMS];
 static unsigned n_sent, n_answered, n_turns;
 static bool ended_in_flight;
 
-/* --- in the place of service/umad.c --- */
+/* --- substitutes for service/umad.c --- */
 
 static int send(void *context, const struct triad_mad_address *to, const uint8_t *mad,
 	unsigned timeout_ms)
@@ -79,7 +79,7 @@ static bool goes_on(void *context, size_t n_done)
 	return ++n_turns < MAX_TURNS;
 }
 
-/* Returns what triad_read_back() does, for PortInfo of the first ports. */
+/* Reads back PortInfo of the first ports; returns the result of triad_read_back(). */
 static int read_back(struct triad_read_back items[N_ITEMS])
 {
 	const struct triad_read_back_owner owner = {.goes_on = goes_on};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* OpenSM made to do what the election decided: a master that waits for a hand-over, and
- * a standby that takes the place of a dead one.  OpenSM's structures are real, its
- * functions are in their place here. */
+/* Makes OpenSM do what the election decided: a master that waits for a hand-over, and a
+ * standby that replaces a dead master.  OpenSM's structures are real, its functions are
+ * substitutes. */
 #include "plugin/opensm.h"
 
 #include "plugin/election/fabric_ask.h"
@@ -17,8 +17,8 @@
 
 #define OWN UINT64_C(0x100001)
 #define OTHER UINT64_C(0x100004)
-/* How long it is waited for something that must happen, and for what must not: a few of
- * the looks that sm_control.c takes at OpenSM. */
+/* How long tests wait for an event that must happen, and for one that must not: several
+ * periods in which sm_control.c checks OpenSM. */
 #define MUST_US (20 * TRIAD_US_PER_S)
 #define MUST_NOT_US (TRIAD_US_PER_S / 2)
 
@@ -26,13 +26,13 @@ static struct osm_opensm osm;
 static osm_remote_sm_t remote;
 static struct triad_sm_control *control;
 static atomic_uint n_sweeps, n_discoveries;
-static atomic_bool is_other_ignored; /* in the last discovery */
+static atomic_bool is_other_ignored; /* ignore_other_sm in the last discovery */
 static struct triad_fabric_dead dead;
 static uint64_t master_over_fabric;
 static atomic_uint n_traps;
 static struct osm_subn_opt file_opts;
 
-/* --- in the place of OpenSM --- */
+/* --- substitutes for OpenSM --- */
 
 volatile unsigned int osm_exit_flag;
 
@@ -110,7 +110,7 @@ static void set_remote(uint8_t priority, uint8_t state)
 	remote.smi.pri_state = (uint8_t)(priority << 4 | state);
 }
 
-/* Links the one item that there is into OpenSM's table of SMs. */
+/* Puts the only other SM into OpenSM's table of SMs. */
 static void know_remote(void)
 {
 	cl_qmap_t *all = &osm.subn.sm_guid_tbl;
@@ -196,7 +196,7 @@ START_TEST(test_lowered_while_it_waits_waits_no_more_and_sweeps)
 }
 END_TEST
 
-/* A sweep that was under way sets it after the priority has changed. */
+/* A sweep in progress makes OpenSM wait only after the priority has changed. */
 START_TEST(test_begins_to_wait_when_lowered_waits_no_more)
 {
 	set_target(6, false);
@@ -235,7 +235,7 @@ START_TEST(test_no_elections_opensm_left_alone)
 }
 END_TEST
 
-/* --- a dead master's place --- */
+/* --- taking over from a dead master --- */
 
 static bool wait_for(const atomic_uint *n)
 {
@@ -265,7 +265,7 @@ static bool stops_ignoring(void)
 	return !is_ignoring();
 }
 
-/* Whether the take-over that is wished for ignores others. */
+/* Requests a take-over; returns whether its discovery ignores other SMs. */
 static bool take_over_beside(bool is_quorate, uint64_t member, bool is_standby)
 {
 	struct triad_sm_target target = {.is_set = true,
@@ -321,7 +321,7 @@ START_TEST(test_elections_off_in_discovery_asks_again)
 }
 END_TEST
 
-/* It ends while it ignores others. */
+/* The plugin ends while OpenSM ignores other SMs. */
 START_TEST(test_end_in_discovery_gives_the_option_back)
 {
 	ck_assert(take_over(true, 0));
@@ -359,14 +359,14 @@ START_TEST(test_no_majority_all_are_asked)
 }
 END_TEST
 
-START_TEST(test_nobody_dead_all_are_asked)
+START_TEST(test_no_sm_dead_all_are_asked)
 {
 	memset(&dead, 0, sizeof(dead));
 	ck_assert(!take_over(true, OTHER));
 }
 END_TEST
 
-/* The one that is dead is another than the one that rules our port. */
+/* The dead SM isn't the master of our port. */
 START_TEST(test_dead_one_is_not_the_master_all_are_asked)
 {
 	dead.master = 0;
@@ -381,15 +381,16 @@ START_TEST(test_stranger_in_opensms_table_all_are_asked)
 }
 END_TEST
 
-START_TEST(test_other_in_opensms_table_that_is_standby_nobody_is_asked)
+START_TEST(test_other_in_opensms_table_that_is_standby_none_is_asked)
 {
 	remote.smi.guid = cl_hton64(OTHER + 1);
 	ck_assert(take_over(true, OTHER + 1));
 }
 END_TEST
 
-/* Two may think that they are elected, while they do not hear each other. */
-START_TEST(test_member_that_says_nothing_is_waited_for_and_asked)
+/* Two SMs may both consider themselves elected while they receive nothing from each
+ * other. */
+START_TEST(test_silent_member_is_waited_for_and_asked)
 {
 	uint64_t begin_us = triad_clock_now_us();
 
@@ -399,7 +400,7 @@ START_TEST(test_member_that_says_nothing_is_waited_for_and_asked)
 }
 END_TEST
 
-START_TEST(test_member_that_says_something_in_time_nobody_is_asked)
+START_TEST(test_member_that_reports_in_time_none_is_asked)
 {
 	struct triad_sm_target target = {.is_set = true,
 		.priority = 15,
@@ -416,7 +417,7 @@ START_TEST(test_member_that_says_something_in_time_nobody_is_asked)
 }
 END_TEST
 
-START_TEST(test_dead_master_that_says_it_is_standby_all_are_asked)
+START_TEST(test_dead_master_that_reports_standby_all_are_asked)
 {
 	ck_assert(!take_over(true, OTHER));
 }
@@ -432,7 +433,7 @@ START_TEST(test_master_over_the_fabric_alone_is_asked_first)
 }
 END_TEST
 
-/* The view still has the dead one, and so a majority. */
+/* The view still contains the dead SM; only with it is there a majority. */
 START_TEST(test_too_few_that_are_standby_all_are_asked)
 {
 	struct triad_sm_target target = {.is_set = true,
@@ -457,16 +458,16 @@ static void add_dead_masters(TCase *cases)
 	tcase_add_test(cases, test_what_opensm_conf_has_meanwhile_stays);
 	tcase_add_test(cases, test_administrators_own_value_stays);
 	tcase_add_test(cases, test_no_majority_all_are_asked);
-	tcase_add_test(cases, test_nobody_dead_all_are_asked);
+	tcase_add_test(cases, test_no_sm_dead_all_are_asked);
 	tcase_add_test(cases, test_dead_one_is_not_the_master_all_are_asked);
 	tcase_add_test(cases, test_stranger_in_opensms_table_all_are_asked);
 	tcase_add_test(
-		cases, test_other_in_opensms_table_that_is_standby_nobody_is_asked);
+		cases, test_other_in_opensms_table_that_is_standby_none_is_asked);
 	tcase_add_test(cases, test_master_over_the_fabric_alone_is_asked_first);
 	tcase_add_test(cases, test_too_few_that_are_standby_all_are_asked);
-	tcase_add_test(cases, test_member_that_says_nothing_is_waited_for_and_asked);
-	tcase_add_test(cases, test_member_that_says_something_in_time_nobody_is_asked);
-	tcase_add_test(cases, test_dead_master_that_says_it_is_standby_all_are_asked);
+	tcase_add_test(cases, test_silent_member_is_waited_for_and_asked);
+	tcase_add_test(cases, test_member_that_reports_in_time_none_is_asked);
+	tcase_add_test(cases, test_dead_master_that_reports_standby_all_are_asked);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whether the master does a master's work. */
+/* The watch that detects an SM that is master but doesn't do a master's work. */
 #include "plugin/sm_watch.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static void tear_down(void)
 {
 }
 
-/* So it is for 's' seconds; returns all that changed. */
+/* Shows this state of the SM for 's' seconds; returns all changes of trouble. */
 static uint32_t see(struct triad_sm_sight sight, unsigned s)
 {
 	uint32_t changed = 0;
@@ -91,7 +91,7 @@ START_TEST(test_no_answers_reported_when_no_smp_moves)
 			      moves = waits;
 	char text[400];
 
-	/* Each second another one is sent. */
+	/* The SM sends another SMP each second. */
 	for (unsigned i = 0; i < 100; i++) {
 		ck_assert_uint_eq(see(moves, 1), 0);
 		moves.n_smps++;
@@ -109,7 +109,8 @@ START_TEST(test_no_answers_reported_when_no_smp_moves)
 }
 END_TEST
 
-/* Help that does not help is given again, and anew when the trouble comes back. */
+/* A remedy without effect is repeated each minute; it is due at once when the trouble
+ * comes back. */
 START_TEST(test_help_is_due_when_trouble_begins_and_each_minute)
 {
 	unsigned n = 0;
@@ -150,7 +151,7 @@ START_TEST(test_sweep_unended_later_where_sweeps_are_long)
 }
 END_TEST
 
-/* One that hands over in mid-sweep says nothing of how long sweeps are. */
+/* A sweep cut off by a hand-over doesn't show how long sweeps take. */
 START_TEST(test_sweep_that_broke_off_is_no_measure)
 {
 	see(sweeping, 50);

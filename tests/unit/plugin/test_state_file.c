@@ -68,7 +68,7 @@ static void check_same(
 	}
 }
 
-/* Of the last call, if it failed for the version. */
+/* The reason why the last call failed, if that was the version. */
 static char why[TRIAD_FORMAT_REFUSAL_SIZE];
 
 static void check_zeroes(const struct triad_election_stored *stored)
@@ -118,7 +118,7 @@ START_TEST(test_state_written_again_replaces_the_file_as_a_whole)
 }
 END_TEST
 
-/* Full disk, no right, whatever: what was there stays. */
+/* Whatever the reason of the failure is, the old state stays. */
 START_TEST(test_state_not_writable_leaves_the_old_one)
 {
 	struct triad_election_stored ours = some(1), other = some(2), theirs;
@@ -140,8 +140,8 @@ START_TEST(test_state_missing_is_zeroes)
 }
 END_TEST
 
-/* Whatever else is in such a file can't be trusted: a vote that is missing from it
- * could be given twice. */
+/* Invalid files are refused as a whole: if a vote were missing, this SM could vote
+ * twice. */
 static const char *const foreign[] = {
 	"",
 	"term 5\n",
@@ -169,11 +169,11 @@ static const char *const foreign[] = {
 		   "flavour\n",
 	FIRST_LINE "term 5\nvoted 4 0x0000000000000007\ngeneration 5\nlease_ms 400\n"
 		   "flavour 7",
-	/* a vote in a term that was never heard of */
+	/* a vote in a term above the newest one */
 	FIRST_LINE "term 5\nvoted 6 0x0000000000000007\ngeneration 5\n",
 };
 
-/* A later Triad may remember more: it is behind what is known here. */
+/* A later Triad may append lines to the known ones. */
 START_TEST(test_state_with_lines_of_a_later_triad_is_read)
 {
 	struct triad_election_stored ours = some(2), theirs;
@@ -189,7 +189,8 @@ START_TEST(test_state_with_lines_of_a_later_triad_is_read)
 }
 END_TEST
 
-/* What it stands for is not known here, so no vote of ours may take its place. */
+/* The meaning of a later version is unknown, so no vote of this version may replace
+ * it. */
 START_TEST(test_state_of_a_later_version_is_refused_and_stays)
 {
 	const char *text = "# Triad's election, version 2; written by itself\nterm 5\n";
@@ -212,7 +213,7 @@ START_TEST(test_state_of_a_later_version_is_refused_and_stays)
 }
 END_TEST
 
-START_TEST(test_state_of_somebody_else_or_cut_off_is_refused)
+START_TEST(test_state_not_written_by_triad_or_cut_off_is_refused)
 {
 	struct triad_election_stored theirs = some(1);
 
@@ -222,7 +223,7 @@ START_TEST(test_state_of_somebody_else_or_cut_off_is_refused)
 }
 END_TEST
 
-/* As a disk leaves it that lost a block. */
+/* A disk that lost a block leaves zeros. */
 START_TEST(test_state_with_octets_behind_a_zero_is_refused)
 {
 	struct triad_election_stored ours = some(1), theirs;
@@ -301,7 +302,8 @@ int main(void)
 	tcase_add_test(cases, test_state_missing_is_zeroes);
 	tcase_add_test(cases, test_state_with_lines_of_a_later_triad_is_read);
 	tcase_add_test(cases, test_state_of_a_later_version_is_refused_and_stays);
-	tcase_add_loop_test(cases, test_state_of_somebody_else_or_cut_off_is_refused, 0,
+	tcase_add_loop_test(cases,
+		test_state_not_written_by_triad_or_cut_off_is_refused, 0,
 		sizeof(foreign) / sizeof(*foreign));
 	tcase_add_test(cases, test_state_with_octets_behind_a_zero_is_refused);
 	tcase_add_test(cases, test_state_with_long_blacklist_is_refused);

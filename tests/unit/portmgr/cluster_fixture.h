@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One that listens to a transport, and remembers: its last view, how many there were,
- * all payloads in their order. */
+/* A receiver of a transport's views and payloads.  It keeps the last view, the number
+ * of views, and all payloads in the order in which they came. */
 #ifndef TRIAD_TESTS_UNIT_PORTMGR_CLUSTER_FIXTURE_H
 #define TRIAD_TESTS_UNIT_PORTMGR_CLUSTER_FIXTURE_H
 
@@ -17,7 +17,7 @@
 struct fixture_message {
 	uint64_t sender;
 	char text[32];
-	unsigned n_views; /* before it */
+	unsigned n_views; /* received before this message */
 };
 
 struct fixture {
@@ -65,7 +65,8 @@ static inline struct triad_cluster_sink fixture_sink(struct fixture *fixture)
 		.message = fixture_take_message};
 }
 
-/* Until it holds; the test's time-out is what ends it otherwise. */
+/* Waits until the condition holds.  If it never does, libcheck's time-out ends the
+ * test. */
 #define fixture_wait(condition)                                                        \
 	do                                                                             \
 		usleep(1000);                                                          \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One member of an election among two others, BETTER and WORSE, who are what tests say
- * in their names; and what it sent and did. */
+/* The member under test, HERE, in an election with two others: BETTER wins against it,
+ * WORSE loses.  The fixture plays the other two, and keeps the messages and actions of
+ * the member under test. */
 #ifndef TRIAD_TESTS_UNIT_PORTMGR_ELECTION_FIXTURE_H
 #define TRIAD_TESTS_UNIT_PORTMGR_ELECTION_FIXTURE_H
 
@@ -13,7 +14,7 @@
 #define MS UINT64_C(1000)
 #define HERE 5u
 #define LEASE_MS 400u
-/* Of equal priorities the lower id wins. */
+/* If the priorities are equal, the lower id wins. */
 #define BETTER 3u
 #define WORSE 9u
 #define GOOD (TRIAD_PRIORITY_PORTS_OK | 8u << 14 | 2u << 8)
@@ -62,7 +63,7 @@ static inline void see(unsigned n_members)
 	collect();
 }
 
-/* Before it is in a view. */
+/* Creates the member; it isn't in a view of the cluster yet. */
 static inline void begin(void)
 {
 	const struct triad_election_conf conf = {.id = HERE,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Small fabrics with links, expectations and a memory, for tests of the guard and the
- * plan: nodes and links are named, then fixture_build().
+/* Small fabrics with links, expected ports and a history of actions, for tests of the
+ * guard and the plan: a test adds nodes and links, then calls fixture_build().
  *
- * A switch's ports have its GUID as port GUID, those of a CA its GUID and their number.
- * All links are active until a test says otherwise. */
+ * The port GUID of a switch's ports is the node GUID; that of a CA's port is the node
+ * GUID plus the port number.  All links are active until a test calls set_state(). */
 #ifndef TRIAD_TESTS_UNIT_PORTMGR_PLAN_FIXTURE_H
 #define TRIAD_TESTS_UNIT_PORTMGR_PLAN_FIXTURE_H
 
@@ -15,8 +15,8 @@
 #include "portmgr/plan/plan.h"
 #include "tests/unit/run.h"
 
-#define BED_MAX_NODES 256
-#define BED_MAX_LINKS 1024
+#define FIXTURE_MAX_NODES 256
+#define FIXTURE_MAX_LINKS 1024
 
 #define PHYS_POLLING 2
 #define PHYS_DISABLED 3
@@ -34,8 +34,8 @@ struct fixture_link {
 	uint8_t port[2];
 };
 
-static struct fixture_node fixture_nodes[BED_MAX_NODES];
-static struct fixture_link fixture_links[BED_MAX_LINKS];
+static struct fixture_node fixture_nodes[FIXTURE_MAX_NODES];
+static struct fixture_link fixture_links[FIXTURE_MAX_LINKS];
 static unsigned fixture_n_nodes, fixture_n_links;
 static struct triad_fabric *fabric;
 
@@ -48,14 +48,14 @@ static void fixture_begin(void)
 
 static void fixture_add(uint64_t guid, uint8_t type, const char *name, unsigned n_ports)
 {
-	ck_assert_uint_lt(fixture_n_nodes, BED_MAX_NODES);
+	ck_assert_uint_lt(fixture_n_nodes, FIXTURE_MAX_NODES);
 	fixture_nodes[fixture_n_nodes++] =
 		(struct fixture_node){guid, name, type, n_ports};
 }
 
 static void fixture_link(uint64_t a, uint8_t port_a, uint64_t b, uint8_t port_b)
 {
-	ck_assert_uint_lt(fixture_n_links, BED_MAX_LINKS);
+	ck_assert_uint_lt(fixture_n_links, FIXTURE_MAX_LINKS);
 	fixture_links[fixture_n_links++] =
 		(struct fixture_link){.guid = {a, b}, .port = {port_a, port_b}};
 }
@@ -121,7 +121,7 @@ static inline uint32_t port_at(uint64_t guid, unsigned number)
 	return port;
 }
 
-/* Both ends of the port's link. */
+/* Sets the state of both ends of the port's link. */
 static inline void set_state(uint64_t guid, unsigned number, uint8_t state)
 {
 	struct triad_fabric_port *port = &fabric->ports[port_at(guid, number)];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Records of an SA that tests make up, and lists of them. */
+/* Made-up SA records, and lists of them. */
 #ifndef TRIAD_TESTS_UNIT_PORTMGR_SA_RECORDS_H
 #define TRIAD_TESTS_UNIT_PORTMGR_SA_RECORDS_H
 

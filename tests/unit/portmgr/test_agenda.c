@@ -39,7 +39,8 @@ static void end(void)
 	triad_agenda_free(agenda);
 }
 
-/* The next item, of the port with its number from 1. */
+/* Appends an item to the plan.  The first item is about port 1, the second about port
+ * 2, and so on. */
 static struct triad_plan_item *add(
 	enum triad_plan_kind kind, enum triad_port_reason reason)
 {
@@ -61,7 +62,7 @@ static void add_enables(unsigned n)
 		add(TRIAD_PLAN_ENABLE, TRIAD_REASON_EXPECTED);
 }
 
-/* The link of port 1 carries traffic. */
+/* Adds an item whose active link must be warned about before it is disabled. */
 static struct triad_plan_item *add_gentle(void)
 {
 	struct triad_plan_item *item = add(TRIAD_PLAN_DISABLE, TRIAD_REASON_EXPECTED);
@@ -70,7 +71,7 @@ static struct triad_plan_item *add_gentle(void)
 	return item;
 }
 
-/* After another sweep. */
+/* Gives the agenda the plan of another sweep. */
 static void look(uint64_t now_s)
 {
 	plan.fabric++;
@@ -82,7 +83,7 @@ static enum triad_agenda_kind next(uint64_t now_s)
 	return triad_agenda_next(agenda, now_s * S, &entry, &until_us);
 }
 
-/* Nothing is to be done, until then. */
+/* Checks that nothing is due before 'until_s'. */
 static void waits(uint64_t now_s, uint64_t until_s)
 {
 	ck_assert_int_eq(next(now_s), TRIAD_AGENDA_WAIT);
@@ -157,7 +158,7 @@ START_TEST(test_agenda_items_done_in_order)
 	done(2, true, 5);
 	wants(6, TRIAD_AGENDA_ACT, 3);
 	done(3, true, 6);
-	/* Done until the next sweep says otherwise, however long that takes. */
+	/* The items stay done until the next sweep, however late that is. */
 	waits(100, UINT64_MAX);
 	ck_assert_uint_eq(status().n_done, 3);
 	plan.n_items = 0;
@@ -189,14 +190,14 @@ START_TEST(test_agenda_more_than_max_stopped_until_approved)
 	waits(0, UINT64_MAX);
 	look(10);
 	ck_assert_uint_eq(status().n_stops, 1);
-	/* One by hand; then there are three. */
+	/* The user approves one; the three others are within the limit. */
 	ck_assert(triad_agenda_approve(agenda, NODE, 2));
 	ck_assert(triad_agenda_approve(agenda, NODE, 2));
 	ck_assert(!triad_agenda_approve(agenda, NODE, 9));
 	ck_assert(!status().is_stopped);
 	ck_assert_uint_eq(status().n_open, 3);
 	wants(10, TRIAD_AGENDA_ACT, 1);
-	/* One more: what was approved is done, and nothing else. */
+	/* A further item exceeds the limit again: only the approved one is done. */
 	add_enables(1);
 	look(20);
 	ck_assert(status().is_stopped);
@@ -206,7 +207,7 @@ START_TEST(test_agenda_more_than_max_stopped_until_approved)
 	waits(20, UINT64_MAX);
 	ck_assert_uint_eq(triad_agenda_approve_all(agenda), 4);
 	ck_assert_uint_eq(status().n_open, 0);
-	/* And yet no more than three between two sweeps. */
+	/* Even approved items are done three at a time between two sweeps. */
 	wants(20, TRIAD_AGENDA_ACT, 1);
 	done(1, true, 20);
 	wants(20, TRIAD_AGENDA_ACT, 3);
@@ -236,7 +237,8 @@ START_TEST(test_agenda_planned_anew_without_sweep_no_more_done)
 }
 END_TEST
 
-/* No sweep is asked for then, which would begin to count anew. */
+/* Only a Set requests a sweep, and only a sweep resets the count.  If attempts without
+ * a Set counted, nothing would ever reset it. */
 START_TEST(test_agenda_attempts_without_a_set_use_up_no_actions)
 {
 	uint64_t now_s = 0;
@@ -312,7 +314,7 @@ START_TEST(test_agenda_tests_without_set_not_counted)
 		done(i, true, 0);
 	}
 	ck_assert_uint_eq(status().n_done, 1);
-	/* They go on where others are stopped. */
+	/* Tests go on although the limit stopped the other items. */
 	plan.n_items = 1;
 	add_enables(4);
 	look(10);
@@ -352,7 +354,7 @@ START_TEST(test_agenda_traffic_waited_for_no_longer_than_limit)
 	wants(70, TRIAD_AGENDA_TRAFFIC, 1);
 	traffic(1, 5000, 70);
 	traffic(1, 5000, 99);
-	/* Not two seconds more. */
+	/* The limit ends the wait: it's one second away, the next look would be two. */
 	waits(99, 100);
 	traffic(1, 5000, 100);
 	wants(100, TRIAD_AGENDA_ACT, 1);
@@ -391,7 +393,7 @@ START_TEST(test_agenda_link_active_meanwhile_warned)
 	look(0);
 	wants(0, TRIAD_AGENDA_ACT, 1);
 	item->is_active = true;
-	/* Whatever the SM knows of its far end. */
+	/* The warning comes even if the SM doesn't know the far end. */
 	item->remote_guid = 0;
 	look(10);
 	wants(10, TRIAD_AGENDA_WARN, 1);
@@ -399,7 +401,7 @@ START_TEST(test_agenda_link_active_meanwhile_warned)
 	wants(70, TRIAD_AGENDA_TRAFFIC, 1);
 	traffic(1, 0, 70);
 	look(71);
-	/* Once is enough. */
+	/* The agenda doesn't warn a second time. */
 	wants(71, TRIAD_AGENDA_ACT, 1);
 	done(1, false, 71);
 	look(72);
@@ -420,7 +422,7 @@ START_TEST(test_agenda_tried_in_vain_then_active_warned_later)
 }
 END_TEST
 
-START_TEST(test_agenda_late_answers_not_heard)
+START_TEST(test_agenda_late_answers_ignored)
 {
 	struct triad_plan_item *item = add_gentle();
 
@@ -434,7 +436,7 @@ START_TEST(test_agenda_late_answers_not_heard)
 	triad_agenda_warned(agenda, NODE, 1, 2 * S);
 	ck_assert_str_eq(state_of(1), "done");
 	waits(3, UINT64_MAX);
-	/* Nor those about what isn't there. */
+	/* The agenda also ignores answers about a port that it has no item for. */
 	done(7, true, 3);
 	traffic(7, 0, 3);
 	triad_agenda_warned(agenda, NODE, 7, 3 * S);
@@ -452,7 +454,7 @@ START_TEST(test_agenda_other_name_given_time)
 	waits(0, 120);
 	look(60);
 	waits(60, 120);
-	/* Another component gets the same time. */
+	/* The wait starts again for another component. */
 	item->remote_guid++;
 	look(100);
 	waits(100, 220);
@@ -470,7 +472,7 @@ START_TEST(test_agenda_more_than_the_name_is_due)
 	look(10);
 	ck_assert_str_eq(state_of(1), "due");
 	wants(10, TRIAD_AGENDA_ACT, 1);
-	/* And the other way round. */
+	/* When only the name differs again, the agenda waits again. */
 	item->may_be_name = true;
 	look(20);
 	waits(20, 140);
@@ -505,7 +507,7 @@ START_TEST(test_agenda_tried_in_vain_without_sweep_again)
 	done(2, true, 1);
 	waits(1, 5);
 	wants(5, TRIAD_AGENDA_ACT, 1);
-	/* It counts, whatever came of it. */
+	/* A failed attempt counts, too. */
 	ck_assert_uint_eq(status().n_done, 2);
 	done(1, false, 5);
 	waits(20, UINT64_MAX);
@@ -525,7 +527,7 @@ START_TEST(test_agenda_item_that_comes_back_begins_anew)
 	plan.n_items = 1;
 	look(61);
 	wants(61, TRIAD_AGENDA_WARN, 1);
-	/* Another reason is another item, approved as before. */
+	/* With another reason the item begins anew but stays approved. */
 	triad_agenda_approve_all(agenda);
 	item->reason = TRIAD_REASON_MISWIRED;
 	look(62);
@@ -565,7 +567,7 @@ START_TEST(test_agenda_entries_found_among_many)
 }
 END_TEST
 
-/* What was passed because it had nothing to do has its turn when it has. */
+/* The agenda skipped an entry that wasn't due; it returns to it once it is due. */
 START_TEST(test_agenda_earlier_entry_due_later_not_missed)
 {
 	add_gentle();
@@ -629,7 +631,7 @@ int main(void)
 	tcase_add_test(cases, test_agenda_link_down_meanwhile_due);
 	tcase_add_test(cases, test_agenda_link_active_meanwhile_warned);
 	tcase_add_test(cases, test_agenda_tried_in_vain_then_active_warned_later);
-	tcase_add_test(cases, test_agenda_late_answers_not_heard);
+	tcase_add_test(cases, test_agenda_late_answers_ignored);
 	tcase_add_test(cases, test_agenda_other_name_given_time);
 	tcase_add_test(cases, test_agenda_more_than_the_name_is_due);
 	tcase_add_test(cases, test_agenda_tried_in_vain_again_later_each_time);

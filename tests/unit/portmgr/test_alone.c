@@ -89,22 +89,23 @@ START_TEST(test_queue_full_refused_and_what_hangs_is_left)
 	fixture_wait(fixture_view(&fixture).number);
 	pthread_mutex_lock(&held);
 	ck_assert_int_eq(fixture_send(&fixture, "x"), 0);
-	fixture_wait(fixture_status(&fixture).n_received == 1); /* where it hangs */
+	/* The transport's thread hangs in the first message. */
+	fixture_wait(fixture_status(&fixture).n_received == 1);
 	while (fixture_send(&fixture, "x") != ENOBUFS)
 		n++;
 	ck_assert_uint_eq(n, 64);
 	ck_assert_uint_eq(fixture_status(&fixture).n_send_failed, 1);
 	ck_assert(!fixture.cluster->ops->free(fixture.cluster));
 	pthread_mutex_unlock(&held);
-	/* What it was in is all that comes. */
+	/* The thread delivers the message in which it hung, and no other. */
 	fixture_wait(fixture_n_messages(&fixture) == 1);
 	usleep(20000);
 	ck_assert_uint_eq(fixture_n_messages(&fixture), 1);
 }
 END_TEST
 
-/* One that can wait goes only when nothing else does, and is not counted as a
- * failure. */
+/* The transport accepts a spare payload only when no other waits.  A refused one
+ * doesn't count as a failure. */
 START_TEST(test_payload_that_can_wait_is_behind_all_others)
 {
 	struct triad_cluster_sink sink = fixture_sink(&fixture);

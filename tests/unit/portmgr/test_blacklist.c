@@ -27,7 +27,7 @@ static const struct triad_blacklist_entry *entry_of(
 	return NULL;
 }
 
-/* The same entries, in any order. */
+/* Whether both lists have the same entries, in any order. */
 static bool is_same(const struct triad_blacklist *a, const struct triad_blacklist *b)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
@@ -41,7 +41,7 @@ static bool is_same(const struct triad_blacklist *a, const struct triad_blacklis
 	return a->n == b->n;
 }
 
-/* As many ids as there is room for, so that nothing has to go. */
+/* A random list; its ids are few enough that no entry is ever evicted. */
 static struct triad_blacklist any_list(void)
 {
 	struct triad_blacklist list = {.n = 0};
@@ -84,7 +84,7 @@ START_TEST(test_merge_of_random_lists_is_commutative_associative_idempotent)
 }
 END_TEST
 
-START_TEST(test_set_says_again_is_already_so)
+START_TEST(test_set_again_reports_already)
 {
 	struct triad_blacklist list = {.n = 0};
 
@@ -142,8 +142,8 @@ START_TEST(test_full_list_takes_no_more_until_one_is_off)
 }
 END_TEST
 
-/* What made room is forgotten here and known elsewhere; it must not undo what is said
- * of the same id afterwards. */
+/* This list evicted an entry that another member still has.  That old entry must not
+ * undo a later entry for the same id. */
 START_TEST(test_id_that_made_room_listed_again_is_newer_than_before)
 {
 	struct triad_blacklist list = full_list(), other;
@@ -161,8 +161,9 @@ START_TEST(test_id_that_made_room_listed_again_is_newer_than_before)
 }
 END_TEST
 
-/* Version 0 would make every message of ours one that nobody understands. */
-/* The last version of all takes an id off; nothing puts it on again. */
+/* Versions never wrap to 0: other members would refuse a message with such an entry. */
+/* An entry with the highest version can only take its id off the list; no later version
+ * is left to put it on again. */
 START_TEST(test_set_at_highest_version_can_only_take_off)
 {
 	struct triad_blacklist list = {1, {{7, UINT32_MAX - 1, true}}};
@@ -182,7 +183,7 @@ int main(void)
 
 	tcase_add_test(cases,
 		test_merge_of_random_lists_is_commutative_associative_idempotent);
-	tcase_add_test(cases, test_set_says_again_is_already_so);
+	tcase_add_test(cases, test_set_again_reports_already);
 	tcase_add_test(cases, test_merge_higher_version_wins_equal_listed_wins);
 	tcase_add_test(cases, test_full_list_takes_no_more_until_one_is_off);
 	tcase_add_test(cases, test_id_that_made_room_listed_again_is_newer_than_before);

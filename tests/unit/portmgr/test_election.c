@@ -137,6 +137,37 @@ START_TEST(test_electing_that_hears_the_holder_of_the_lease_follows_it)
 }
 END_TEST
 
+/* It can't store its vote, so it gives none; but nor does it elect for ever. */
+START_TEST(test_electing_with_a_full_disk_follows_the_holder_of_the_lease)
+{
+	struct triad_election_message message =
+		message_of(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
+			TRIAD_PRIORITY_IS_MASTER | TRIAD_PRIORITY_IS_CONF_MANAGER);
+
+	become_master();
+	is_disk_full = true;
+	run_to(1450 * MS);
+	receive_from(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_STANDBY,
+		GOOD_MASTER + 0x100);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
+	forget();
+	message.claim = message.term = 9;
+	receive_message(&message);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
+	for (unsigned i = 0; i < 20; i++) {
+		run_to(now_us + 100 * MS);
+		receive_message(&message);
+		ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
+		ck_assert_uint_eq(last_sent[TRIAD_ELECTION_TAKEOVER].grant, 0);
+	}
+	ck_assert_uint_eq(n_take_over, 0);
+	is_disk_full = false;
+	run_to(now_us + 100 * MS);
+	receive_message(&message);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_TAKEOVER].grant, 9);
+}
+END_TEST
+
 /* What was heard before this election may have changed since. */
 START_TEST(test_electing_that_heard_all_in_another_election_waits)
 {
@@ -516,6 +547,8 @@ int main(void)
 	tcase_add_test(cases, test_electing_that_hears_worse_master_does_not_follow);
 	tcase_add_loop_test(cases,
 		test_electing_that_hears_the_holder_of_the_lease_follows_it, 0, 2);
+	tcase_add_test(
+		cases, test_electing_with_a_full_disk_follows_the_holder_of_the_lease);
 	tcase_add_test(cases, test_electing_that_heard_all_in_another_election_waits);
 	add_states(cases);
 	tcase_add_test(cases, test_subnet_is_up_by_a_master_only);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The lease: promises that one member makes, those that it is made, and the disk. */
+/* The lease: promises that the member under test makes and receives, and its vote on
+ * disk. */
 #include <errno.h>
 
 #include "tests/unit/portmgr/election_fixture.h"
@@ -30,7 +31,7 @@ START_TEST(test_promise_is_made_after_a_lease_since_the_start)
 	run_to(1400 * MS);
 	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
 	ck_assert_uint_eq(n_stored, 1);
-	/* A promise made again is no news. */
+	/* The same promise again needs no write to disk. */
 	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
 	ck_assert_uint_eq(n_stored, 0);
 }
@@ -45,7 +46,7 @@ START_TEST(test_promise_lasts_a_lease_and_then_another_term_may_have_it)
 	run_to(1850 * MS - 1);
 	ck_assert_uint_eq(grant_to(WORSE, 2, 2), 0);
 	run_to(1850 * MS);
-	/* That term was promised to another; the one above was not. */
+	/* The member promised term 1 to BETTER; term 2 is free. */
 	ck_assert_uint_eq(grant_to(WORSE, 1, 2), 0);
 	ck_assert_uint_eq(grant_to(WORSE, 2, 2), 2);
 	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
@@ -73,9 +74,9 @@ START_TEST(test_promise_is_not_made_to_who_is_not_able)
 	if (_i == 0)
 		message.flags = 0;
 	if (_i == 1)
-		message.generation = 6; /* an old one */
+		message.generation = 6; /* an old configuration */
 	if (_i == 2)
-		message.hash = 78; /* another with the same number */
+		message.hash = 78; /* another of the same generation */
 	if (_i == 3)
 		ck_assert_int_eq(
 			triad_election_blacklist(election, BETTER, true, now_us), 0);
@@ -164,7 +165,7 @@ START_TEST(test_lease_is_not_held_before_the_question_came_back)
 	receive_message(&first);
 	receive_message(&second);
 	ck_assert(!is_holder());
-	ck_assert_uint_eq(status().holder, 0); /* whatever it has promised to itself */
+	ck_assert_uint_eq(status().holder, 0); /* its own promise isn't a majority */
 }
 END_TEST
 
@@ -261,7 +262,7 @@ START_TEST(test_confirmation_by_hand_counts_in_its_view_alone)
 	ck_assert(facts.is_quorate);
 	ck_assert_uint_eq(facts.by_hand_view, now_us);
 	ck_assert_uint_eq(facts.n_votes_by_hand, 1);
-	/* Also while there is no permission yet: the port manager goes on agreeing. */
+	/* The permission names the confirmed view even when it isn't given. */
 	ck_assert_uint_eq(triad_permission_judge(&facts, now_us).by_hand_view, now_us);
 	now_us++;
 	see(2);
@@ -302,7 +303,7 @@ START_TEST(test_lease_given_up_has_not_run_out)
 }
 END_TEST
 
-/* Hears of a standby that is preferred until this one hands over to it. */
+/* BETTER reports itself as a preferred standby until this master hands over to it. */
 static void hand_over(void)
 {
 	const uint32_t preferred = (GOOD & ~(15u << 14)) | 12u << 14;
@@ -320,7 +321,7 @@ static void hand_over(void)
 	ck_assert_uint_eq(status().master, BETTER);
 }
 
-/* The new master, which has it from then on. */
+/* BETTER reports that it is master now. */
 static void receive_new_master(void)
 {
 	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
@@ -337,8 +338,7 @@ START_TEST(test_lease_is_kept_in_a_hand_over_until_the_sm_is_master_no_more)
 	hand_over();
 	ck_assert(is_holder());
 	ck_assert_uint_eq(status().priority & TRIAD_PRIORITY_IS_CONF_MANAGER, 0);
-	/* It is asked for again meanwhile, and nobody makes this one master by
-	 * mistake. */
+	/* Meanwhile the member renews the lease; no message makes it master. */
 	for (unsigned i = 0; i < 10; i++) {
 		run_to(now_us + 100 * MS);
 		receive_new_master();
@@ -378,7 +378,7 @@ START_TEST(test_lease_is_given_up_when_the_sm_does_not_hand_over)
 }
 END_TEST
 
-/* What was permitted a moment ago may still be on its way to a port. */
+/* A Set that was permitted just before may still be in flight to a port. */
 START_TEST(test_lease_given_up_promise_to_oneself_lasts_until_its_end)
 {
 	uint64_t given_up_us;
@@ -394,8 +394,9 @@ START_TEST(test_lease_given_up_promise_to_oneself_lasts_until_its_end)
 }
 END_TEST
 
-/* Two masters meet that both held the lease: who had it first does not know, the other
- * does, whoever is heard first, and whatever their ids are. */
+/* Two masters meet, and both held the lease.  The one that held it first doesn't know
+ * of the later holder; the later one knows of both, so it stays.  This doesn't depend
+ * on who sends first, nor on the ids. */
 START_TEST(test_master_that_held_the_lease_after_another_stays)
 {
 	const struct {
@@ -413,7 +414,7 @@ START_TEST(test_master_that_held_the_lease_after_another_stays)
 	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].held, 1);
 	ck_assert(last_sent[TRIAD_ELECTION_STATUS].priority &
 		TRIAD_PRIORITY_WAS_HOLDER_LAST);
-	message.term = 7; /* the later view's: that says nothing of leases */
+	message.term = 7; /* terms grow without leases, too: only 'held' counts */
 	message.held = cases[_i].held;
 	receive_message(&message);
 	ck_assert_int_eq(state(), cases[_i].state);
@@ -424,8 +425,7 @@ START_TEST(test_master_that_held_the_lease_after_another_stays)
 }
 END_TEST
 
-/* Whoever loses the first place on the way asks anew; the answer counts all the
- * same. */
+/* A grant counts even if its sender knows of a later holder. */
 START_TEST(test_grant_of_who_knows_a_later_holder_counts)
 {
 	struct triad_election_message answer;
@@ -444,7 +444,7 @@ START_TEST(test_grant_of_who_knows_a_later_holder_counts)
 }
 END_TEST
 
-/* A member that says it is able and never asks keeps nobody from the lease for ever. */
+/* A member that reports itself able but never asks can't block the lease for ever. */
 START_TEST(test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next)
 {
 	for (uint64_t ms = 1000; ms < 3000; ms += 100) {
@@ -460,7 +460,7 @@ START_TEST(test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next)
 }
 END_TEST
 
-/* --- a claim that nobody grants --- */
+/* --- a claim without a majority --- */
 
 #define CLAIM_US (3 * LEASE_MS * MS)
 
@@ -470,9 +470,9 @@ static void answer_check(enum triad_check check)
 	collect();
 }
 
-/* Asks in vain until 'until_us' or until the claim is dropped; returns when that was.
- * With 'is_interrupted', cannot be a candidate for a moment every 250 ms, as a master
- * that yields and at once takes over again. */
+/* Asks without getting a grant until 'until_us' or until the member drops its claim;
+ * returns when that was.  With 'is_interrupted', the member's check fails for a moment
+ * every 250 ms, like that of a master that yields and takes over again at once. */
 static uint64_t ask_in_vain(uint64_t until_us, bool is_interrupted)
 {
 	while (now_us < until_us && last_sent[TRIAD_ELECTION_STATUS].claim) {
@@ -492,7 +492,8 @@ static uint64_t ask_in_vain(uint64_t until_us, bool is_interrupted)
 	return now_us;
 }
 
-/* As long as it asks, it has promised itself, and cannot honour another holder. */
+/* While a member asks, it has promised the lease to itself and can't grant it to
+ * another. */
 START_TEST(test_claim_not_granted_is_dropped_and_another_gets_the_promise)
 {
 	uint64_t asked_us, term;
@@ -509,7 +510,8 @@ START_TEST(test_claim_not_granted_is_dropped_and_another_gets_the_promise)
 }
 END_TEST
 
-/* The pauses have pseudo-random lengths, some of them shorter than a lease. */
+/* The member pauses for pseudo-random times between claims, some shorter than a
+ * lease. */
 START_TEST(test_claim_made_again_has_all_its_time)
 {
 	ask();
@@ -573,7 +575,7 @@ START_TEST(test_vote_not_on_disk_is_not_given)
 	is_disk_full = true;
 	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 0);
 	ck_assert_uint_eq(n_stored, 1);
-	/* Tried again by time, not by who asks. */
+	/* A timer repeats the write; a further request doesn't. */
 	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 0);
 	ck_assert_uint_eq(n_stored, 0);
 	run_to(1550 * MS - 1);
@@ -584,7 +586,7 @@ START_TEST(test_vote_not_on_disk_is_not_given)
 	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 0);
 	is_disk_full = false;
 	run_to(1650 * MS);
-	/* Nobody else has it meanwhile. */
+	/* The stored vote is for BETTER: no other member gets it. */
 	ck_assert_uint_eq(grant_to(WORSE, 1, 1), 0);
 	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);

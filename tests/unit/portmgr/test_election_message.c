@@ -37,7 +37,8 @@ static struct triad_election_message a_message(uint32_t n_blacklisted)
 	return message;
 }
 
-/* A block of just that size: a sanitizer sees the first octet too far. */
+/* Decodes a heap copy of exactly that size, so that a sanitizer reports any read past
+ * the end. */
 static int decode(
 	struct triad_election_message *message, const uint8_t *octets, size_t size)
 {
@@ -87,7 +88,7 @@ START_TEST(test_message_round_trip_is_the_same)
 }
 END_TEST
 
-/* As message.h has it: what another version of the program will look for. */
+/* The layout in message.h; other versions of Triad rely on it. */
 /* Row: E4 */
 START_TEST(test_message_octets_are_where_they_are_documented)
 {
@@ -150,16 +151,17 @@ START_TEST(test_message_of_another_version_is_refused_as_such)
 }
 END_TEST
 
-/* Each changes so many octets of a good message, with two ids on its blacklist. */
+/* Each row overwrites 'size' octets of a valid message with two ids on its
+ * blacklist. */
 static const struct {
 	size_t at, size;
 	uint8_t value;
 } hostile[] = {
 	{5, 1, 0}, {5, 1, 4}, {5, 1, 255},        /* kind */
 	{6, 1, 0}, {6, 1, 4},                     /* state */
-	{8, 8, 0},                                /* from nobody */
-	{31, 1, 3},                               /* more in the blacklist */
-	{31, 1, 33}, {28, 4, 255},                /* more than there may be */
+	{8, 8, 0},                                /* no sender */
+	{31, 1, 3},                               /* more ids than the message has */
+	{31, 1, 33}, {28, 4, 255},                /* more ids than the maximum */
 	{48, 8, 0x60},                            /* the claim is above the term, */
 	{48, 8, 0x51},                            /* and the grant */
 	{56, 1, 0x72}, {64, 1, 0x72},             /* the same */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Simulated clusters after the scripts in tests/sim/elections; and what is said of
- * scripts that are wrong. */
+/* Simulates clusters with the scripts in tests/sim/elections, and checks the errors
+ * that are reported for invalid scripts. */
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +84,7 @@ START_TEST(test_script_with_mistake_error_has_line_and_text)
 }
 END_TEST
 
-START_TEST(test_script_missing_error_says_so)
+START_TEST(test_script_missing_error_reported)
 {
 	char error[600];
 
@@ -106,6 +106,6 @@ int main(void)
 		(int)scripts.gl_pathc);
 	tcase_add_loop_test(cases, test_script_with_mistake_error_has_line_and_text, 0,
 		sizeof(mistakes) / sizeof(*mistakes));
-	tcase_add_test(cases, test_script_missing_error_says_so);
+	tcase_add_test(cases, test_script_missing_error_reported);
 	return run_cases(cases);
 }

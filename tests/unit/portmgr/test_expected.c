@@ -41,7 +41,7 @@ static char *all_diags(void)
 #define ASSERT_PARSED(text)                                                            \
 	ck_assert_msg(!parse(text) && !diags.n_total, "%s gives %s", text, all_diags())
 
-/* All that is wrong, with "generation 1" as line 1. */
+/* Parses 'text' after a line "generation 1", and compares all mistakes reported. */
 #define ASSERT_REFUSED(text, mistakes)                                                 \
 	do {                                                                           \
 		ck_assert_int_eq(parse("generation 1\n" text), EINVAL);                \
@@ -55,7 +55,7 @@ static const char *text_of(uint32_t at)
 
 #define NAME_64 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl"
 
-/* --- what is right ----------------------------------------------------- */
+/* --- valid tables ------------------------------------------------------ */
 
 /* Row: E11 */
 START_TEST(test_row_with_all_columns_read)
@@ -153,7 +153,7 @@ START_TEST(test_names_of_widths_and_speeds)
 }
 END_TEST
 
-/* --- what is wrong ----------------------------------------------------- */
+/* --- invalid tables ---------------------------------------------------- */
 
 START_TEST(test_generation_missing_wrong_late_twice_refused)
 {
@@ -300,7 +300,7 @@ START_TEST(test_name_not_text_or_long_refused)
 }
 END_TEST
 
-/* A line of 'n' octets in all. */
+/* A line of 'n' octets in total. */
 static char *line_of(size_t n)
 {
 	GString *text = g_string_new("generation 1\nleaf,1,enabled,,,,,");
@@ -367,7 +367,8 @@ START_TEST(test_link_that_leads_elsewhere_refused)
 }
 END_TEST
 
-/* Whether a GUID and a name are of one node can't be said without a fabric. */
+/* Only with a fabric can Triad decide whether a GUID and a name are of the same
+ * node. */
 START_TEST(test_link_named_in_two_ways_accepted)
 {
 	ASSERT_PARSED("generation 1\n"

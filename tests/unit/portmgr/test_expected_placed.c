@@ -27,7 +27,8 @@ static void add(struct triad_fabric_builder *builder, uint64_t guid, const char 
 	}
 }
 
-/* Ports 0 to 4 of 0x201 "leaf-01", 0x202 "leaf-02", 0x203 and 0x204 "twin"; a host. */
+/* Four switches with ports 0 to 4: 0x201 "leaf-01", 0x202 "leaf-02", 0x203 "twin" and
+ * 0x204 "twin"; and a host. */
 static void begin(void)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
@@ -83,7 +84,7 @@ static char *all_of(const struct triad_diags *diags)
 	return text;
 }
 
-/* Neither way leads astray. */
+/* Checks that 'port_of' and 'row_of' are inverse to each other. */
 static void check_inverse(void)
 {
 	for (uint32_t i = 0; i < placed->n_rows; i++)

@@ -102,7 +102,7 @@ START_TEST(test_compare_no_far_end_reported_when_one_is_wanted)
 }
 END_TEST
 
-START_TEST(test_compare_says_what_is_there_and_what_should_be)
+START_TEST(test_compare_reports_found_and_expected)
 {
 	char why[256], small[12];
 
@@ -152,7 +152,7 @@ START_TEST(test_name_fits_patterns)
 }
 END_TEST
 
-/* With a * after each letter a search that tries all of them never ends. */
+/* A search that backtracks to every * takes exponential time with this pattern. */
 START_TEST(test_name_fits_many_stars_ends)
 {
 	char pattern[65], name[65];
@@ -166,7 +166,7 @@ START_TEST(test_name_fits_many_stars_ends)
 }
 END_TEST
 
-/* Clear, and slow. */
+/* The same by simple, slow recursion. */
 static bool fits_naively(const char *pattern, const char *name)
 {
 	if (!*pattern)
@@ -213,7 +213,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, begin, end);
 	tcase_add_test(cases, test_compare_each_key_fits_or_differs);
 	tcase_add_test(cases, test_compare_no_far_end_reported_when_one_is_wanted);
-	tcase_add_test(cases, test_compare_says_what_is_there_and_what_should_be);
+	tcase_add_test(cases, test_compare_reports_found_and_expected);
 	tcase_add_test(cases, test_compare_names_the_switch_or_has_its_guid);
 	tcase_add_test(cases, test_name_fits_patterns);
 	tcase_add_test(cases, test_name_fits_many_stars_ends);

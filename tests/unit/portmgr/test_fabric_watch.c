@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Members watched over the fabric: who is asked when, and what answers say. */
+/* The watch of other SMs over the fabric: which port it queries when, and what it
+ * concludes from the answers. */
 #include "portmgr/election/fabric_watch.h"
 
 #include <string.h>
@@ -27,8 +28,8 @@ struct port {
 static struct triad_fabric_watch watch;
 static uint64_t now_us;
 static struct port ports[2];
-static uint16_t table[2];       /* their LIDs, by OpenSM's tables */
-static uint64_t received_us[2]; /* by the election */
+static uint16_t table[2];       /* the ports' LIDs in OpenSM's tables */
+static uint64_t received_us[2]; /* when the election last got a message */
 static bool are_received[2];
 static unsigned n_sm_info[2], n_node_info[2];
 
@@ -68,7 +69,7 @@ static void elect(void)
 	triad_fabric_watch_members(&watch, members, 2, MASTER);
 }
 
-/* What the fabric does with a question. */
+/* Delivers a query to the port that has its LID, and the answer to the watch. */
 static void deliver(const struct triad_fabric_question *question)
 {
 	struct triad_fabric_answer answer = {.tid = question->tid};
@@ -119,7 +120,7 @@ static struct triad_fabric_dead dead(void)
 	return found;
 }
 
-/* --- all is well --- */
+/* --- no faults --- */
 
 START_TEST(test_master_is_asked_each_period_and_others_each_second)
 {
@@ -184,7 +185,7 @@ START_TEST(test_hung_master_is_dead_soon)
 }
 END_TEST
 
-START_TEST(test_silent_sm_that_the_election_hears_is_not_dead)
+START_TEST(test_silent_sm_that_the_election_receives_from_is_not_dead)
 {
 	run(S);
 	ports[0].sm_answers = false;
@@ -194,8 +195,8 @@ START_TEST(test_silent_sm_that_the_election_hears_is_not_dead)
 }
 END_TEST
 
-/* Each message of the election's begins the count anew. */
-START_TEST(test_silent_sm_that_the_election_hears_now_and_then_is_not_dead)
+/* Each message that the election receives restarts the count. */
+START_TEST(test_silent_sm_that_the_election_receives_from_at_times_is_not_dead)
 {
 	run(S);
 	ports[0].sm_answers = false;
@@ -222,7 +223,7 @@ START_TEST(test_who_goes_silent_is_asked_every_40_ms)
 }
 END_TEST
 
-/* Its SM answers nobody any more, until it is dead for certain. */
+/* The master's SM stops answering; runs until the watch is certain that it is dead. */
 static void hang_master(void)
 {
 	run(S);
@@ -250,7 +251,8 @@ START_TEST(test_hung_sm_that_goes_on_is_alive_at_once)
 }
 END_TEST
 
-/* A death that nobody looks at is none: the thread may have been stopped. */
+/* The watch forgets a death if it wasn't run for a while: perhaps its own thread was
+ * stopped, not the SM. */
 START_TEST(test_death_is_over_when_it_is_old)
 {
 	hang_master();
@@ -259,7 +261,8 @@ START_TEST(test_death_is_over_when_it_is_old)
 }
 END_TEST
 
-/* Long dead it is asked once a second, which is not often enough to be certain. */
+/* The watch queries an SM that is dead for long only once a second.  That is too seldom
+ * to be certain of its death. */
 START_TEST(test_long_dead_is_asked_seldom)
 {
 	unsigned n;
@@ -274,7 +277,7 @@ START_TEST(test_long_dead_is_asked_seldom)
 }
 END_TEST
 
-/* Who takes over the next one's place must know about all. */
+/* When another SM dies, the SM that may take over must know the state of all. */
 START_TEST(test_long_dead_is_asked_often_when_another_one_dies)
 {
 	run(S);
@@ -300,7 +303,7 @@ END_TEST
 
 /* --- a port without an SM, and none at all --- */
 
-START_TEST(test_killed_sm_is_dead_when_its_port_says_so)
+START_TEST(test_killed_sm_is_dead_when_its_port_refuses)
 {
 	run(S);
 	ports[0].has_sm = are_received[0] = false;
@@ -352,8 +355,8 @@ END_TEST
 
 /* --- LIDs --- */
 
-/* Another port answers at the LID of the table: the master is at that of our own
- * port. */
+/* Another port answers at the LID in OpenSM's table; the master answers at the SM LID
+ * in our own port's PortInfo. */
 START_TEST(test_old_lid_is_given_up_for_the_one_that_answers)
 {
 	table[0] = OTHER_LID;
@@ -367,7 +370,7 @@ END_TEST
 START_TEST(test_silence_at_an_old_lid_is_forgotten)
 {
 	hang_master();
-	/* Now the port is elsewhere, and another one has its LID. */
+	/* The port gets another LID, and its old LID goes to another port. */
 	ports[0].lid = 9;
 	ports[1].lid = MASTER_LID;
 	run(200 * MS);
@@ -487,9 +490,10 @@ int main(void)
 	tcase_add_test(cases, test_off_nobody_is_asked);
 	tcase_add_test(cases, test_next_is_when_something_is_due);
 	tcase_add_test(cases, test_hung_master_is_dead_soon);
-	tcase_add_test(cases, test_silent_sm_that_the_election_hears_is_not_dead);
 	tcase_add_test(
-		cases, test_silent_sm_that_the_election_hears_now_and_then_is_not_dead);
+		cases, test_silent_sm_that_the_election_receives_from_is_not_dead);
+	tcase_add_test(cases,
+		test_silent_sm_that_the_election_receives_from_at_times_is_not_dead);
 	tcase_add_test(cases, test_who_goes_silent_is_asked_every_40_ms);
 	tcase_add_test(cases, test_hung_sm_whose_port_goes_silent_is_not_dead);
 	tcase_add_test(cases, test_hung_sm_that_goes_on_is_alive_at_once);
@@ -498,7 +502,7 @@ int main(void)
 	tcase_add_test(cases, test_long_dead_is_asked_often_when_another_one_dies);
 	tcase_add_test(cases,
 		test_hung_sm_elsewhere_than_the_master_of_our_port_is_no_dead_master);
-	tcase_add_test(cases, test_killed_sm_is_dead_when_its_port_says_so);
+	tcase_add_test(cases, test_killed_sm_is_dead_when_its_port_refuses);
 	tcase_add_test(cases, test_silent_port_proves_nothing);
 	tcase_add_test(cases, test_cut_off_master_that_answers_is_master);
 	tcase_add_test(cases, test_what_could_not_be_sent_is_not_missed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Datagrams in MADs: whatever comes in whatever order, what is whole is what was
- * sent. */
+/* Datagrams in fragments, one per MAD: in whatever order fragments arrive, a
+ * reassembled datagram equals one that was sent. */
 #include "portmgr/cluster/fragments.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static void set_up(void)
 		datagram[i] = (uint8_t)(i * 31 + i / 7);
 }
 
-/* Returns how many MADs there are. */
+/* Makes the MADs of a datagram; returns their number. */
 static unsigned make(uint32_t number, size_t size)
 {
 	unsigned n = triad_fragment_count(size);
@@ -80,7 +80,7 @@ START_TEST(test_datagram_that_lacks_a_part_does_not_mix_with_the_next)
 }
 END_TEST
 
-/* One octet of the first MAD is another. */
+/* Checks that the first MAD is refused with 'value' as the octet 'at'. */
 static void check_refused(size_t at, uint8_t value)
 {
 	uint8_t mad[TRIAD_MAD_SIZE];

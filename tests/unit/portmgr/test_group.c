@@ -6,7 +6,7 @@
 enum { MOST = TRIAD_CLUSTER_MAX_MEMBERS };
 
 static struct triad_group before;
-/* What stands behind a group is not its own. */
+/* 'behind' lies after the group in memory; it must never change. */
 static struct {
 	struct triad_group group;
 	uint64_t behind;
@@ -99,7 +99,7 @@ START_TEST(test_member_on_a_node_that_the_ring_lacks_is_left_out)
 	ck_assert_uint_eq(view.members[1], 0x33);
 	ck_assert_uint_eq(view.n_votes_needed, 2);
 	ck_assert(view.is_quorate);
-	/* Its nodes are of no ring that is known: between two, nothing is settled. */
+	/* Between two rings the group doesn't know its ring, so it has no quorum. */
 	quorum.ring = (struct triad_group_ring){0};
 	view = triad_group_view(group, &quorum);
 	ck_assert_uint_eq(view.n_members, 3);

@@ -45,7 +45,8 @@ static void guard_it(void)
 	ck_assert_int_eq(triad_guard_new(fabric, sms, n_sms, &guard), 0);
 }
 
-/* "split 0x202 0x110", "own_way"; "" for what is free. */
+/* The verdict and the nodes lost: "split 0x202 0x110", "own_way"; "" if the port may be
+ * disabled. */
 static const char *judge(uint64_t guid, unsigned number)
 {
 	static char text[256];
@@ -76,7 +77,7 @@ START_TEST(test_guard_own_link_stopped)
 	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 1), "own_way");
-	/* Its other port is nobody's way. */
+	/* No path leads through the SM host's second port. */
 	ck_assert_str_eq(judge(0x202, 1), "");
 	ck_assert_str_eq(judge(0x201, 3), "");
 	ck_assert_str_eq(judge(0x201, 4), "");
@@ -187,7 +188,7 @@ START_TEST(test_guard_split_by_one_or_by_two_stopped)
 	remove_link(0x201, 2);
 	ck_assert_str_eq(judge(0x201, 3), "split 0x202");
 	ck_assert_str_eq(judge(0x202, 3), "split 0x202");
-	/* What is gone is not lost again. */
+	/* The link was removed already: to disable it again cuts nothing off. */
 	ck_assert_str_eq(judge(0x201, 2), "");
 }
 END_TEST
@@ -207,7 +208,7 @@ START_TEST(test_guard_whatever_is_behind_counts)
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202 0x120 0x203 0x110");
 	ck_assert_str_eq(judge(0x202, 3), "split 0x203 0x110");
-	/* A host's own link is taken down on purpose. */
+	/* The guard protects no host from the loss of its own link. */
 	ck_assert_str_eq(judge(0x203, 1), "");
 }
 END_TEST
@@ -260,7 +261,7 @@ START_TEST(test_guard_host_with_two_links_lost_with_the_last)
 	remove_link(0x203, 1);
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202 0x110");
 	ck_assert_str_eq(judge(0x201, 3), "split 0x203");
-	/* Cut off on purpose: it is no reason to leave other links alone. */
+	/* The host was cut off by its own link, so the guard no longer counts it. */
 	remove_link(0x202, 1);
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
 }
@@ -296,7 +297,7 @@ START_TEST(test_guard_link_without_traffic_is_no_other_way)
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
 	ck_assert_str_eq(judge(0x201, 3), "");
-	/* And yet it is a way to what has no other. */
+	/* But it is the only path to that switch. */
 	ck_assert_str_eq(judge(0x201, 4), "split 0x203");
 }
 END_TEST
@@ -382,7 +383,7 @@ START_TEST(test_guard_own_port_not_active_is_a_way)
 }
 END_TEST
 
-/* --- against a walk that knows nothing of trees --- */
+/* --- comparison with a plain search of the graph --- */
 
 #define N_SWITCHES 9
 #define N_HOSTS 8
@@ -396,8 +397,8 @@ static unsigned pick(unsigned n)
 }
 
 struct model {
-	bool is_removed[BED_MAX_NODES * N_PORTS];
-	uint8_t least; /* the state of a link that counts */
+	bool is_removed[FIXTURE_MAX_NODES * N_PORTS];
+	uint8_t least; /* links in a lower port state don't count */
 };
 
 static bool is_switch(uint32_t node)
@@ -405,7 +406,7 @@ static bool is_switch(uint32_t node)
 	return fabric->nodes[node].type == TRIAD_NODE_SWITCH;
 }
 
-static bool is_way(const struct model *model, uint32_t port, uint32_t without)
+static bool is_passable(const struct model *model, uint32_t port, uint32_t without)
 {
 	uint32_t far = fabric->ports[port].remote;
 
@@ -415,7 +416,7 @@ static bool is_way(const struct model *model, uint32_t port, uint32_t without)
 			far == fabric->sm_port);
 }
 
-/* Of a switch all ports are reached, of a host that with the link. */
+/* In a switch the search reaches all ports; in a host, only the port of the link. */
 static void mark_port(bool *is_reached, uint32_t port)
 {
 	const struct triad_fabric_node *node = &fabric->nodes[fabric->ports[port].node];
@@ -438,8 +439,8 @@ static void mark(const struct model *model, uint32_t without, bool *is_reached)
 			bool may_pass = is_switch(fabric->ports[i].node) ||
 				i == fabric->sm_port;
 
-			if (!is_reached[i] || !may_pass || !is_way(model, i, without) ||
-				is_reached[far])
+			if (!is_reached[i] || !may_pass ||
+				!is_passable(model, i, without) || is_reached[far])
 				continue;
 			is_new = true;
 			mark_port(is_reached, far);
@@ -457,12 +458,12 @@ static bool has_reached(const bool *is_reached, uint32_t at)
 	return false;
 }
 
-/* '*n_lost' gets how many nodes. */
+/* Sets '*n_lost' to the number of nodes that can't be reached without the port. */
 static enum triad_guard_verdict find_loss(
 	const struct model *model, uint32_t port, uint32_t *n_lost)
 {
 	uint32_t n = 0, sm = NONE;
-	bool before[BED_MAX_NODES * N_PORTS], after[BED_MAX_NODES * N_PORTS];
+	bool before[FIXTURE_MAX_NODES * N_PORTS], after[FIXTURE_MAX_NODES * N_PORTS];
 
 	mark(model, NONE, before);
 	mark(model, port, after);
@@ -473,7 +474,7 @@ static enum triad_guard_verdict find_loss(
 			sm = fabric->ports[at].node;
 	}
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		/* An SM's port is lost, though its host may have another one. */
+		/* The loss of an SM's port counts, even if its host has another. */
 		n += i == sm ||
 			((i != spared || sm != NONE) && has_reached(before, i) &&
 				!has_reached(after, i));
@@ -544,7 +545,7 @@ static void make_random(void)
 	for (unsigned i = 0; i < n_links; i++) {
 		uint32_t a = random_free_port(is_used), b = random_free_port(is_used);
 
-		/* More of them between switches. */
+		/* No link joins two hosts. */
 		if (a == NONE || b == NONE ||
 			(a / N_PORTS >= N_SWITCHES && b / N_PORTS >= N_SWITCHES))
 			continue;

@@ -69,7 +69,7 @@ START_TEST(test_memory_newer_record_of_port_stays)
 	record.outcome = TRIAD_OUTCOME_REFUSED;
 	ck_assert_int_eq(triad_history_merge(history, &record), 0);
 	ck_assert_uint_eq(triad_history_n(history), 1);
-	/* An old one of another port is news, but not the newest. */
+	/* An older record is taken if it is about another port; it isn't the newest. */
 	old.port = 2;
 	ck_assert_int_eq(triad_history_merge(history, &old), 0);
 	triad_history_newest(history, &term, &number);
@@ -82,8 +82,8 @@ START_TEST(test_memory_newer_record_of_port_stays)
 }
 END_TEST
 
-/* Another build of the program must come to the same: a figure that was computed once,
- * by other code. */
+/* All builds of Triad must compute the same digest.  The expected value was computed by
+ * separate code. */
 START_TEST(test_memory_digest_is_a_known_number)
 {
 	struct triad_history *history = triad_history_new();
@@ -102,7 +102,7 @@ START_TEST(test_memory_digest_is_a_known_number)
 }
 END_TEST
 
-START_TEST(test_memory_digest_tells_every_field)
+START_TEST(test_memory_digest_depends_on_every_field)
 {
 	struct triad_history *ours = triad_history_new();
 	struct triad_record record = a_record(7, 3, 5, 1);
@@ -139,7 +139,8 @@ START_TEST(test_memory_digest_tells_every_field)
 }
 END_TEST
 
-/* As it comes back from a journal or the network. */
+/* The other history gets the record from a line, like those of a journal or the
+ * network. */
 START_TEST(test_memory_text_not_clean_has_digest_of_clean_one)
 {
 	struct triad_history *ours = triad_history_new(), *theirs = triad_history_new();
@@ -158,7 +159,7 @@ START_TEST(test_memory_text_not_clean_has_digest_of_clean_one)
 }
 END_TEST
 
-/* The last records, by the simplest means. */
+/* Compares the history with a search of the whole list. */
 static void check_against_list(const struct triad_history *history,
 	const struct triad_record *records, unsigned n)
 {
@@ -194,7 +195,7 @@ static void merge_all_at(struct triad_history *to, const struct triad_history *f
 			triad_history_merge(to, record);
 }
 
-/* Some of the same number and term, too, which should not be. */
+/* The records include some with equal number and term, which SMs should never write. */
 START_TEST(test_memories_of_same_records_in_any_order_are_same)
 {
 	static struct triad_record records[N_RECORDS];
@@ -209,7 +210,7 @@ START_TEST(test_memories_of_same_records_in_any_order_are_same)
 		for (unsigned n = 0; n < N_RECORDS / 2; n++)
 			triad_history_merge(members[i], &records[pick(N_RECORDS)]);
 	}
-	/* What nobody picked. */
+	/* Each record gets into at least one history. */
 	for (unsigned i = 0; i < N_RECORDS; i++)
 		triad_history_merge(members[pick(N_MEMBERS)], &records[i]);
 	for (unsigned round = 0; round < 2; round++)
@@ -273,7 +274,7 @@ int main(void)
 
 	tcase_add_test(cases, test_memory_newer_record_of_port_stays);
 	tcase_add_test(cases, test_memory_digest_is_a_known_number);
-	tcase_add_test(cases, test_memory_digest_tells_every_field);
+	tcase_add_test(cases, test_memory_digest_depends_on_every_field);
 	tcase_add_test(cases, test_memory_text_not_clean_has_digest_of_clean_one);
 	tcase_add_test(cases, test_memories_of_same_records_in_any_order_are_same);
 	tcase_add_test(cases, test_memory_history_keeps_latest);

@@ -12,7 +12,7 @@
 
 #include "tests/unit/run.h"
 
-/* The linker puts these in the place of the system's. */
+/* The linker replaces the system's functions with these (--wrap). */
 int __real_fdatasync(int fd);
 int __real_ftruncate64(int fd, off_t size);
 int __wrap_fdatasync(int fd);
@@ -98,7 +98,7 @@ static struct triad_record a_record(uint64_t number, uint64_t node_guid)
 	return record;
 }
 
-/* As the plugin does: into the journal, then into the memory. */
+/* Appends to the journal, then to the history, in the same order as the plugin. */
 static int append(uint64_t number, uint64_t node_guid)
 {
 	struct triad_record record = a_record(number, node_guid);
@@ -117,7 +117,7 @@ static void check_has(uint64_t number, uint64_t node_guid)
 	ck_assert_uint_eq(found->number, number);
 }
 
-/* Behind the end of the file. */
+/* Appends octets to the file. */
 static void add_octets(const char *octets)
 {
 	FILE *file = fopen(path, "ab");
@@ -178,7 +178,7 @@ START_TEST(test_journal_torn_last_line_is_left_out_next_one_found)
 }
 END_TEST
 
-/* All of the line but its end was written. */
+/* Only the newline of the last line wasn't written. */
 START_TEST(test_journal_last_line_without_end_counts)
 {
 	ck_assert_int_eq(open_journal(), 0);
@@ -229,7 +229,7 @@ static void limit_size(rlim_t size)
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* More than it may have: lines that say the same again and again, and what was torn. */
+/* Fills the file beyond its maximum with copies of one line, then a torn line. */
 static void fill(void)
 {
 	struct triad_record record = a_record(50, 1);
@@ -244,8 +244,8 @@ static void fill(void)
 	fclose(file);
 }
 
-/* Large, so that the limit leaves libcheck's own files alone.  With '_i', what was
- * written of it can't be taken back. */
+/* The journal is so large that the limit on file sizes doesn't affect libcheck's files.
+ * With '_i', the partial line can't be truncated away. */
 START_TEST(test_journal_full_disk_record_is_not_in_it)
 {
 	off_t size;
@@ -292,7 +292,7 @@ START_TEST(test_journal_sync_fails_record_is_not_in_it)
 }
 END_TEST
 
-/* --- what can't be a journal --- */
+/* --- files that aren't journals --- */
 
 static void check_refused(int error, const char *what)
 {
@@ -386,8 +386,8 @@ START_TEST(test_journal_far_too_large_is_refused)
 }
 END_TEST
 
-/* A later version's records may mean something else: nothing is read, so no port is
- * touched, and the file stays. */
+/* Records of a later version may have another meaning.  The plugin reads none of them,
+ * so it changes no port, and it keeps the file. */
 START_TEST(test_journal_of_a_later_version_is_refused)
 {
 	add_octets("# Triad's journal of ports, version 2\nwhatever\n");
@@ -406,7 +406,7 @@ END_TEST
 
 /* --- trimming --- */
 
-/* Its ports are more than the history has. */
+/* The journal has more records than the history keeps in order. */
 START_TEST(test_journal_too_large_is_trimmed_nothing_lost)
 {
 	struct triad_history_digest before, after;
@@ -432,7 +432,7 @@ START_TEST(test_journal_too_large_is_trimmed_nothing_lost)
 	triad_history_digest(history, &after);
 	ck_assert_mem_eq(&before, &after, sizeof(before));
 	ck_assert_uint_eq(triad_journal_n_bad(journal), 0);
-	/* What was read again and again was taken once. */
+	/* The history has only one of the many equal lines. */
 	ck_assert_uint_eq(triad_history_latest(history, 0)->number, 50);
 	for (uint32_t i = 1; i < TRIAD_HISTORY_N_LATEST; i++)
 		ck_assert_uint_eq(triad_history_latest(history, i)->number, n - i + 1);
@@ -462,7 +462,7 @@ START_TEST(test_journal_trimmed_goes_on)
 }
 END_TEST
 
-/* A folder is where the new file would be; or its disk fails. */
+/* A folder has the name of the new file; or the disk fails. */
 START_TEST(test_journal_trim_fails_file_stays)
 {
 	char beside[160];

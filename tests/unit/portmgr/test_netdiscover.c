@@ -10,8 +10,8 @@
 #include "portmgr/expected/write.h"
 #include "tests/unit/run.h"
 
-/* As ibnetdiscover 5.x prints it; the second switch as with -g, the links of the first
- * as with -f. */
+/* Output of ibnetdiscover 5.x; the second switch as printed with -g, the links of the
+ * first as with -f. */
 static const char output[] =
 	"#\n"
 	"# Topology file: generated on Thu Jan  1 00:00:00 2026\n"
@@ -235,7 +235,7 @@ START_TEST(test_write_as_printed)
 }
 END_TEST
 
-/* Each row is about a port, which is as the row says. */
+/* Checks that each row is about a port, and that the port matches the row. */
 static void check_round_trip(void)
 {
 	struct triad_expected *expected;
@@ -277,7 +277,7 @@ START_TEST(test_written_read_and_placed_fits)
 }
 END_TEST
 
-/* A plug that leads a port's lanes back. */
+/* A loopback plug connects the port to itself. */
 START_TEST(test_written_with_port_linked_to_itself_fits)
 {
 	ck_assert_int_eq(parse("Switch\t1 \"S-1\"\n[1]\t\"S-1\"[1]\n"), 0);
@@ -286,7 +286,7 @@ START_TEST(test_written_with_port_linked_to_itself_fits)
 }
 END_TEST
 
-/* One end of a link disabled, and the SM hasn't seen it at the other. */
+/* One end of a link is disabled; the SM hasn't noticed that at the other end yet. */
 START_TEST(test_written_with_disabled_port_fits)
 {
 	struct triad_fabric_port *port;

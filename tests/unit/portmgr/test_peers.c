@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Real sockets on loopback, several transports in one process.  Each process of these
- * tests has addresses of its own: 127.A.B.C of its number. */
+/* Several transports in one process, with real sockets on loopback.  Each process of
+ * these tests derives its own addresses 127.A.B.C from its process id. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -20,7 +20,7 @@
 #define SILENCE_MS 600
 #define ID(i) (UINT64_C(0x0002c90300000000) + (i) + 1)
 
-static struct fixture beds[N];
+static struct fixture fixtures[N];
 static char key_file[64];
 static const char key[] = "sixteen octets or more";
 
@@ -56,7 +56,7 @@ static void format_own(unsigned i, char text[64])
 static void start_over(unsigned i, uint64_t id, const char *peers,
 	struct triad_carrier *carrier, uint32_t silence_ms)
 {
-	const struct triad_cluster_sink sink = fixture_sink(&beds[i]);
+	const struct triad_cluster_sink sink = fixture_sink(&fixtures[i]);
 	char listen[64];
 	const struct triad_cluster_peers_conf conf = {.id = id,
 		.own = listen,
@@ -66,8 +66,8 @@ static void start_over(unsigned i, uint64_t id, const char *peers,
 		.silence_ms = silence_ms};
 
 	format_own(i, listen);
-	beds[i].cluster = triad_cluster_peers_new(&conf, carrier, &sink, NULL);
-	ck_assert_ptr_nonnull(beds[i].cluster);
+	fixtures[i].cluster = triad_cluster_peers_new(&conf, carrier, &sink, NULL);
+	ck_assert_ptr_nonnull(fixtures[i].cluster);
 }
 
 static void start_as(unsigned i, uint64_t id, const char *peers)
@@ -98,16 +98,17 @@ static void start_all(void)
 	for (unsigned i = 0; i < N; i++)
 		start(i);
 	for (unsigned i = 0; i < N; i++)
-		fixture_wait(fixture_view(&beds[i]).n_members == N);
+		fixture_wait(fixture_view(&fixtures[i]).n_members == N);
 }
 
 static void end_all(void)
 {
 	for (unsigned i = 0; i < N; i++)
-		fixture_end(&beds[i]);
+		fixture_end(&fixtures[i]);
 }
 
-/* A socket of a peer's address, or of none's. */
+/* Opens a socket with the address of peer 'i'; with that of no peer if 'i' isn't in the
+ * list. */
 static int open_as(unsigned i)
 {
 	struct triad_address address;
@@ -151,25 +152,25 @@ START_TEST(test_three_peers_see_each_other_and_get_all_in_order)
 
 	start_all();
 	for (unsigned i = 0; i < N; i++) {
-		struct triad_cluster_view view = fixture_view(&beds[i]);
+		struct triad_cluster_view view = fixture_view(&fixtures[i]);
 
 		ck_assert(view.is_connected && view.is_quorate);
 		ck_assert_uint_eq(view.n_votes_needed, 2);
 		for (unsigned j = 0; j < N; j++)
 			ck_assert_uint_eq(view.members[j], ID(j));
-		ck_assert_str_eq(fixture_status(&beds[i]).trouble, "");
+		ck_assert_str_eq(fixture_status(&fixtures[i]).trouble, "");
 	}
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "%u", i);
-		ck_assert_int_eq(fixture_send(&beds[1], text), 0);
-		fixture_wait(fixture_n_messages(&beds[1]) > i);
+		ck_assert_int_eq(fixture_send(&fixtures[1], text), 0);
+		fixture_wait(fixture_n_messages(&fixtures[1]) > i);
 	}
 	for (unsigned i = 0; i < N; i++) {
-		fixture_wait(fixture_n_messages(&beds[i]) == n);
+		fixture_wait(fixture_n_messages(&fixtures[i]) == n);
 		for (unsigned j = 0; j < n; j++) {
 			snprintf(text, sizeof(text), "%u", j);
-			ck_assert_str_eq(beds[i].messages[j].text, text);
-			ck_assert_uint_eq(beds[i].messages[j].sender, ID(1));
+			ck_assert_str_eq(fixtures[i].messages[j].text, text);
+			ck_assert_uint_eq(fixtures[i].messages[j].sender, ID(1));
 		}
 	}
 	end_all();
@@ -179,26 +180,25 @@ END_TEST
 START_TEST(test_peer_that_ends_leaves_the_view_and_comes_back)
 {
 	start_all();
-	fixture_end(&beds[2]);
-	fixture_wait(fixture_view(&beds[0]).n_members == 2);
-	ck_assert(fixture_view(&beds[0]).is_quorate);
-	fixture_wait(fixture_view(&beds[1]).n_members == 2);
-	fixture_end(&beds[1]);
-	fixture_wait(fixture_view(&beds[0]).n_members == 1);
-	ck_assert(!fixture_view(&beds[0]).is_quorate);
-	ck_assert(fixture_view(&beds[0]).is_connected);
+	fixture_end(&fixtures[2]);
+	fixture_wait(fixture_view(&fixtures[0]).n_members == 2);
+	ck_assert(fixture_view(&fixtures[0]).is_quorate);
+	fixture_wait(fixture_view(&fixtures[1]).n_members == 2);
+	fixture_end(&fixtures[1]);
+	fixture_wait(fixture_view(&fixtures[0]).n_members == 1);
+	ck_assert(!fixture_view(&fixtures[0]).is_quorate);
+	ck_assert(fixture_view(&fixtures[0]).is_connected);
 	start(1);
 	start(2);
 	for (unsigned i = 0; i < N; i++)
-		fixture_wait(fixture_view(&beds[i]).n_members == N);
-	ck_assert_int_eq(fixture_send(&beds[2], "again"), 0);
+		fixture_wait(fixture_view(&fixtures[i]).n_members == N);
+	ck_assert_int_eq(fixture_send(&fixtures[2], "again"), 0);
 	for (unsigned i = 0; i < N; i++)
-		fixture_wait(fixture_n_messages(&beds[i]) == 1);
+		fixture_wait(fixture_n_messages(&fixtures[i]) == 1);
 	end_all();
 }
 END_TEST
 
-/* What a peer would send, made right or wrong. */
 static uint64_t draw(void *context)
 {
 	uint64_t value;
@@ -231,7 +231,7 @@ static size_t make_hello(
 	return triad_seal_make(&seal, &peer, TRIAD_SEAL_KEEPALIVE, NULL, 0, octets);
 }
 
-START_TEST(test_datagrams_that_are_wrong_are_counted_and_harm_nobody)
+START_TEST(test_invalid_datagrams_are_counted_and_harm_no_peer)
 {
 	uint8_t octets[TRIAD_SEAL_MAX_SIZE], large[2000] = "TrCl";
 	size_t size;
@@ -239,27 +239,27 @@ START_TEST(test_datagrams_that_are_wrong_are_counted_and_harm_nobody)
 
 	start(0);
 	start(1);
-	fixture_wait(fixture_view(&beds[0]).n_members == 2);
+	fixture_wait(fixture_view(&fixtures[0]).n_members == 2);
 	fd = open_as(2);
 	size = make_hello(octets, 2, 0);
 	send_raw(fd, 0, octets, size - 1);
 	send_raw(fd, 0, octets, 40);
 	send_raw(fd, 0, octets, 0);
 	send_raw(fd, 0, large, sizeof(large));
-	fixture_wait(fixture_status(&beds[0]).n_malformed == 4);
+	fixture_wait(fixture_status(&fixtures[0]).n_malformed == 4);
 	octets[50] ^= 1;
 	send_raw(fd, 0, octets, size);
-	fixture_wait(fixture_status(&beds[0]).n_forged == 1);
-	ck_assert(has_trouble(&beds[0], "isn't authentic"));
+	fixture_wait(fixture_status(&fixtures[0]).n_forged == 1);
+	ck_assert(has_trouble(&fixtures[0], "isn't authentic"));
 	close(fd);
 	fd = open_as(3);
 	octets[50] ^= 1;
 	send_raw(fd, 0, octets, size);
-	fixture_wait(fixture_status(&beds[0]).n_unknown_senders == 1);
+	fixture_wait(fixture_status(&fixtures[0]).n_unknown_senders == 1);
 	close(fd);
-	ck_assert_uint_eq(fixture_view(&beds[0]).n_members, 2);
-	fixture_end(&beds[0]);
-	fixture_end(&beds[1]);
+	ck_assert_uint_eq(fixture_view(&fixtures[0]).n_members, 2);
+	fixture_end(&fixtures[0]);
+	fixture_end(&fixtures[1]);
 }
 END_TEST
 
@@ -272,7 +272,7 @@ static void note(struct triad_carrier *carrier, const struct triad_address *from
 	n_noted++;
 }
 
-/* UDP that is told of what is authentic. */
+/* A UDP carrier that counts the transport's reports of authentic datagrams. */
 static struct triad_carrier *noting_carrier(void)
 {
 	static struct triad_carrier_ops ops;
@@ -293,7 +293,7 @@ static void become_member(int fd)
 	struct triad_seal seal;
 
 	play_peer(&seal, &peer, 1, 0);
-	while (fixture_view(&beds[0]).n_members < 2) {
+	while (fixture_view(&fixtures[0]).n_members < 2) {
 		ssize_t size = recv(fd, octets, sizeof(octets), 0);
 
 		ck_assert_int_gt(size, 0);
@@ -313,17 +313,18 @@ START_TEST(test_hello_of_a_member_does_not_lead_its_datagrams_away)
 
 	start_over(0, ID(0), list_of(N), noting_carrier(), UINT32_MAX);
 	become_member(fd);
-	/* Datagrams come in order: what is counted came after all before it. */
+	/* Datagrams arrive in order: when a malformed one is counted, the peer has
+	 * processed all before it. */
 	send_raw(fd, 0, hello, 40);
-	fixture_wait(fixture_status(&beds[0]).n_malformed == 1);
+	fixture_wait(fixture_status(&fixtures[0]).n_malformed == 1);
 	n_before = n_noted;
 	ck_assert_uint_gt(n_before, 0);
 	send_raw(fd, 0, hello, size);
 	send_raw(fd, 0, hello, 40);
-	fixture_wait(fixture_status(&beds[0]).n_malformed == 2);
+	fixture_wait(fixture_status(&fixtures[0]).n_malformed == 2);
 	ck_assert_uint_eq(n_noted, n_before);
 	close(fd);
-	fixture_end(&beds[0]);
+	fixture_end(&fixtures[0]);
 }
 END_TEST
 
@@ -334,7 +335,7 @@ START_TEST(test_future_version_is_counted_and_reported)
 	int fd;
 
 	start(0);
-	fixture_wait(fixture_view(&beds[0]).is_connected);
+	fixture_wait(fixture_view(&fixtures[0]).is_connected);
 	fd = open_as(2);
 	make_hello(octets, 2, 0);
 	octets[4] = 2;
@@ -354,10 +355,10 @@ START_TEST(test_future_version_is_counted_and_reported)
 	}
 	hmac_sha256_digest(&mac, 32, octets + 48);
 	send_raw(fd, 0, octets, 80);
-	fixture_wait(fixture_status(&beds[0]).n_versions == 1);
-	fixture_wait(has_trouble(&beds[0], "another version"));
+	fixture_wait(fixture_status(&fixtures[0]).n_versions == 1);
+	fixture_wait(has_trouble(&fixtures[0], "another version"));
 	close(fd);
-	fixture_end(&beds[0]);
+	fixture_end(&fixtures[0]);
 }
 END_TEST
 
@@ -376,7 +377,8 @@ static void connect_to(int fd, unsigned to)
 
 static atomic_bool flood_ends;
 
-/* More than the thread can take: connected, and many by one call. */
+/* Sends faster than the peer's thread can receive: on a connected socket, many
+ * datagrams per system call. */
 static void *flood(void *argument)
 {
 	uint8_t octets[TRIAD_SEAL_MAX_SIZE] = "TrCl";
@@ -400,41 +402,41 @@ START_TEST(test_flood_does_not_keep_peers_from_each_other)
 	for (unsigned i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, flood, &fd);
 	start(0);
-	fixture_wait(fixture_status(&beds[0]).n_forged > 1000);
+	fixture_wait(fixture_status(&fixtures[0]).n_forged > 1000);
 	for (unsigned i = 0; i < 20; i++) {
-		ck_assert_int_eq(fixture_send(&beds[0], "own"), 0);
-		fixture_wait(fixture_n_messages(&beds[0]) > i);
+		ck_assert_int_eq(fixture_send(&fixtures[0], "own"), 0);
+		fixture_wait(fixture_n_messages(&fixtures[0]) > i);
 	}
 	flood_ends = true;
 	for (unsigned i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	start(1);
-	fixture_wait(fixture_view(&beds[0]).n_members == 2);
+	fixture_wait(fixture_view(&fixtures[0]).n_members == 2);
 	close(fd);
-	fixture_end(&beds[0]);
-	fixture_end(&beds[1]);
+	fixture_end(&fixtures[0]);
+	fixture_end(&fixtures[1]);
 }
 END_TEST
 
-/* --- what is told to mend --- */
+/* --- faults that the status reports with a remedy --- */
 
-START_TEST(test_key_that_others_can_read_is_refused_until_mended)
+START_TEST(test_key_that_others_can_read_is_refused_until_its_mode_is_changed)
 {
 	static const mode_t modes[] = {0640, 0620, 0604, 0602};
 
 	for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		write_key(key, modes[i]);
 		start(0);
-		fixture_wait(has_trouble(&beds[0], "chmod 600"));
-		ck_assert(has_trouble(&beds[0], key_file));
-		ck_assert(!fixture_view(&beds[0]).is_connected);
-		ck_assert(!fixture_view(&beds[0]).is_quorate);
-		ck_assert_uint_eq(fixture_view(&beds[0]).n_members, 1);
-		ck_assert_int_eq(fixture_send(&beds[0], "x"), ENOTCONN);
+		fixture_wait(has_trouble(&fixtures[0], "chmod 600"));
+		ck_assert(has_trouble(&fixtures[0], key_file));
+		ck_assert(!fixture_view(&fixtures[0]).is_connected);
+		ck_assert(!fixture_view(&fixtures[0]).is_quorate);
+		ck_assert_uint_eq(fixture_view(&fixtures[0]).n_members, 1);
+		ck_assert_int_eq(fixture_send(&fixtures[0], "x"), ENOTCONN);
 		write_key(key, 0600);
-		fixture_wait(fixture_view(&beds[0]).is_connected);
-		fixture_wait(!*fixture_status(&beds[0]).trouble);
-		fixture_end(&beds[0]);
+		fixture_wait(fixture_view(&fixtures[0]).is_connected);
+		fixture_wait(!*fixture_status(&fixtures[0]).trouble);
+		fixture_end(&fixtures[0]);
 	}
 }
 END_TEST
@@ -444,24 +446,24 @@ START_TEST(test_key_missing_short_long_or_no_file_is_refused)
 	static char text[4098];
 
 	start(0);
-	fixture_wait(fixture_view(&beds[0]).is_connected);
-	fixture_end(&beds[0]);
+	fixture_wait(fixture_view(&fixtures[0]).is_connected);
+	fixture_end(&fixtures[0]);
 	unlink(key_file);
 	start(0);
-	fixture_wait(has_trouble(&beds[0], "No such file"));
+	fixture_wait(has_trouble(&fixtures[0], "No such file"));
 	write_key("fifteen octets.", 0600);
-	fixture_wait(has_trouble(&beds[0], "fewer octets"));
+	fixture_wait(has_trouble(&fixtures[0], "fewer octets"));
 	memset(text, 'x', 4097);
 	write_key(text, 0600);
-	fixture_wait(has_trouble(&beds[0], "more octets"));
+	fixture_wait(has_trouble(&fixtures[0], "more octets"));
 	unlink(key_file);
 	ck_assert_int_eq(mkfifo(key_file, 0600), 0);
-	fixture_wait(has_trouble(&beds[0], "isn't a regular file"));
+	fixture_wait(has_trouble(&fixtures[0], "isn't a regular file"));
 	unlink(key_file);
 	text[4096] = '\0';
 	write_key(text, 0600);
-	fixture_wait(fixture_view(&beds[0]).is_connected);
-	fixture_end(&beds[0]);
+	fixture_wait(fixture_view(&fixtures[0]).is_connected);
+	fixture_end(&fixtures[0]);
 }
 END_TEST
 
@@ -471,8 +473,8 @@ START_TEST(test_key_of_another_user_is_refused)
 		return;
 	ck_assert_int_eq(chown(key_file, 65534, 0), 0);
 	start(0);
-	fixture_wait(has_trouble(&beds[0], "belongs to user 65534: chown root"));
-	fixture_end(&beds[0]);
+	fixture_wait(has_trouble(&fixtures[0], "belongs to user 65534: chown root"));
+	fixture_end(&fixtures[0]);
 }
 END_TEST
 
@@ -481,16 +483,16 @@ START_TEST(test_peers_list_that_is_wrong_is_reported)
 	char list[512];
 
 	start_as(2, ID(2), list_of(2));
-	fixture_wait(has_trouble(&beds[2], "lack this host's own address"));
-	ck_assert(!fixture_view(&beds[2]).is_connected);
-	fixture_end(&beds[2]);
+	fixture_wait(has_trouble(&fixtures[2], "lack this host's own address"));
+	ck_assert(!fixture_view(&fixtures[2]).is_connected);
+	fixture_end(&fixtures[2]);
 	snprintf(list, sizeof(list), "%s; 127.0.0.1:7; 127.0.0.1:7", list_of(2));
 	start_as(0, ID(0), list);
-	fixture_wait(has_trouble(&beds[0], "twice"));
-	fixture_end(&beds[0]);
+	fixture_wait(has_trouble(&fixtures[0], "twice"));
+	fixture_end(&fixtures[0]);
 	start_as(0, ID(0), "somebody:7");
-	fixture_wait(has_trouble(&beds[0], "somebody:7"));
-	fixture_end(&beds[0]);
+	fixture_wait(has_trouble(&fixtures[0], "somebody:7"));
+	fixture_end(&fixtures[0]);
 }
 END_TEST
 
@@ -499,13 +501,13 @@ START_TEST(test_port_in_use_is_tried_again)
 	int fd = open_as(0);
 
 	start(0);
-	fixture_wait(has_trouble(&beds[0], "Address already in use"));
-	ck_assert(!fixture_view(&beds[0]).is_connected);
+	fixture_wait(has_trouble(&fixtures[0], "Address already in use"));
+	ck_assert(!fixture_view(&fixtures[0]).is_connected);
 	close(fd);
-	fixture_wait(fixture_view(&beds[0]).is_connected);
-	fixture_wait(!*fixture_status(&beds[0]).trouble);
-	ck_assert_uint_ge(fixture_status(&beds[0]).n_reconnects, 1);
-	fixture_end(&beds[0]);
+	fixture_wait(fixture_view(&fixtures[0]).is_connected);
+	fixture_wait(!*fixture_status(&fixtures[0]).trouble);
+	ck_assert_uint_ge(fixture_status(&fixtures[0]).n_reconnects, 1);
+	fixture_end(&fixtures[0]);
 }
 END_TEST
 
@@ -513,14 +515,14 @@ START_TEST(test_peer_with_this_ones_id_is_no_member)
 {
 	start(0);
 	start_as(1, ID(0), list_of(N));
-	fixture_wait(has_trouble(&beds[0], "port GUID"));
-	fixture_wait(has_trouble(&beds[1], "port GUID"));
-	ck_assert_uint_gt(fixture_status(&beds[0]).n_unknown_senders, 0);
+	fixture_wait(has_trouble(&fixtures[0], "port GUID"));
+	fixture_wait(has_trouble(&fixtures[1], "port GUID"));
+	ck_assert_uint_gt(fixture_status(&fixtures[0]).n_unknown_senders, 0);
 	start(2);
-	/* It takes one of them: the one that it heard first. */
-	fixture_wait(fixture_view(&beds[2]).n_members == 2);
-	fixture_wait(fixture_status(&beds[2]).n_unknown_senders > 0);
-	ck_assert_uint_eq(fixture_view(&beds[0]).members[0], ID(0));
+	/* Peer 2 accepts only the peer from which it received first. */
+	fixture_wait(fixture_view(&fixtures[2]).n_members == 2);
+	fixture_wait(fixture_status(&fixtures[2]).n_unknown_senders > 0);
+	ck_assert_uint_eq(fixture_view(&fixtures[0]).members[0], ID(0));
 	end_all();
 }
 END_TEST
@@ -528,11 +530,11 @@ END_TEST
 START_TEST(test_list_of_one_is_a_majority_of_its_own)
 {
 	start_as(0, ID(0), list_of(1));
-	fixture_wait(fixture_view(&beds[0]).is_quorate);
-	ck_assert_uint_eq(fixture_view(&beds[0]).n_votes_needed, 1);
-	ck_assert_int_eq(fixture_send(&beds[0], "x"), 0);
-	fixture_wait(fixture_n_messages(&beds[0]) == 1);
-	fixture_end(&beds[0]);
+	fixture_wait(fixture_view(&fixtures[0]).is_quorate);
+	ck_assert_uint_eq(fixture_view(&fixtures[0]).n_votes_needed, 1);
+	ck_assert_int_eq(fixture_send(&fixtures[0], "x"), 0);
+	fixture_wait(fixture_n_messages(&fixtures[0]) == 1);
+	fixture_end(&fixtures[0]);
 }
 END_TEST
 
@@ -543,12 +545,12 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_three_peers_see_each_other_and_get_all_in_order);
 	tcase_add_test(cases, test_peer_that_ends_leaves_the_view_and_comes_back);
-	tcase_add_test(
-		cases, test_datagrams_that_are_wrong_are_counted_and_harm_nobody);
+	tcase_add_test(cases, test_invalid_datagrams_are_counted_and_harm_no_peer);
 	tcase_add_test(cases, test_hello_of_a_member_does_not_lead_its_datagrams_away);
 	tcase_add_test(cases, test_future_version_is_counted_and_reported);
 	tcase_add_test(cases, test_flood_does_not_keep_peers_from_each_other);
-	tcase_add_test(cases, test_key_that_others_can_read_is_refused_until_mended);
+	tcase_add_test(cases,
+		test_key_that_others_can_read_is_refused_until_its_mode_is_changed);
 	tcase_add_test(cases, test_key_missing_short_long_or_no_file_is_refused);
 	tcase_add_test(cases, test_key_of_another_user_is_refused);
 	tcase_add_test(cases, test_peers_list_that_is_wrong_is_reported);

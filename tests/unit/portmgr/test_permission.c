@@ -8,7 +8,7 @@
 #define DEADLINE_US 5000000u
 #define TERM 42u
 
-static const struct triad_permission_facts good = {
+static const struct triad_permission_facts permitting = {
 	.is_on = true,
 	.is_connected = true,
 	.is_quorate = true,
@@ -78,7 +78,7 @@ static void spoil(struct triad_permission_facts *facts, unsigned reason)
 /* Row: E6, E7 */
 START_TEST(test_permission_with_one_fact_against_has_that_reason_alone)
 {
-	struct triad_permission_facts facts = good;
+	struct triad_permission_facts facts = permitting;
 	struct triad_permission permission;
 
 	spoil(&facts, (unsigned)_i);
@@ -93,7 +93,7 @@ END_TEST
 
 START_TEST(test_permission_with_two_facts_against_has_both)
 {
-	struct triad_permission_facts facts = good;
+	struct triad_permission_facts facts = permitting;
 
 	spoil(&facts, 4);
 	spoil(&facts, 13);
@@ -105,14 +105,14 @@ END_TEST
 START_TEST(test_permission_with_all_for_is_given_to_the_microsecond)
 {
 	struct triad_permission permission =
-		triad_permission_judge(&good, DEADLINE_US - 1);
-	struct triad_permission_facts unchecked = good;
+		triad_permission_judge(&permitting, DEADLINE_US - 1);
+	struct triad_permission_facts unchecked = permitting;
 
 	ck_assert(permission.is_given);
 	ck_assert_uint_eq(permission.reasons, 0);
 	ck_assert_uint_eq(permission.term, TERM);
 	ck_assert_uint_eq(permission.deadline_us, DEADLINE_US);
-	permission = triad_permission_judge(&good, DEADLINE_US);
+	permission = triad_permission_judge(&permitting, DEADLINE_US);
 	ck_assert(!permission.is_given);
 	ck_assert_uint_eq(permission.reasons, TRIAD_PERMISSION_EXPIRED);
 	unchecked.check = TRIAD_CHECK_OFF;
@@ -120,10 +120,11 @@ START_TEST(test_permission_with_all_for_is_given_to_the_microsecond)
 }
 END_TEST
 
-/* The reader is to know that nobody took it away. */
-START_TEST(test_permission_after_a_lease_that_ran_out_says_so)
+/* The reasons show the operator that the lease ran out, and that no other SM took
+ * it. */
+START_TEST(test_permission_after_a_lease_that_ran_out_has_that_reason)
 {
-	struct triad_permission_facts facts = good;
+	struct triad_permission_facts facts = permitting;
 
 	facts.is_holder = false;
 	facts.has_run_out = true;
@@ -135,22 +136,24 @@ END_TEST
 /* Row: E12 */
 START_TEST(test_permission_for_an_act_of_another_term_is_not_given)
 {
-	ck_assert(triad_permission_judge_term(&good, TERM, 0).is_given);
-	ck_assert(!triad_permission_judge_term(&good, TERM - 1, 0).is_given);
-	ck_assert_uint_eq(triad_permission_judge_term(&good, TERM + 1, 0).reasons,
+	ck_assert(triad_permission_judge_term(&permitting, TERM, 0).is_given);
+	ck_assert(!triad_permission_judge_term(&permitting, TERM - 1, 0).is_given);
+	ck_assert_uint_eq(triad_permission_judge_term(&permitting, TERM + 1, 0).reasons,
 		TRIAD_PERMISSION_NOT_ELECTED);
-	ck_assert(!triad_permission_judge_term(&good, TERM, DEADLINE_US).is_given);
+	ck_assert(
+		!triad_permission_judge_term(&permitting, TERM, DEADLINE_US).is_given);
 }
 END_TEST
 
-/* Able is who could hold the lease: what the cluster or OpenSM do does not matter. */
+/* An SM is able if nothing of its own keeps it from holding the lease; the state of the
+ * cluster and of OpenSM doesn't matter. */
 START_TEST(test_able_is_who_has_no_reason_of_its_own)
 {
 	const uint32_t own = TRIAD_PERMISSION_OFF | TRIAD_PERMISSION_WITNESS |
 		TRIAD_PERMISSION_BLACKLISTED | TRIAD_PERMISSION_CHECK_NO |
 		TRIAD_PERMISSION_CHECK_MISSING | TRIAD_PERMISSION_OLD_CONFIG |
 		TRIAD_PERMISSION_OTHER_CONFIG | TRIAD_PERMISSION_PORTS_DOWN;
-	struct triad_permission_facts facts = good;
+	struct triad_permission_facts facts = permitting;
 
 	spoil(&facts, (unsigned)_i);
 	ck_assert_int_eq(triad_permission_is_able(&facts), !(own >> _i & 1));
@@ -185,7 +188,8 @@ int main(void)
 		TRIAD_PERMISSION_N_REASONS);
 	tcase_add_test(cases, test_permission_with_two_facts_against_has_both);
 	tcase_add_test(cases, test_permission_with_all_for_is_given_to_the_microsecond);
-	tcase_add_test(cases, test_permission_after_a_lease_that_ran_out_says_so);
+	tcase_add_test(
+		cases, test_permission_after_a_lease_that_ran_out_has_that_reason);
 	tcase_add_test(cases, test_permission_for_an_act_of_another_term_is_not_given);
 	tcase_add_loop_test(cases, test_able_is_who_has_no_reason_of_its_own, 0,
 		TRIAD_PERMISSION_N_REASONS);

@@ -75,7 +75,7 @@ static void expect(const char *rows)
 
 static const char *words = "as it was recorded";
 
-/* What is remembered next. */
+/* Sets the text of the next record that the test adds to the history. */
 static void remember_words(const char *text)
 {
 	words = text;
@@ -142,7 +142,7 @@ static void add_item(GString *text, const struct triad_plan_item *item)
 	g_string_append(text, "\n");
 }
 
-/* An item a line. */
+/* The items of the plan, one per line. */
 static const char *planned(void)
 {
 	static GString *text;
@@ -294,7 +294,7 @@ START_TEST(test_plan_under_test_tested_until_admitted)
 	fixture_build(OWN + 1);
 	set_state(0x201, 3, TRIAD_PORT_INIT);
 	expect("leaf-01,2,test\nleaf-01,3,test\nleaf-01,6,test\n");
-	/* What is active is taken down first; nothing is there at port 6. */
+	/* The active link must go down before its test; port 6 has no link to test. */
 	ck_assert_str_eq(planned(), "201/2 test active\n201/3 test\n");
 	ck_assert_str_eq(describe(0x201, 2),
 		"expected to be tested; its link is active, and is taken down first");
@@ -303,11 +303,11 @@ START_TEST(test_plan_under_test_tested_until_admitted)
 		TRIAD_REASON_EXPECTED);
 	remember(0x201, 3, 0x121, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_EXPECTED);
-	/* The other one was down since. */
+	/* Port 2 was admitted; port 3 went down after its admission. */
 	ck_assert_str_eq(planned(), "201/3 test\n");
 	set_state(0x201, 3, TRIAD_PORT_ARMED);
 	ck_assert_str_eq(planned(), "");
-	/* Another component. */
+	/* The record is about another component than the one that is plugged in. */
 	remember(0x201, 2, 0x112, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_EXPECTED);
 	ck_assert_str_eq(planned(), "201/2 test active\n");
@@ -340,7 +340,7 @@ START_TEST(test_plan_failed_test_disabled_with_its_reason)
 		TRIAD_REASON_QUALITY);
 	remember(0x201, 3, 0x121, TRIAD_ACTION_DISABLE, TRIAD_OUTCOME_REFUSED,
 		TRIAD_REASON_MISWIRED);
-	/* Words that this very plan gave when it was made before. */
+	/* The record has the text that an earlier plan gave. */
 	remember_words("it failed: it failed: there was nothing");
 	remember(0x201, 6, 0, TRIAD_ACTION_FAIL, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_PRESENCE);
@@ -352,7 +352,7 @@ START_TEST(test_plan_failed_test_disabled_with_its_reason)
 		"201/6 disable presence\n");
 	ck_assert_str_eq(describe(0x201, 2), "it failed: as it was recorded");
 	ck_assert_str_eq(describe(0x201, 6), "it failed: there was nothing");
-	/* It fits now; what was found then is told. */
+	/* The port matches now; the text still gives the recorded result. */
 	ck_assert_str_eq(describe(0x201, 3), "it failed: as it was recorded");
 }
 END_TEST
@@ -451,7 +451,7 @@ START_TEST(test_plan_second_of_two_links_guarded)
 		"expected disabled; its link is active, and is phased out -- not done: "
 		"leaf-02 (0x0000000000000202) and host-0004 (0x0000000000000140) could "
 		"no longer be reached; 'port approve NODE PORT' overrides this");
-	/* Though no row names what is behind. */
+	/* The guard also protects nodes that no row names. */
 	expect("spine-01,3,disabled\nspine-01,4,disabled\n");
 	ck_assert_str_eq(
 		planned(), "301/3 disable active\n301/4 disable !split active\n");
@@ -463,7 +463,7 @@ START_TEST(test_plan_links_tested_one_after_the_other)
 	fixture_build(OWN + 1);
 	expect("leaf-02,7,test\nleaf-02,8,test\n");
 	ck_assert_str_eq(planned(), "202/7 test active\n202/8 test !split active\n");
-	/* The first one is held back while it is tested. */
+	/* The first link stays in INIT while it is tested. */
 	set_state(0x202, 7, TRIAD_PORT_INIT);
 	ck_assert_str_eq(planned(), "202/7 test\n202/8 test !split active\n");
 	remember(0x202, 7, 0x301, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
@@ -490,7 +490,7 @@ START_TEST(test_plan_guard_overridden_by_hand)
 		"expected disabled; its link is active, and is phased out -- approved by "
 		"hand: leaf-02 (0x0000000000000202) and host-0004 (0x0000000000000140) "
 		"could no longer be reached");
-	/* Something else is behind it than what was approved. */
+	/* The user approved the loss of another number of nodes. */
 	overrides[1].n_lost = 1;
 	make();
 	ck_assert(!triad_plan_find(plan, 0x301, 4)->is_overridden);
@@ -508,7 +508,7 @@ START_TEST(test_plan_both_ends_disabled_at_the_nearer_one)
 	ck_assert_str_eq(
 		describe(0x202, 7), "the other end of the link is disabled instead");
 	ck_assert_uint_eq(triad_plan_n_open(plan), 2);
-	/* One that is to be tested is no reason to leave the other one. */
+	/* A test at one end doesn't replace the disabling of the other end. */
 	expect("leaf-02,7,disabled\nspine-01,3,test\n");
 	ck_assert_str_eq(planned(), "202/7 disable active\n301/3 test active\n");
 }
@@ -583,7 +583,7 @@ START_TEST(test_plan_more_links_than_walks_later)
 	fixture_build(OWN + 1);
 	expect(text->str);
 	g_string_free(text, TRUE);
-	/* What must not go takes none of the walks. */
+	/* Links that the guard protects use up no walks. */
 	input.n_sm_guids = 2;
 	sms[0] = 0x500;
 	sms[1] = 0x500 + 2 * TRIAD_PLAN_MAX_WALKS - 1;
@@ -592,7 +592,7 @@ START_TEST(test_plan_more_links_than_walks_later)
 		n += plan->items[i].note == TRIAD_NOTE_LATER;
 	ck_assert_uint_eq(n, TRIAD_PLAN_MAX_WALKS - 2);
 	ck_assert_uint_eq(plan->n_guarded, 2);
-	/* A host's link takes no walk. */
+	/* A host's link uses up no walk either. */
 	ck_assert_uint_eq(triad_plan_n_open(plan), TRIAD_PLAN_MAX_WALKS + 1);
 	ck_assert_uint_eq(plan->items[1].guard, TRIAD_GUARD_SM_PATH);
 	ck_assert_uint_eq(plan->items[1 + TRIAD_PLAN_MAX_WALKS].note, TRIAD_NOTE_NONE);
@@ -623,7 +623,8 @@ START_TEST(test_plan_memory_short_no_plan)
 	int error;
 
 	fixture_build(OWN + 1);
-	/* With a name that isn't where it should be, and an SM. */
+	/* The table has a name that is found at another port, and there is another
+	 * SM. */
 	expect("leaf-01,2,disabled\nleaf-01,3,enabled,name=host-0004;port=2\n");
 	input.n_sm_guids = 1;
 	sms[0] = 0x141;

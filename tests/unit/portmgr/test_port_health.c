@@ -20,7 +20,7 @@ static void begin(void)
 	ck_assert_uint_eq(health.n_good, 2);
 }
 
-/* Gets worse, and counts as such. */
+/* A port goes down, and the count of good ports follows after WORSE_US. */
 static void worsen(void)
 {
 	ck_assert(!look_after(1, 1));
@@ -30,7 +30,7 @@ static void worsen(void)
 	ck_assert_uint_eq(health.n_good, 1);
 }
 
-/* Gets better, and counts as such after just 'us'. */
+/* The port comes up, and the count of good ports follows after exactly 'us'. */
 static void recover(uint64_t us)
 {
 	ck_assert(!look_after(1, 2));
@@ -126,7 +126,7 @@ START_TEST(test_port_health_not_quiet_for_long_enough_remembers)
 	worsen();
 	look_after(1, 2);
 	look_after(TRIAD_PORT_HEALTH_BETTER_US, 2);
-	/* It was worse so long ago when it is worse again. */
+	/* The port goes down again just before the last time is forgotten. */
 	look_after(TRIAD_PORT_HEALTH_MAX_US - TRIAD_PORT_HEALTH_BETTER_US -
 			TRIAD_PORT_HEALTH_WORSE_US - 3,
 		2);

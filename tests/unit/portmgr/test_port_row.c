@@ -91,7 +91,8 @@ START_TEST(test_row_is_read_as_it_was_written)
 		ck_assert(triad_port_row_get(octets, size, &read));
 		check_same(&row, &read);
 		ck_assert(!triad_port_rows_head_get(octets, size, &head));
-		/* It has no octet too many, and one behind it is a later version's. */
+		/* Every octet is needed; octets after the end may be a later
+		 * version's. */
 		ck_assert(!triad_port_row_get(octets, size - 1, &read));
 		ck_assert(triad_port_row_get(octets, size + 1, &read));
 	}
@@ -133,7 +134,7 @@ START_TEST(test_octets_that_are_others_do_no_harm)
 				(uint8_t)random_next(&seed);
 		if (!triad_port_row_get(octets, size, &read))
 			continue;
-		/* What is shown has an end, and drives no terminal. */
+		/* The text is terminated and has no control characters. */
 		ck_assert_uint_lt(strlen(read.text), sizeof(read.text));
 		ck_assert_uint_eq(triad_text_check(read.text, strlen(read.text)),
 			strlen(read.text));

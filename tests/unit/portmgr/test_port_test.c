@@ -21,7 +21,7 @@ static const struct triad_test_conf usual = {.steps = ALL,
 	.max_errors = 5};
 static const struct triad_test_expected wanted = {
 	.width = 2, .speed = 5, .ping = true, .name = "host-*"};
-static const struct triad_test_seen good = {
+static const struct triad_test_seen as_expected = {
 	.is_linked = true, .width = 2, .speed = 5, .remote_guid = 7};
 
 static struct triad_port_test test;
@@ -36,7 +36,7 @@ static void begin(uint32_t steps)
 	triad_port_test_begin(&test, &conf, &wanted, now_us);
 }
 
-static enum triad_test_request wish(void)
+static enum triad_test_request request(void)
 {
 	uint64_t until_us;
 	enum triad_test_request what =
@@ -54,7 +54,7 @@ static void look(struct triad_test_seen seen)
 
 static struct triad_test_seen active(void)
 {
-	struct triad_test_seen seen = good;
+	struct triad_test_seen seen = as_expected;
 
 	seen.is_active = true;
 	return seen;
@@ -66,14 +66,14 @@ static void check_state(enum triad_test_state state, enum triad_test_step step)
 		test.state, triad_test_step_name(test.step), test.text);
 }
 
-/* Words that the text must have. */
+/* Checks that the text contains both words. */
 static void check_text(const char *a, const char *b)
 {
 	ck_assert_msg(strstr(test.text, a) && strstr(test.text, b), "%s", test.text);
 }
 
-/* Until there is a wish. */
-static enum triad_test_request next_wish(void)
+/* Advances the time until the test requests something. */
+static enum triad_test_request next_request(void)
 {
 	uint64_t until_us;
 	enum triad_test_request what;
@@ -86,12 +86,13 @@ static enum triad_test_request next_wish(void)
 	return what;
 }
 
-/* SMPs answered by 'name' until another wish comes. */
+/* Answers SMPs with the node description 'name' until the test requests something
+ * else. */
 static enum triad_test_request answer_smps(const char *name)
 {
 	enum triad_test_request what;
 
-	while ((what = next_wish()) == TRIAD_TEST_SEND_SMP) {
+	while ((what = next_request()) == TRIAD_TEST_SEND_SMP) {
 		now_us += 1000;
 		triad_port_test_smp(&test, name, now_us);
 	}
@@ -100,22 +101,22 @@ static enum triad_test_request answer_smps(const char *name)
 
 static void begin_quality(void)
 {
-	look(good);
-	ck_assert_int_eq(wish(), TRIAD_TEST_READ_NEAR);
+	look(as_expected);
+	ck_assert_int_eq(request(), TRIAD_TEST_READ_NEAR);
 	triad_port_test_near(&test, 10, now_us);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_QUALITY);
 }
 
-/* As far as the far end's first reading. */
+/* Begins an admission, up to the request to read the far end's counters. */
 static void begin_admission(void)
 {
 	begin(ONLY(TRIAD_TEST_ADMISSION));
-	look(good);
-	ck_assert_int_eq(wish(), TRIAD_TEST_ADMIT);
-	ck_assert_int_eq(wish(), TRIAD_TEST_ADMIT);
+	look(as_expected);
+	ck_assert_int_eq(request(), TRIAD_TEST_ADMIT);
+	ck_assert_int_eq(request(), TRIAD_TEST_ADMIT);
 	look(active());
-	ck_assert_int_eq(wish(), TRIAD_TEST_READ_FAR);
-	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
+	ck_assert_int_eq(request(), TRIAD_TEST_READ_FAR);
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
 }
 
 /* Row: E10 */
@@ -128,17 +129,17 @@ START_TEST(test_port_good_in_all_steps_passes)
 	ck_assert_uint_le(test.n_answered, 11);
 	triad_port_test_near(&test, 15, now_us);
 	/* The name is known already. */
-	ck_assert_int_eq(wish(), TRIAD_TEST_ADMIT);
+	ck_assert_int_eq(request(), TRIAD_TEST_ADMIT);
 	look(active());
-	ck_assert_int_eq(wish(), TRIAD_TEST_READ_FAR);
+	ck_assert_int_eq(request(), TRIAD_TEST_READ_FAR);
 	triad_port_test_far(&test, 3, now_us);
-	ck_assert_int_eq(wish(), TRIAD_TEST_SEND_PING);
+	ck_assert_int_eq(request(), TRIAD_TEST_SEND_PING);
 	triad_port_test_pong(&test, true, now_us);
-	ck_assert_int_eq(next_wish(), TRIAD_TEST_READ_FAR);
+	ck_assert_int_eq(next_request(), TRIAD_TEST_READ_FAR);
 	triad_port_test_far(&test, 8, now_us);
 	check_state(TRIAD_TEST_PASSED, TRIAD_TEST_ADMISSION);
 	check_text("4x EDR", "host-0001");
-	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
 }
 END_TEST
 
@@ -153,7 +154,7 @@ START_TEST(test_port_passed_changes_no_more)
 	look((struct triad_test_seen){.is_linked = false});
 	triad_port_test_smp(&test, NULL, now_us);
 	now_us += usual.timeout_us;
-	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
 	ck_assert(!memcmp(&before, &test, sizeof(test)));
 }
 END_TEST
@@ -161,9 +162,9 @@ END_TEST
 START_TEST(test_port_without_admission_step_is_admitted_and_passes_when_active)
 {
 	begin(ONLY(TRIAD_TEST_PRESENCE));
-	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
-	look(good);
-	ck_assert_int_eq(wish(), TRIAD_TEST_ADMIT);
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
+	look(as_expected);
+	ck_assert_int_eq(request(), TRIAD_TEST_ADMIT);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_ADMISSION);
 	look(active());
 	check_state(TRIAD_TEST_PASSED, TRIAD_TEST_ADMISSION);
@@ -175,7 +176,7 @@ END_TEST
 /* Row: E10 */
 START_TEST(test_presence_link_down_or_slower_waits_until_timer)
 {
-	struct triad_test_seen seen = good;
+	struct triad_test_seen seen = as_expected;
 
 	begin(ALL);
 	look((struct triad_test_seen){.is_linked = false});
@@ -185,7 +186,7 @@ START_TEST(test_presence_link_down_or_slower_waits_until_timer)
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_PRESENCE);
 	check_text("4x FDR", "expected is 4x EDR");
 	now_us = BEGIN_US + usual.timeout_us - 1;
-	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_PRESENCE);
 	now_us++;
 	triad_port_test_request(&test, now_us, &(uint64_t){0});
@@ -206,7 +207,7 @@ END_TEST
 
 START_TEST(test_presence_width_of_any_kind_is_not_compared)
 {
-	struct triad_test_seen seen = good;
+	struct triad_test_seen seen = as_expected;
 	struct triad_test_expected any = {.width = 0};
 
 	seen.width = 1;
@@ -222,7 +223,7 @@ END_TEST
 /* Row: E10 */
 START_TEST(test_miswire_fails_at_once)
 {
-	struct triad_test_seen seen = good;
+	struct triad_test_seen seen = as_expected;
 
 	begin(ALL);
 	seen.is_miswired = true;
@@ -236,17 +237,17 @@ END_TEST
 
 START_TEST(test_miswire_of_name_alone_waits_for_it)
 {
-	struct triad_test_seen seen = good;
+	struct triad_test_seen seen = as_expected;
 
 	begin(ALL);
 	seen.is_miswired = seen.is_only_name = true;
 	seen.why = "MT4119 is there, expected is host-0001";
 	look(seen);
-	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_MISWIRE);
-	look(good);
+	look(as_expected);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_QUALITY);
-	/* And gone again. */
+	/* The name differs again. */
 	look(seen);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_MISWIRE);
 	now_us = BEGIN_US + usual.timeout_us;
@@ -267,23 +268,23 @@ START_TEST(test_miswire_step_left_out_is_not_looked_at)
 }
 END_TEST
 
-/* --- what begins anew --- */
+/* --- tests that begin anew --- */
 
 START_TEST(test_link_gone_in_quality_begins_anew_timer_goes_on)
 {
 	begin(ALL);
 	begin_quality();
-	ck_assert_int_eq(wish(), TRIAD_TEST_SEND_SMP);
+	ck_assert_int_eq(request(), TRIAD_TEST_SEND_SMP);
 	now_us += 1000;
 	look((struct triad_test_seen){.is_linked = false});
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_PRESENCE);
-	look(good);
+	look(as_expected);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_QUALITY);
-	/* The answer to what went through the link before is not one of these. */
-	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
+	/* An answer to an SMP sent before the link went down doesn't count. */
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
 	triad_port_test_smp(&test, NULL, now_us);
 	ck_assert_uint_eq(test.n_lost, 0);
-	ck_assert_int_eq(wish(), TRIAD_TEST_READ_NEAR);
+	ck_assert_int_eq(request(), TRIAD_TEST_READ_NEAR);
 	ck_assert_uint_eq(test.n_restarts, 1);
 	now_us = BEGIN_US + usual.timeout_us;
 	triad_port_test_near(&test, 0, now_us);
@@ -297,9 +298,9 @@ START_TEST(test_link_gone_in_only_step_begins_anew)
 	begin(ONLY(TRIAD_TEST_QUALITY));
 	begin_quality();
 	look((struct triad_test_seen){.is_linked = false});
-	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
-	look(good);
-	ck_assert_int_eq(wish(), TRIAD_TEST_READ_NEAR);
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
+	look(as_expected);
+	ck_assert_int_eq(request(), TRIAD_TEST_READ_NEAR);
 }
 END_TEST
 
@@ -308,9 +309,9 @@ START_TEST(test_far_end_changed_begins_anew)
 	struct triad_test_seen other = active();
 
 	begin(ALL & ~ONLY(TRIAD_TEST_QUALITY));
-	look(good);
+	look(as_expected);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_APPLICATION);
-	ck_assert_int_eq(wish(), TRIAD_TEST_SEND_SMP);
+	ck_assert_int_eq(request(), TRIAD_TEST_SEND_SMP);
 	triad_port_test_smp(&test, "host-0001", now_us);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_ADMISSION);
 	other.remote_guid = 8;
@@ -329,8 +330,8 @@ START_TEST(test_quality_more_lost_than_allowed_fails)
 	begin_quality();
 	for (int i = 0; i < 2; i++) {
 		check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_QUALITY);
-		ck_assert_int_eq(next_wish(), TRIAD_TEST_SEND_SMP);
-		ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
+		ck_assert_int_eq(next_request(), TRIAD_TEST_SEND_SMP);
+		ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
 		triad_port_test_smp(&test, NULL, now_us);
 	}
 	check_state(TRIAD_TEST_FAILED, TRIAD_TEST_QUALITY);
@@ -340,11 +341,11 @@ END_TEST
 
 START_TEST(test_quality_link_changed_fails)
 {
-	struct triad_test_seen seen = good;
+	struct triad_test_seen seen = as_expected;
 
 	begin(ALL);
 	begin_quality();
-	look(good);
+	look(as_expected);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_QUALITY);
 	if (_i == 0)
 		seen.width = 1;
@@ -358,7 +359,7 @@ START_TEST(test_quality_link_changed_fails)
 }
 END_TEST
 
-/* What the near end counts, before and after, and what is made of it. */
+/* The near end's counters before and after, and the result. */
 static const struct {
 	uint64_t before, after;
 	bool is_good;
@@ -368,15 +369,15 @@ static const struct {
 	{10, 16, false, "near end counted 6 errors, at most 5"},
 	{UINT64_MAX, 0, false, "could not be read"},
 	{10, UINT64_MAX, false, "could not be read"},
-	{10, 5, true, "SMP"}, /* somebody reset them */
+	{10, 5, true, "SMP"}, /* another tool reset the counters */
 	{10, 6, false, "counted 6 errors"},
 };
 
 START_TEST(test_quality_near_counters_are_compared)
 {
 	begin(ONLY(TRIAD_TEST_QUALITY));
-	look(good);
-	ck_assert_int_eq(wish(), TRIAD_TEST_READ_NEAR);
+	look(as_expected);
+	ck_assert_int_eq(request(), TRIAD_TEST_READ_NEAR);
 	triad_port_test_near(&test, counted[_i].before, now_us);
 	if (counted[_i].before != UINT64_MAX) {
 		ck_assert_int_eq(answer_smps("host"), TRIAD_TEST_READ_NEAR);
@@ -399,9 +400,9 @@ START_TEST(test_quality_of_no_time_sends_one_smp)
 	now_us = BEGIN_US;
 	triad_port_test_begin(&test, &conf, &wanted, now_us);
 	begin_quality();
-	ck_assert_int_eq(wish(), TRIAD_TEST_SEND_SMP);
+	ck_assert_int_eq(request(), TRIAD_TEST_SEND_SMP);
 	triad_port_test_smp(&test, "host-0001", now_us);
-	ck_assert_int_eq(wish(), TRIAD_TEST_READ_NEAR);
+	ck_assert_int_eq(request(), TRIAD_TEST_READ_NEAR);
 }
 END_TEST
 
@@ -423,16 +424,16 @@ END_TEST
 START_TEST(test_application_asks_each_second_until_name_fits)
 {
 	begin(ONLY(TRIAD_TEST_APPLICATION));
-	look(good);
-	ck_assert_int_eq(wish(), TRIAD_TEST_SEND_SMP);
+	look(as_expected);
+	ck_assert_int_eq(request(), TRIAD_TEST_SEND_SMP);
 	triad_port_test_smp(&test, "MT4119\n", now_us);
 	check_text("\"MT4119?\"", "expected is host-*");
-	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
 	now_us += TRIAD_US_PER_S;
-	ck_assert_int_eq(wish(), TRIAD_TEST_SEND_SMP);
+	ck_assert_int_eq(request(), TRIAD_TEST_SEND_SMP);
 	triad_port_test_smp(&test, NULL, now_us);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_APPLICATION);
-	ck_assert_int_eq(next_wish(), TRIAD_TEST_SEND_SMP);
+	ck_assert_int_eq(next_request(), TRIAD_TEST_SEND_SMP);
 	triad_port_test_smp(&test, "host-0001", now_us);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_ADMISSION);
 }
@@ -442,7 +443,7 @@ END_TEST
 START_TEST(test_application_name_never_comes_fails_by_timer)
 {
 	begin(ONLY(TRIAD_TEST_APPLICATION));
-	look(good);
+	look(as_expected);
 	while (test.state == TRIAD_TEST_RUNNING) {
 		uint64_t until_us;
 
@@ -479,8 +480,8 @@ START_TEST(test_application_pattern_fits_as_it_should)
 	triad_port_test_begin(&test, &usual, &other, now_us);
 	test.conf.steps = ONLY(TRIAD_TEST_APPLICATION);
 	test.step = TRIAD_TEST_APPLICATION;
-	look(good);
-	ck_assert_int_eq(wish(), TRIAD_TEST_SEND_SMP);
+	look(as_expected);
+	ck_assert_int_eq(request(), TRIAD_TEST_SEND_SMP);
 	triad_port_test_smp(&test, names[_i].name, now_us);
 	ck_assert_int_eq(test.step == TRIAD_TEST_ADMISSION, names[_i].fits);
 }
@@ -493,10 +494,10 @@ START_TEST(test_admission_ping_unanswered_is_sent_again)
 	begin_admission();
 	triad_port_test_far(&test, 0, now_us);
 	for (int i = 0; i < 3; i++) {
-		ck_assert_int_eq(wish(), TRIAD_TEST_SEND_PING);
+		ck_assert_int_eq(request(), TRIAD_TEST_SEND_PING);
 		triad_port_test_pong(&test, false, now_us);
 		check_text("no answer to a ping", "ibping");
-		ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
+		ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
 		now_us += TRIAD_US_PER_S;
 	}
 	now_us = BEGIN_US + usual.timeout_us;
@@ -512,8 +513,8 @@ START_TEST(test_admission_without_ping_compares_far_counters)
 	test.expected.ping = false;
 	triad_port_test_far(&test, counted[_i].before, now_us);
 	if (counted[_i].before != UINT64_MAX) {
-		ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
-		ck_assert_int_eq(next_wish(), TRIAD_TEST_READ_FAR);
+		ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
+		ck_assert_int_eq(next_request(), TRIAD_TEST_READ_FAR);
 		triad_port_test_far(&test, counted[_i].after, now_us);
 	}
 	check_state(counted[_i].is_good ? TRIAD_TEST_PASSED : TRIAD_TEST_FAILED,
@@ -527,10 +528,10 @@ START_TEST(test_admission_port_no_longer_active_is_admitted_again)
 {
 	begin_admission();
 	triad_port_test_far(&test, 0, now_us);
-	look(good);
-	ck_assert_int_eq(wish(), TRIAD_TEST_ADMIT);
+	look(as_expected);
+	ck_assert_int_eq(request(), TRIAD_TEST_ADMIT);
 	look(active());
-	ck_assert_int_eq(wish(), TRIAD_TEST_SEND_PING);
+	ck_assert_int_eq(request(), TRIAD_TEST_SEND_PING);
 }
 END_TEST
 
@@ -572,7 +573,8 @@ static void answer_at_random(enum triad_test_request what)
 		triad_port_test_pong(&test, pick(2), now_us);
 }
 
-/* One thing is asked for at a time, and each test ends, in time and with a reason. */
+/* The test has at most one request open at a time, and ends in time and with a
+ * reason. */
 static bool run_at_random(void)
 {
 	enum triad_test_request awaited = TRIAD_TEST_WAIT, what;

@@ -94,7 +94,7 @@ START_TEST(test_priority_of_large_numbers_fields_keep_apart)
 }
 END_TEST
 
-/* Everyone decides alike: the lower id [IBA 14.4.1]. */
+/* All members decide alike: of equal priorities the lower id wins [IBA 14.4.1]. */
 /* Row: E4 */
 START_TEST(test_priority_when_equal_lower_id_is_better)
 {
@@ -121,7 +121,7 @@ static const struct {
 };
 
 /* Row: E8 */
-START_TEST(test_priority_of_sm_is_as_the_manual_says)
+START_TEST(test_priority_of_sm_is_as_in_the_manual)
 {
 	ck_assert_uint_eq(triad_priority_of_sm(&of_sm[_i].sm), of_sm[_i].priority);
 }
@@ -158,7 +158,7 @@ int main(void)
 	tcase_add_test(cases, test_priority_without_ports_is_not_ports_ok);
 	tcase_add_test(cases, test_priority_of_large_numbers_fields_keep_apart);
 	tcase_add_test(cases, test_priority_when_equal_lower_id_is_better);
-	tcase_add_loop_test(cases, test_priority_of_sm_is_as_the_manual_says, 0,
+	tcase_add_loop_test(cases, test_priority_of_sm_is_as_in_the_manual, 0,
 		sizeof(of_sm) / sizeof(*of_sm));
 	tcase_add_test(cases, test_priority_text_names_what_is_set);
 	return run_cases(cases);

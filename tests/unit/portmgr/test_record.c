@@ -27,7 +27,8 @@ static struct triad_record a_record(void)
 	"7340033 12 2026-01-02T03:04:05.678901Z 0x0002c90300001234 "                   \
 	"0xfedcba9876543210 3 disable done miswired 0x0000000000000042 "
 
-/* A block of just that size: a sanitizer sees the first octet too far. */
+/* Parses a heap copy of exactly that size, so that a sanitizer reports any read past
+ * the end. */
 static int parse(const char *line, size_t length, struct triad_record *record)
 {
 	char *exact = malloc(length ? length : 1);
@@ -40,8 +41,8 @@ static int parse(const char *line, size_t length, struct triad_record *record)
 	return error;
 }
 
-/* What the program did not write itself, with a good checksum all the same: Python's
- * zlib.crc32() has the same. */
+/* The checksum, so that lines that Triad would never write get a valid one.  It is the
+ * CRC of Python's zlib.crc32(). */
 static uint32_t crc(const char *text)
 {
 	uint32_t sum = UINT32_MAX;
@@ -165,7 +166,7 @@ END_TEST
 #define TAIL " 0x0000000000000042 \"x\""
 #define MIDDLE " 2026-01-02T03:04:05.678901Z 0x0000000000000001 0x0000000000000002 "
 
-/* All with a good checksum. */
+/* Lines to refuse although each gets a valid checksum. */
 static const char *const hostile[] = {
 	"",
 	"x",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Members on a network that loses, repeats and holds back, that falls apart and heals;
- * they are killed, and come back with what was on their disks.  However that went, all
- * have the same in the end. */
+/* The network between members loses, repeats and delays packets; it is partitioned and
+ * heals.  Members are killed, and return with the contents of their disks.  In the end
+ * all members have the same records and configuration. */
 #include "portmgr/replica/replica_message.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ struct packet {
 
 struct member {
 	bool is_up;
-	unsigned side; /* of a partition */
+	unsigned side; /* in a partition of the network */
 	struct triad_replica *replica;
 	struct triad_history *history, *disk;
 	struct triad_replica_config config; /* on its disk */
@@ -39,13 +39,13 @@ struct member {
 static struct {
 	uint64_t state, now_us;
 	unsigned n;
-	unsigned lost, doubled, late; /* percent; ms at most */
+	unsigned lost, doubled, late; /* percent; percent; maximal delay in ms */
 	struct member members[MAX_MEMBERS];
 	struct packet packets[MAX_PACKETS];
 	unsigned n_packets;
 	unsigned writer;
 	uint64_t term, number, newest;
-	/* What the writer waits for a majority of. */
+	/* The record that the writer waits to have on a majority of disks. */
 	bool is_asking;
 	struct triad_record asked;
 	uint64_t asked_us;
@@ -142,7 +142,8 @@ static void deliver(void)
 			i++;
 			continue;
 		}
-		/* In the order in which they were sent: the first that is due first. */
+		/* Of the packets that are due, deliver those first that were sent
+		 * first. */
 		net.packets[i].size = 0;
 		if (packet.size && is_together(packet.from, packet.to))
 			triad_replica_payload(net.members[packet.to].replica,
@@ -202,7 +203,7 @@ static bool has_on_disk(unsigned i, const struct triad_record *record)
 	return there && triad_record_compare(there, record) >= 0;
 }
 
-/* Who is counted has it. */
+/* Checks that at least as many members have the record as the replica counts. */
 static void check_n_same(void)
 {
 	unsigned n = 0, n_same;
@@ -321,7 +322,7 @@ static struct triad_record a_record(uint64_t node_guid)
 	return record;
 }
 
-/* Into the journal, into the memory, to all. */
+/* Writes a record to the disk, then to the history, then sends it to all. */
 static void write_record(void)
 {
 	struct member *member = &net.members[net.writer];
@@ -507,7 +508,7 @@ START_TEST(test_record_reaches_all_at_once)
 }
 END_TEST
 
-START_TEST(test_members_at_rest_say_digests_alone)
+START_TEST(test_members_at_rest_send_digests_alone)
 {
 	build(9, 1);
 	write_record();
@@ -523,8 +524,9 @@ START_TEST(test_members_at_rest_say_digests_alone)
 }
 END_TEST
 
-/* One that has forgotten all comes to many that know all: not each of them says it. */
-START_TEST(test_newcomer_hears_records_about_once)
+/* A member without records meets many that have all of them.  They must not all send
+ * the same records. */
+START_TEST(test_newcomer_receives_records_about_once)
 {
 	unsigned n_least;
 
@@ -553,7 +555,7 @@ START_TEST(test_config_of_megabytes_reaches_all_in_seconds)
 	offer(2, net.newest = 3, 5 << 20);
 	ck_assert_uint_lt(ticks_until_same(8000), 8000);
 	ck_assert_uint_eq(net.members[4].config.generation, 3);
-	/* Each piece was said to all once. */
+	/* The source sent each piece about once, to all members. */
 	ck_assert_uint_le(net.n_sent[TRIAD_REPLICA_PART],
 		triad_replica_n_pieces(5 << 20) * 5 / 4);
 	tear_down();
@@ -595,7 +597,7 @@ START_TEST(test_config_not_newer_is_left_alone)
 }
 END_TEST
 
-/* --- what others may say --- */
+/* --- unexpected messages --- */
 
 static void receive_from(
 	unsigned to, uint64_t from, const struct triad_replica_message *message)
@@ -628,7 +630,7 @@ START_TEST(test_offer_too_large_is_refused)
 }
 END_TEST
 
-START_TEST(test_offer_that_nobody_gives_is_given_up)
+START_TEST(test_offer_that_no_member_gives_is_given_up)
 {
 	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST,
 		.config = {.generation = 9, .hash = 1, .size = 5000}};
@@ -668,7 +670,7 @@ START_TEST(test_config_with_other_octets_is_not_taken)
 }
 END_TEST
 
-/* A piece that is further on than there is room for. */
+/* The piece's offset is behind the end of the configuration. */
 START_TEST(test_piece_of_another_size_is_ignored)
 {
 	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST,
@@ -690,7 +692,7 @@ START_TEST(test_piece_of_another_size_is_ignored)
 }
 END_TEST
 
-/* Whoever took it may have refused it. */
+/* The owner took the configuration and may have refused it. */
 START_TEST(test_config_taken_is_not_fetched_again)
 {
 	struct triad_replica_message message = {
@@ -753,7 +755,8 @@ START_TEST(test_payload_not_understood_is_counted)
 }
 END_TEST
 
-/* What is news is on the disk before anything is said. */
+/* The owner must write new records to its disk before the replica sends anything: a
+ * digest promises that they are there. */
 START_TEST(test_payloads_wait_for_records_to_be_taken)
 {
 	struct triad_replica_message message = {.kind = TRIAD_REPLICA_RECORDS};
@@ -822,7 +825,7 @@ START_TEST(test_message_round_trip_is_the_same_shorter_is_refused)
 }
 END_TEST
 
-/* What a later Triad adds within the version: flags, something at the end, kinds. */
+/* A later Triad may add flags, fields at the end, and kinds within the same version. */
 START_TEST(test_message_of_a_later_triad_is_understood_or_of_another_version)
 {
 	struct triad_replica_message message;
@@ -841,7 +844,7 @@ START_TEST(test_message_of_a_later_triad_is_understood_or_of_another_version)
 }
 END_TEST
 
-/* One octet of a good message, of that index, changed. */
+/* Each row overwrites 'size' octets of the valid message with that index. */
 static const struct {
 	unsigned message;
 	size_t at, size;
@@ -851,7 +854,7 @@ static const struct {
 	{0, 535, 1, 1}, {0, 543, 1, 1},                 /* no generation, but more */
 	{1, 520, 1, 0x81}, {1, 536, 8, 0},              /* generation, size */
 	{1, 536, 1, 0x81}, {2, 10, 1, 'x'},             /* size, no end of line */
-	{3, 8, 8, 0}, {3, 16, 8, 0}, {3, 16, 1, 255},   /* to nobody, generation */
+	{3, 8, 8, 0}, {3, 16, 8, 0}, {3, 16, 1, 255},   /* no receiver, generation */
 	{3, 40, 4, 0}, {3, 43, 1, 65}, {3, 32, 8, 255}, /* pieces */
 	{4, 8, 8, 0}, {4, 39, 1, 2}, {4, 39, 1, 4}, {4, 32, 8, 255}, /* which */
 	{4, 31, 1, 0x43}, {4, 24, 8, 0}, {4, 24, 8, 255},            /* size */
@@ -887,7 +890,7 @@ END_TEST
 static void add_messages(TCase *cases)
 {
 	tcase_add_test(cases, test_offer_too_large_is_refused);
-	tcase_add_test(cases, test_offer_that_nobody_gives_is_given_up);
+	tcase_add_test(cases, test_offer_that_no_member_gives_is_given_up);
 	tcase_add_test(cases, test_config_with_other_octets_is_not_taken);
 	tcase_add_test(cases, test_piece_of_another_size_is_ignored);
 	tcase_add_test(cases, test_config_taken_is_not_fetched_again);
@@ -911,8 +914,8 @@ int main(void)
 	tcase_add_test(cases, test_storm_of_three_members_all_same_in_the_end);
 	tcase_add_test(cases, test_storm_of_nine_members_all_same_in_the_end);
 	tcase_add_test(cases, test_record_reaches_all_at_once);
-	tcase_add_test(cases, test_members_at_rest_say_digests_alone);
-	tcase_add_test(cases, test_newcomer_hears_records_about_once);
+	tcase_add_test(cases, test_members_at_rest_send_digests_alone);
+	tcase_add_test(cases, test_newcomer_receives_records_about_once);
 	tcase_add_test(cases, test_config_of_megabytes_reaches_all_in_seconds);
 	tcase_add_test(cases, test_config_source_gone_another_is_asked);
 	tcase_add_test(cases, test_config_not_newer_is_left_alone);

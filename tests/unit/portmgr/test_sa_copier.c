@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A master and standbys on a network that loses, repeats and holds back, that falls
- * apart; masters die, return, and do not know of each other for a while.  However that
- * went, the standbys have what the last master has, and say that they do only when it
- * is so. */
+/* The network between a master and standbys loses, repeats and delays packets, and is
+ * partitioned.  Masters die, return, and don't know of each other for a while.  In the
+ * end the standbys have the records of the last master, and they report themselves
+ * complete only when they are. */
 #include "portmgr/sa/sa_copier.h"
 
 #include <inttypes.h>
@@ -27,17 +27,17 @@ struct packet {
 
 struct member {
 	bool is_up, is_master;
-	unsigned side;   /* of a partition */
-	unsigned master; /* whom its OpenSM follows */
+	unsigned side;   /* in a partition of the network */
+	unsigned master; /* the SM that its OpenSM follows */
 	struct triad_sa_copier *copier;
-	uint64_t n_octets; /* that it said */
-	unsigned n_said[TRIAD_SA_PIECES + 1];
+	uint64_t n_octets; /* sent */
+	unsigned n_sent[TRIAD_SA_PIECES + 1];
 };
 
 static struct {
 	uint64_t state, now_us;
 	unsigned n;
-	unsigned lost, doubled, late; /* percent; ms at most */
+	unsigned lost, doubled, late; /* percent; percent; maximal delay in ms */
 	struct member members[MAX_MEMBERS];
 	struct packet packets[MAX_PACKETS];
 	unsigned n_packets;
@@ -65,7 +65,7 @@ static bool is_together(unsigned a, unsigned b)
 static void send_all(unsigned from, const uint8_t *payload, size_t size)
 {
 	net.members[from].n_octets += size;
-	net.members[from].n_said[payload[5]]++;
+	net.members[from].n_sent[payload[5]]++;
 	for (unsigned to = 0; to < net.n; to++)
 		for (unsigned n = pick(100) >= net.lost; n;
 			n = pick(100) < net.doubled) {
@@ -204,7 +204,8 @@ static bool are_equal(unsigned a, unsigned b)
 		triad_sa_copier_digest(net.members[b].copier);
 }
 
-/* Until all that are with the master have what it has; fails after that time. */
+/* Runs until all members on the master's side have its records; fails after
+ * 'max_us'. */
 static void run_until_complete(unsigned master, uint64_t max_us)
 {
 	uint64_t until_us = net.now_us + max_us;
@@ -229,7 +230,7 @@ static uint64_t now_ms(void)
 
 /* --- cases --- */
 
-/* 648 hosts in 50 groups, over a network that takes a megabyte a second. */
+/* 648 hosts in 50 groups, over a network that carries a megabyte a second. */
 START_TEST(test_copier_fills_an_empty_copy_within_seconds)
 {
 	uint64_t begun_ms;
@@ -241,10 +242,10 @@ START_TEST(test_copier_fills_an_empty_copy_within_seconds)
 	begun_ms = now_ms();
 	run_until_complete(0, 4 * TRIAD_US_PER_S);
 	printf("# %u octets of records: copied in %" PRIu64 " ms, %" PRIu64
-	       " octets said\n",
+	       " octets sent\n",
 		status_of(0).counts.octets, now_ms() - begun_ms,
 		net.members[0].n_octets);
-	/* What two standbys ask for is not said twice. */
+	/* The master doesn't send twice what both standbys ask for. */
 	ck_assert_uint_lt(net.members[0].n_octets,
 		status_of(0).counts.octets + status_of(0).counts.octets / 2);
 	ck_assert_uint_eq(status_of(1).counts.n[TRIAD_SA_MEMBER], 50 * 648);
@@ -266,13 +267,14 @@ START_TEST(test_copier_sends_a_change_at_once_and_nothing_else)
 	add(&net.records, &record);
 	give_records(0);
 	run_until_complete(0, 20 * TRIAD_US_PER_MS);
-	/* A bucket, digests, and perhaps those of the second. */
+	/* The master sends a bucket, digests, and perhaps the digests due each
+	 * second. */
 	ck_assert_uint_lt(net.members[0].n_octets - octets, 3000);
-	/* The other way round. */
+	/* Now the master removes the record. */
 	net.records.size -= 36;
 	give_records(0);
 	run_until_complete(0, 20 * TRIAD_US_PER_MS);
-	/* At rest, digests each second. */
+	/* Without changes, members send only digests, once a second. */
 	octets = net.members[0].n_octets + net.members[1].n_octets;
 	run_for(10 * TRIAD_US_PER_S);
 	ck_assert_uint_lt(net.members[0].n_octets + net.members[1].n_octets - octets,
@@ -298,14 +300,14 @@ START_TEST(test_copier_of_a_new_master_sends_only_what_differs)
 	run_until_complete(1, 100 * TRIAD_US_PER_MS);
 	ck_assert_uint_lt(net.members[1].n_octets - octets, 4000);
 	ck_assert_uint_eq(status_of(2).source, id_of(1));
-	/* The old one begins again, with nothing. */
+	/* The old master starts again, without records. */
 	start(0);
 	net.members[0].master = 1;
 	run_until_complete(1, 4 * TRIAD_US_PER_S);
 }
 END_TEST
 
-/* A master that was stopped gives what it had, until it learns that another took
+/* A master that was cut off gives its old records, until it learns that another SM took
  * over. */
 START_TEST(test_copier_of_an_old_master_knows_that_it_is_outdated)
 {
@@ -325,7 +327,7 @@ START_TEST(test_copier_of_an_old_master_knows_that_it_is_outdated)
 	run_for(2 * TRIAD_US_PER_S);
 	ck_assert(status_of(0).is_outdated);
 	ck_assert(!status_of(1).is_outdated);
-	/* The standby still has what its own master has. */
+	/* The standby keeps the records of the master that it follows. */
 	ck_assert_uint_eq(status_of(2).source, id_of(1));
 	ck_assert(are_equal(1, 2));
 	net.members[0].is_master = false;
@@ -335,7 +337,7 @@ START_TEST(test_copier_of_an_old_master_knows_that_it_is_outdated)
 }
 END_TEST
 
-/* OpenSM follows an SM that gives nothing, or that is no master. */
+/* OpenSM follows an SM that gives no records, or that isn't master. */
 START_TEST(test_copier_follows_who_gives)
 {
 	build(3, 5);
@@ -346,7 +348,7 @@ START_TEST(test_copier_follows_who_gives)
 	run_until_complete(0, TRIAD_US_PER_S);
 	net.members[0].side = 1;
 	run_for(5 * TRIAD_US_PER_S);
-	/* What was complete stays, and how long ago that was. */
+	/* The copy stays complete, and the status reports how old it is. */
 	ck_assert(status_of(2).is_complete);
 	ck_assert_uint_gt(net.now_us - status_of(2).equal_us, 4 * TRIAD_US_PER_S);
 	net.members[1].is_master = true;
@@ -370,32 +372,32 @@ START_TEST(test_copier_does_not_believe_members_that_are_not_followed)
 	make_master(0);
 	give_records(0);
 	run_until_complete(0, TRIAD_US_PER_S);
-	/* Pieces of another member's. */
+	/* The pieces come from a member that the standby doesn't follow. */
 	size = triad_sa_message_begin_pieces(payload);
 	for (unsigned i = 0; i < TRIAD_SA_SET_N_BUCKETS; i++) {
 		struct triad_sa_message_piece piece = {.bucket = (uint16_t)i};
 
-		/* They are to become empty. */
+		/* The piece would empty the bucket. */
 		if (triad_sa_set_bucket(triad_sa_copier_set(net.members[1].copier), i)
 				.size)
 			size = triad_sa_message_add_piece(payload, size, &piece);
 	}
 	triad_sa_copier_payload(net.members[1].copier, id_of(2), payload, size);
 	ck_assert(are_equal(0, 1));
-	/* What is asked of somebody else, or of a standby. */
-	n_leaves = net.members[0].n_said[TRIAD_SA_LEAVES];
+	/* No member answers a request to another member, or one to a standby. */
+	n_leaves = net.members[0].n_sent[TRIAD_SA_LEAVES];
 	ask.to = id_of(1);
 	size = triad_sa_message_encode(&ask, payload);
 	for (unsigned i = 0; i < 3; i++)
 		triad_sa_copier_payload(net.members[i].copier, id_of(2), payload, size);
 	run_for(100 * TRIAD_US_PER_MS);
-	ck_assert_uint_eq(net.members[0].n_said[TRIAD_SA_LEAVES], n_leaves);
-	ck_assert_uint_eq(net.members[1].n_said[TRIAD_SA_LEAVES], 0);
+	ck_assert_uint_eq(net.members[0].n_sent[TRIAD_SA_LEAVES], n_leaves);
+	ck_assert_uint_eq(net.members[1].n_sent[TRIAD_SA_LEAVES], 0);
 	ask.to = id_of(0);
 	size = triad_sa_message_encode(&ask, payload);
 	triad_sa_copier_payload(net.members[0].copier, id_of(2), payload, size);
 	run_for(100 * TRIAD_US_PER_MS);
-	ck_assert_uint_eq(net.members[0].n_said[TRIAD_SA_LEAVES], n_leaves + 1);
+	ck_assert_uint_eq(net.members[0].n_sent[TRIAD_SA_LEAVES], n_leaves + 1);
 	payload[4] = 2;
 	triad_sa_copier_payload(net.members[1].copier, id_of(0), payload, size);
 	triad_sa_copier_payload(net.members[1].copier, id_of(0), payload, 5);
@@ -424,7 +426,7 @@ START_TEST(test_copier_copies_a_bucket_of_many_pieces)
 }
 END_TEST
 
-/* Member 0 is a standby that hears an SM's digests. */
+/* Member 0, a standby, receives digests from an SM. */
 static void receive_state(uint64_t sender, uint64_t era)
 {
 	const struct triad_sa_message state = {
@@ -444,15 +446,15 @@ START_TEST(test_copier_chooses_whom_to_follow)
 	ck_assert_uint_eq(status_of(0).source, 7);
 	receive_state(8, 9);
 	ck_assert_uint_eq(status_of(0).source, 7);
-	/* Who became master later. */
+	/* The SM with the highest era became master last. */
 	receive_state(9, 11);
 	ck_assert_uint_eq(status_of(0).source, 9);
-	/* The one that its OpenSM follows, whatever the others say. */
+	/* The SM that its OpenSM follows is preferred to a higher era. */
 	receive_state(id_of(50), 5);
 	ck_assert_uint_eq(status_of(0).source, id_of(50));
 	receive_state(9, 12);
 	ck_assert_uint_eq(status_of(0).source, id_of(50));
-	/* Any, when that one says nothing. */
+	/* If that SM is silent, the standby follows any other. */
 	run_for(4 * TRIAD_US_PER_S);
 	receive_state(8, 2);
 	ck_assert_uint_eq(status_of(0).source, 8);
@@ -474,8 +476,8 @@ static void change_records(void)
 	}
 }
 
-/* After a while without losses: who says that it is complete, by digests that its
- * master said since the last change, has what that has. */
+/* Checks, after a while without losses: a member that reports itself complete by
+ * digests that its master sent after the last change has the master's records. */
 static void check_complete(unsigned master, uint64_t changed_us)
 {
 	for (unsigned i = 0; i < net.n; i++)
@@ -494,7 +496,8 @@ static unsigned change_master(unsigned master)
 	if (pick(2))
 		stop(master);
 	else
-		net.members[master].is_master = pick(4) == 0; /* does not know yet */
+		/* Sometimes the old master doesn't know of the new one yet. */
+		net.members[master].is_master = pick(4) == 0;
 	if (!net.members[next].is_up)
 		start(next);
 	make_master(next);

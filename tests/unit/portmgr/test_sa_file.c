@@ -11,7 +11,7 @@
 struct text {
 	char *octets;
 	size_t size;
-	int error; /* of writing */
+	int error; /* to return from write_text() */
 	bool has_room;
 };
 
@@ -72,7 +72,7 @@ static int write_all(int64_t ahead_us)
 	return triad_sa_file_write(set, &conf, &n_left_out);
 }
 
-/* Behind the first line, which is a comment. */
+/* The text after the first line, which is a comment. */
 static const char *body(void)
 {
 	const char *end = strchr(text.octets, '\n');
@@ -81,7 +81,7 @@ static const char *body(void)
 	return end + 1;
 }
 
-/* The lines as OpenSM's own dump has them, but for empty ones. */
+/* The file has the lines of OpenSM's own dump, without its empty lines. */
 START_TEST(test_file_has_the_lines_of_opensm)
 {
 	put(some_guids(0x10, 1));
@@ -122,7 +122,7 @@ START_TEST(test_file_has_the_lines_of_opensm)
 }
 END_TEST
 
-static size_t place(const char *part)
+static size_t position(const char *part)
 {
 	const char *at = strstr(body(), part);
 
@@ -148,13 +148,15 @@ START_TEST(test_file_has_groups_in_the_order_that_opensm_needs)
 	put(broadcast);
 	ck_assert_int_eq(write_all(0), 0);
 	ck_assert_uint_eq(n_left_out, 0);
-	ck_assert_uint_lt(place("(well known): mgid=0xff12401b80010000"),
-		place("MC Group 0xc003 : mgid=0xff12401b80010000"));
-	ck_assert_uint_lt(place("MC Group 0xc001"), place(":0x000000000000000c"));
-	ck_assert_uint_lt(place(":0x000000000000000c"), place("MC Group 0xc002"));
-	/* A port's own GUID comes before its alias, though that is lower. */
-	ck_assert_uint_lt(place("MC Group 0xc002"), place(":0x000000000000000b"));
-	ck_assert_uint_lt(place(":0x000000000000000b"), place(":0x000000000000000a"));
+	ck_assert_uint_lt(position("(well known): mgid=0xff12401b80010000"),
+		position("MC Group 0xc003 : mgid=0xff12401b80010000"));
+	ck_assert_uint_lt(position("MC Group 0xc001"), position(":0x000000000000000c"));
+	ck_assert_uint_lt(position(":0x000000000000000c"), position("MC Group 0xc002"));
+	/* A port's own GUID comes before its alias GUID, although the alias is
+	 * lower. */
+	ck_assert_uint_lt(position("MC Group 0xc002"), position(":0x000000000000000b"));
+	ck_assert_uint_lt(
+		position(":0x000000000000000b"), position(":0x000000000000000a"));
 }
 END_TEST
 
@@ -169,10 +171,10 @@ START_TEST(test_file_has_no_member_without_its_group)
 }
 END_TEST
 
-/* A name must not make another line, nor end where it goes on. */
+/* A service name must neither begin another line nor end its own field early. */
 START_TEST(test_file_quotes_names_or_leaves_them_out)
 {
-	static const char *const bad[] = {"two\nMC Group 0xc001 : mgid=0x1:0x2",
+	static const char *const unsafe[] = {"two\nMC Group 0xc001 : mgid=0x1:0x2",
 		"both ' and \"", "a\rb",
 		"0123456789012345678901234567890123456789012345678901234567890123"};
 
@@ -180,18 +182,19 @@ START_TEST(test_file_quotes_names_or_leaves_them_out)
 	put(a_service(2, "a \"b\" data8=0x0:0x0"));
 	put(a_service(3, ""));
 	for (unsigned i = 0; i < 4; i++)
-		put(a_service(10 + i, bad[i]));
+		put(a_service(10 + i, unsafe[i]));
 	ck_assert_int_eq(write_all(0), 0);
 	ck_assert_uint_eq(n_left_out, 4);
-	(void)place(" name=\"it's\" data8=");
-	(void)place(" name='a \"b\" data8=0x0:0x0' data8=0x00");
-	(void)place(" name='' data8=");
+	(void)position(" name=\"it's\" data8=");
+	(void)position(" name='a \"b\" data8=0x0:0x0' data8=0x00");
+	(void)position(" name='' data8=");
 	for (const char *line = body(); *line; line = strchr(line, '\n') + 1)
 		ck_assert_mem_eq(line, "Service Record: ", 16);
 }
 END_TEST
 
-/* The master's clock is 100 s ahead: what it ends at NOW + 130 ends here in 30 s. */
+/* The master's clock is 100 s ahead: a lease that ends at its NOW + 130 ends in 30 s
+ * here. */
 START_TEST(test_file_has_leases_by_the_clock_here)
 {
 	struct triad_sa_record service = a_service(1, "lease");
@@ -203,12 +206,12 @@ START_TEST(test_file_has_leases_by_the_clock_here)
 	service.service.ends_s = NOW_S + 100;
 	put(service);
 	ck_assert_int_eq(write_all(100 * 1000000), 0);
-	(void)place("lease=0x258");
-	(void)place("modified_time=0x6553f100 lease_period=0x1e\n");
+	(void)position("lease=0x258");
+	(void)position("modified_time=0x6553f100 lease_period=0x1e\n");
 	ck_assert_ptr_null(strstr(body(), "id=0x0000000000000002"));
 	ck_assert_uint_eq(n_left_out, 0);
 	ck_assert_int_eq(write_all(-100 * 1000000), 0);
-	(void)place("lease_period=0xe6\n");
+	(void)position("lease_period=0xe6\n");
 }
 END_TEST
 

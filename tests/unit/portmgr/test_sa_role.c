@@ -11,7 +11,7 @@ static struct triad_sa_facts facts;
 static uint64_t now_us;
 static bool has_forgotten;
 
-/* A tick with the facts as they are. */
+/* Advances by one tick, with unchanged facts. */
 static enum triad_sa_role tick(void)
 {
 	now_us += TICK_US;
@@ -64,7 +64,7 @@ START_TEST(test_standby_takes_also_with_the_lease_already)
 	ck_assert_int_eq(tick(), TRIAD_SA_TAKES);
 	facts.has_lease = true;
 	ck_assert_int_eq(run(TRIAD_US_PER_S), TRIAD_SA_TAKES);
-	facts.sm = TRIAD_SA_SM_OTHER; /* it discovers */
+	facts.sm = TRIAD_SA_SM_OTHER; /* the SM is discovering */
 	ck_assert_int_eq(tick(), TRIAD_SA_RESTS);
 	be_master_again();
 	ck_assert_int_eq(tick(), TRIAD_SA_RESTS);
@@ -79,7 +79,7 @@ START_TEST(test_master_that_another_one_replaced_forgets)
 	begin_as_master(true);
 	stand_back();
 	facts.has_lease = false;
-	/* The lease may be gone for a moment. */
+	/* The SM may get the lease back after a moment. */
 	ck_assert_int_eq(tick(), TRIAD_SA_RESTS);
 	ck_assert(!has_forgotten);
 	ck_assert_int_eq(run(TRIAD_SA_LEASE_US), TRIAD_SA_TAKES);
@@ -87,7 +87,7 @@ START_TEST(test_master_that_another_one_replaced_forgets)
 }
 END_TEST
 
-/* The lease went to another one meanwhile. */
+/* Another SM got the lease meanwhile. */
 START_TEST(test_master_back_from_a_pause_takes)
 {
 	begin_as_master(true);
@@ -106,7 +106,7 @@ START_TEST(test_master_with_the_lease_that_waits_for_another_one_gives)
 	begin_as_master(true);
 	facts.other = OTHER;
 	ck_assert_int_eq(run(10 * TRIAD_US_PER_S), TRIAD_SA_GIVES);
-	/* For a moment it runs out. */
+	/* The lease runs out for a moment. */
 	facts.has_lease = false;
 	ck_assert_int_eq(run(TRIAD_SA_LEASE_US / 2), TRIAD_SA_GIVES);
 	facts.has_lease = true;
@@ -115,7 +115,7 @@ START_TEST(test_master_with_the_lease_that_waits_for_another_one_gives)
 }
 END_TEST
 
-/* It took the other one's records meanwhile, and gets the lease then. */
+/* The master takes the other SM's records meanwhile, and then gets the lease. */
 START_TEST(test_master_without_the_lease_that_waits_takes_until_it_is_handed_over_to)
 {
 	begin_as_master(false);
@@ -146,7 +146,7 @@ START_TEST(test_master_with_the_lease_that_hands_over_and_is_back_keeps_its_own)
 }
 END_TEST
 
-/* The other one is an SM without Triad, of a higher priority. */
+/* The other SM has no Triad and a higher priority. */
 START_TEST(test_master_with_the_lease_that_handed_over_for_good_takes_in_the_end)
 {
 	begin_as_master(true);

@@ -49,7 +49,7 @@ static void check_sums(void)
 	}
 }
 
-/* Records that only exchange their last octets must not look the same. */
+/* The digest must differ if two records exchange their last octets. */
 START_TEST(test_digest_of_exchanged_values_differs)
 {
 	for (uint64_t port = 0; port < 8; port++) {
@@ -80,7 +80,7 @@ static void check_round_trip(const struct triad_sa_record *record)
 	ck_assert(triad_sa_record_decode(octets, n, &read));
 	ck_assert_uint_eq(triad_sa_record_encode(&read, again), n);
 	ck_assert_mem_eq(octets, again, n);
-	/* What a later release adds is not looked at. */
+	/* The decoder ignores octets that a later release adds at the end. */
 	ck_assert(!triad_sa_record_decode(octets, n - 1, &read));
 	octets[1]++;
 	octets[n] = 9;
@@ -114,7 +114,7 @@ START_TEST(test_set_has_what_it_took)
 	ck_assert_uint_ge(n_changed(), 1);
 	take();
 	ck_assert_uint_eq(n_changed(), 0);
-	/* The same records in another order are the same. */
+	/* The same records in another order are no change. */
 	list.size = 0;
 	for (unsigned i = 3; i--;)
 		add(&list, &records[i]);
@@ -180,8 +180,7 @@ START_TEST(test_set_leaves_out_what_is_over_a_cap)
 	take();
 	ck_assert_uint_eq(triad_sa_set_counts(set).n[TRIAD_SA_GROUP], limit);
 	ck_assert_uint_eq(triad_sa_set_counts(set).n_left_out, 7);
-	/* Records whose keys are chosen to be in one bucket do harm to that one
-	 * alone. */
+	/* Records with keys chosen to be in one bucket affect only that bucket. */
 	list.size = 0;
 	for (unsigned i = 0; i < 2000; i++) {
 		record = a_service(1, "one");

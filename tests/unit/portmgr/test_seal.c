@@ -27,7 +27,7 @@ static struct triad_address address_of(unsigned end)
 		.port = 7000};
 }
 
-/* An end, and what it knows of each other. */
+/* An end, with its state for each other end. */
 #define MAX_ENDS 3
 struct end {
 	struct triad_seal seal;
@@ -69,7 +69,7 @@ static enum triad_seal_verdict take(struct end *ends, unsigned from, unsigned to
 		datagram->size, now_us, opened);
 }
 
-/* Makes one and hands it over. */
+/* Makes a keepalive and delivers it. */
 static enum triad_seal_verdict pass(
 	struct end *ends, unsigned from, unsigned to, struct triad_seal_opened *opened)
 {
@@ -98,7 +98,7 @@ static void meet(void)
 	ck_assert(!opened.answer);
 }
 
-/* Gives it a right MAC. */
+/* Gives the datagram a valid MAC. */
 static void seal_again(struct datagram *datagram, unsigned from, unsigned to)
 {
 	const unsigned pair[] = {from, to};
@@ -116,7 +116,7 @@ static void seal_again(struct datagram *datagram, unsigned from, unsigned to)
 	hmac_sha256_digest(&mac, 32, datagram->octets + datagram->size - 32);
 }
 
-START_TEST(test_datagram_made_is_as_the_table_says)
+START_TEST(test_datagram_made_is_as_in_the_table)
 {
 	static const uint8_t begin[] = {
 		'T', 'r', 'C', 'l', 1, 2, 0, 5, 0, 0, 0, 0, 0, 0, 0x10, 0};
@@ -211,7 +211,7 @@ END_TEST
 
 START_TEST(test_header_authentic_but_wrong_is_malformed)
 {
-	/* Where the field begins, how long it is. */
+	/* The offset and the size of each field. */
 	static const uint8_t zeroed[][2] = {
 		{5, 1}, {6, 2}, {8, 8}, {16, 8}, {24, 8}, {40, 8}};
 
@@ -227,7 +227,7 @@ START_TEST(test_header_authentic_but_wrong_is_malformed)
 }
 END_TEST
 
-START_TEST(test_datagram_on_another_way_is_forged)
+START_TEST(test_datagram_between_other_ends_is_forged)
 {
 	struct datagram made;
 
@@ -295,11 +295,11 @@ END_TEST
 
 START_TEST(test_recordings_of_a_session_that_ended_are_old)
 {
-	struct datagram received, unheard, hello;
+	struct datagram received, undelivered, hello;
 
 	meet();
 	received = make(ends, 0, 1, "heard");
-	unheard = make(ends, 0, 1, "unheard");
+	undelivered = make(ends, 0, 1, "unheard");
 	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_ACCEPTED);
 	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_OLD);
 	ck_assert(!opened.answer);
@@ -309,11 +309,11 @@ START_TEST(test_recordings_of_a_session_that_ended_are_old)
 	(void)pass(ends, 1, 0, &opened);
 	ck_assert_int_eq(pass(ends, 0, 1, &opened), TRIAD_SEAL_ACCEPTED);
 	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_OLD);
-	ck_assert_int_eq(take(ends, 0, 1, &unheard, &opened), TRIAD_SEAL_OLD);
-	/* Nor does the receiver's restart make them good. */
+	ck_assert_int_eq(take(ends, 0, 1, &undelivered, &opened), TRIAD_SEAL_OLD);
+	/* Even after its restart the receiver doesn't accept them. */
 	start(ends, 2, 1);
 	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_OLD);
-	ck_assert_int_eq(take(ends, 0, 1, &unheard, &opened), TRIAD_SEAL_OLD);
+	ck_assert_int_eq(take(ends, 0, 1, &undelivered, &opened), TRIAD_SEAL_OLD);
 	ck_assert_int_eq(take(ends, 0, 1, &hello, &opened), TRIAD_SEAL_HELLO);
 }
 END_TEST
@@ -338,14 +338,14 @@ int main(void)
 {
 	TCase *cases = tcase_create("seal");
 
-	tcase_add_test(cases, test_datagram_made_is_as_the_table_says);
+	tcase_add_test(cases, test_datagram_made_is_as_in_the_table);
 	tcase_add_test(cases, test_datagram_with_any_bit_changed_is_not_accepted);
 	tcase_add_test(cases, test_datagram_of_any_other_size_is_not_accepted);
 	tcase_add_test(cases, test_largest_payload_is_accepted);
 	tcase_add_test(
 		cases, test_version_unknown_is_reported_only_of_what_is_authentic);
 	tcase_add_test(cases, test_header_authentic_but_wrong_is_malformed);
-	tcase_add_test(cases, test_datagram_on_another_way_is_forged);
+	tcase_add_test(cases, test_datagram_between_other_ends_is_forged);
 	tcase_add_test(cases, test_handshake_of_two_that_start_takes_three_datagrams);
 	tcase_add_test(cases, test_handshake_after_a_restart_takes_four_datagrams);
 	tcase_add_test(cases, test_handshake_crossing_converges);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Two and three ends on a network that loses, repeats, reorders and holds back, with
- * somebody who records everything, hands any of it to anybody at any time and changes
- * some; either end restarts at any time.  Through all of that nothing is accepted
- * twice, nothing that wasn't sent on this way, nothing after what was sent later.  When
- * it is over, a few datagrams each way suffice. */
+/* The network between two or three ends loses, repeats, reorders and delays datagrams.
+ * An attacker records all of them, delivers any to any end at any time, and changes
+ * some.  Ends restart at any time.  No end ever accepts a datagram twice, one that was
+ * sent between other ends, or one older than the last accepted.  After the attack a few
+ * datagrams in each direction restore communication. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,8 @@
 #define MAX_ENDS 3
 #define MAX_RECORDS 20000
 #define N_STEPS 4000
-#define N_ROUNDS 3 /* of a datagram each way, until all hear each other */
+/* So many rounds of a datagram in each direction, and all ends accept each other's. */
+#define N_ROUNDS 3
 
 struct record {
 	uint8_t octets[200];
@@ -25,8 +26,9 @@ struct record {
 	unsigned from, to;
 };
 
-/* What payloads are: how often their sender had been started, which one it is. */
-struct said {
+/* The content of a payload: its ends, how often the sender had started, and the
+ * payload's number. */
+struct content {
 	uint32_t from, to, start, n;
 };
 
@@ -40,7 +42,7 @@ struct storm {
 	uint64_t state, now_us;
 	unsigned n_ends;
 	struct end ends[MAX_ENDS];
-	struct said last[MAX_ENDS][MAX_ENDS]; /* accepted, by receiver and sender */
+	struct content last[MAX_ENDS][MAX_ENDS]; /* accepted, by receiver and sender */
 	unsigned n_accepted, n_restarts;
 	uint32_t n_records;
 	struct record records[MAX_RECORDS];
@@ -84,14 +86,14 @@ static struct record *make(unsigned from, unsigned to, bool is_payload)
 {
 	struct end *end = &storm.ends[from];
 	struct record *record = &storm.records[storm.n_records++ % MAX_RECORDS];
-	struct said said = {from, to, end->start, ++end->n};
+	struct content content = {from, to, end->start, ++end->n};
 	uint8_t octets[TRIAD_SEAL_MAX_SIZE];
 
 	record->from = from;
 	record->to = to;
 	record->size = triad_seal_make(&end->seal, &end->peers[to],
-		is_payload ? TRIAD_SEAL_PAYLOAD : TRIAD_SEAL_KEEPALIVE, &said,
-		is_payload ? sizeof(said) : 0, octets);
+		is_payload ? TRIAD_SEAL_PAYLOAD : TRIAD_SEAL_KEEPALIVE, &content,
+		is_payload ? sizeof(content) : 0, octets);
 	ck_assert_uint_le(record->size, sizeof(record->octets));
 	memcpy(record->octets, octets, record->size);
 	return record;
@@ -100,23 +102,24 @@ static struct record *make(unsigned from, unsigned to, bool is_payload)
 static void check_accepted(
 	unsigned from, unsigned to, const struct triad_seal_opened *opened)
 {
-	struct said said, *last = &storm.last[to][from];
+	struct content content, *last = &storm.last[to][from];
 
 	ck_assert_uint_eq(opened->id, from + 1);
 	storm.n_accepted++;
 	if (opened->kind != TRIAD_SEAL_PAYLOAD)
 		return;
-	ck_assert_uint_eq(opened->size, sizeof(said));
-	memcpy(&said, opened->payload, sizeof(said));
-	ck_assert_uint_eq(said.from, from);
-	ck_assert_uint_eq(said.to, to);
-	ck_assert_uint_ge(said.start, last->start);
-	if (said.start == last->start)
-		ck_assert_uint_gt(said.n, last->n);
-	*last = said;
+	ck_assert_uint_eq(opened->size, sizeof(content));
+	memcpy(&content, opened->payload, sizeof(content));
+	ck_assert_uint_eq(content.from, from);
+	ck_assert_uint_eq(content.to, to);
+	ck_assert_uint_ge(content.start, last->start);
+	if (content.start == last->start)
+		ck_assert_uint_gt(content.n, last->n);
+	*last = content;
 }
 
-/* Hands it to 'to' as if it came from 'from'; an answer is under way then. */
+/* Delivers a datagram to 'to' as if it came from 'from', and records the answer, if
+ * any. */
 static bool hand(unsigned from, unsigned to, const struct record *record)
 {
 	struct end *end = &storm.ends[to];
@@ -132,7 +135,7 @@ static bool hand(unsigned from, unsigned to, const struct record *record)
 	return accepted;
 }
 
-/* Most often one of the last, sometimes any that ever was. */
+/* Picks mostly one of the last datagrams, sometimes any of those recorded. */
 static const struct record *pick_record(void)
 {
 	uint32_t n = storm.n_records < MAX_RECORDS ? storm.n_records : MAX_RECORDS;
@@ -176,7 +179,8 @@ static void step(void)
 	}
 }
 
-/* Without loss now, but what was held back and recorded still comes between. */
+/* Checks that all ends accept each other's datagrams again.  The network loses nothing
+ * now, but still delivers 'n_old' recorded datagrams. */
 static void check_convergence(unsigned n_old)
 {
 	bool received;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What tests of paths share: a plan, the fabric and paths that are built from it, and a
- * policy compiled for them. */
+/* The fixture of tests of paths: a plan, the fabric and the paths built from it, and a
+ * policy compiled for that fabric. */
 #ifndef TRIAD_TESTS_UNIT_QOS_PATH_FIXTURE_H
 #define TRIAD_TESTS_UNIT_QOS_PATH_FIXTURE_H
 
@@ -37,7 +37,7 @@ static inline void drop_all(void)
 	plan = NULL;
 }
 
-/* From the plan as it is now. */
+/* Builds the fabric and the paths from the present plan. */
 static inline void build(void)
 {
 	drop_built();
@@ -78,7 +78,7 @@ static inline void plan_two_switches(unsigned lmc)
 	plan_route(plan);
 }
 
-/* In OpenSM's syntax; a default level is added. */
+/* Compiles a policy in OpenSM's syntax, with a default level added. */
 static inline void use_policy(const char *text)
 {
 	static struct triad_diags diags;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What tests of a plan of QoS tables share: a fabric, a policy with scopes, the plan;
- * and fabrics and policies by chance. */
+/* The fixture of tests of a plan of QoS tables: a fabric, a policy with scopes, and the
+ * plan; also random fabrics and policies. */
 #ifndef TRIAD_TESTS_UNIT_QOS_PLAN_FIXTURE_H
 #define TRIAD_TESTS_UNIT_QOS_PLAN_FIXTURE_H
 
@@ -59,7 +59,7 @@ static inline void use_policy(const char *text)
 	ck_assert_int_eq(triad_setup_compile(policy, &setup), 0);
 }
 
-/* From the sketch as it is now; 'text' NULL: no policy. */
+/* Makes the plan from the present sketch; 'text' NULL: no policy. */
 static inline void make(const char *text)
 {
 	drop_built();
@@ -120,7 +120,7 @@ static inline void sketch_two_switches(void)
 	LEVELS GROUPS "qos-setup\nvlarb-tables\n" scopes                               \
 		      "end-vlarb-tables\nend-qos-setup\n"
 
-/* --- by chance --- */
+/* --- random fabrics and policies --- */
 
 static inline unsigned dice(unsigned sides)
 {
@@ -132,10 +132,10 @@ struct script {
 	size_t n;
 };
 
-static inline void say(struct script *script, const char *format, ...)
+static inline void append(struct script *script, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static inline void say(struct script *script, const char *format, ...)
+static inline void append(struct script *script, const char *format, ...)
 {
 	va_list list;
 
@@ -153,33 +153,34 @@ static inline void say_group(struct script *script, unsigned index)
 	static const char *const types[] = {"CA", "SWITCH", "ROUTER", "ALL", "SELF"};
 	unsigned node = dice(sketch->n_nodes);
 
-	say(script, "port-group\nname: g%u\n", index);
+	append(script, "port-group\nname: g%u\n", index);
 	switch (dice(5)) {
 	case 0:
-		say(script, "node-type: %s\n", types[dice(5)]);
+		append(script, "node-type: %s\n", types[dice(5)]);
 		break;
 	case 1:
-		say(script, "pkey: %#x\n", 1 + dice(2));
+		append(script, "pkey: %#x\n", 1 + dice(2));
 		break;
 	case 2:
-		say(script, "partition: part-%u\n", dice(3));
+		append(script, "partition: part-%u\n", dice(3));
 		break;
 	case 3:
-		say(script, "port-name: %s/P%u\n", sketch->nodes[node].name, dice(4));
+		append(script, "port-name: %s/P%u\n", sketch->nodes[node].name,
+			dice(4));
 		break;
 	default:
-		say(script, "port-guid: %#x-%#x\n", 0x1000 * (1 + node),
+		append(script, "port-guid: %#x-%#x\n", 0x1000 * (1 + node),
 			0x1000 * (2 + node + dice(4)));
 	}
-	say(script, "end-port-group\n");
+	append(script, "end-port-group\n");
 }
 
 static inline void say_groups(struct script *script, const char *key)
 {
 	if (dice(4))
 		return;
-	say(script, "%s: g%u", key, dice(N_GROUPS));
-	say(script, dice(2) ? "\n" : ",g%u\n", dice(N_GROUPS));
+	append(script, "%s: g%u", key, dice(N_GROUPS));
+	append(script, dice(2) ? "\n" : ",g%u\n", dice(N_GROUPS));
 }
 
 static inline void say_ports(struct script *script, const char *key)
@@ -188,13 +189,13 @@ static inline void say_ports(struct script *script, const char *key)
 
 	switch (dice(4)) {
 	case 0:
-		say(script, "%s: *\n", key);
+		append(script, "%s: *\n", key);
 		break;
 	case 1:
-		say(script, "%s: %u-%u\n", key, first, first + dice(20));
+		append(script, "%s: %u-%u\n", key, first, first + dice(20));
 		break;
 	case 2:
-		say(script, "%s: %u,%u\n", key, first, dice(6));
+		append(script, "%s: %u,%u\n", key, first, dice(6));
 		break;
 	default:
 		break;
@@ -205,7 +206,7 @@ static inline void describe_sl2vl(struct script *script)
 {
 	unsigned n_vls = 1 + dice(16);
 
-	say(script, "sl2vl-scope\n%s: g%u\n",
+	append(script, "sl2vl-scope\n%s: g%u\n",
 		dice(3)           ? "group"
 			: dice(2) ? "across-from"
 				  : "across-to",
@@ -214,10 +215,10 @@ static inline void describe_sl2vl(struct script *script)
 	say_groups(script, "across-from");
 	say_ports(script, "from");
 	say_ports(script, "to");
-	say(script, "sl2vl-table: ");
+	append(script, "sl2vl-table: ");
 	for (unsigned i = 0; i < 16; i++)
-		say(script, "%u%s", dice(8) ? dice(n_vls) : 15, i < 15 ? "," : "\n");
-	say(script, "end-sl2vl-scope\n");
+		append(script, "%u%s", dice(8) ? dice(n_vls) : 15, i < 15 ? "," : "\n");
+	append(script, "end-sl2vl-scope\n");
 }
 
 static inline bool say_entries(struct script *script, const char *key)
@@ -226,9 +227,10 @@ static inline bool say_entries(struct script *script, const char *key)
 
 	if (!dice(3))
 		return false;
-	say(script, "%s: ", key);
+	append(script, "%s: ", key);
 	for (unsigned i = 0; i < n; i++)
-		say(script, "%u:%u%s", dice(n_vls), dice(256), i + 1 < n ? "," : "\n");
+		append(script, "%u:%u%s", dice(n_vls), dice(256),
+			i + 1 < n ? "," : "\n");
 	return true;
 }
 
@@ -236,34 +238,34 @@ static inline void say_vlarb(struct script *script)
 {
 	bool has_table;
 
-	say(script, "vlarb-scope\n%s: g%u\n", dice(2) ? "group" : "across",
+	append(script, "vlarb-scope\n%s: g%u\n", dice(2) ? "group" : "across",
 		dice(N_GROUPS));
 	say_ports(script, "to");
 	has_table = say_entries(script, "vlarb-high");
 	has_table |= say_entries(script, "vlarb-low");
 	if (!has_table || dice(2))
-		say(script, "vl-high-limit: %u\n", dice(4));
-	say(script, "end-vlarb-scope\n");
+		append(script, "vl-high-limit: %u\n", dice(4));
+	append(script, "end-vlarb-scope\n");
 }
 
 static inline void say_policy(struct script *script)
 {
 	unsigned n_sl2vl = dice(6), n_vlarb = dice(5);
 
-	say(script, "port-groups\n");
+	append(script, "port-groups\n");
 	for (unsigned i = 0; i < N_GROUPS; i++)
 		say_group(script, i);
-	say(script, "end-port-groups\nqos-setup\nsl2vl-tables\n");
+	append(script, "end-port-groups\nqos-setup\nsl2vl-tables\n");
 	while (n_sl2vl--)
 		describe_sl2vl(script);
-	say(script, "end-sl2vl-tables\nvlarb-tables\n");
+	append(script, "end-sl2vl-tables\nvlarb-tables\n");
 	while (n_vlarb--)
 		say_vlarb(script);
-	say(script, "end-vlarb-tables\nend-qos-setup\nqos-levels\n");
-	say(script, "qos-level\nname: DEFAULT\nsl: %u\nend-qos-level\n", dice(16));
-	say(script, "qos-level\nname: unused\nsl: %u\nend-qos-level\n", dice(16));
-	say(script, "qos-level\nname: used\nsl: %u\nend-qos-level\n", dice(16));
-	say(script,
+	append(script, "end-vlarb-tables\nend-qos-setup\nqos-levels\n");
+	append(script, "qos-level\nname: DEFAULT\nsl: %u\nend-qos-level\n", dice(16));
+	append(script, "qos-level\nname: unused\nsl: %u\nend-qos-level\n", dice(16));
+	append(script, "qos-level\nname: used\nsl: %u\nend-qos-level\n", dice(16));
+	append(script,
 		"end-qos-levels\nqos-match-rules\nqos-match-rule\nservice-id: 1\n"
 		"qos-level-name: used\nend-qos-match-rule\nend-qos-match-rules\n");
 }
@@ -316,7 +318,7 @@ static inline void vary_defaults(void)
 	sketch->qos.engine_has_tables = !dice(6);
 }
 
-/* 'is_plain': no table is any but OpenSM's. */
+/* Sketches a random fabric.  'is_plain': all tables are OpenSM's. */
 static inline void sketch_by_chance(unsigned number, bool is_plain)
 {
 	drop_all();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What tests of policies share: parsing, the mistakes as text, files of the source
- * tree. */
+/* The fixture of tests of policies: parsing, the mistakes as text, and files of the
+ * source tree. */
 #ifndef TRIAD_TESTS_UNIT_QOS_POLICY_FIXTURE_H
 #define TRIAD_TESTS_UNIT_QOS_POLICY_FIXTURE_H
 
@@ -25,7 +25,7 @@ static inline int parse_with(const char *text, const char *default_level)
 		text, strlen(text), "p", default_level, &policy, &diags);
 }
 
-/* All mistakes, a line each. */
+/* All mistakes, one per line. */
 static inline const char *mistakes(void)
 {
 	static char all[TRIAD_DIAG_MAX * 2 * TRIAD_DIAG_TEXT_SIZE];
@@ -49,14 +49,14 @@ static inline void accept(const char *text)
 	ck_assert_ptr_nonnull(policy);
 }
 
-/* 'expected' is all that is wrong. */
+/* Checks that the parser refuses 'text', with exactly the mistakes 'expected'. */
 static inline void refuse(const char *text, const char *expected)
 {
 	ck_assert_int_eq(parse_with(text, NULL), EINVAL);
 	ck_assert_str_eq(mistakes(), expected);
 }
 
-/* 'expected' is among what is wrong. */
+/* Checks that the parser refuses 'text', and that the mistakes include 'expected'. */
 static inline void refuse_with(const char *text, const char *expected)
 {
 	ck_assert_int_eq(parse_with(text, NULL), EINVAL);
@@ -81,7 +81,7 @@ static inline void check_ranges(const struct triad_ranges *ranges, const char *e
 	ck_assert_str_eq(text, expected);
 }
 
-/* The caller frees it. */
+/* Reads a file of the source tree; the caller frees the text. */
 static inline char *read_source(const char *name)
 {
 	char *path = g_build_filename(source_folder(), name, NULL), *text = NULL;

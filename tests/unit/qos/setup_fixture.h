@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What tests of a policy's scopes share: a policy of groups and scopes in XML,
- * compiled, and the scopes object that is asked. */
+/* The fixture of tests of a policy's scopes: a policy of groups and scopes in XML,
+ * compiled, and the scopes object under test. */
 #ifndef TRIAD_TESTS_UNIT_QOS_SETUP_FIXTURE_H
 #define TRIAD_TESTS_UNIT_QOS_SETUP_FIXTURE_H
 

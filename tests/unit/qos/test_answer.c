@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whole answers: which ends, which pairs, which LIDs, in which order. */
+/* Complete answers: their ends, pairs and LIDs, and the order of records. */
 #include "qos/answer.h"
 
 #include "tests/unit/qos/path_fixture.h"
@@ -131,7 +131,7 @@ END_TEST
 
 START_TEST(test_ends_unknown_no_records)
 {
-	/* They may be aliases that came since. */
+	/* Unknown GUIDs may be aliases newer than the snapshot. */
 	by_gids(0x9999, GUID(4));
 	check_pass(TRIAD_FALLBACK_UNKNOWN);
 	by_gids(GUID(2), 0x9999);
@@ -168,7 +168,8 @@ START_TEST(test_prefix_local_and_foreign)
 	build();
 	by_gids(GUID(2), GUID(4));
 	check_n(1);
-	/* The source is said back as it came, the destination is of this subnet. */
+	/* The answer repeats the source GID of the request; the destination GID has
+	 * this subnet's prefix. */
 	ck_assert_uint_eq(records[0].sgid.prefix, PREFIX);
 	ck_assert_uint_eq(records[0].dgid.prefix, UINT64_C(0x1234567800000000));
 	request.gids[0].prefix = request.gids[1].prefix = UINT64_C(0x1234567800000000);
@@ -181,7 +182,8 @@ START_TEST(test_prefix_local_and_foreign)
 }
 END_TEST
 
-/* 0x...01 comes before 0x...02 on the wire's last octet, whatever is before it. */
+/* OpenSM's map compares the last octet on the wire first: 0x...01 comes before 0x...02,
+ * whatever the octets before that are. */
 START_TEST(test_aliases_by_lid_in_the_order_of_opensms_map)
 {
 	plan_add_alias(plan, UINT64_C(0x0900000000000000), GUID(4));
@@ -206,7 +208,7 @@ START_TEST(test_aliases_by_lid_in_the_order_of_opensms_map)
 }
 END_TEST
 
-/* --- what is left to OpenSM --- */
+/* --- requests left to OpenSM --- */
 
 START_TEST(test_pass_each_reason)
 {
@@ -335,7 +337,7 @@ START_TEST(test_pass_names_all_there)
 }
 END_TEST
 
-/* --- who may see whom --- */
+/* --- P_Keys of the requester and the ends --- */
 
 static void set_pkey(unsigned node, uint16_t pkey)
 {
@@ -350,7 +352,8 @@ START_TEST(test_requester_that_shares_no_pkey_gets_none)
 	set_pkey(3, 0x8001);
 	build();
 	check_n(0);
-	/* Limited members see full ones, and not each other. */
+	/* A limited member shares the partition with full members, not with other
+	 * limited ones. */
 	set_pkey(3, 0x7fff);
 	build();
 	check_n(1);
@@ -385,8 +388,9 @@ START_TEST(test_requester_must_share_a_pkey_with_each_end)
 }
 END_TEST
 
-/* That is certain, though the way is not. */
-START_TEST(test_ends_that_share_no_pkey_get_none_whatever_the_way)
+/* Without a common P_Key there is no path, even if routes changed since the
+ * snapshot. */
+START_TEST(test_ends_that_share_no_pkey_get_none_whatever_the_path)
 {
 	static const uint16_t both[] = {0x8001, 0x8002};
 
@@ -407,7 +411,7 @@ END_TEST
 
 /* --- LIDs --- */
 
-/* What the i-th record must be, by offsets from the first LIDs. */
+/* Checks the i-th record; LIDs are given as offsets from the ends' base LIDs. */
 static void check_lids(
 	unsigned i, unsigned source, unsigned destination, unsigned preference)
 {
@@ -505,7 +509,7 @@ END_TEST
 
 /* --- a policy --- */
 
-START_TEST(test_rule_of_one_direction_holds_for_the_way_back)
+START_TEST(test_rule_of_one_direction_holds_for_the_return_path)
 {
 	plan->sa.qos = true;
 	plan_set_sls(plan_port(plan, 2, 1), 0, 0x0002);
@@ -515,7 +519,7 @@ START_TEST(test_rule_of_one_direction_holds_for_the_way_back)
 	by_gids(GUID(2), GUID(4));
 	request.has |= TRIAD_HAS_REVERSIBLE;
 	request.reversible = true;
-	/* With the default level the way back would be on VL15. */
+	/* With the default level the return path would be on VL15. */
 	check_n(1);
 	ck_assert(records[0].reversible);
 	ck_assert_uint_eq(records[0].sl, 1);
@@ -596,7 +600,8 @@ START_TEST(test_partition_level_where_no_rule_matches)
 	plan_set_pkeys(plan_port(plan, 4, 1), pkeys, 2);
 	build();
 	use_policy(GROUPS LEVELS("sl: 5\n") PARTITION_LEVEL);
-	/* The P_Key that the path gets counts, else the one asked for. */
+	/* The partition's level follows from the P_Key of the path, unless the request
+	 * names another. */
 	by_gids(GUID(2), GUID(4));
 	check_n(1);
 	ck_assert_uint_eq(records[0].pkey, 0x8001);
@@ -649,7 +654,7 @@ START_TEST(test_path_bits_choose_destination_lids)
 				RULE("destination: four\n"));
 		requester = (uint16_t)lid_of(2);
 		by_gids(GUID(2), GUID(4));
-		/* One destination LID, from each of the source. */
+		/* There is a record for each source LID, all to one destination LID. */
 		check_n(n[lmc]);
 		for (unsigned i = 0; i < answer.n; i++)
 			ck_assert_uint_eq(
@@ -746,7 +751,7 @@ START_TEST(test_multi_lists_that_are_wrong_refused)
 }
 END_TEST
 
-/* Both in the order of GUIDs, whatever the order in the request. */
+/* The records are in the order of GUIDs, whatever the order in the request. */
 START_TEST(test_migration_two_paths_that_share_no_end)
 {
 	static const uint64_t orders[][4] = {{GUID(2), GUID(3), GUID(4), GUID(5)},
@@ -763,7 +768,7 @@ START_TEST(test_migration_two_paths_that_share_no_end)
 }
 END_TEST
 
-/* Hosts 2 to 5, crossed so that 2 and 5 have a switch in common, and 3 and 4. */
+/* Hosts 2 and 5 share a switch, and so do hosts 3 and 4. */
 START_TEST(test_migration_the_shorter_diagonal)
 {
 	static const uint64_t guids[] = {GUID(2), GUID(3), GUID(4), GUID(5)};
@@ -793,14 +798,15 @@ START_TEST(test_migration_one_pair_without_a_path)
 	request.has = TRIAD_HAS_MTU;
 	request.mtu_selector = TRIAD_SELECT_GREATER;
 	request.mtu = 2;
-	/* From 2 to 4 there is none; that diagonal has one path of the same length. */
+	/* There is no path from 2 to 4, so that diagonal has only the path from 3 to
+	 * 5. */
 	check_n(1);
 	check_ends(0, 3, 5);
 }
 END_TEST
 
-/* Of LIDs 8 and 24 as OpenSM reads them, without 3 bits: 256 and 768; 256 * 16 | 768 is
- * 4864, of which 23 are left when 103 is taken away as often as it goes. */
+/* OpenSM hashes the ends' LIDs, byte-swapped and without the 3 LMC bits.  LIDs 8 and 24
+ * give 256 and 768; 256 * 16 | 768 = 4864, and 4864 mod 103 = 23. */
 START_TEST(test_migration_lids_follow_from_the_first_ends)
 {
 	static const uint64_t guids[] = {GUID(2), GUID(3), GUID(4), GUID(5)};
@@ -816,7 +822,7 @@ START_TEST(test_migration_lids_follow_from_the_first_ends)
 	check_lids(0, 23 % 8, 23 % 8, 0);
 	ck_assert_uint_eq(records[1].slid, lid_of(3) + 24 % 8);
 	ck_assert_uint_eq(records[1].dlid, lid_of(5) + 24 % 8);
-	/* Where the level forbids those, the next ones. */
+	/* If the level forbids those LIDs, OpenSM takes the next ones. */
 	use_policy("qos-levels\nqos-level\nname: DEFAULT\nsl: 0\npath-bits: 1\n"
 		   "end-qos-level\nend-qos-levels\n");
 	check_n(2);
@@ -858,7 +864,7 @@ static void add_tests(TCase *cases)
 	tcase_add_test(cases, test_paths_as_many_as_asked_for);
 	tcase_add_test(cases, test_paths_with_a_lid_asked_for_end_there);
 	tcase_add_test(cases, test_room_too_small_left_to_opensm);
-	tcase_add_test(cases, test_rule_of_one_direction_holds_for_the_way_back);
+	tcase_add_test(cases, test_rule_of_one_direction_holds_for_the_return_path);
 	tcase_add_test(cases, test_rule_by_each_field_of_the_request);
 	tcase_add_test(cases, test_tclass_of_level_else_the_one_asked_for);
 	tcase_add_test(cases, test_partition_level_where_no_rule_matches);
@@ -873,7 +879,7 @@ static void add_tests(TCase *cases)
 	tcase_add_test(cases, test_migration_one_pair_without_a_path);
 	tcase_add_test(cases, test_migration_lids_follow_from_the_first_ends);
 	tcase_add_test(cases, test_multi_prefix_of_this_subnet_reported);
-	tcase_add_test(cases, test_ends_that_share_no_pkey_get_none_whatever_the_way);
+	tcase_add_test(cases, test_ends_that_share_no_pkey_get_none_whatever_the_path);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The compiled classifier beside one that tries rule after rule, and the membership of
- * ports beside a look at every group. */
+/* Compares the compiled classifier with one that tries each rule in turn, and the
+ * membership of ports with a check of every group. */
 #include "qos/rules/classifier.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static unsigned dice(unsigned sides)
 	return (unsigned)rand() % sides;
 }
 
-/* --- the same, slowly --- */
+/* --- the simple implementation --- */
 
 static bool naive_has(const struct triad_ranges *ranges, uint64_t value)
 {
@@ -105,7 +105,7 @@ static bool naive_is_member(const struct triad_policy_group *group, uint32_t por
 	return false;
 }
 
-/* Whether each group has each port: groups times ports, as it should not be done. */
+/* Whether each group has each port, by brute force: groups times ports. */
 static bool *naive_members(const struct triad_policy *policy)
 {
 	bool *members = calloc((size_t)policy->n_groups * fabric->n_ports + 1, 1);
@@ -251,7 +251,7 @@ static void fill_group(struct triad_policy_group *group)
 	group->self = !dice(10);
 }
 
-/* Near the ends of ranges, which are near one another. */
+/* A random id near the ends of ranges; these are near each other. */
 static uint64_t random_service_id(void)
 {
 	switch (dice(8)) {
@@ -275,7 +275,7 @@ static void add_ranges(struct triad_ranges *ranges, unsigned values)
 	}
 }
 
-/* A condition on each field in 'fields' with one chance in 'sparse'. */
+/* Adds a condition on each field in 'fields', with a probability of 1 / 'sparse'. */
 static void fill_rule(struct triad_policy_rule *rule, unsigned n_groups,
 	unsigned fields, unsigned sparse)
 {
@@ -363,7 +363,7 @@ static struct triad_class_request random_request(void)
 	};
 }
 
-/* --- compared --- */
+/* --- comparisons --- */
 
 static void check_request(const struct triad_classifier *classifier,
 	const struct triad_policy *policy, const bool *members)
@@ -382,7 +382,7 @@ static void check_request(const struct triad_classifier *classifier,
 	for (unsigned i = 0; i < 4 && policy->n_rules; i++) {
 		struct triad_class_mismatch is, must;
 
-		/* One that matches too. */
+		/* Also explain the rule that matches. */
 		rule = i || expected == TRIAD_POLICY_NONE ? dice(policy->n_rules)
 							  : expected;
 		is = triad_classifier_explain(classifier, &request, rule);
@@ -436,7 +436,8 @@ START_TEST(test_match_many_rules_as_naive)
 }
 END_TEST
 
-/* In every word there is a rule that each field holds for, and none that all do. */
+/* In every word of the sets, each field's condition holds for some rule, but no rule
+ * has all of its conditions met. */
 START_TEST(test_match_nothing_in_common_as_naive)
 {
 	struct triad_policy *policy = policy_sized(2, 1, 5000, 0);
@@ -578,7 +579,7 @@ START_TEST(test_port_beyond_the_fabric_in_no_group)
 }
 END_TEST
 
-/* As many groups and rules as there may be, every port in each. */
+/* The maximal numbers of groups and rules, with every port in each group. */
 START_TEST(test_compile_greatest_policy_is_bounded)
 {
 	struct triad_policy *policy =
@@ -608,7 +609,7 @@ START_TEST(test_compile_too_large_refused)
 	struct triad_policy *policy = policy_sized(0, 1, TRIAD_POLICY_MAX_RULES, 0);
 	struct triad_classifier *classifier = NULL;
 
-	/* 131,072 sets of which most have every other rule. */
+	/* This makes 131,072 sets, most of which contain half of the rules. */
 	for (uint32_t i = 0; i < policy->n_rules; i++)
 		policy_add_range(
 			&policy->rules[i].service_ids, i, i + TRIAD_POLICY_MAX_RULES);
@@ -806,7 +807,7 @@ START_TEST(test_report_nodes_in_no_group_as_naive)
 }
 END_TEST
 
-/* The name as it is goes before one that differs in case, that before none. */
+/* An exact name is preferred to one that differs in case; that is better than none. */
 START_TEST(test_partition_names_case_only_when_there_is_no_other)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One path: what links, level and request make of it. */
+/* The attributes of one path, derived from its links, its level and the request. */
 #include "qos/decide.h"
 
 #include "ib/rates.h"
@@ -22,7 +22,7 @@ static void set_up(void)
 	build();
 }
 
-/* A level with these lines; it has the SL 0 unless they say one. */
+/* Sets a level with these lines; its SL is 0 unless they set one. */
 static void set_level(const char *lines)
 {
 	char text[1024];
@@ -78,7 +78,7 @@ static void ask_life(enum triad_selector selector, unsigned life)
 	request.life = (uint8_t)life;
 }
 
-/* What a value becomes; 0: there is no path. */
+/* The value chosen for a link's and a requested value; 0: there is no path. */
 struct selection {
 	enum triad_selector selector;
 	uint8_t there, asked, chosen;
@@ -115,7 +115,8 @@ START_TEST(test_mtu_each_selector)
 }
 END_TEST
 
-/* By bandwidth: 11 is 14 Gb/s, 6 is 20, 3 is 10, 4 is 30, 10 is 120 and 16 is 100. */
+/* Codes of rates are compared by bandwidth in Gb/s: 3 is 10, 11 is 14, 6 is 20, 4 is
+ * 30, 16 is 100, 10 is 120. */
 START_TEST(test_rate_each_selector_by_bandwidth)
 {
 	static const struct selection cases[] = {
@@ -250,7 +251,8 @@ static uint8_t rate_under(unsigned links, unsigned limit)
 	return decision.rate;
 }
 
-/* Code 11, 14 Gb/s, is above code 7, 40, as a number; 3, 10 Gb/s, above 2 in both. */
+/* Rates are compared by bandwidth, not by code: code 11 is 14 Gb/s, but code 7 is
+ * 40. */
 /* Row: Q8 */
 START_TEST(test_level_rate_limit_lowers_by_bandwidth)
 {
@@ -329,7 +331,7 @@ START_TEST(test_sl_asked_for_must_be_the_levels)
 }
 END_TEST
 
-/* Without SL 3 at the source. */
+/* The source port's SL 3 is on VL15. */
 static void drop_sl_3(void)
 {
 	plan->sa.qos = true;
@@ -371,42 +373,42 @@ END_TEST
 
 /* --- the routing engine --- */
 
-struct engine_says {
+struct engine_answer {
 	uint8_t sl, asked;
 	uint16_t slid, dlid;
 	unsigned n;
 };
 
-static uint8_t say_sl(void *context, uint8_t sl, uint16_t slid, uint16_t dlid)
+static uint8_t choose_sl(void *context, uint8_t sl, uint16_t slid, uint16_t dlid)
 {
-	struct engine_says *says = context;
+	struct engine_answer *engine_answer = context;
 
-	if (says->n++)
-		return says->sl;
-	says->asked = sl;
-	says->slid = slid;
-	says->dlid = dlid;
-	return says->sl;
+	if (engine_answer->n++)
+		return engine_answer->sl;
+	engine_answer->asked = sl;
+	engine_answer->slid = slid;
+	engine_answer->dlid = dlid;
+	return engine_answer->sl;
 }
 
-START_TEST(test_engine_has_the_last_word_on_sls)
+START_TEST(test_engine_decides_on_sls)
 {
-	struct engine_says says = {.sl = 0x15};
+	struct engine_answer engine_answer = {.sl = 0x15};
 
 	plan->sa.engine_has_sl = true;
 	build();
 	ck_assert_int_eq(refusal(), TRIAD_REFUSAL_UNSURE);
-	engine = (struct triad_path_engine){say_sl, &says};
+	engine = (struct triad_path_engine){choose_sl, &engine_answer};
 	set_level("sl: 7");
 	ck_assert_int_eq(refusal(), TRIAD_REFUSAL_NONE);
 	ck_assert_uint_eq(decision.sl, 5);
-	ck_assert_uint_eq(says.asked, 7);
-	ck_assert_uint_eq(says.slid, 3);
-	ck_assert_uint_eq(says.dlid, 5);
-	ck_assert_uint_eq(says.n, 2);
+	ck_assert_uint_eq(engine_answer.asked, 7);
+	ck_assert_uint_eq(engine_answer.slid, 3);
+	ck_assert_uint_eq(engine_answer.dlid, 5);
+	ck_assert_uint_eq(engine_answer.n, 2);
 	ask_sl(7);
 	ck_assert_int_eq(refusal(), TRIAD_REFUSAL_SL_NOT_OF_ENGINE);
-	says.sl = 7;
+	engine_answer.sl = 7;
 	ck_assert_int_eq(refusal(), TRIAD_REFUSAL_NONE);
 }
 END_TEST
@@ -494,9 +496,9 @@ START_TEST(test_pkey_of_level_the_lowest_that_is_shared)
 }
 END_TEST
 
-/* --- both ways --- */
+/* --- reversible paths --- */
 
-START_TEST(test_reversible_only_when_there_is_a_way_back)
+START_TEST(test_reversible_only_when_there_is_a_return_path)
 {
 	drop_sl_3();
 	set_level("sl: 3");
@@ -515,7 +517,7 @@ START_TEST(test_reversible_only_when_there_is_a_way_back)
 }
 END_TEST
 
-START_TEST(test_way_back_that_is_not_known_leaves_it_to_opensm)
+START_TEST(test_unknown_return_path_leaves_it_to_opensm)
 {
 	plan->nodes[0].lft[plan_port(plan, FROM, 1)->port.lid] = PLAN_NO_ROUTE;
 	build();
@@ -615,7 +617,7 @@ START_TEST(test_path_bits_those_that_the_port_has)
 }
 END_TEST
 
-/* --- what clients are told --- */
+/* --- rates reported to clients --- */
 
 static uint8_t reported(
 	uint8_t rate, unsigned from_caps, unsigned to_caps, bool reversible)
@@ -677,13 +679,13 @@ int main(void)
 	tcase_add_test(cases, test_sl_asked_for_must_be_the_levels);
 	tcase_add_test(cases, test_sl_on_vl15_refused);
 	tcase_add_test(cases, test_every_sl_on_vl15_refused);
-	tcase_add_test(cases, test_engine_has_the_last_word_on_sls);
+	tcase_add_test(cases, test_engine_decides_on_sls);
 	tcase_add_test(cases, test_engine_not_asked_for_multipath);
 	tcase_add_test(cases, test_pkey_first_in_common_with_its_sl);
 	tcase_add_test(cases, test_pkey_asked_for_given_as_it_was_asked);
 	tcase_add_test(cases, test_pkey_of_level_the_lowest_that_is_shared);
-	tcase_add_test(cases, test_reversible_only_when_there_is_a_way_back);
-	tcase_add_test(cases, test_way_back_that_is_not_known_leaves_it_to_opensm);
+	tcase_add_test(cases, test_reversible_only_when_there_is_a_return_path);
+	tcase_add_test(cases, test_unknown_return_path_leaves_it_to_opensm);
 	tcase_add_test(cases, test_ring_is_too_long);
 	tcase_add_test(cases, test_tavor_at_an_end_gets_1024_unless_more_is_wanted);
 	tcase_add_test(cases, test_path_bits_those_that_the_port_has);

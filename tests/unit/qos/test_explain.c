@@ -110,7 +110,7 @@ START_TEST(test_end_of_node_with_several_ports_needs_a_number)
 }
 END_TEST
 
-/* As an XML policy names a port. */
+/* The name of a port in the form of XML policies. */
 START_TEST(test_end_by_host_hca_and_number)
 {
 	strcpy(plan->nodes[3].name, "vs1 HCA-1 firmware 7");
@@ -120,7 +120,7 @@ START_TEST(test_end_by_host_hca_and_number)
 	check_end("vs1 HCA-1 firmware 7/P1", 3, 1);
 	check_no_end(
 		"vs1/HCA-2/P1", "no node is called 'vs1/HCA-2'; 'nodes' lists all");
-	strcpy(plan->nodes[4].name, "vs1/HCA-1"); /* a name that is so goes first */
+	strcpy(plan->nodes[4].name, "vs1/HCA-1"); /* an exact name is preferred */
 	build();
 	check_end("vs1/HCA-1/P1", 4, 1);
 }
@@ -185,7 +185,7 @@ START_TEST(test_near_misses_before_the_rule_that_matched)
 	ck_assert_uint_eq(explained.near[1].rule, 3);
 	ck_assert_uint_eq(explained.near[1].mismatch.failed, 1u << TRIAD_CLASS_TCLASS);
 	ck_assert_uint_eq(explained.near[1].mismatch.missing, 0);
-	/* Of this one nothing holds. */
+	/* None of this rule's conditions holds. */
 	ck_assert_uint_eq(explained.near[2].rule, 0);
 	ck_assert_uint_eq(explained.near[2].mismatch.failed, 1u << TRIAD_CLASS_SOURCE);
 	ck_assert_uint_eq(explained.near[2].mismatch.missing, 0);
@@ -227,10 +227,10 @@ START_TEST(test_near_misses_more_than_fit_counted)
 }
 END_TEST
 
-/* --- the way --- */
+/* --- routes --- */
 
 /* Row: X2 */
-START_TEST(test_hops_both_ways_and_the_answer)
+START_TEST(test_hops_in_both_directions_and_the_answer)
 {
 	explain(2, 4);
 	ck_assert_uint_eq(explained.rule, TRIAD_POLICY_NONE);
@@ -294,8 +294,8 @@ START_TEST(test_vl15_shown_where_it_is)
 }
 END_TEST
 
-/* By which VLs are looked up when there is no path: the level's, the one asked for, the
- * partition's. */
+/* Without a path, VLs are looked up by the level's SL, else the one requested, else
+ * that of the partition. */
 START_TEST(test_sl_shown_without_a_path)
 {
 	plan_add_partition(plan, 0x7fff, 6, "Default");
@@ -339,7 +339,7 @@ START_TEST(test_sl_of_the_path_shown_when_there_is_one)
 }
 END_TEST
 
-START_TEST(test_way_that_leads_nowhere_shown_as_far_as_it_goes)
+START_TEST(test_route_that_does_not_arrive_shown_as_far_as_it_goes)
 {
 	plan->nodes[1].lft[8] = 40;
 	plan_port(plan, 1, 4)->is_there = false;
@@ -371,11 +371,11 @@ int main(void)
 	tcase_add_test(cases, test_near_misses_before_the_rule_that_matched);
 	tcase_add_test(cases, test_near_misses_of_each_field_of_the_request);
 	tcase_add_test(cases, test_near_misses_more_than_fit_counted);
-	tcase_add_test(cases, test_hops_both_ways_and_the_answer);
+	tcase_add_test(cases, test_hops_in_both_directions_and_the_answer);
 	tcase_add_test(cases, test_lids_of_the_request_and_path_bits_shown);
 	tcase_add_test(cases, test_vl15_shown_where_it_is);
 	tcase_add_test(cases, test_sl_shown_without_a_path);
 	tcase_add_test(cases, test_sl_of_the_path_shown_when_there_is_one);
-	tcase_add_test(cases, test_way_that_leads_nowhere_shown_as_far_as_it_goes);
+	tcase_add_test(cases, test_route_that_does_not_arrive_shown_as_far_as_it_goes);
 	return run_cases(cases);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* QoS tables as a list that images keep, on fabrics and policies by chance. */
+/* QoS tables as a list that images keep, with random fabrics and policies. */
 #include "qos/setup/kept_tables.h"
 
 #include <errno.h>
@@ -23,23 +23,23 @@ static void tear_down(void)
 	drop_all();
 }
 
-/* As ck_assert_msg(), which is slow for each time that all is well. */
+/* Like ck_assert_msg(), but fast if the condition holds. */
 #define NEED(condition)                                                                \
 	do {                                                                           \
 		if (!(condition))                                                      \
 			ck_abort_msg("seed %u: %s", seed, #condition);                 \
 	} while (0)
 
-/* --- tables that are read, beside those of the fabric --- */
+/* --- comparison of the tables read with those of the fabric --- */
 
 struct reading {
 	uint32_t port;
-	unsigned in, n_tables; /* of the port; in-ports that were given */
+	unsigned in, n_tables; /* the port's in-ports and tables so far */
 	uint32_t n_ports;
 	bool wants_none;
 };
 
-/* Counts the tables of a port, in-ports by themselves. */
+/* Counts the tables of a port, and its in-ports separately. */
 static void count_table(
 	void *context, uint32_t port, const struct triad_port_table *table)
 {
@@ -74,7 +74,7 @@ static bool wants(void *context, uint64_t guid, uint8_t number)
 	return false;
 }
 
-/* The table that is wanted, by what it is. */
+/* The table to find, identified by its contents. */
 struct wanted {
 	const struct triad_port_table *of;
 	unsigned in;
@@ -170,13 +170,13 @@ START_TEST(test_ports_with_the_same_tables_share_them)
 	for (uint32_t i = 0; i < list.n; i++)
 		n_nodes += list.octets[list.rows[i].at] == 2;
 	ck_assert_uint_eq(n_nodes, 6);
-	/* Those of hosts, those of switches. */
+	/* A row per host, and two of switches. */
 	ck_assert_uint_eq(list.n, n_nodes + 2);
 	triad_desired_clear(&desired);
 }
 END_TEST
 
-/* --- octets that are others --- */
+/* --- damaged lists --- */
 
 static bool wants_any(void *context, uint64_t guid, uint8_t number)
 {
@@ -186,7 +186,7 @@ static bool wants_any(void *context, uint64_t guid, uint8_t number)
 	return true;
 }
 
-/* What is shown of a table must be within it. */
+/* Reads all octets of a table: they must be within the list. */
 static void look(void *context, uint64_t guid, uint8_t number,
 	const struct triad_port_table *table)
 {

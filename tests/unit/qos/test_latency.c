@@ -16,7 +16,7 @@ static void set_up(void)
 	memset(&latency, 0, sizeof(latency));
 }
 
-/* The end of the bucket of 'ns'. */
+/* The upper end of the bucket that contains 'ns'. */
 static uint64_t reported(uint64_t ns)
 {
 	struct triad_latency_summary summary;
@@ -63,7 +63,7 @@ START_TEST(test_bucket_end_within_an_eighth)
 			ns += (ns - 1) * i / 39;
 			ck_assert_uint_ge(reported(ns), ns);
 			ck_assert_uint_le(reported(ns), ns + ns / 8);
-			/* The end is in the bucket, what is behind it is not. */
+			/* The end belongs to its bucket; the next value doesn't. */
 			ck_assert_uint_eq(reported(reported(ns)), reported(ns));
 			if (reported(ns) < LAST_END)
 				ck_assert_uint_gt(
@@ -120,7 +120,7 @@ START_TEST(test_quantiles_random_times_within_an_eighth)
 }
 END_TEST
 
-/* Against a count of the same times. */
+/* Compares with a plain count of the same times. */
 START_TEST(test_counts_below_doublings_and_sum_are_those_of_the_times)
 {
 	enum { N = 5000 };
@@ -137,7 +137,7 @@ START_TEST(test_counts_below_doublings_and_sum_are_those_of_the_times)
 		for (unsigned end = 0; end < TRIAD_LATENCY_N_ENDS; end++)
 			n_below[end] += ns < triad_latency_end_ns(end);
 	}
-	/* At the ends themselves. */
+	/* Times equal to the ends. */
 	for (unsigned end = 0; end < TRIAD_LATENCY_N_ENDS; end++) {
 		triad_latency_add(&latency, triad_latency_end_ns(end));
 		sum_ns += triad_latency_end_ns(end);

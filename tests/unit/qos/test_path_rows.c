@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A port's table of paths, and the file of it. */
+/* A port's table of paths, and its file. */
 #include "qos/path_rows.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "tests/unit/qos/path_fixture.h"
 
 #define GUID(node) (UINT64_C(0x1000) * (1 + (node)) + ((node) > 1))
-#define HOST 2u /* of the table */
+#define HOST 2u /* the host that the table is for */
 
 static struct triad_path_table *table;
 
@@ -40,7 +40,7 @@ static unsigned lid_of(unsigned node)
 	return plan_port(plan, node, node > 1)->port.lid;
 }
 
-/* What a client of that port is answered. */
+/* Compares the row with the answer that a client at that port gets. */
 static void check_row(const struct triad_path_row *row)
 {
 	const struct triad_answer_snapshot snapshot = {
@@ -81,7 +81,7 @@ START_TEST(test_rows_are_the_answers_of_all_lids)
 	ck_assert_int_eq(make(GUID(HOST)), 0);
 	ck_assert_uint_eq(table->guid, GUID(HOST));
 	ck_assert_uint_eq(table->lid, lid_of(HOST));
-	/* A switch's port 0 that is no enhanced one has one LID. */
+	/* A base switch port 0 has only one LID. */
 	ck_assert_uint_ge(table->n, n_lids - 2 * ((1u << _i) - 1));
 	ck_assert_uint_gt(table->n_paths, 4);
 	for (uint32_t i = 0; i < table->n; i++) {
@@ -145,7 +145,7 @@ START_TEST(test_file_has_own_port_last_and_paths_behind_it)
 }
 END_TEST
 
-/* What is no base LID is nobody's in the file. */
+/* In the file only base LIDs belong to a port. */
 START_TEST(test_file_has_base_lids_alone)
 {
 	uint32_t n, n_bases = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Walks and P_Keys beside the same done slowly, on the fabric itself. */
+/* Compares walks and P_Keys with a simple implementation that reads the fabric
+ * itself. */
 #include "qos/paths.h"
 
 #include "ib/rates.h"
@@ -19,7 +20,7 @@ static unsigned dice(unsigned sides)
 	return (unsigned)rand() % sides;
 }
 
-/* --- walks, slowly --- */
+/* --- walks, simple implementation --- */
 
 struct naive_walk {
 	enum triad_walk_end end;
@@ -68,7 +69,7 @@ static uint32_t naive_out_port(uint32_t node, unsigned dlid)
 		: TRIAD_FABRIC_NONE;
 }
 
-/* 'on': SLs don't stop it. */
+/* Walks from 'from' to 'to'; with 'on' it goes on where no SL has a VL. */
 static void naive_go(
 	struct naive_walk *walk, uint32_t from, uint32_t to, unsigned dlid, bool on)
 {
@@ -139,7 +140,7 @@ static void check_hops(const struct triad_walk *walk, const struct naive_walk *n
 	}
 }
 
-/* Returns how it ended. */
+/* Compares both implementations; returns how the walk ended. */
 static enum triad_walk_end check_walk(
 	uint32_t from, uint32_t to, unsigned dlid, bool record)
 {
@@ -174,8 +175,8 @@ static void check_all_walks(bool record, unsigned ends[TRIAD_WALK_MARKED + 1])
 		}
 }
 
-/* Entries that lead in rings, nowhere, or to the wrong end; tables that are too
- * short. */
+/* Damages forwarding tables: entries lead in rings, nowhere, or to the wrong end, and
+ * tables are too short. */
 static void spoil_routes(void)
 {
 	for (unsigned i = 0; i < plan->n_nodes; i++) {
@@ -244,10 +245,10 @@ START_TEST(test_walk_two_switches_links_counted)
 }
 END_TEST
 
-START_TEST(test_walk_least_mtu_and_rate_of_each_port_on_the_way)
+START_TEST(test_walk_least_mtu_and_rate_of_each_port_on_the_route)
 {
-	/* Of the way from host 2 to host 4 by link 5 or 6. */
-	static const unsigned way[][2] = {
+	/* The ports on the route from host 2 to host 4. */
+	static const unsigned route[][2] = {
 		{2, 1}, {0, 1}, {0, 5}, {1, 5}, {1, 1}, {4, 1}};
 
 	for (unsigned i = 0; i < 6; i++) {
@@ -255,8 +256,8 @@ START_TEST(test_walk_least_mtu_and_rate_of_each_port_on_the_way)
 
 		plan_two_switches(0);
 		plan->nodes[0].lft[5] = 5;
-		plan_port(plan, way[i][0], way[i][1])->port.mtu_cap = 2;
-		plan_port(plan, way[i][0], way[i][1])->port.rate = 11;
+		plan_port(plan, route[i][0], route[i][1])->port.mtu_cap = 2;
+		plan_port(plan, route[i][0], route[i][1])->port.rate = 11;
 		plan_port(plan, 0, 6)->port.mtu_cap = 1;
 		plan_port(plan, 0, 0)->port.mtu_cap = 1;
 		build();
@@ -354,7 +355,7 @@ START_TEST(test_walk_each_hop_has_an_sl_but_none_in_common_refused)
 }
 END_TEST
 
-/* A row of switches, a host at each end. */
+/* Plans a row of 'n' switches with a host at each end. */
 static void plan_row(unsigned n)
 {
 	drop_all();
@@ -384,7 +385,7 @@ START_TEST(test_walk_longer_than_64_switches_refused)
 		TRIAD_WALK_TOO_LONG);
 	ck_assert_int_eq(
 		walk_to(port_of(n, 1), port_of(n - 1, 0), n).end, TRIAD_WALK_TOO_LONG);
-	/* A switch that is the source itself does not count. */
+	/* A source that is a switch doesn't count as a hop. */
 	ck_assert_int_eq(
 		walk_to(port_of(0, 0), port_of(n + 1, 1), lid).end, TRIAD_WALK_ARRIVED);
 	plan_row(++n);
@@ -449,7 +450,7 @@ START_TEST(test_mark_port_by_alias_is_that_port_alone)
 }
 END_TEST
 
-/* LIDs 63 and 64 are in blocks of their own. */
+/* LIDs 63 and 64 are in different blocks of 64 LIDs. */
 START_TEST(test_mark_route_is_that_block_of_that_switch_alone)
 {
 	plan_two_switches(0);
@@ -487,14 +488,15 @@ START_TEST(test_mark_all_is_every_port)
 }
 END_TEST
 
-/* --- P_Keys, slowly --- */
+/* --- P_Keys, simple implementation --- */
 
 static unsigned base_of(unsigned pkey)
 {
 	return pkey & 0x7fff;
 }
 
-/* As OpenSM's maps are sorted: by the octets, the last one first. */
+/* The key by which OpenSM's maps are sorted: the octets on the wire, the last one
+ * first. */
 static unsigned wire_key(unsigned pkey)
 {
 	return (pkey & 0xff) << 8 | pkey >> 8;
@@ -509,8 +511,8 @@ struct naive_pkeys {
 	unsigned n, items[PLAN_MAX_PKEYS];
 };
 
-/* Without entries that are none, and without limited ones of a partition in which the
- * port is full, unless both may be. */
+/* The port's P_Keys: without invalid ones, and without a limited one whose partition
+ * the port is a full member of, unless OpenSM allows both. */
 static struct naive_pkeys naive_pkeys(uint32_t port)
 {
 	const struct triad_fabric_slice *all = &fabric->ports[port].pkeys;
@@ -535,8 +537,9 @@ static bool may_talk(unsigned a, unsigned b)
 	return base_of(a) == base_of(b) && (is_full(a) || is_full(b));
 }
 
-/* Of all pairs that may talk the first; 'kinds' as for OpenSM's second and third look:
- * 1: ours full and theirs limited, 2: the other way round, 0: any. */
+/* The first of all pairs that may communicate.  'kinds' restricts them as in OpenSM's
+ * second and third search: 1: ours full and theirs limited; 2: ours limited and theirs
+ * full; 0: any. */
 static unsigned naive_best_pair(
 	const struct naive_pkeys *ours, const struct naive_pkeys *theirs, int kinds)
 {
@@ -556,7 +559,7 @@ static unsigned naive_best_pair(
 	return best;
 }
 
-/* The first of the set whose key is not below 'key'; 0: there is none. */
+/* The first P_Key of the set whose key is at least 'key'; 0: none. */
 static unsigned naive_from(const struct naive_pkeys *set, unsigned key)
 {
 	unsigned best = 0;
@@ -568,8 +571,8 @@ static unsigned naive_from(const struct naive_pkeys *set, unsigned key)
 	return best;
 }
 
-/* OpenSM's first look where both memberships may be: at each key there is, the next one
- * of ours beside the next one of theirs. */
+/* OpenSM's first search if it allows both memberships: it steps through the keys in
+ * order, and compares the next P_Key of ours with the next of theirs. */
 static unsigned naive_meeting(
 	const struct naive_pkeys *ours, const struct naive_pkeys *theirs)
 {
@@ -685,7 +688,8 @@ START_TEST(test_pkeys_two_limited_members_share_none)
 	ck_assert(!triad_paths_share_pkey(paths, port_of(2, 1), port_of(3, 1)));
 	ck_assert(!triad_paths_share_this_pkey(
 		paths, port_of(2, 1), port_of(3, 1), 0x8001));
-	/* To itself a port may talk, but there is no P_Key for it. */
+	/* A port may communicate with itself, but has no P_Key in common with
+	 * itself. */
 	ck_assert(triad_paths_share_pkey(paths, port_of(2, 1), port_of(2, 1)));
 	ck_assert_uint_eq(
 		triad_paths_common_pkey(paths, port_of(2, 1), port_of(2, 1)), 0);
@@ -843,7 +847,7 @@ int main(void)
 	tcase_add_test(cases, test_walk_random_trees_as_naive);
 	tcase_add_test(cases, test_walk_spoiled_routes_as_naive);
 	tcase_add_test(cases, test_walk_two_switches_links_counted);
-	tcase_add_test(cases, test_walk_least_mtu_and_rate_of_each_port_on_the_way);
+	tcase_add_test(cases, test_walk_least_mtu_and_rate_of_each_port_on_the_route);
 	tcase_add_test(cases, test_walk_from_switch_out_port_not_asked);
 	tcase_add_test(cases, test_walk_sls_of_in_port_taken);
 	tcase_add_test(cases, test_walk_sls_of_last_in_port_alone_differ);

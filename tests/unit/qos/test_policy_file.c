@@ -29,7 +29,7 @@ static int load(void)
 	return triad_policy_load(path, NULL, &policy, &diags);
 }
 
-/* The reason, behind the file's name. */
+/* The reason of the mistake, without the file's name before it. */
 static const char *reason(void)
 {
 	const char *all = mistakes();
@@ -95,7 +95,7 @@ START_TEST(test_load_too_large_refused)
 }
 END_TEST
 
-/* The manual's part on a block: from its title to the next. */
+/* The manual's section on a block, from its title to the next title. */
 static char *find_section(const char *manual, const char *block)
 {
 	char *title = g_strdup_printf(": %s\n", block), *section;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* OpenSM's syntax. */
+/* Policies in OpenSM's syntax. */
 #include "config.h"
 
 #include "tests/unit/qos/policy_fixture.h"
@@ -125,7 +125,7 @@ START_TEST(test_lines_as_opensm_reads_them)
 	ck_assert_str_eq(group_with("partition: \"a, b\",c")->partitions[0], "a, b");
 	ck_assert_str_eq(
 		group_with("port-name: \"a/b c/P2\"")->port_names[0].node, "a/b c");
-	/* The RFC's form of a name is one of XML alone. */
+	/* The RFC's form of names exists only in XML. */
 	ck_assert(!group_with("port-name: vs1/HCA-1/P1")->port_names[0].words);
 	ck_assert_str_eq(policy->groups[0].port_names[0].node, "vs1/HCA-1");
 	ck_assert_uint_eq(group_with("node-type: hca, all")->node_types, 0xe);
@@ -241,7 +241,7 @@ START_TEST(test_ulps_before_rules_come_behind)
 	check_ranges(&policy->rules[0].pkeys, "2-2");
 	check_ranges(&policy->rules[1].pkeys, "1-1");
 	ck_assert_uint_eq(policy->levels[policy->rules[1].level].sl, 5);
-	/* A level called so goes before the default of qos-ulps. */
+	/* A level named "default" is preferred to the default of qos-ulps. */
 	ck_assert_uint_eq(policy->levels[policy->default_level].sl, 1);
 }
 END_TEST
@@ -272,7 +272,7 @@ END_TEST
 
 /* --- mistakes ---------------------------------------------------------- */
 
-/* A line of a level, the third of the file, that is wrong. */
+/* Checks that a line of a level, the third line of the file, is refused. */
 static void refuse_level(const char *line, const char *expected)
 {
 	char text[512], all[512];
@@ -439,7 +439,7 @@ START_TEST(test_octets_that_are_no_text_reported)
 }
 END_TEST
 
-/* 'n' times 'piece' between 'before' and 'after'. */
+/* Parses 'n' copies of 'piece' between 'before' and 'after'. */
 static int parse_many(
 	const char *before, const char *piece, unsigned n, const char *after)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The RFC's syntax. */
+/* Policies in the RFC's syntax. */
 #include "config.h"
 
 #include "tests/unit/qos/policy_fixture.h"
@@ -11,7 +11,7 @@
 
 /* --- the RFC's example ------------------------------------------------- */
 
-/* What the RFC prints, and what stands in the mended example for it. */
+/* Errors in the RFC's printed example, and their corrections in ours. */
 static const struct slip {
 	const char *printed, *mended, *mistake;
 } slips[] = {
@@ -36,7 +36,7 @@ static const struct slip {
 
 #define N_SLIPS (sizeof(slips) / sizeof(slips[0]))
 
-/* 'text' with a slip put back; frees 'text'. */
+/* Replaces a correction in 'text' by the printed error; frees 'text'. */
 static char *put_back(char *text, const struct slip *slip)
 {
 	char **pieces = g_strsplit(text, slip->mended, 2), *whole;
@@ -328,7 +328,7 @@ static const struct triad_policy_level *level_with(const char *elements)
 /* Row: Q8 */
 START_TEST(test_rate_limit_is_bandwidth)
 {
-	/* Multiples of 2.5 Gb/s, and PathRecord's codes. */
+	/* Multiples of 2.5 Gb/s, and their codes in PathRecord. */
 	static const unsigned rates[][2] = {{1, 2}, {2, 5}, {3, 5}, {4, 3}, {5, 3},
 		{6, 11}, {8, 6}, {10, 15}, {12, 4}, {16, 7}, {20, 20}, {24, 8}, {32, 9},
 		{40, 16}, {48, 10}, {80, 17}, {120, 18}, {160, 21}, {240, 22},
@@ -434,7 +434,7 @@ START_TEST(test_elements_wrong_reported)
 }
 END_TEST
 
-START_TEST(test_items_wrong_have_their_places)
+START_TEST(test_wrong_items_have_their_locations)
 {
 	refuse("<qos-policy>" LEVELS "<qos-match-rules><qos-match-rule>\n"
 	       "<tclass>1,\n 2, 256 ,3</tclass><source>a, b</source>\n"
@@ -469,10 +469,10 @@ START_TEST(test_ends_missing_reported)
 }
 END_TEST
 
-/* --- what is refused --------------------------------------------------- */
+/* --- refused documents ------------------------------------------------- */
 
-/* 'expected' is all that is wrong, up to the words of libxml2 in the last line, which
- * other versions of it choose otherwise. */
+/* Checks that the mistakes are 'expected', except for libxml2's own words in the last
+ * line: these differ between its versions. */
 static void refuse_ill_formed(const char *text, const char *expected)
 {
 	const char *words;
@@ -579,7 +579,7 @@ int main(void)
 	tcase_add_test(cases, test_port_names_in_both_forms);
 	tcase_add_test(cases, test_latin1_read);
 	tcase_add_test(cases, test_elements_wrong_reported);
-	tcase_add_test(cases, test_items_wrong_have_their_places);
+	tcase_add_test(cases, test_wrong_items_have_their_locations);
 	tcase_add_test(cases, test_ends_missing_reported);
 	tcase_add_test(cases, test_document_type_refused);
 	tcase_add_test(cases, test_inclusions_refused);

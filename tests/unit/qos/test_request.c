@@ -18,7 +18,7 @@ static void set_up(void)
 	memset(record, 0, sizeof(record));
 }
 
-/* Octets that are no valid MTU and rate would be refused when they are asked for. */
+/* Sets a valid MTU and rate: a request with invalid ones would be refused. */
 static void set_valid(unsigned mtu_at)
 {
 	record[mtu_at] = 5;
@@ -39,7 +39,7 @@ static enum triad_sa_status read_multi(size_t size, uint64_t mask)
 
 /* --- fields --- */
 
-/* Each octet is its place and one. */
+/* Sets each octet to its offset plus one. */
 static void fill(size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -100,7 +100,7 @@ START_TEST(test_multipath_record_fields_where_they_are)
 }
 END_TEST
 
-/* Flags and selectors share octets with what is behind them. */
+/* Flags and selectors share octets with the fields after them. */
 static void check_shared_octets(unsigned at, enum triad_sa_status (*read)(void))
 {
 	record[at] = 0x80;
@@ -152,7 +152,8 @@ END_TEST
 
 /* --- the component mask --- */
 
-/* What each single bit, and each pair of one that needs the next, makes of 'has'. */
+/* The bits of 'has' for each component bit, or for each pair of a selector's and a
+ * value's bit. */
 struct component {
 	unsigned first, n;
 	unsigned has;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a narrowed request finds without the level is what the level gives to the
- * request as it was. */
+/* A restricted request must find the same paths without the level as the original
+ * request with the level. */
 #include "qos/restrict.h"
 
 #include "qos/decide.h"
@@ -13,7 +13,7 @@ static unsigned seed;
 static struct triad_policy_level level;
 static struct triad_range pkeys[2];
 
-/* A request, on the wire and read. */
+/* A request on the wire and decoded. */
 struct on_wire {
 	uint8_t record[64];
 	uint64_t mask;
@@ -66,7 +66,7 @@ static void clear(struct on_wire *wire)
 	wire->mask = is_multi ? BIT(19) | BIT(20) : 0;
 }
 
-/* Selector and value, at an octet behind the flow label. */
+/* Requests a value with its selector; 'octet' counts from the flow label. */
 static void ask_value(struct on_wire *wire, unsigned octet, unsigned bit,
 	unsigned selector, unsigned value)
 {
@@ -147,7 +147,7 @@ static void randomize_request(struct on_wire *wire)
 	ck_assert_int_eq(read_wire(wire), TRIAD_SA_OK);
 }
 
-/* --- both ways of deciding --- */
+/* --- comparison of both requests --- */
 
 static struct triad_path_decision decide(
 	const struct triad_path_request *request, const struct triad_policy_level *with)
@@ -176,7 +176,8 @@ static bool restrict_wire(struct on_wire *wire)
 	return left;
 }
 
-/* Whether restrict.h says that a path is not found though the level gives one. */
+/* Whether restrict.h lists this case as one in which the restricted request finds no
+ * path though the level allows one. */
 static bool is_excepted(const struct triad_path_request *request)
 {
 	struct triad_walk walk = walk_to(port_of(2, 1), port_of(4, 1), 5);
@@ -197,7 +198,7 @@ static bool is_excepted(const struct triad_path_request *request)
 		: selector == TRIAD_SELECT_EXACTLY && walk.rank > limit;
 }
 
-/* Returns true when there was a path in both cases. */
+/* Compares the requests; returns true if both have a path. */
 static bool compare(void)
 {
 	struct on_wire wire;
@@ -304,7 +305,7 @@ START_TEST(test_octets_and_bits_of_a_narrowed_path_record)
 	ck_assert_uint_eq(wire.record[53], 0xc9);
 	ck_assert_uint_eq(wire.record[54], 0x44);
 	ck_assert_uint_eq(wire.record[55], 0x40 | 6);
-	/* 'Less than 1' is never found. */
+	/* "Less than 1" never has a path. */
 	ck_assert_uint_eq(wire.record[56], 0x80);
 }
 END_TEST
@@ -367,7 +368,7 @@ START_TEST(test_nothing_left_that_both_want_reported)
 	ck_assert(is_left(ask_mtu_above_3));
 	level.mtu_limit = 3;
 	ck_assert(!is_left(ask_mtu_above_3));
-	/* 14 Gb/s, though its code is above that of 40. */
+	/* The rate is 14 Gb/s, although its code is above that of 40 Gb/s. */
 	level = (struct triad_policy_level){.has_rate_limit = true, .rate_limit = 11};
 	ck_assert(!is_left(ask_40_gbps));
 	level.rate_limit = 12;
@@ -382,7 +383,7 @@ START_TEST(test_nothing_left_that_both_want_reported)
 }
 END_TEST
 
-/* --- what can't be asked for --- */
+/* --- levels that a request can't express --- */
 
 START_TEST(test_exception_lifetime_above_the_subnets_not_given)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which scopes fit which ports: one rule at a time; classes, kinds of in-ports,
- * caps. */
+/* Which scopes fit which ports, one rule per test; also classes and kinds of in-ports,
+ * and limits. */
 #include "tests/unit/qos/setup_fixture.h"
 
 #include "tests/sim/policies.h"
@@ -28,7 +28,8 @@ static uint32_t class_of(uint64_t guid)
 	return class;
 }
 
-/* A port with GUID 'own', linked to one with 'remote' (0: in no group, or no link). */
+/* A port with GUID 'own', linked to a port with GUID 'remote'; 0: in no group, or no
+ * link. */
 static struct triad_scopes_end end(uint64_t own, uint64_t remote, unsigned number)
 {
 	return (struct triad_scopes_end){.own = class_of(own),
@@ -50,7 +51,7 @@ static uint16_t endport(uint64_t own, uint64_t remote, unsigned number)
 	return triad_scopes_endport_sl2vl(scopes, &port);
 }
 
-/* On a switch with GUID 'own': from a port to another. */
+/* The SL2VL scope of a switch with GUID 'own', from one of its ports to another. */
 static uint16_t sl2vl(uint64_t own, uint64_t in_remote, unsigned in_number,
 	uint64_t out_remote, unsigned out_number)
 {
@@ -129,7 +130,7 @@ START_TEST(test_vlarb_last_scope_that_fits_applies_alone)
 }
 END_TEST
 
-START_TEST(test_endport_scope_from_says_nothing)
+START_TEST(test_endport_scope_from_has_no_effect)
 {
 	use(GROUPS,
 		SL2VL("<group>a</group><from>7</from>")
@@ -166,7 +167,7 @@ START_TEST(test_sl2vl_scope_across_and_across_to_are_of_out_port)
 	ck_assert_uint_eq(sl2vl(0, 0, 1, 0xa, 2), 2);
 	ck_assert_uint_eq(sl2vl(0, 0, 1, 0xc, 2), 2);
 	ck_assert_uint_eq(sl2vl(0, 0, 1, 0xb, 2), 1);
-	/* As in-ports they say nothing. */
+	/* The in-port's group, and that of its far end, have no effect. */
 	ck_assert_uint_eq(sl2vl(0, 0xa, 1, 0, 2), NONE);
 	ck_assert_uint_eq(sl2vl(0xa, 0xb, 1, 0, 2), NONE);
 }
@@ -175,7 +176,7 @@ END_TEST
 START_TEST(test_sl2vl_scope_across_from_is_of_in_port)
 {
 	use(GROUPS, SL2VL("<across-from>a</across-from>"), "");
-	/* To any out-port. */
+	/* The scope applies to any out-port. */
 	ck_assert_uint_eq(sl2vl(0, 0xa, 1, 0, 2), 0);
 	ck_assert_uint_eq(sl2vl(0xc, 0xab, 1, 0xb, 2), 0);
 	ck_assert_uint_eq(sl2vl(0xa, 0, 1, 0xa, 2), NONE);
@@ -205,7 +206,7 @@ START_TEST(test_sl2vl_scope_from_and_to_are_numbers)
 }
 END_TEST
 
-/* Scopes and groups beyond one word of a set; each scope is of one group. */
+/* Sets of scopes and groups are larger than one word; each scope has one group. */
 START_TEST(test_scopes_many_are_distinguished)
 {
 	GString *groups = g_string_new(""), *sl2vls = g_string_new(""),
@@ -242,7 +243,7 @@ END_TEST
 
 /* --- kinds of in-ports --- */
 
-START_TEST(test_kinds_ports_that_scopes_tell_apart)
+START_TEST(test_kinds_ports_that_scopes_distinguish)
 {
 	struct triad_scopes_switch kinds;
 	struct triad_scopes_end ports[6];
@@ -312,12 +313,12 @@ START_TEST(test_classes_same_groups_same_class)
 		both != TRIAD_SCOPES_NO_CLASS);
 	ck_assert(class_of(0xa) == a && class_of(0xb) == b && class_of(0xab) == both);
 	ck_assert_uint_eq(class_of(0x99), TRIAD_SCOPES_NO_CLASS);
-	/* No scope speaks of group c. */
+	/* No scope refers to group c. */
 	ck_assert_uint_eq(class_of(0xc), TRIAD_SCOPES_NO_CLASS);
 }
 END_TEST
 
-/* A port in those of 17 partitions, P_Keys 1 to 17, that 'bits' says. */
+/* The class of a port in the partitions with P_Key i + 1, for each bit i in 'bits'. */
 static uint32_t class_of_bits(uint32_t bits)
 {
 	struct triad_scopes_port port = {.node_name = "", .node_type = TRIAD_NODE_CA};
@@ -358,7 +359,7 @@ START_TEST(test_classes_too_many_are_reported)
 	class = class_of_bits(TRIAD_SCOPES_MAX_CLASSES);
 	ck_assert_uint_eq(class, TRIAD_SCOPES_NO_CLASS);
 	ck_assert_int_eq(triad_scopes_error(scopes), EOVERFLOW);
-	/* The others stay, but not for good. */
+	/* The other classes stay until new partitions are set. */
 	last = class_of_bits(TRIAD_SCOPES_MAX_CLASSES - 1);
 	ck_assert_uint_eq(last, TRIAD_SCOPES_MAX_CLASSES - 1);
 	ck_assert_int_eq(triad_scopes_error(scopes), EOVERFLOW);
@@ -388,7 +389,7 @@ START_TEST(test_classes_stay_while_partitions_do)
 	ck_assert(one != other && class_of_bits(2) == other);
 	some[0].pkey = 3;
 	ck_assert_int_eq(triad_scopes_set_partitions(scopes, some, 1), 0);
-	/* Ones that were forgotten are as no class, and do no harm. */
+	/* Former numbers of classes count as no class. */
 	ck_assert_uint_eq(
 		triad_scopes_vlarb(scopes,
 			&(struct triad_scopes_end){.own = one, .remote = UINT32_MAX}),
@@ -417,8 +418,8 @@ START_TEST(test_compile_too_many_scopes_refused)
 }
 END_TEST
 
-/* Group i has the values from i to the same distance from the end, so the one in the
- * middle is in all. */
+/* Group i has the values from i to the same distance from the end, so the value in the
+ * middle is in all groups. */
 static struct triad_policy *nested_policy(unsigned n, bool has_pkeys)
 {
 	struct triad_policy *made = policy_sized(n, 1, 0, 0);
@@ -446,7 +447,7 @@ START_TEST(test_compile_ranges_that_overlap_too_much_refused)
 	for (unsigned has_pkeys = 0; has_pkeys < 2; has_pkeys++) {
 		struct triad_policy *made = nested_policy(2000, has_pkeys);
 
-		/* 1 + 2 + ... and back: n * n. */
+		/* The ranges make 1 + 2 + ... + 2 + 1 = n * n members. */
 		ck_assert_int_eq(triad_setup_compile(made, &setup), 0);
 		drop_setup();
 		nested_policy_free(made);
@@ -468,14 +469,14 @@ int main(void)
 	tcase_add_test(cases, test_vlarb_scope_either_of_group_and_across_is_enough);
 	tcase_add_test(cases, test_vlarb_scope_to_is_number_of_port);
 	tcase_add_test(cases, test_vlarb_last_scope_that_fits_applies_alone);
-	tcase_add_test(cases, test_endport_scope_from_says_nothing);
+	tcase_add_test(cases, test_endport_scope_from_has_no_effect);
 	tcase_add_test(cases, test_endport_scope_across_from_never_fits);
 	tcase_add_test(cases, test_sl2vl_scope_across_and_across_to_are_of_out_port);
 	tcase_add_test(cases, test_sl2vl_scope_across_from_is_of_in_port);
 	tcase_add_test(cases, test_sl2vl_scope_from_and_to_are_numbers);
 	tcase_add_test(cases, test_scopes_many_are_distinguished);
 	tcase_add_test(cases, test_scopes_none_nothing_fits);
-	tcase_add_test(cases, test_kinds_ports_that_scopes_tell_apart);
+	tcase_add_test(cases, test_kinds_ports_that_scopes_distinguish);
 	tcase_add_test(cases, test_kinds_as_many_as_ports);
 	tcase_add_test(cases, test_classes_same_groups_same_class);
 	tcase_add_test(cases, test_classes_too_many_are_reported);

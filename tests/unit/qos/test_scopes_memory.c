@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A policy's scopes where memory is short: each allocation in turn is refused. */
+/* A policy's scopes when memory is short: the test refuses each allocation in turn. */
 #include "tests/unit/qos/setup_fixture.h"
 #include "tests/unit/scarce_memory.h"
 
@@ -90,7 +90,7 @@ START_TEST(test_partitions_without_memory_stay)
 }
 END_TEST
 
-/* Groups of P_Keys 1 to 'n', each with a scope. */
+/* Makes 'n' groups for the P_Keys 1 to 'n', each with a scope. */
 static void use_pkeys(unsigned n)
 {
 	GString *groups = g_string_new(""), *vlarbs = g_string_new("");
@@ -105,7 +105,8 @@ static void use_pkeys(unsigned n)
 	g_string_free(vlarbs, TRUE);
 }
 
-/* Some find room that was made before; each of the others is told, and made good. */
+/* Some classes fit into memory allocated before.  For each other one the failure is
+ * reported, and the class can be made later. */
 START_TEST(test_classes_without_memory_are_reported)
 {
 	unsigned n_refused = 0;

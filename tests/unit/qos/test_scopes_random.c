@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Random policies and fabrics: the compiled scopes beside a look at every group of
- * every scope, as setup.h says it. */
+/* Random policies and fabrics: compares the compiled scopes with a check of every group
+ * of every scope by the rules in setup.h. */
 #include "tests/unit/qos/setup_fixture.h"
 
 #include <time.h>
@@ -15,10 +15,10 @@
 #define N_POLICIES 12 /* for each fabric */
 
 static unsigned seed;
-static uint64_t state; /* of the random numbers that begin with it */
+static uint64_t state; /* of the random numbers; begins with the seed */
 static struct plan *plan;
 static struct triad_fabric *fabric;
-static bool *members; /* group times port of the fabric */
+static bool *members; /* by group and port of the fabric */
 
 static void set_up(void)
 {
@@ -42,7 +42,7 @@ static void tear_down(void)
 	members = NULL;
 }
 
-/* libcheck has a system call for each assertion that holds; of these there are too
+/* libcheck makes a system call for each assertion, even if it holds; these are too
  * many. */
 #define MUST(holds, ...)                                                               \
 	do {                                                                           \
@@ -107,7 +107,7 @@ static void use_random_policy(unsigned n_groups, unsigned n_scopes)
 	free(vlarb);
 }
 
-/* --- groups, slowly --- */
+/* --- groups, simple implementation --- */
 
 static bool naive_has(const struct triad_ranges *ranges, uint64_t value)
 {
@@ -130,7 +130,7 @@ static bool naive_is_named(uint32_t port, const struct triad_port_name *name)
 		(node->type == TRIAD_NODE_SWITCH && name->number == 0);
 }
 
-/* 'n' partitions are set up. */
+/* Finds a partition by name among the first 'n'. */
 static unsigned naive_partition(const char *name, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -191,7 +191,7 @@ static bool naive_in_any(const struct triad_group_list *list, uint32_t port)
 	return false;
 }
 
-/* --- scopes, slowly --- */
+/* --- scopes, simple implementation --- */
 
 static bool naive_takes_out(const struct triad_policy_scope *scope, uint32_t out)
 {
@@ -238,7 +238,7 @@ static uint16_t naive_vlarb(uint32_t out)
 	return last;
 }
 
-/* --- compared --- */
+/* --- comparisons --- */
 
 static uint32_t class_of(uint32_t port)
 {
@@ -267,21 +267,21 @@ static struct triad_scopes_end end_of(uint32_t port)
 
 static void check_vlarb(uint16_t scope)
 {
-	const struct triad_policy_vlarb *says = &policy->vlarb[scope];
+	const struct triad_policy_vlarb *wanted = &policy->vlarb[scope];
 	uint8_t code = (uint8_t)dice(8), cap = (uint8_t)dice(16);
 	bool high = dice(2);
-	unsigned n = high ? says->n_high : says->n_low;
+	unsigned n = high ? wanted->n_high : wanted->n_low;
 	struct triad_vlarb_entry entries[16];
 
 	if (!triad_setup_vlarb(setup, scope, high, code, cap, entries)) {
-		MUST(!(high ? says->has_high : says->has_low) || n > cap,
+		MUST(!(high ? wanted->has_high : wanted->has_low) || n > cap,
 			"scope %u has no table", seed, scope);
 		return;
 	}
-	MUST((high ? says->has_high : says->has_low) && n <= cap,
+	MUST((high ? wanted->has_high : wanted->has_low) && n <= cap,
 		"scope %u has a table", seed, scope);
 	for (unsigned i = 0; i < cap; i++) {
-		struct triad_vlarb_entry must = high ? says->high[i] : says->low[i];
+		struct triad_vlarb_entry must = high ? wanted->high[i] : wanted->low[i];
 
 		if (i >= n || must.vl >= triad_vls_n(code))
 			must.weight = 0;
@@ -367,7 +367,7 @@ static void check_policy(unsigned n_groups, unsigned n_scopes)
 {
 	use_random_policy(n_groups, n_scopes);
 	check_all(fabric->n_partitions);
-	/* Partitions come and go. */
+	/* Sometimes compare again with fewer partitions. */
 	if (!dice(4))
 		check_all(dice(fabric->n_partitions + 1));
 }
@@ -383,7 +383,7 @@ START_TEST(test_scopes_of_random_policies_as_naive)
 }
 END_TEST
 
-/* Beyond one word of a set, and of two. */
+/* The sets are larger than one word, and larger than two. */
 START_TEST(test_scopes_of_large_random_policies_as_naive)
 {
 	for (unsigned i = 0; i < 40; i++) {
@@ -393,7 +393,7 @@ START_TEST(test_scopes_of_large_random_policies_as_naive)
 }
 END_TEST
 
-/* The scope of each group is for the port's number that is the group's index. */
+/* Gives each group a scope for the port number that equals the group's index. */
 static void use_groups(unsigned n)
 {
 	char *groups = setup_random_groups(fabric, n, partition_names, &state);
@@ -407,7 +407,7 @@ static void use_groups(unsigned n)
 	g_string_free(vlarbs, TRUE);
 }
 
-/* But for names of switches' ports, which mean no more than these here. */
+/* Names of switches' ports: scopes give them another meaning than membership does. */
 static bool may_differ(uint32_t port, unsigned group)
 {
 	return fabric->nodes[fabric->ports[port].node].type == TRIAD_NODE_SWITCH &&

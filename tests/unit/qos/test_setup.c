@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Each rule of which scope applies to which tables, and what these then are. */
+/* Which scope applies to which tables, one rule per test, and the resulting tables. */
 #include "tests/unit/qos/setup_fixture.h"
 
 #include "tests/sim/policies.h"
@@ -9,7 +9,7 @@ static void tear_down(void)
 	drop_setup();
 }
 
-/* --- what a scope says --- */
+/* --- tables of a scope --- */
 
 START_TEST(test_setup_wanted_when_policy_has_scopes)
 {
@@ -66,7 +66,7 @@ START_TEST(test_sl2vl_vl_that_port_lacks_becomes_15)
 	check_sl2vl(0, 1, "0fffffffffffffff");
 	check_sl2vl(1, 5, "fedcba9876543210");
 	check_sl2vl(1, 3, "ffffffffffff3210");
-	/* Codes that are none. */
+	/* Invalid codes of OperationalVLs. */
 	check_sl2vl(1, 0, "fffffffffffffff0");
 	check_sl2vl(1, 6, "fffffffffffffff0");
 	check_sl2vl(1, 255, "fffffffffffffff0");
@@ -75,7 +75,7 @@ START_TEST(test_sl2vl_vl_that_port_lacks_becomes_15)
 }
 END_TEST
 
-/* What the table is for a port with that cap; "" when OpenSM's default stands. */
+/* The table for a port with that cap; "": OpenSM's default applies. */
 static const char *vlarb(uint16_t scope, bool high, uint8_t op_vls, uint8_t cap)
 {
 	static char text[TRIAD_VLARB_MAX * 8];
@@ -105,9 +105,9 @@ START_TEST(test_vlarb_fills_port_s_table)
 			VLARB_OF(HIGH LOW, "<group>a</group>"));
 	ck_assert_str_eq(vlarb(0, true, 5, 2), "0:10,14:20");
 	ck_assert_str_eq(vlarb(0, true, 5, 4), "0:10,14:20,0:0,0:0");
-	ck_assert_str_eq(vlarb(0, true, 5, 1), ""); /* longer than the port's */
+	ck_assert_str_eq(vlarb(0, true, 5, 1), ""); /* too long for the port */
 	ck_assert_str_eq(vlarb(0, true, 5, 0), "");
-	ck_assert_str_eq(vlarb(0, false, 5, 8), ""); /* none */
+	ck_assert_str_eq(vlarb(0, false, 5, 8), ""); /* the scope has no low table */
 	ck_assert_str_eq(vlarb(1, true, 5, 2), "0:10,14:20");
 	ck_assert_str_eq(vlarb(1, false, 5, 3), "1:1,3:2,4:3");
 	ck_assert_str_eq(vlarb(2, true, 5, 8), "");
@@ -146,7 +146,7 @@ END_TEST
 
 /* --- groups --- */
 
-/* A host's port; what a test doesn't change is in no group. */
+/* A host's port that is in no group, for tests to change. */
 static const struct triad_scopes_port host = {
 	.guid = 0x5000, .node_name = "nobody", .node_type = TRIAD_NODE_CA, .number = 1};
 
@@ -216,7 +216,8 @@ END_TEST
 
 static bool has_pkey(uint16_t pkey)
 {
-	/* Behind an empty entry; more than are kept of the last port. */
+	/* The P_Key is after an empty entry; there are more entries than the scopes
+	 * object keeps of the last port. */
 	uint16_t pkeys[200] = {0, 0x8000, [150] = pkey};
 	struct triad_scopes_port port = host;
 	bool found[3];
@@ -317,11 +318,12 @@ START_TEST(test_group_name_first_two_words_compared)
 	ck_assert(HOST_HAS(" vs1   HCA-1  mlx5_0", 1) && HOST_HAS("vs1 HCA-1 ", 1));
 	ck_assert(!HOST_HAS("vs1 HCA-1", 2) && !HOST_HAS("vs1", 1));
 	ck_assert(!HOST_HAS("vs1 HCA-2", 1) && !HOST_HAS("x vs1 HCA-1", 1));
-	/* Not of the RFC's form: that slash is the node's. */
+	/* Not the RFC's form: the slash is part of the node's name. */
 	use_group("<port-name>vs1 HCA-1/mlx5_0/P1</port-name>");
 	ck_assert(!HOST_HAS("vs1 HCA-1 mlx5_0", 1) && !HOST_HAS("vs1 HCA-1", 1));
 	ck_assert(HOST_HAS("vs1 HCA-1/mlx5_0", 1));
-	/* Names are as long as they can be, and the policy's longer still. */
+	/* The node's name has the maximal length; then the policy's name is longer
+	 * still. */
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	snprintf(keys, sizeof(keys), "<port-name>%s/P1</port-name>", longest);

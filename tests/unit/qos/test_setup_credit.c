@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A ring whose packets have the SLs of a routing engine that avoids loops: whoever
- * crosses from the last switch to the first one has SL 1, others have SL 0. */
+/* A ring of switches with a routing engine that avoids credit loops by SLs: packets
+ * that cross from the last switch to the first have SL 1, others SL 0. */
 #include "qos/setup/setup_credit.h"
 
 #include "tests/sim/routed.h"
@@ -15,7 +15,7 @@ static struct routed routed;
 static struct triad_fabric *fabric;
 static struct triad_routes_credit credit;
 static enum triad_setup_credit_state state;
-static bool is_mute; /* the engine says nothing */
+static bool is_mute; /* the engine can't be asked for SLs */
 
 static void begin(void)
 {
@@ -116,7 +116,7 @@ START_TEST(test_setup_where_engine_is_mute_is_unknown)
 }
 END_TEST
 
-/* One SL for all is a loop with any tables. */
+/* With one SL for all packets, any tables have a loop. */
 START_TEST(test_setup_without_layers_is_not_to_blame)
 {
 	fabric->sa.engine_has_sl = false;

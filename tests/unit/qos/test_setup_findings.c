@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is wrong with scopes: beside the same done slowly, and in words. */
+/* Findings about scopes: compared with a simple implementation, and as text. */
 #include "triad/lists.h"
 
 #include "tests/unit/qos/plan_fixture.h"
 
-/* --- findings, slowly --- */
+/* --- findings, simple implementation --- */
 
-/* The next one of the list must be this. */
+/* Checks that the next finding of the list is this one. */
 static void expect(uint32_t *at, const struct triad_setup_finding *finding)
 {
 	const struct triad_setup_finding *found = &plan->findings[*at];
@@ -31,7 +31,7 @@ static const struct triad_policy_scope *scope_of(bool is_vlarb, uint32_t scope)
 	return is_vlarb ? &policy->vlarb[scope].scope : &policy->sl2vl[scope].scope;
 }
 
-/* What the scope says something of. */
+/* Whether the port has tables that the scope sets. */
 static bool has_tables(uint32_t port, bool is_vlarb, uint32_t scope)
 {
 	if (!is_vlarb)
@@ -119,8 +119,8 @@ static void expect_beyond(uint32_t *at, uint32_t node, bool is_vlarb, uint32_t i
 		expect(at, &finding);
 }
 
-/* What the scope says that 'port' can't do: fills in 'finding', of which kind and table
- * are given.  Only where the scope applies. */
+/* Whether the port can't have the scope's table; then fills in 'finding', whose kind
+ * and table are set.  Only for ports to which the scope applies. */
 static bool is_wrong_at(uint32_t port, struct triad_setup_finding *finding)
 {
 	unsigned n_vls = triad_vls_n(naive_op_vls(&naive, port));
@@ -261,9 +261,9 @@ START_TEST(test_findings_random_are_as_slow_ones)
 }
 END_TEST
 
-/* --- each of them, in words --- */
+/* --- the text of each finding --- */
 
-/* All findings, a line each. */
+/* All findings, one per line. */
 static const char *texts(void)
 {
 	static char all[4096];
@@ -284,7 +284,7 @@ static const char *texts(void)
 }
 
 #define AS_IT_IS TABLE("0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7")
-#define LINE_1 "28" /* of the first scope in SL2VL() and VLARB() */
+#define LINE_1 "28" /* the line of the first scope in SL2VL() and VLARB() */
 
 START_TEST(test_scope_without_fault_has_no_finding)
 {
@@ -296,7 +296,7 @@ START_TEST(test_scope_without_fault_has_no_finding)
 }
 END_TEST
 
-/* OpenSM sends tables for in-ports that it knows nothing of. */
+/* OpenSM also sends tables for in-ports that it hasn't discovered. */
 START_TEST(test_scope_from_port_that_is_not_there_fits)
 {
 	sketch_two_switches();
@@ -359,7 +359,8 @@ START_TEST(test_scope_of_limit_that_no_port_gets_warned_of)
 	make(limit);
 	ck_assert_uint_eq(plan->n_findings, 2);
 	ck_assert_uint_eq(plan->findings[0].scope, 0);
-	/* Tables are told of, be the port without any. */
+	/* A scope with a table is reported even if the port has no arbitration
+	 * tables. */
 	make(VLARB("vlarb-scope\ngroup: host2\nvlarb-low: 0:1\nvl-high-limit: 1\n"
 		   "end-vlarb-scope\n"));
 	ck_assert_uint_eq(plan->n_findings, 1);
@@ -409,12 +410,12 @@ START_TEST(test_engine_that_chooses_sls_warned_of_once)
 		"warning: scopes: the routing engine avoids deadlocks by SLs, each on a "
 		"VL of its own: SL2VL scopes may undo that; see that SLs of different "
 		"layers keep different VLs");
-	/* Weights don't matter to it. */
+	/* VL arbitration doesn't affect deadlocks. */
 	make(VLARB("vlarb-scope\ngroup: one\nvl-high-limit: 1\nend-vlarb-scope\n"));
 	ck_assert_uint_eq(plan->n_findings, 0);
 	make(NULL);
 	ck_assert_uint_eq(plan->n_findings, 0);
-	/* That it has the last word says enough. */
+	/* The warning that the engine may replace tables includes this one. */
 	sketch->qos.engine_has_tables = true;
 	make(SL2VL("sl2vl-scope\ngroup: one\n" AS_IT_IS));
 	ck_assert_uint_eq(plan->n_findings, 1);
@@ -524,7 +525,7 @@ START_TEST(test_vlarb_quoting_lacking_vl_warned_of)
 		": ca 'host-2' (0x0000000000003000) port 1: the high table has an entry "
 		"for VL 8, but the port has 8 data VLs (VL 0 to 7): such entries are "
 		"skipped there (weight 0)");
-	/* It is too long as well, so nothing is skipped but all. */
+	/* The table is also too long, so the port doesn't get it at all. */
 	make(VLARB("vlarb-scope\ngroup: host2\nvlarb-low: " EIGHT ",8:1\n"
 		   "end-vlarb-scope\n"));
 	ck_assert_str_eq(texts(),
@@ -555,7 +556,7 @@ START_TEST(test_findings_of_two_scopes_by_scope_then_node)
 }
 END_TEST
 
-/* 150 hosts, 20 scopes: each names a port that each host lacks. */
+/* 150 hosts and 20 scopes; each scope names a port that no host has. */
 START_TEST(test_findings_of_many_cut_by_scope)
 {
 	struct script script = {.n = 0};
@@ -565,10 +566,10 @@ START_TEST(test_findings_of_many_cut_by_scope)
 	for (unsigned i = 0; i < 150; i++)
 		plan_add_host(sketch, 1);
 	plan_use_qos(sketch, 4, 8);
-	say(&script, LEVELS GROUPS "qos-setup\nsl2vl-tables\n");
+	append(&script, LEVELS GROUPS "qos-setup\nsl2vl-tables\n");
 	for (unsigned i = 0; i < 20; i++)
-		say(&script, "sl2vl-scope\ngroup: hosts\nto: 1,2\n" AS_IT_IS);
-	say(&script, "end-sl2vl-tables\nend-qos-setup\n");
+		append(&script, "sl2vl-scope\ngroup: hosts\nto: 1,2\n" AS_IT_IS);
+	append(&script, "end-sl2vl-tables\nend-qos-setup\n");
 	make(script.text);
 	ck_assert_uint_eq(plan->n_findings_total, 20 * 150 + 19);
 	ck_assert_uint_eq(plan->n_errors, 20 * 150);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A plan where memory is short: each allocation in turn is refused. */
+/* A plan when memory is short: the test refuses each allocation in turn. */
 #include <errno.h>
 
 #include "tests/unit/qos/plan_fixture.h"
 #include "tests/unit/scarce_memory.h"
 
-/* There are changes, findings, dead places and ends cut off. */
+/* The plan has changes, findings, dead places and ends cut off. */
 START_TEST(test_plan_without_memory_refused)
 {
 	unsigned n = 0;

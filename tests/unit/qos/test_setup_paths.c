@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Dead places and ends cut off: beside the same done slowly, and case by case. */
+/* Dead places (ports and in-ports where an SL in use has no VL) and ends cut off from
+ * the SM: compared with a simple implementation, and case by case. */
 #include "tests/unit/qos/plan_fixture.h"
 
-/* --- walks, slowly --- */
+/* --- walks, simple implementation --- */
 
 #define MAX_PLACES 66
 
@@ -23,7 +24,7 @@ static uint32_t routed(uint32_t node, unsigned lid)
 		: TRIAD_FABRIC_NONE;
 }
 
-/* The places on the way; false when it doesn't arrive. */
+/* Collects the places on the route; false: it doesn't arrive. */
 static bool walk(uint32_t from, uint32_t to, unsigned lid, struct places *places)
 {
 	uint32_t node = fabric->ports[from].node, out = from;
@@ -63,7 +64,7 @@ static bool is_end(uint32_t port)
 	return triad_fabric_is_end_port(fabric, port) && fabric->ports[port].lid;
 }
 
-/* --- the same as the plan says --- */
+/* --- comparison with the plan --- */
 
 static uint16_t sls_in_use(void)
 {
@@ -123,8 +124,8 @@ static void check_dead_places(void)
 	ck_assert_int_eq(plan->n_paths > 0, seen.n_dead > 0);
 }
 
-/* By some LID of its end, each example goes through its place, where its SL has
- * none. */
+/* Checks that the example's route, to one of its end's LIDs, goes through its place,
+ * and that its SL has no VL there. */
 static void check_example(const struct triad_setup_path *path)
 {
 	unsigned first = fabric->ports[path->to].lid;
@@ -173,7 +174,8 @@ static void check_guard(void)
 	ck_assert_uint_eq(plan->first_cut_off, first);
 }
 
-/* With arbitration tables by chance, some port nearly always never sends some VL. */
+/* Removes VL arbitration from all ports: with random tables, nearly always some port
+ * never sends some VL. */
 static void take_arbitration_away(void)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
@@ -263,7 +265,7 @@ START_TEST(test_sl_of_requests_to_sm_without_vl_is_dead_place)
 	sketch_two_switches();
 	plan_port(sketch, 0, 1)->port.sm_sl = 3;
 	make(SL2VL("sl2vl-scope\nacross-to: host2\nfrom: 2\n" DEAD_3));
-	/* No end port: nobody asks from there. */
+	/* The port isn't an end port, so no requests come from there. */
 	ck_assert_uint_eq(plan->n_dead_places, 0);
 	plan_port(sketch, 4, 1)->port.sm_sl = 3;
 	make(SL2VL("sl2vl-scope\nacross-to: host2\nfrom: 2\n" DEAD_3));
@@ -290,8 +292,8 @@ START_TEST(test_host_without_vl_is_dead_place)
 }
 END_TEST
 
-/* No path goes out of a port by which it came in, nor from one link between the
- * switches to the other. */
+/* No path leaves a switch through the port by which it came in, nor goes from one link
+ * between the switches to the other. */
 START_TEST(test_place_without_path_is_not_dead)
 {
 	sketch_two_switches();
@@ -333,8 +335,8 @@ START_TEST(test_example_is_one_for_each_port_and_sl)
 	sketch_two_switches();
 	plan_add_partition(sketch, 5, 3, "p");
 	make(SL2VL("sl2vl-scope\ngroup: one\nto: 1\n" DEAD_3));
-	/* From port 0, the other host, and by each of both links, which LIDs take in
-	 * turn. */
+	/* Packets come from port 0, from the other host, and over both links, as LIDs
+	 * are routed over these in turn. */
 	ck_assert_uint_gt(plan->n_dead_places, 2);
 	ck_assert_uint_eq(plan->n_paths, 1);
 	drop_all();
@@ -355,7 +357,7 @@ START_TEST(test_vl_without_weight_is_dead_place)
 	/* SL 11 has VL 3 there. */
 	ck_assert_uint_eq(plan->paths[0].sl, 11);
 	ck_assert_uint_eq(plan->paths[0].port, port_of(0, 1));
-	/* A weight in one of the tables will do, be it OpenSM's. */
+	/* A weight in one of the tables is enough, even in OpenSM's default. */
 	make(VLARB("vlarb-scope\ngroup: one\nvlarb-high: 0:4,3:0\nend-vlarb-scope\n"));
 	ck_assert_uint_eq(plan->n_dead_places, 0);
 	make(VLARB("vlarb-scope\ngroup: one\nvlarb-high: 0:4,3:1\nvlarb-low: 0:4\n"
@@ -373,7 +375,7 @@ START_TEST(test_port_without_arbitration_sends_all_vls)
 	plan_port(sketch, 0, 1)->port.vlarb_high_cap = 0;
 	make(VLARB(HALF_SENT));
 	ck_assert_uint_eq(plan->n_dead_places, 0);
-	/* One table is enough to leave others out. */
+	/* With only one table, VLs without weight in it are never sent. */
 	plan_port(sketch, 0, 1)->port.vlarb_high_cap = 8;
 	make(VLARB(HALF_SENT));
 	ck_assert_uint_gt(plan->n_dead_places, 0);
@@ -385,7 +387,8 @@ END_TEST
 	"vlarb-scope\ngroup: switches\nto: 1,2\n"                                      \
 	"vlarb-high: 0:4,1:4,2:4,3:4\nvlarb-low: 4:4,5:4,6:4,7:4\nend-vlarb-scope\n"
 
-/* The scope's table doesn't fit there, and OpenSM's has weights for others. */
+/* The scope's table is too long for the port, and OpenSM's default has no weight for
+ * the VL. */
 START_TEST(test_vl_without_weight_at_port_with_shorter_table_is_dead_place)
 {
 	sketch_two_switches();
@@ -415,10 +418,10 @@ START_TEST(test_end_without_vl_for_mads_is_cut_off)
 	sketch_two_switches();
 	plan_port(sketch, 4, 1)->port.sl = 3;
 	make(SL2VL("sl2vl-scope\ngroup: switches\nto: 5,6\n" DEAD_3));
-	/* Other ends are asked in SL 0. */
+	/* The SM sends requests to the other ends with SL 0. */
 	ck_assert_uint_eq(plan->n_cut_off, 1);
 	ck_assert_uint_eq(plan->first_cut_off, port_of(4, 1));
-	/* On the way back only. */
+	/* Only the return path has no VL. */
 	make(SL2VL("sl2vl-scope\ngroup: switches\nto: 1\nfrom: 5,6\n" DEAD_3));
 	ck_assert_uint_eq(plan->n_cut_off, 1);
 	make(SL2VL("sl2vl-scope\ngroup: hosts\n" DEAD_3));
@@ -430,7 +433,8 @@ START_TEST(test_end_without_vl_for_mads_is_cut_off)
 }
 END_TEST
 
-/* Its own requests go in another SL than those to it, and so do their answers. */
+/* The end's requests to the SM, and the answers to these, have another SL than the SM's
+ * requests to the end. */
 START_TEST(test_end_without_vl_for_its_requests_is_cut_off)
 {
 	sketch_two_switches();
@@ -438,12 +442,12 @@ START_TEST(test_end_without_vl_for_its_requests_is_cut_off)
 	make(SL2VL("sl2vl-scope\ngroup: switches\nto: 1\nfrom: 5,6\n" DEAD_3));
 	ck_assert_uint_eq(plan->n_cut_off, 1);
 	ck_assert_uint_eq(plan->first_cut_off, port_of(4, 1));
-	/* The answers only. */
+	/* Only the answers have no VL. */
 	make(SL2VL("sl2vl-scope\ngroup: host2\n" DEAD_3));
 	ck_assert_uint_eq(plan->n_cut_off, 1);
 	make(SL2VL("sl2vl-scope\ngroup: switches\nto: 2\n" DEAD_3));
 	ck_assert_uint_eq(plan->n_cut_off, 0);
-	/* The SL of requests to it still counts. */
+	/* The SL of the SM's requests to the end counts, too. */
 	plan_port(sketch, 4, 1)->port.sl = 3;
 	plan_port(sketch, 4, 1)->port.sm_sl = 0;
 	make(SL2VL("sl2vl-scope\ngroup: host2\n" DEAD_3));
@@ -452,7 +456,8 @@ START_TEST(test_end_without_vl_for_its_requests_is_cut_off)
 }
 END_TEST
 
-/* The policy is to blame whether it is in force already or not. */
+/* An end counts also if present tables cut it off already: the policy may be in
+ * force. */
 START_TEST(test_end_cut_off_already_is_counted)
 {
 	sketch_two_switches();
@@ -472,8 +477,8 @@ START_TEST(test_end_by_vl_without_weight_is_cut_off)
 		   "vlarb-low: 0:4\nend-vlarb-scope\n"));
 	ck_assert_uint_eq(plan->n_cut_off, 1);
 	ck_assert_uint_eq(plan->first_cut_off, port_of(4, 1));
-	/* OpenSM's own weights are not the policy's fault, unless an SL2VL scope sends
-	 * the SL there. */
+	/* An end that OpenSM's own weights cut off counts only if an SL2VL scope maps
+	 * the SL to that VL. */
 	for (unsigned i = 0; i < TRIAD_QOS_N_PORT_KINDS; i++)
 		sketch->qos.defaults[i].low[3].weight = 0;
 	make(NULL);
@@ -503,7 +508,7 @@ START_TEST(test_end_without_route_is_not_counted)
 	sketch->nodes[1].lft[plan_port(sketch, 4, 1)->port.lid] = PLAN_NO_ROUTE;
 	make(SL2VL("sl2vl-scope\ngroup: switches\n" DEAD_3));
 	ck_assert_uint_eq(plan->n_cut_off, 0);
-	/* Nor when the other switch takes it for its own. */
+	/* Nor does it count if the other switch routes the LID to its own port 0. */
 	sketch->nodes[1].lft[plan_port(sketch, 4, 1)->port.lid] = 0;
 	make(SL2VL("sl2vl-scope\ngroup: switches\n" DEAD_3));
 	ck_assert_uint_eq(plan->n_cut_off, 0);
@@ -511,7 +516,7 @@ START_TEST(test_end_without_route_is_not_counted)
 }
 END_TEST
 
-/* Nobody knows its table, and its neighbour's has nothing to do with it. */
+/* The SM port's table is unknown; that of its neighbour must not be used instead. */
 START_TEST(test_end_asked_from_port_without_rows_is_counted)
 {
 	sketch_two_switches();

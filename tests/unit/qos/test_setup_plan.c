@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Changes, counts and SMPs of a plan beside the same done slowly. */
+/* Compares changes, counts and SMPs of a plan with a simple implementation. */
 #include "tests/unit/qos/plan_fixture.h"
 
-/* --- changes, slowly --- */
+/* --- changes, simple implementation --- */
 
 struct naive_plan {
 	uint64_t n_tables, n_changed[TRIAD_SETUP_N_TABLES], n_smps;
@@ -45,7 +45,8 @@ static bool equal_tables(const struct table *a, const struct table *b)
 		equal_sl2vl(&a->to, &b->to);
 }
 
-/* The tables of one out-port: each run of them is the next change of the list. */
+/* Checks the tables of one out-port: each run of equal changes is the next change of
+ * the list. */
 static unsigned check_sl2vl(struct naive_plan *slow, uint32_t port)
 {
 	unsigned n = naive_n_sl2vl(&naive, port), n_changed = 0;
@@ -131,7 +132,7 @@ static unsigned check_limit(struct naive_plan *slow, uint32_t port)
 	return 1;
 }
 
-/* --- SMPs, slowly --- */
+/* --- SMPs, simple implementation --- */
 
 static bool is_alike(uint32_t port)
 {
@@ -276,8 +277,8 @@ END_TEST
 START_TEST(test_plan_vls_of_default_cut_by_mask)
 {
 	sketch_two_switches();
-	/* 4 data VLs, where 8 were: SL 14 goes to VL 14 & 3, and the link's other end
-	 * has as many. */
+	/* The port has 4 data VLs instead of 8, so SL 14 is mapped to VL 14 & 3.  The
+	 * other end of the link gets as many VLs. */
 	plan_port(sketch, 3, 1)->port.vl_cap = 3;
 	make(NULL);
 	ck_assert_uint_eq(plan->n_changed_ports, 2);
@@ -297,13 +298,13 @@ START_TEST(test_vls_of_active_port_are_those_that_its_device_keeps)
 	port->port.op_vls = 3;
 	make(NULL);
 	i = port_of(2, 1);
-	/* The other end is asked for all, and keeps them. */
+	/* The SM requests all VLs of the other end, and its device accepts them. */
 	ck_assert_uint_eq(triad_fabric_op_vls(fabric, i), 3);
 	ck_assert_uint_eq(triad_fabric_op_vls(fabric, port_of(0, 1)), 4);
 	ck_assert_uint_eq(plan->n_changed_ports, 1);
 	ck_assert_uint_eq(plan->changes[0].port, i);
 	ck_assert_uint_eq(naive_vl(&plan->changes[0].to.sl2vl, 14), 2);
-	/* What it has before it is asked says nothing. */
+	/* The value before the SM sets OperationalVLs has no meaning. */
 	fabric->ports[i].state = TRIAD_PORT_ARMED;
 	ck_assert_uint_eq(triad_fabric_op_vls(fabric, i), 4);
 	fabric->ports[i].state = TRIAD_PORT_ACTIVE;
@@ -328,7 +329,7 @@ START_TEST(test_limit_of_port_without_known_remote_is_no_change)
 	sketch_two_switches();
 	plan_port(sketch, 0, 3)->port.state = TRIAD_PORT_INIT;
 	make(LIMIT_7("switches"));
-	/* 4 ports that are linked, and port 0, of each. */
+	/* The 4 linked ports and port 0 of each switch. */
 	ck_assert_uint_eq(plan->n_changed[TRIAD_SETUP_HIGH_LIMIT], 10);
 	ck_assert_uint_eq(plan->n_smps, 10);
 	for (uint32_t i = 0; i < plan->n_changes; i++)
@@ -396,7 +397,7 @@ END_TEST
 START_TEST(test_smps_of_optimized_switch_are_few)
 {
 	sketch_two_switches();
-	/* 5 out-ports that are up, 7 in-ports, twice. */
+	/* 5 out-ports that are up times 7 in-ports, at each of two switches. */
 	make(SL2VL("sl2vl-scope\ngroup: switches\n" ALL_TO_0));
 	ck_assert_uint_eq(plan->n_changed[TRIAD_SETUP_SL2VL], 70);
 	ck_assert_uint_eq(plan->n_smps, 70);
@@ -410,15 +411,15 @@ START_TEST(test_smps_of_optimized_switch_are_few)
 	ck_assert_uint_eq(plan->n_smps, 2 + 14);
 	make(SL2VL("sl2vl-scope\ngroup: switches\nto: 1\nfrom: 1,2\n" ALL_TO_0));
 	ck_assert_uint_eq(plan->n_smps, 2 + 2);
-	/* One table is there already: it is sent with the others. */
+	/* One table is already set: OpenSM sends it with the others. */
 	memset(&plan_port(sketch, 0, 2)->sl2vl[3], 0, 8);
 	make(SL2VL("sl2vl-scope\ngroup: switches\n" ALL_TO_0));
 	ck_assert_uint_eq(plan->n_smps, 1 + 35);
-	/* A base port 0 has no tables, and its in-port wants an SMP of its own. */
+	/* A base port 0 has no tables, so its in-port needs a separate SMP. */
 	sketch->nodes[0].node.enhanced_port0 = false;
 	make(SL2VL("sl2vl-scope\ngroup: switches\n" ALL_TO_0));
 	ck_assert_uint_eq(plan->n_smps, 2 + 35);
-	/* The one that is there already goes back to OpenSM's. */
+	/* The table that is already set returns to OpenSM's default. */
 	make(SL2VL("sl2vl-scope\ngroup: switches\nto: 1\n" ALL_TO_0));
 	ck_assert_uint_eq(plan->n_smps, 2 + 2 + 7);
 	sketch->nodes[0].node.enhanced_port0 = true;
@@ -435,7 +436,8 @@ START_TEST(test_smps_of_vlarb_are_for_blocks_that_differ)
 	plan_use_qos(sketch, 4, 64);
 	make(VLARB("vlarb-scope\ngroup: host2\nvlarb-high: 0:4,1:0,2:0,3:0,4:0,5:0,6:0,"
 		   "7:0,0:1\nvl-high-limit: 7\nend-vlarb-scope\n"));
-	/* OpenSM's default has VL 8 as 0 & 7 and more behind it, all in block 1. */
+	/* In OpenSM's default the entry of VL 8 is 8 & 7 = VL 0; further entries
+	 * follow, all in block 1. */
 	ck_assert_uint_eq(plan->n_changed[TRIAD_SETUP_VLARB_HIGH], 1);
 	ck_assert_uint_eq(plan->n_changed[TRIAD_SETUP_VLARB_LOW], 0);
 	ck_assert_uint_eq(plan->n_changed[TRIAD_SETUP_HIGH_LIMIT], 1);
@@ -487,7 +489,7 @@ START_TEST(test_hash_equal_plans_have_equal_ones)
 	ck_assert_uint_ne(
 		hash_with(SL2VL("sl2vl-scope\ngroup: one\nfrom: 1-6\n" ALL_TO_0)),
 		hash);
-	/* What is there now counts as well. */
+	/* The hash includes the present tables. */
 	plan_port(sketch, 0, 1)->sl2vl[4].vl[7] ^= 0x80;
 	ck_assert_uint_ne(hash_with(text), hash);
 	plan_port(sketch, 0, 1)->sl2vl[4].vl[7] ^= 0x80;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A queue of requests, and threads that take them. */
+/* A queue of requests, and threads that take requests from it. */
 #include "plugin/qos/work_queue.h"
 
 #include <semaphore.h>
@@ -29,7 +29,7 @@ static void note(const struct triad_work_queue_job *job)
 	sem_post(&taken);
 }
 
-/* The job with number 0 is worked on until it may end. */
+/* Works on a job; job 0 lasts until the test lets it end. */
 static void work(const struct triad_work_queue_job *job)
 {
 	bool is_first = job->madw == madw_of(0);
@@ -89,7 +89,7 @@ static void wait_for(unsigned n)
 		ck_assert_int_eq(sem_timedwait(&taken, &until), 0);
 }
 
-/* Until so many threads sleep in the queue. */
+/* Waits until 'n' threads sleep in the queue. */
 static void wait_until_asleep(unsigned n)
 {
 	unsigned n_waiting;
@@ -132,7 +132,7 @@ START_TEST(test_queue_gives_several_at_once_when_many_wait)
 }
 END_TEST
 
-/* Two threads have half each: none is left without work. */
+/* Each of two threads takes at most half of the jobs, so both have work. */
 START_TEST(test_queue_leaves_the_others_their_part)
 {
 	start(2);
@@ -158,7 +158,7 @@ START_TEST(test_queue_clients_take_turns_within_what_is_given_at_once)
 }
 END_TEST
 
-/* One thread is busy for long, and says so: what comes is the other one's. */
+/* A thread announces a long job: the other thread gets new jobs. */
 START_TEST(test_queue_wakes_another_thread_during_a_long_job)
 {
 	atomic_store(&first_is_long, true);
@@ -173,7 +173,7 @@ START_TEST(test_queue_wakes_another_thread_during_a_long_job)
 }
 END_TEST
 
-/* The same of one that came before the other thread said so. */
+/* The other thread also gets a job that came before the announcement. */
 START_TEST(test_queue_wakes_another_thread_for_what_waits_when_a_long_job_begins)
 {
 	start(2);

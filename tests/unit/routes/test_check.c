@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Routes of random fabrics, checked beside a walk of each pair; and of fabrics whose
- * credit loops are known. */
+/* Compares the check of random fabrics' routes with a walk of each pair, and checks
+ * fabrics whose credit loops are known. */
 #include "routes/check.h"
 #include "routes/path.h"
 
@@ -18,7 +18,7 @@
 #define N_VLS 15
 #define N_CHANNELS (ROUTED_SWITCHES * ROUTED_PORTS * N_VLS)
 
-/* libcheck has a system call for each assertion that holds; of these there are too
+/* libcheck makes a system call for each assertion, even if it holds; these are too
  * many. */
 #define MUST(holds, ...)                                                               \
 	do {                                                                           \
@@ -29,7 +29,7 @@
 static unsigned long seed;
 static struct routed routed;
 static struct triad_fabric *fabric;
-static struct triad_routes_layout *layout; /* of cases about levels */
+static struct triad_routes_layout *layout; /* for cases about levels */
 static struct triad_routes_check *check;
 static struct triad_routes_options options;
 
@@ -113,7 +113,8 @@ static void expect_pair(
 			expected->problems[TRIAD_ROUTES_TURNS]++;
 }
 
-/* The SM is at host 0. */
+/* Counts switches that can't be reached from the SM, at host 0, or that can't reach
+ * it. */
 static void expect_switches(struct expected *expected)
 {
 	for (unsigned sw = 0; sw < routed.n_switches; sw++) {
@@ -133,7 +134,8 @@ static void expect_switches(struct expected *expected)
 	}
 }
 
-/* Entries that lead to a dead port, and circles, each by its lowest switch. */
+/* Counts entries that lead to a dead port, and circles; a circle counts at its lowest
+ * switch. */
 static void expect_of_lid(struct expected *expected, unsigned lid)
 {
 	for (unsigned sw = 0; sw < routed.n_switches; sw++) {
@@ -234,7 +236,7 @@ static void compare_counts(void)
 
 /* --- the oracle of credit loops --- */
 
-static uint8_t reach[N_CHANNELS][N_CHANNELS]; /* by one dependency or more */
+static uint8_t reach[N_CHANNELS][N_CHANNELS]; /* through one or more dependencies */
 static uint8_t depends[N_CHANNELS][N_CHANNELS];
 static uint8_t links_reach[ROUTED_SWITCHES * ROUTED_PORTS]
 			  [ROUTED_SWITCHES * ROUTED_PORTS];
@@ -306,7 +308,7 @@ static void depend_on_all(void)
 					depend_on_pair(from, routed_host_lid(to) + i);
 }
 
-/* Channels that nothing depends on, or that depend on none, are left out: most. */
+/* Leaves out channels on which none depends, or that depend on none; these are most. */
 static unsigned in_use(unsigned *used)
 {
 	unsigned n = 0;
@@ -338,7 +340,7 @@ static bool links_have_circle(void)
 
 static unsigned shortest[N_CHANNELS][N_CHANNELS];
 
-/* Floyd's way: all distances between channels in use, and who reaches whom. */
+/* Floyd's algorithm: all distances between channels in use, and which reach which. */
 static void find_distances(const unsigned *used, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -355,7 +357,8 @@ static void find_distances(const unsigned *used, unsigned n)
 			reach[i][j] = shortest[i][j] < 10000;
 }
 
-/* How many sets of channels depend on each other; the shortest circle of all. */
+/* Returns the number of sets of channels that depend on each other; '*least' is the
+ * length of the shortest circle. */
 static unsigned count_loops(const unsigned *used, unsigned n, unsigned *least)
 {
 	unsigned n_loops = 0;
@@ -379,7 +382,7 @@ static unsigned switch_of(uint32_t port)
 	return (unsigned)(fabric->ports[port].guid - 0x1000) / 16;
 }
 
-/* Each step of a loop has a path that makes the next channel depend on this one. */
+/* Checks that the step has a path which makes the next channel depend on this one. */
 static void check_step(
 	const struct triad_routes_step *step, const struct triad_routes_step *next)
 {
@@ -434,8 +437,8 @@ static void compare_credit(void)
 			least);
 }
 
-/* Each pair over a link is one whose walk passes it; there are as many as were
- * counted. */
+/* Checks that the walk of each pair listed for a link passes it, and counts the
+ * pairs. */
 struct crossing {
 	uint32_t port;
 	uint64_t n;
@@ -444,23 +447,25 @@ struct crossing {
 static bool take_crossing(void *context, uint32_t from, uint32_t to, uint16_t lid)
 {
 	struct crossing *crossing = context;
-	struct triad_routes_path way;
+	struct triad_routes_path route;
 	unsigned host = (unsigned)(fabric->ports[from].guid - 0x100001) / 16;
 	struct routed_walk walk = routed_walk(
 		&routed, routed.host_switch[host], routed.host_port[host], lid);
 	bool passes = false;
 
-	triad_routes_path_find(check->layout, from, to, lid, 0, &way);
-	MUST(way.end == TRIAD_ROUTES_ARRIVES && walk.end == ROUTED_ARRIVES,
+	triad_routes_path_find(check->layout, from, to, lid, 0, &route);
+	MUST(route.end == TRIAD_ROUTES_ARRIVES && walk.end == ROUTED_ARRIVES,
 		"over a link to nowhere", seed);
-	MUST(way.n_hops == walk.n + 1, "%u hops, not %u", seed, way.n_hops, walk.n + 1);
-	for (unsigned i = 0; i < way.n_hops; i++) {
-		passes |= way.hops[i].port == crossing->port;
+	MUST(route.n_hops == walk.n + 1, "%u hops, not %u", seed, route.n_hops,
+		walk.n + 1);
+	for (unsigned i = 0; i < route.n_hops; i++) {
+		passes |= route.hops[i].port == crossing->port;
 		if (!i)
 			continue;
-		MUST(way.hops[i].port == switch_port(walk.sw[i - 1], walk.out[i - 1]) &&
-				way.hops[i].in_port == walk.in[i - 1] &&
-				way.hops[i].vl == vl_at(&walk, i - 1, 0),
+		MUST(route.hops[i].port ==
+					switch_port(walk.sw[i - 1], walk.out[i - 1]) &&
+				route.hops[i].in_port == walk.in[i - 1] &&
+				route.hops[i].vl == vl_at(&walk, i - 1, 0),
 			"hop %u", seed, i);
 	}
 	MUST(passes, "a pair that does not pass the link", seed);
@@ -478,7 +483,7 @@ START_TEST(test_over_lists_the_pairs_that_were_counted)
 		for (uint32_t port = 0; port < fabric->n_ports; port++) {
 			struct crossing crossing = {.port = port};
 
-			/* Some: a walk of each pair is slow. */
+			/* Check only some ports, as a walk of each pair is slow. */
 			if (random_below(&state, 4))
 				continue;
 			ck_assert_int_eq(triad_routes_over(check->layout, port,
@@ -517,7 +522,7 @@ START_TEST(test_check_random_fabrics_equals_walks)
 		n_loops += check->credit.n_loops;
 		n_turns += check->problems[TRIAD_ROUTES_TURNS].n > 0;
 	}
-	/* It is about something. */
+	/* The random fabrics had enough loops and turns. */
 	ck_assert_uint_gt(n_loops, N_FABRICS / 50);
 	ck_assert_uint_gt(n_turns, N_FABRICS / 50);
 }
@@ -527,7 +532,8 @@ START_TEST(test_check_sls_of_engine_equals_walks)
 {
 	unsigned n_loops = 0;
 
-	/* Loops are few where each path has one SL of three: on until there is one. */
+	/* Loops are rare if each path has one of three SLs, so go on until there is
+	 * one. */
 	for (unsigned i = 0; i < N_FABRICS / 4 || (!n_loops && i < 10 * N_FABRICS);
 		i++) {
 		uint64_t state = seed = (unsigned long)time(NULL) * 100000 + i;
@@ -572,7 +578,7 @@ START_TEST(test_check_groups_counts_their_pairs)
 }
 END_TEST
 
-/* --- what is known --- */
+/* --- known fabrics --- */
 
 static void make_ring(unsigned n)
 {
@@ -599,7 +605,8 @@ START_TEST(test_credit_ring_with_one_vl_loops_both_ways)
 }
 END_TEST
 
-/* A dateline: what crosses from switch 4 to 0, either way, goes on in VL1. */
+/* A dateline: packets that cross between switches 4 and 0, in either direction,
+ * continue on VL1. */
 START_TEST(test_credit_ring_with_dateline_is_clean)
 {
 	make_ring(5);
@@ -608,7 +615,8 @@ START_TEST(test_credit_ring_with_dateline_is_clean)
 		for (unsigned in = 0; in < ROUTED_PORTS; in++)
 			for (unsigned out = 0; out < ROUTED_PORTS; out++)
 				memset(routed.vl[sw][in][out], 0, 16);
-	/* Ports 1 and 2 of each lead on, but for switch 0: 1 to switch 1, 2 to 4. */
+	/* Ports 1 and 2 of each switch lead along the ring; at switch 0 port 1 leads to
+	 * switch 1, port 2 to switch 4. */
 	for (unsigned out = 1; out < ROUTED_PORTS; out++) {
 		memset(routed.vl[0][2][out], 1, 16);
 		for (unsigned in = 1; in < 3; in++)
@@ -635,7 +643,7 @@ END_TEST
 START_TEST(test_check_fat_tree_is_clean_and_even)
 {
 	fabric = fat_tree(8);
-	options.sls.all = 0; /* not needed: links alone have no circle */
+	options.sls.all = 0; /* not needed: even without SLs links form no circle */
 	ck_assert_int_eq(triad_routes_check_make(fabric, &options, &check), 0);
 	ck_assert(triad_routes_check_is_clean(check));
 	ck_assert_uint_eq(check->problems[TRIAD_ROUTES_LONGER].n, 0);
@@ -643,15 +651,16 @@ START_TEST(test_check_fat_tree_is_clean_and_even)
 	ck_assert(check->layout->is_tree);
 	ck_assert_uint_eq(check->n_pairs, 128 * 127);
 	ck_assert_uint_eq(check->most_links, 6);
-	/* 0-1, 1-0, 1-2, 2-1, 2-3, 3-2. */
+	/* The tiers between levels 0-1, 1-0, 1-2, 2-1, 2-3, 3-2. */
 	ck_assert_uint_eq(check->n_tiers, 6);
 	for (unsigned i = 0; i < check->n_tiers; i++)
 		ck_assert_double_lt(triad_routes_tier_imbalance(&check->tiers[i]), 1.2);
 }
 END_TEST
 
-/* Leaves 0 to 3, each with a host, and spines 4 to 6.  Leaves 0 and 1 send to host 3
- * by spines 4 and 5, which send it down to leaf 2, and that up again. */
+/* Leaves 0 to 3, each with a host, and spines 4 to 6.  Leaves 0 and 1 reach host 3
+ * through spines 4 and 5, which route it down to leaf 2, and leaf 2 routes it up
+ * again. */
 START_TEST(test_check_detour_over_leaf_is_turn_of_each_pair)
 {
 	const unsigned lid = routed_host_lid(3);
@@ -680,7 +689,7 @@ START_TEST(test_check_detour_over_leaf_is_turn_of_each_pair)
 }
 END_TEST
 
-START_TEST(test_check_without_tables_says_so)
+START_TEST(test_check_without_tables_is_reported)
 {
 	make_ring(3);
 	fabric = routed_fabric(&routed);
@@ -772,7 +781,8 @@ START_TEST(test_storage_at_a_spine_leaves_it_a_spine)
 }
 END_TEST
 
-/* Storage at a core: pods would be one level apart otherwise. */
+/* A core switch with storage attached is still a core.  As a leaf it would shift the
+ * levels of pods. */
 START_TEST(test_storage_at_a_core_leaves_it_a_core)
 {
 	routed_init(&routed, 12);
@@ -797,8 +807,9 @@ START_TEST(test_storage_at_a_core_leaves_it_a_core)
 }
 END_TEST
 
-/* As many hosts as a leaf has make it one, and few hosts a leaf no spine. */
-START_TEST(test_switch_with_many_hosts_or_at_a_leafs_place_is_a_leaf)
+/* A switch with as many hosts as a leaf is a leaf; a leaf with few hosts isn't a
+ * spine. */
+START_TEST(test_switch_with_many_hosts_or_in_a_leafs_position_is_a_leaf)
 {
 	make_two_levels();
 	for (unsigned i = 0; i < 3; i++)
@@ -808,7 +819,7 @@ START_TEST(test_switch_with_many_hosts_or_at_a_leafs_place_is_a_leaf)
 	ck_assert(!layout->is_tree);
 	drop_levels();
 	make_two_levels();
-	routed.n_hosts -= 2; /* of leaf 3, which keeps one */
+	routed.n_hosts -= 2; /* leaf 3 keeps one of its hosts */
 	for (unsigned p = 5; p < 7; p++)
 		routed.far[3][p].kind = ROUTED_NOTHING;
 	make_levels();
@@ -826,7 +837,7 @@ int main(void)
 	tcase_add_test(cases, test_storage_at_a_spine_leaves_it_a_spine);
 	tcase_add_test(cases, test_storage_at_a_core_leaves_it_a_core);
 	tcase_add_test(
-		cases, test_switch_with_many_hosts_or_at_a_leafs_place_is_a_leaf);
+		cases, test_switch_with_many_hosts_or_in_a_leafs_position_is_a_leaf);
 	tcase_add_test(cases, test_check_random_fabrics_equals_walks);
 	tcase_add_test(cases, test_check_sls_of_engine_equals_walks);
 	tcase_add_test(cases, test_over_lists_the_pairs_that_were_counted);
@@ -836,7 +847,7 @@ int main(void)
 	tcase_add_test(cases, test_credit_sls_unknown_is_not_checked);
 	tcase_add_test(cases, test_check_fat_tree_is_clean_and_even);
 	tcase_add_test(cases, test_check_detour_over_leaf_is_turn_of_each_pair);
-	tcase_add_test(cases, test_check_without_tables_says_so);
+	tcase_add_test(cases, test_check_without_tables_is_reported);
 	tcase_add_test(cases, test_check_stopped_is_canceled);
 	tcase_add_test(cases, test_hash_of_changed_tables_differs);
 	return run_cases(cases);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Checks of routes when memory is short: ENOMEM, and nothing is lost. */
+/* Checks of routes when memory is short: the result is ENOMEM, and no memory leaks. */
 #include "routes/check.h"
 #include "routes/path.h"
 #include "routes/without.h"
@@ -10,13 +10,13 @@
 #include "tests/unit/run.h"
 #include "tests/unit/scarce_memory.h"
 
-/* More than are needed: then none is refused any more. */
+/* More allocations than are needed, so in the end none is refused. */
 #define MAX_ALLOCATIONS 400
 
 static const struct triad_routes_options options = {.sls = {.all = 1}};
 static struct triad_fabric *fabric;
 
-/* A ring, which has credit loops, and a tree that loops. */
+/* Begins with a ring, which has credit loops, and a multicast tree with a loop. */
 static void begin(void)
 {
 	static struct routed routed;
@@ -72,7 +72,7 @@ static bool take_none(void *context, uint32_t from, uint32_t to, uint16_t lid)
 	return false;
 }
 
-/* With a check that was made before: 'step' is called until nothing is refused. */
+/* Makes a check, then calls 'step' with it until no allocation is refused. */
 static void check_step(int (*step)(const struct triad_routes_check *check))
 {
 	struct triad_routes_check *check = NULL;
@@ -96,7 +96,7 @@ static int move(const struct triad_routes_check *check)
 	struct triad_routes_check *moved = NULL;
 	int error = triad_routes_check_move(check, fabric, &moved);
 
-	/* An assertion would take memory itself. */
+	/* No assertion here: it would allocate memory itself. */
 	if (!error && moved->credit.n_loops != check->credit.n_loops)
 		error = EINVAL;
 	triad_routes_check_free(moved);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Multicast trees of random tables, followed copy by copy; and known ones. */
+/* Multicast trees of random tables, compared with following each copy; and known
+ * trees. */
 #include "routes/multicast.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ static struct routed routed;
 static struct triad_fabric *fabric;
 static struct triad_routes_layout *layout;
 static struct triad_routes_multicast found;
-static uint16_t masks[ROUTED_SWITCHES][N_MLIDS]; /* ROUTED_PORTS are under 16 */
+static uint16_t masks[ROUTED_SWITCHES][N_MLIDS]; /* ROUTED_PORTS is below 16 */
 
 static void end(void)
 {
@@ -58,7 +59,7 @@ static bool leads(unsigned sw, unsigned port, unsigned mlid)
 		!far->is_down && !routed.far[far->to][far->port].is_down;
 }
 
-/* Whether a copy that leaves by that port comes to leave by it again. */
+/* Whether a copy that leaves through that port leaves through it a second time. */
 static bool comes_again(unsigned sw, unsigned port, unsigned mlid)
 {
 	bool seen[ROUTED_SWITCHES][ROUTED_PORTS] = {{false}};
@@ -93,7 +94,7 @@ static bool loops(unsigned mlid)
 	return false;
 }
 
-/* Each hop leads on to the next one. */
+/* Checks that each hop of the loop leads to the next one. */
 static void check_loop(
 	const struct triad_routes_multicast_loop *loop, unsigned long seed)
 {
@@ -146,7 +147,8 @@ START_TEST(test_multicast_random_tables_equals_copies)
 }
 END_TEST
 
-/* A ring of three, each with a host on port 3; a tree leaves one link out. */
+/* Makes a ring of three switches, each with a host on port 3.  A valid tree leaves out
+ * one link. */
 static void make_ring(void)
 {
 	routed_init(&routed, 3);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What becomes of routes without links: in trees where it is known, and in random
- * fabrics, where all that is connected must arrive. */
+/* Routes after the loss of links: in trees with known results, and in random fabrics,
+ * where each pair that is still connected must arrive. */
 #include "routes/without.h"
 
 #include <inttypes.h>
@@ -54,8 +54,8 @@ static void take(const uint32_t *ports, uint32_t n)
 	ck_assert_int_eq(triad_routes_without_make(check, ports, n, &without), 0);
 }
 
-/* Leaves 0 to 3 with two hosts each on their last ports, spines 4 and 5 on ports 1 and
- * 2. */
+/* Makes leaves 0 to 3, each with two hosts on its last ports, and with spines 4 and 5
+ * on its ports 1 and 2. */
 static void make_tree(void)
 {
 	uint64_t seed = 1;
@@ -92,7 +92,7 @@ START_TEST(test_without_one_of_two_uplinks_other_has_all)
 	ck_assert_uint_eq(without->n_hosts_lost, 0);
 	ck_assert_uint_eq(without->pairs[gone], 0);
 	ck_assert_uint_eq(without->pairs[fabric->ports[gone].remote], 0);
-	/* Two hosts to six others, each way. */
+	/* Two hosts send to six others, and receive from them. */
 	ck_assert_uint_eq(without->pairs[switch_port(0, 2)], 12);
 	ck_assert_uint_eq(without->pairs[fabric->ports[switch_port(0, 2)].remote], 12);
 	ck_assert_uint_eq(without->n_moved,
@@ -122,7 +122,7 @@ START_TEST(test_without_both_uplinks_leaf_keeps_its_own)
 	gone[0] = switch_port(0, 1);
 	gone[1] = switch_port(0, 2);
 	take(gone, 2);
-	ck_assert_uint_eq(without->n_hosts_lost, 0); /* they have each other */
+	ck_assert_uint_eq(without->n_hosts_lost, 0); /* both can reach each other */
 	ck_assert_uint_eq(without->n_lost, 2 * 2 * 6);
 	ck_assert_uint_eq(without->pairs[host_port(0)], 1);
 }
@@ -133,7 +133,7 @@ static bool is_live(unsigned host)
 	return !routed.far[routed.host_switch[host]][routed.host_port[host]].is_down;
 }
 
-/* Pairs, LIDs counted, that are connected by links that are up. */
+/* The number of pairs connected by links that are up; each LID counts. */
 static uint64_t count_connected(void)
 {
 	uint64_t n = 0;
@@ -157,7 +157,7 @@ START_TEST(test_without_random_links_what_is_connected_arrives)
 
 		state = seed;
 		routed_random(&routed, &state);
-		routed_route(&routed, &state); /* right tables */
+		routed_route(&routed, &state); /* valid tables */
 		end();
 		make_check();
 		ck_assert_msg(check->n_arriving == count_connected(), "seed %lu", seed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What stands in a build for libraries that were not there: each says so where somebody
- * wanted it, and what to do. */
+/* A build without an optional library has a substitute for each part that needs it.
+ * When a part is used, its substitute reports that it's missing, and what to do. */
 #include <errno.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ START_TEST(test_http_wanted_reported_once_and_in_status)
 }
 END_TEST
 
-START_TEST(test_webhook_sends_nothing_and_says_why)
+START_TEST(test_webhook_sends_nothing_and_reports_why)
 {
 	const struct triad_webhook_target target = {.url = "http://127.0.0.1:9093"};
 	struct triad_webhook_post *post = triad_webhook_post_new();
@@ -79,7 +79,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, NULL, forget_policy);
 	tcase_add_test(cases, test_http_wanted_reported_once_and_in_status);
-	tcase_add_test(cases, test_webhook_sends_nothing_and_says_why);
+	tcase_add_test(cases, test_webhook_sends_nothing_and_reports_why);
 	tcase_add_test(cases, test_policy_in_xml_refused_with_what_to_do);
 	return run_cases(cases);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Alerts go to the log while the disk of their file hangs, and the status says so. */
+/* While the disk of the alerts' file hangs, alerts still go to the log, and the status
+ * reports the hang. */
 #include "service/alert_log.h"
 
 #include <pthread.h>
@@ -16,13 +17,13 @@
 #define POLL_US 1000
 #define N_ALERTS 600u
 
-/* The linker puts these in the place of the product's. */
+/* The linker replaces the product's functions with these (--wrap). */
 int __wrap_triad_line_file_write(
 	struct triad_line_file *file, const char *line, size_t size);
 uint64_t __real_triad_clock_now_us(void);
 uint64_t __wrap_triad_clock_now_us(void);
 
-static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER; /* held: it hangs */
+static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER; /* held: the disk hangs */
 static atomic_uint n_begun;
 static atomic_ulong later_us;
 
@@ -74,7 +75,7 @@ START_TEST(test_file_whose_disk_hangs_is_reported_and_the_log_goes_on)
 	sink.done(sink.context);
 	wait_until_is(&n_begun, 1);
 	wait_until_is(&n_logged, 1);
-	/* The disk may answer yet. */
+	/* The disk isn't reported as hung before TRIAD_DISK_HUNG_US. */
 	atomic_store(&later_us, TRIAD_DISK_HUNG_US / 2);
 	ck_assert_uint_eq(triad_alert_log_status(alert_log).file_hung_us, 0);
 	atomic_store(&later_us, 2 * TRIAD_DISK_HUNG_US);
@@ -82,7 +83,7 @@ START_TEST(test_file_whose_disk_hangs_is_reported_and_the_log_goes_on)
 	ck_assert_uint_ge(status.file_hung_us, TRIAD_DISK_HUNG_US);
 	ck_assert_uint_eq(status.n_file_lines, 0);
 	ck_assert_int_eq(status.file_error, 0);
-	/* More than the queue keeps: the others are counted. */
+	/* These are more alerts than the queue holds: the others are counted. */
 	for (unsigned i = 0; i < N_ALERTS; i++)
 		sink.take(sink.context, TRIAD_ALERT_RAISED, &alert);
 	status = triad_alert_log_status(alert_log);
@@ -92,7 +93,7 @@ START_TEST(test_file_whose_disk_hangs_is_reported_and_the_log_goes_on)
 	wait_until_is(&n_begun, 512);
 	while (triad_alert_log_status(alert_log).n_file_lines != 512)
 		usleep(POLL_US);
-	/* The end of the last write is published with its line. */
+	/* The status counts the last line and reports the end of its write at once. */
 	ck_assert_uint_eq(triad_alert_log_status(alert_log).file_hung_us, 0);
 	ck_assert(triad_alert_log_free(alert_log));
 	triad_conf_unref(conf);

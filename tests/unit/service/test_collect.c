@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A collector that is one of many, in the PerfManager's thread: its turns, what other
- * threads ask, and the fabric that becomes another under it.  The bus is a list. */
+/* A collector in a group, run by the PerfManager's thread: its turns, requests of other
+ * threads, and changes of the fabric.  A list replaces the bus. */
 #include "service/collect.h"
 
 #include <errno.h>
@@ -28,10 +28,10 @@ static struct triad_bus_message letters[MAX_LETTERS];
 static unsigned n_letters, n_taken;
 static uint64_t ahead_us;
 static uint16_t own_pkey;         /* of the port; 0: its table can't be read */
-static sem_t *sending, *may_send; /* NULL: what is said is gone at once */
-static sem_t *waiting;            /* posted by each who waits; NULL: not */
+static sem_t *sending, *may_send; /* NULL: triad_bus_send() returns at once */
+static sem_t *waiting;            /* posted by each thread that waits; or NULL */
 
-/* --- in the place of the bus, and of what belongs to the host --- */
+/* --- substitutes for the bus and for functions that access the host --- */
 
 struct triad_bus *triad_bus_new(
 	void (*wake)(void *context), void *context, struct triad_log *log)
@@ -65,7 +65,7 @@ bool triad_bus_take(struct triad_bus *bus, struct triad_bus_message *message)
 	if (n_taken == n_letters)
 		return false;
 	*message = letters[n_taken++];
-	/* Each is said by its sender itself. */
+	/* No member passes on messages here: the sender in the head also sent it. */
 	triad_collect_get_head(message->octets, message->size, &head, &body);
 	message->speaker.id = head.sender;
 	return true;
@@ -95,7 +95,7 @@ void triad_perf_wake(struct triad_perf *perf)
 {
 }
 
-/* The clock, which a test may put forward. */
+/* The clock, which tests can advance. */
 uint64_t __real_triad_clock_now_us(void);
 uint64_t __wrap_triad_clock_now_us(void);
 
@@ -110,7 +110,7 @@ size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most)
 	return own_pkey != 0;
 }
 
-/* The linker puts this in the place of the library's. */
+/* The linker replaces the library's function with this (--wrap). */
 int __real_triad_condition_wait(
 	pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_us);
 int __wrap_triad_condition_wait(
@@ -121,7 +121,8 @@ int __wrap_triad_condition_wait(
 {
 	if (waiting)
 		sem_post(waiting);
-	/* The real one may be signalled first, although its time is over. */
+	/* If the time is over and there is a signal, the real function may report
+	 * either. */
 	if (until_us <= triad_clock_now_us())
 		return ETIMEDOUT;
 	return __real_triad_condition_wait(condition, mutex, until_us);
@@ -224,7 +225,7 @@ static void claim(uint64_t agent, uint64_t node_guid)
 		&head, &owner, &claimed, octets, TRIAD_COLLECT_MAX_SIZE);
 }
 
-/* Alerts with what report_row() tells. */
+/* The number of alerts' findings that report_row() causes. */
 static unsigned count_alerts(void)
 {
 	struct triad_watch *watch = triad_collector_watch(collector);
@@ -254,7 +255,7 @@ START_TEST(test_row_of_an_owned_node_raises_its_alert)
 }
 END_TEST
 
-/* What was told of the last port comes when the fabric has no such port any more. */
+/* A report about the last port arrives after the fabric lost that port. */
 START_TEST(test_row_of_a_port_that_has_left_raises_nothing)
 {
 	start(TRIAD_COLLECT_MANAGER);
@@ -271,7 +272,8 @@ START_TEST(test_row_of_a_port_that_has_left_raises_nothing)
 }
 END_TEST
 
-/* Nodes have other numbers in the fabric in force than in the view, for a turn. */
+/* For one turn, the new fabric is in force but the view has the old one: nodes have
+ * different indices in the two. */
 START_TEST(test_owner_is_looked_up_by_guid_while_the_view_is_older)
 {
 	start(TRIAD_COLLECT_MANAGER);
@@ -280,7 +282,7 @@ START_TEST(test_owner_is_looked_up_by_guid_while_the_view_is_older)
 	claim(AGENT, 0x10101);
 	turn();
 	take_fabric(fabric_row(2, 30));
-	claim(OTHER, 0x10003); /* its number is what that of 0x10101 was */
+	claim(OTHER, 0x10003); /* it has the former index of 0x10101 */
 	report_row(1, 0x10101, 1);
 	turn();
 	turn();
@@ -289,7 +291,7 @@ START_TEST(test_owner_is_looked_up_by_guid_while_the_view_is_older)
 }
 END_TEST
 
-/* What is published some seconds later. */
+/* The number of nodes apart that the status reports some seconds later. */
 static uint32_t n_apart_later(unsigned seconds)
 {
 	ahead_us += seconds * TRIAD_US_PER_S;
@@ -297,11 +299,12 @@ static uint32_t n_apart_later(unsigned seconds)
 	return triad_collect_status(collect).n_apart;
 }
 
-/* Nobody says so. */
+/* No event announces a change of the port's P_Keys; the collector reads them
+ * regularly. */
 START_TEST(test_p_keys_of_the_port_that_change_are_found)
 {
 	start(TRIAD_COLLECT_AGENT);
-	own_pkey = 0x8005; /* no host has that */
+	own_pkey = 0x8005; /* no host has this P_Key */
 	take_fabric(fabric_row(2, 2));
 	turn();
 	ck_assert_uint_eq(n_apart_later(1), 4);
@@ -322,12 +325,12 @@ static void *drain(void *result)
 
 static void *turn_until_asked(void *unused)
 {
-	while (sem_trywait(sending)) /* what says it is the job, or its turn */
+	while (sem_trywait(sending)) /* posted when the job, or a turn, sends */
 		turn();
 	return unused;
 }
 
-/* Its memory is the caller's. */
+/* The job's memory belongs to its caller, so the caller must wait for the job's end. */
 START_TEST(test_job_that_was_begun_is_waited_for_at_the_end)
 {
 	sem_t begun, released;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What may lie where the control socket is to be. */
+/* Files that may exist at the path of the control socket. */
 #include "service/control_file.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "tests/unit/run.h"
 
-/* The linker puts this in the place of the system's. */
+/* The linker replaces the system's function with this (--wrap). */
 int __real_unlink(const char *path);
 int __wrap_unlink(const char *path);
 
@@ -29,11 +29,11 @@ int __wrap_unlink(const char *path)
 static char folder[] = "/tmp/triad-control-XXXXXX";
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static struct triad_control_file file;
-static char said[1024];
+static char logged[1024];
 
 static void record_line(void *context, enum triad_log_level level, const char *line)
 {
-	snprintf(said, sizeof(said), "%s", line);
+	snprintf(logged, sizeof(logged), "%s", line);
 }
 
 static struct triad_log test_log = {.write = record_line, .level = TRIAD_LOG_INFO};
@@ -76,7 +76,7 @@ START_TEST(test_open_dead_socket_replaced)
 	leave_dead_socket();
 	ck_assert_int_eq(open_file(), 0);
 	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	ck_assert_str_eq(said, "");
+	ck_assert_str_eq(logged, "");
 	close(fd);
 	triad_control_file_close(&file);
 }
@@ -87,23 +87,23 @@ START_TEST(test_open_dead_socket_that_stays_reported)
 	leave_dead_socket();
 	is_unlink_failing = true;
 	ck_assert_int_eq(open_file(), EPERM);
-	ck_assert_ptr_nonnull(strstr(said, "control: Operation not permitted;"));
+	ck_assert_ptr_nonnull(strstr(logged, "control: Operation not permitted;"));
 }
 END_TEST
 
-START_TEST(test_open_file_in_the_way_stays)
+START_TEST(test_open_other_file_with_that_name_stays)
 {
 	struct stat status;
 
 	close(open(address.sun_path, O_CREAT | O_WRONLY, 0600));
 	ck_assert_int_eq(open_file(), EEXIST);
-	ck_assert_ptr_nonnull(strstr(said, "there is a file which is not a socket"));
+	ck_assert_ptr_nonnull(strstr(logged, "there is a file which is not a socket"));
 	ck_assert_int_eq(lstat(address.sun_path, &status), 0);
 	ck_assert(S_ISREG(status.st_mode));
 }
 END_TEST
 
-START_TEST(test_share_link_in_the_place_is_not_followed)
+START_TEST(test_share_link_with_that_name_is_not_followed)
 {
 	char target[sizeof(address.sun_path) + 8];
 	struct stat status;
@@ -134,7 +134,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_open_dead_socket_replaced);
 	tcase_add_test(cases, test_open_dead_socket_that_stays_reported);
-	tcase_add_test(cases, test_open_file_in_the_way_stays);
-	tcase_add_test(cases, test_share_link_in_the_place_is_not_followed);
+	tcase_add_test(cases, test_open_other_file_with_that_name_stays);
+	tcase_add_test(cases, test_share_link_with_that_name_is_not_followed);
 	return run_cases(cases);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* service/command/format.h: three digits that count, whatever the size; lines that end
+/* service/command/format.h: numbers with three significant digits, and lines wrapped
  * between words. */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static const struct {
 	const char *text;
 } cases[] = {
 	{TRIAD_UNIT_PACKETS, 0, "0"},
-	/* The lowest rate that a histogram tells from none. */
+	/* The lowest rate that a histogram distinguishes from 0. */
 	{TRIAD_UNIT_PACKETS, 1.0 / 4096, "0.000244"},
 	{TRIAD_UNIT_PACKETS, 0.0625, "0.0625"},
 	{TRIAD_UNIT_PACKETS, 1.875, "1.88"},
@@ -52,7 +52,7 @@ static bool write_text(
 	return true;
 }
 
-/* What becomes of a text behind four columns, with further lines indented by two. */
+/* Wraps a text that begins after four columns; further lines are indented by two. */
 static const char *wrap(const char *text)
 {
 	static struct triad_output output;
@@ -75,11 +75,11 @@ START_TEST(test_line_ends_between_words_that_still_fit)
 {
 	char text[256], expected[256];
 
-	/* 76 columns are left: "y" ends in the last of them, "z" would be beyond. */
+	/* 76 columns are left: "y" ends in the last one, "z" doesn't fit. */
 	snprintf(text, sizeof(text), "%074d y z", 0);
 	snprintf(expected, sizeof(expected), "%074d y\n  z\n", 0);
 	ck_assert_str_eq(wrap(text), expected);
-	/* Characters count, not octets. */
+	/* Widths are counted in characters, not in octets. */
 	snprintf(text, sizeof(text), "%072d \303\251\303\251\303\251 z", 0);
 	snprintf(
 		expected, sizeof(expected), "%072d \303\251\303\251\303\251\n  z\n", 0);

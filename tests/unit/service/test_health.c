@@ -37,8 +37,7 @@ START_TEST(test_health_without_findings_is_ok)
 }
 END_TEST
 
-/* What is not known is worse than a warning, and what is critical is worse than
- * both. */
+/* An unknown state is worse than a warning, and a critical one is worse than both. */
 START_TEST(test_health_verdict_is_the_worst)
 {
 	add(TRIAD_WARNING, 0, "a");

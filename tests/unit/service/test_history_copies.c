@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Two SMs with a folder each, which copy each other's images: in the end the folders
+/* Two SMs copy each other's images, each into its own folder.  In the end the folders
  * have the same files, whatever happened to them. */
 #include "service/history_mirror.h"
 #include "service/history_reader.h"
@@ -29,7 +29,7 @@ struct sm {
 static struct world world;
 static struct sm sms[2];
 static const struct triad_conf *conf;
-static unsigned refuses; /* one payload in so many is not taken now; 0: all are */
+static unsigned refuses; /* one payload in so many is refused; 0: none */
 static bool is_cut;
 
 /* --- the SMs --- */
@@ -187,7 +187,7 @@ static void set_up(void)
 	refuses = 0;
 	is_cut = false;
 	world_begin(&world, (uint64_t)time(NULL) * 1000003 + (uint64_t)getpid());
-	/* Half an hour ago, by the clock that judges what is too old. */
+	/* Begin half an hour before the wall clock, which decides what is too old. */
 	world.now_us = triad_clock_wall_us() / 1000 * 1000 - BEGIN_US - HOUR / 2;
 	for (unsigned i = 0; i < 2; i++) {
 		struct sm *sm = &sms[i];
@@ -223,7 +223,7 @@ START_TEST(test_copies_have_the_same_octets_as_what_they_are_copies_of)
 	refuses = 3;
 	write_images(0, 20);
 	run_until_equal(60);
-	/* One after the other is master, in its own name. */
+	/* The SMs are master in turn; each writes images with its own GUID. */
 	write_images(1, 20);
 	run_until_equal(60);
 	write_images(0, 5);
@@ -244,7 +244,7 @@ static void note_event(void *context, const struct triad_timeline_event *event)
 	snprintf(noted + length, sizeof(noted) - length, "%s ", event->text);
 }
 
-/* The one who copies learns what happened, once and in its order. */
+/* The SM that copies gets each event once, in order. */
 START_TEST(test_events_of_copied_images_are_handed_on)
 {
 	const struct triad_history_events_sink sink = {.take = note_event};
@@ -260,7 +260,8 @@ START_TEST(test_events_of_copied_images_are_handed_on)
 		world_sweep(&world, 10 * S);
 		image = world_image(&world);
 		image.port_guid = guids[0];
-		/* The newest first; the older one was in the image before, too. */
+		/* The newest event is first; the image before also had the older
+		 * one. */
 		for (unsigned i = 0; i < 2; i++) {
 			events[i].at_us = image.wall_us - 1 - i * 10 * S;
 			sprintf(events[i].text, "%u", n - i);
@@ -303,7 +304,7 @@ START_TEST(test_copies_cut_off_by_a_kill_are_completed)
 }
 END_TEST
 
-/* What was written here, and is lost, comes from who copied it. */
+/* Own images that were lost come back from the SM that copied them. */
 START_TEST(test_own_images_of_a_lost_disk_come_back)
 {
 	write_images(0, 30);
@@ -355,7 +356,7 @@ START_TEST(test_copies_to_a_full_disk_wait_for_room)
 }
 END_TEST
 
-/* A folder on another disk is no matter of the one that was full. */
+/* That one disk is full doesn't delay copies to a folder on another. */
 START_TEST(test_copies_to_another_folder_do_not_wait)
 {
 	struct triad_conf *other = triad_conf_new(GUID);
@@ -385,7 +386,7 @@ START_TEST(test_copies_and_own_images_share_the_room)
 		sms[i].params.limits.max_octets = 30000;
 		configure(i);
 	}
-	/* The last rounds are one SM's alone: the other one writes nothing itself. */
+	/* In the last rounds only SM 0 writes images. */
 	for (unsigned n = 0; n < 10; n++) {
 		write_images(n < 6 ? n % 2 : 0, 15);
 		run_until_equal(60);
@@ -405,7 +406,7 @@ START_TEST(test_copies_go_on_in_another_folder_and_after_a_pause)
 
 	write_images(0, 10);
 	run_until_equal(60);
-	/* Off: nothing comes. */
+	/* While copies are off, none arrive. */
 	sms[1].params.has_copies = false;
 	configure(1);
 	ck_assert_ptr_null(triad_history_store_rings(sms[1].store));
@@ -425,7 +426,7 @@ START_TEST(test_copies_go_on_in_another_folder_and_after_a_pause)
 }
 END_TEST
 
-/* An image as SM 0 has it. */
+/* Reads SM 0's first image. */
 static void get_image(struct triad_mirror_image *image, uint8_t *octets)
 {
 	const struct triad_history_ring *ring =
@@ -457,7 +458,7 @@ START_TEST(test_octets_that_are_no_image_of_that_sm_leave_nothing)
 	other = image;
 	other.owner = 0x99;
 	ck_assert_int_eq(add(&other, octets), EPROTO);
-	/* Two at once, one that lacks its end, and one that was altered. */
+	/* Two images at once, an image without its end, and an altered one. */
 	other = image;
 	memcpy(octets + image.size, octets, image.size);
 	other.size = 2 * image.size;
@@ -470,16 +471,16 @@ START_TEST(test_octets_that_are_no_image_of_that_sm_leave_nothing)
 	ck_assert_uint_eq(triad_history_store_rings(sms[1].store)->n, 1);
 	octets[image.size / 2] ^= 1;
 	ck_assert_int_eq(add(&image, octets), 0);
-	/* Twice is once. */
+	/* The same image isn't added twice. */
 	ck_assert_int_eq(add(&image, octets), EBUSY);
-	/* What is written at the moment is nobody else's. */
+	/* No copy may replace the segment that the SM is writing. */
 	ck_assert_int_eq(
 		triad_history_store_add_image(sms[0].store, &image, octets), EBUSY);
 }
 END_TEST
 
-/* Where the copy of a segment of that tier will be; false: 'name' is of something
- * else. */
+/* The path of the future copy of a segment; false: 'name' isn't a segment of that
+ * tier. */
 static bool path_of_copy(const char *name, const char *tier, char path[512])
 {
 	snprintf(path, 512, "%s/%s", sms[1].folder, name);
@@ -510,8 +511,8 @@ static bool remove_folder(const char *folder, const char *name)
 	return !rmdir(path);
 }
 
-/* What has the name of a copy costs that copy, and no other one. */
-START_TEST(test_copies_go_on_beside_what_is_in_their_way)
+/* Another file with the name of a copy prevents only that copy. */
+START_TEST(test_copies_go_on_beside_other_files_with_their_names)
 {
 	write_images(0, 20);
 	ck_assert_uint_eq(for_files(0, "minutes", make_folder), 1);
@@ -525,7 +526,7 @@ START_TEST(test_copies_go_on_beside_what_is_in_their_way)
 }
 END_TEST
 
-/* An image may say another time than the list that it was in. */
+/* An image may contain another time than the list that announced it. */
 START_TEST(test_images_of_the_far_future_are_not_taken)
 {
 	static uint8_t octets[MAX_FILE];
@@ -540,7 +541,7 @@ START_TEST(test_images_of_the_far_future_are_not_taken)
 }
 END_TEST
 
-/* Names that this SM is still to give are nobody else's. */
+/* A copy may not have a name that this SM will use for its own future segments. */
 START_TEST(test_own_images_come_back_behind_what_is_written)
 {
 	static uint8_t octets[MAX_FILE];
@@ -564,7 +565,7 @@ START_TEST(test_own_images_come_back_behind_what_is_written)
 }
 END_TEST
 
-START_TEST(test_trouble_says_what_to_do)
+START_TEST(test_trouble_names_the_remedy)
 {
 	struct triad_conf *other = triad_conf_new(GUID);
 
@@ -606,9 +607,9 @@ int main(void)
 	tcase_add_test(cases, test_copies_and_own_images_share_the_room);
 	tcase_add_test(cases, test_copies_go_on_in_another_folder_and_after_a_pause);
 	tcase_add_test(cases, test_octets_that_are_no_image_of_that_sm_leave_nothing);
-	tcase_add_test(cases, test_copies_go_on_beside_what_is_in_their_way);
+	tcase_add_test(cases, test_copies_go_on_beside_other_files_with_their_names);
 	tcase_add_test(cases, test_images_of_the_far_future_are_not_taken);
 	tcase_add_test(cases, test_own_images_come_back_behind_what_is_written);
-	tcase_add_test(cases, test_trouble_says_what_to_do);
+	tcase_add_test(cases, test_trouble_names_the_remedy);
 	return run_cases(cases);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rows of lists in images: each image has what was listed for it, whatever of it the
- * key has. */
+/* Rows of lists in images: each image has its own rows, whichever of them its key image
+ * has. */
 #include "service/history_reader.h"
 #include "service/history_store.h"
 
@@ -13,13 +13,13 @@
 #define N_IMAGES 200u
 #define MAX_ROWS 400u
 
-/* What was listed for an image. */
+/* The list that the test gave for an image. */
 struct listed {
 	uint64_t wall_us;
 	bool is_kept;
 	char why[TRIAD_KEPT_WHY_SIZE];
 	uint32_t n;
-	uint64_t rows[MAX_ROWS]; /* seeds of what they have */
+	uint64_t rows[MAX_ROWS]; /* seeds of the rows' octets */
 };
 
 static struct world world;
@@ -29,7 +29,7 @@ static struct triad_history_params params;
 static struct triad_history_store *store;
 static struct triad_history_reader *reader;
 static struct triad_kept_list lists[TRIAD_N_KEPT];
-static struct listed *listed; /* of 'ports', of each image */
+static struct listed *listed; /* the list 'ports' of each image */
 static uint32_t n_listed;
 static char message[TRIAD_HISTORY_MESSAGE_SIZE];
 
@@ -78,7 +78,7 @@ static void tear_down(void)
 static size_t make_row(uint64_t row, uint8_t octets[TRIAD_KEPT_ROW_SIZE])
 {
 	uint64_t rest = row;
-	/* Also the longest that there may be. */
+	/* Some rows have the maximal length. */
 	size_t size = row % 50 ? 1 + row % 100 : TRIAD_KEPT_ROW_SIZE;
 
 	for (size_t i = 0; i < size; i++)
@@ -97,7 +97,7 @@ static void fill(const struct listed *as)
 	for (uint32_t i = 0; !as->why[0] && i < as->n; i++)
 		triad_kept_list_add(list, octets, make_row(as->rows[i], octets));
 	list->is_kept = as->is_kept;
-	/* Another one, in which all changes. */
+	/* In a second list all rows change. */
 	list = &lists[TRIAD_KEPT_HISTOGRAMS];
 	triad_kept_list_begin(list);
 	for (unsigned i = 0; i < 5; i++)
@@ -237,7 +237,7 @@ START_TEST(test_rows_that_stay_the_same_cost_nothing)
 	listed[0].n = MAX_ROWS;
 	for (unsigned i = 0; i < MAX_ROWS; i++)
 		listed[0].rows[i] = random_next(&world.seed);
-	/* Of the fabric nothing changes either; the first image has all. */
+	/* The fabric doesn't change either; the first image contains everything. */
 	for (unsigned with = 0; with < 2; with++) {
 		struct triad_history_image image;
 
@@ -255,7 +255,7 @@ START_TEST(test_rows_that_stay_the_same_cost_nothing)
 		octets[with] =
 			triad_history_store_status(store).n_written_octets - before;
 	}
-	/* A line for each image, of which some are in two tiers. */
+	/* Each image needs one line; some images are in two tiers. */
 	ck_assert_uint_le(octets[1], octets[0] + 2 * 10 * 24);
 }
 END_TEST
@@ -277,7 +277,7 @@ START_TEST(test_since_when_there_is_a_list_is_found)
 }
 END_TEST
 
-/* --- what is no list --- */
+/* --- invalid lists --- */
 
 static int read_lines(const char *const *lines)
 {
@@ -310,20 +310,20 @@ static int read_lines(const char *const *lines)
 
 START_TEST(test_lines_that_are_no_list_are_refused)
 {
-	/* Two rows, cut anywhere. */
+	/* Two rows may be split over lines anywhere. */
 	ck_assert_int_eq(
 		READ("# triad-list ports 2", "# triad-list-rows 0000000000",
 			"# triad-list-rows 01aa0000000100", "# triad-list-rows 02bbbb"),
 		0);
 	ck_assert_int_eq(READ("# triad-list ports 0"), 0);
 	ck_assert_int_eq(READ("# triad-no-list ports it was off"), 0);
-	/* Of a later Triad. */
+	/* A list that only a later Triad knows is ignored. */
 	ck_assert_int_eq(READ("# triad-list doors 2", "# triad-list-rows 00"), 0);
 	ck_assert_int_eq(READ("# triad-list ports"), EPROTO);
 	ck_assert_int_eq(READ("# triad-list ports 4000000000"), EPROTO);
 	ck_assert_int_eq(READ("# triad-no-list ports"), EPROTO);
-	/* A row is missing, lies beyond the last one, is cut off, empty, too long; a
-	 * digit is none. */
+	/* A row is missing; is behind the last one; is cut off, empty or too long; has
+	 * a character that isn't a digit. */
 	ck_assert_int_eq(READ("# triad-list ports 1"), EPROTO);
 	ck_assert_int_eq(READ("# triad-list ports 1",
 				 "# triad-list-rows 000000000001aa000000010001aa"),
@@ -344,7 +344,7 @@ START_TEST(test_lines_that_are_no_list_are_refused)
 }
 END_TEST
 
-START_TEST(test_list_that_is_too_long_keeps_nothing_and_says_so)
+START_TEST(test_list_that_is_too_long_keeps_nothing_and_reports_it)
 {
 	static uint8_t octets[TRIAD_KEPT_ROW_SIZE];
 	struct triad_kept_list *list = &lists[TRIAD_KEPT_PORTS];
@@ -360,7 +360,7 @@ START_TEST(test_list_that_is_too_long_keeps_nothing_and_says_so)
 	ck_assert_uint_eq(list->n, 0);
 	ck_assert(list->is_left_out);
 	ck_assert_ptr_nonnull(strstr(list->why, "too long"));
-	/* The next one begins anew. */
+	/* The next list begins without the error. */
 	triad_kept_list_begin(list);
 	triad_kept_list_add(list, octets, 1);
 	ck_assert_uint_eq(list->n, 1);
@@ -380,6 +380,6 @@ int main(void)
 	tcase_add_test(cases, test_rows_that_stay_the_same_cost_nothing);
 	tcase_add_test(cases, test_since_when_there_is_a_list_is_found);
 	tcase_add_test(cases, test_lines_that_are_no_list_are_refused);
-	tcase_add_test(cases, test_list_that_is_too_long_keeps_nothing_and_says_so);
+	tcase_add_test(cases, test_list_that_is_too_long_keeps_nothing_and_reports_it);
 	return run_cases(cases);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Images written to a folder and read from it, whatever happens to the files. */
+/* Images are written to a folder and read from it, whatever happens to the files. */
 #include "service/history_reader.h"
 #include "service/history_store.h"
 
@@ -45,7 +45,7 @@ static void close_store(void)
 	triad_history_store_free(store);
 }
 
-/* In the place of pread(): a disk that does not answer. */
+/* Replaces pread(): with 'hangs', the disk doesn't answer. */
 static atomic_bool hangs, is_asked;
 ssize_t __real_pread64(int fd, void *to, size_t size, off_t at);
 ssize_t __wrap_pread64(int fd, void *to, size_t size, off_t at);
@@ -146,13 +146,13 @@ static void check_ports(const struct triad_past *past, const struct copied *copi
 		ck_assert(triad_view_read(view, i, &row));
 		ck_assert_msg((row.read_us != 0) == copy->was_read, "seed %lu: port %u",
 			(unsigned long)seed, i);
-		/* One that never answered is unanswered then, too. */
+		/* A port that never answered is unanswered in the image, too. */
 		ck_assert_int_eq(row.was_asked,
 			copy->was_read || copy->quiet == TRIAD_HISTORY_UNANSWERED);
 		if (!copy->was_read)
 			continue;
 		ck_assert_int_eq(row.answered, copy->quiet == TRIAD_HISTORY_READ);
-		/* Also of a port that did not change. */
+		/* This also holds for a port that didn't change. */
 		if (copy->quiet == TRIAD_HISTORY_READ)
 			ck_assert_uint_eq(
 				row.read_us + (uint64_t)past->offset_us, past->wall_us);
@@ -206,7 +206,7 @@ START_TEST(test_images_at_random_times_are_what_was_written)
 
 		check_at(wall_us, copy_at(wall_us));
 	}
-	/* Another start knows them all, too, with and without the index. */
+	/* After a restart the store finds all images, with and without the index. */
 	close_store();
 	open_store();
 	check_at(copies[17].wall_us, &copies[17]);
@@ -250,7 +250,7 @@ END_TEST
 /* Row: N10 */
 START_TEST(test_older_images_are_thinned_and_their_totals_stay_exact)
 {
-	/* Two days and some, an image a minute. */
+	/* An image a minute for more than two days. */
 	write_images(3200, 60 * S);
 	for (unsigned i = 0; i < 300; i++) {
 		uint64_t wall_us = random_time();
@@ -289,7 +289,7 @@ START_TEST(test_time_without_image_is_refused_with_what_there_is)
 }
 END_TEST
 
-/* --- what commands answered --- */
+/* --- answers of commands --- */
 
 /* A command's answer of two frames, the first of 'size' random octets. */
 static void answer(uint32_t size)
@@ -326,7 +326,8 @@ static void check_answer(const struct triad_past *past)
 /* Row: N10 */
 START_TEST(test_image_has_what_commands_answered)
 {
-	/* In a key image and in one that has only what differs from it. */
+	/* The images are key images and ones that contain only differences from
+	 * these. */
 	for (unsigned i = 0; i < 20; i++) {
 		struct triad_past *past;
 
@@ -339,7 +340,7 @@ START_TEST(test_image_has_what_commands_answered)
 		ck_assert_uint_eq(past->n_outputs, 1);
 		check_answer(past);
 		triad_past_free(past);
-		/* The same without ports. */
+		/* Read only the answers, without ports. */
 		past = triad_history_reader_outputs(
 			reader, copies[n_copies - 1].wall_us, message);
 		ck_assert_msg(
@@ -372,7 +373,7 @@ START_TEST(test_answer_has_a_size_at_most_and_whole_frames)
 	ck_assert(triad_history_output_next(output, &at, &frame, &data));
 	ck_assert_mem_eq(data, "not checked\n", frame.size);
 	ck_assert(!triad_history_output_next(output, &at, &frame, &data));
-	/* Cut anywhere, it ends with the last whole frame. */
+	/* An answer that is cut off anywhere ends with its last whole frame. */
 	for (output->size = 0; output->size < size; output->size++) {
 		unsigned n = 0;
 
@@ -383,7 +384,7 @@ START_TEST(test_answer_has_a_size_at_most_and_whole_frames)
 }
 END_TEST
 
-START_TEST(test_image_says_which_answer_it_lacks)
+START_TEST(test_image_reports_which_answer_it_lacks)
 {
 	const struct triad_history_output *found;
 	struct triad_past *past;
@@ -404,8 +405,8 @@ END_TEST
 
 /* --- ports and devices --- */
 
-/* By a port's place: decimetres of its cable, 0: there is none; errors of its link,
- * which is worse than its target if there are any. */
+/* By index of the port: the length of its cable, 0: no cable; the errors of its link.
+ * A link with errors is worse than its target. */
 struct hardware {
 	uint16_t length_dm[MAX_PORTS];
 	uint32_t errors[MAX_PORTS], uptime_s;
@@ -448,7 +449,7 @@ static void read_bers(void *context, const struct triad_view *view, uint32_t por
 	rates[TRIAD_BER_SYMBOL].estimate.errors = of->errors[port];
 }
 
-/* The details of a port: errors that are explained, and what a VL carried. */
+/* Counts details of a port: the causes of errors, and the data of a VL. */
 static void count_details(uint32_t port, uint32_t n_errors)
 {
 	const struct triad_details_port of = triad_view_details_port(world.view, port);
@@ -569,7 +570,7 @@ START_TEST(test_image_has_details_with_errors_alone)
 }
 END_TEST
 
-/* --- harm --- */
+/* --- damaged files and faults --- */
 
 /* The newest segment of a tier. */
 static void find_newest(const char *tier, char path[512])
@@ -600,7 +601,8 @@ START_TEST(test_kill_within_an_image_loses_that_one_alone)
 		uint64_t left = random_next(&world.seed) % last.position.entry.size;
 
 		close_store();
-		/* As a kill leaves it: some of the last frame, and no line for it. */
+		/* As after a kill: the last frame is incomplete, and the index has no
+		 * line for it. */
 		find_newest("sweeps", path);
 		ck_assert_int_eq(
 			truncate(path, (off_t)(last.position.entry.offset + left)), 0);
@@ -616,7 +618,7 @@ START_TEST(test_kill_within_an_image_loses_that_one_alone)
 }
 END_TEST
 
-/* Whether it consists of whole frames. */
+/* Checks that the file consists of whole frames. */
 static void check_whole(const char *path)
 {
 	struct triad_zstd_frame frame;
@@ -636,6 +638,7 @@ static void check_whole(const char *path)
 	close(fd);
 }
 
+/* Limits the size of files, to simulate a full disk. */
 static void limit_files(rlim_t octets)
 {
 	struct rlimit limit;
@@ -645,7 +648,6 @@ static void limit_files(rlim_t octets)
 	setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-/* A file may have so many octets and no more, as on a disk that is full. */
 /* Row: N10 */
 START_TEST(test_full_disk_loses_images_until_there_is_room_and_no_file)
 {
@@ -657,7 +659,7 @@ START_TEST(test_full_disk_loses_images_until_there_is_room_and_no_file)
 	write_images(20, 10 * S);
 	last = triad_history_store_find(store, UINT64_MAX);
 	world_sweep(&world, 10 * S);
-	/* Nothing is asserted meanwhile, which needs a file, too. */
+	/* No assertions under the limit: libcheck writes to a file for each. */
 	limit_files(
 		(rlim_t)(last.position.entry.offset + last.position.entry.size + 100));
 	error = write_image();
@@ -709,12 +711,12 @@ START_TEST(test_altered_octets_are_noticed_and_other_images_stay)
 		ck_assert_int_eq(pwrite(fd, &was, 1, (off_t)at), 1);
 		close(fd);
 	}
-	/* Some octets of a frame don't matter. */
+	/* Changes of some octets of a frame have no effect. */
 	ck_assert_uint_gt(n_failed, 30);
 }
 END_TEST
 
-START_TEST(test_room_is_kept_to_and_the_oldest_give_way)
+START_TEST(test_limit_is_kept_and_the_oldest_are_removed)
 {
 	struct triad_history_status status;
 
@@ -729,7 +731,7 @@ START_TEST(test_room_is_kept_to_and_the_oldest_give_way)
 	ck_assert_uint_gt(status.octets, params.limits.max_octets / 2);
 	ck_assert_uint_eq(status.last_us, copies[n_copies - 1].wall_us);
 	check_at(copies[n_copies - 1].wall_us, &copies[n_copies - 1]);
-	/* Each segment has its index. */
+	/* There is one index for each segment. */
 	ck_assert_uint_eq(for_files(".idx", NULL), status.n_segments);
 	ck_assert_uint_eq(for_files("", NULL), 2 * status.n_segments);
 }
@@ -738,12 +740,12 @@ END_TEST
 START_TEST(test_clock_that_goes_back_costs_no_image)
 {
 	write_images(10, 10 * S);
-	/* The wall clock is a fixed time behind the monotonic one here. */
+	/* Here the wall clock differs from the monotonic one by a constant. */
 	world.now_us -= 1800 * S;
 	write_images(10, 10 * S);
 	check_at(copies[9].wall_us, &copies[9]);
 	check_at(copies[19].wall_us, &copies[19]);
-	/* Two of each tier: not one for each image. */
+	/* There are two segments in each tier, not one for each image. */
 	ck_assert_uint_le(triad_history_store_status(store).n_segments, 6);
 	close_store();
 	open_store();
@@ -766,7 +768,7 @@ START_TEST(test_images_of_another_fill_the_time_in_which_one_was_dead)
 	write_images(10, 10 * S);
 	store = ours;
 	write_images(10, 10 * S);
-	/* Each answers about all of it, and of all its own files are there still. */
+	/* Each store answers about all images, and both stores' files still exist. */
 	for (uint32_t i = 0; i < n_copies; i++) {
 		check_at(copies[i].wall_us, &copies[i]);
 		past = triad_history_reader_read(of_other, copies[i].wall_us, message);
@@ -783,14 +785,14 @@ END_TEST
 static uint32_t read_series(uint64_t from_us, uint64_t to_us, uint32_t n,
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS])
 {
-	const struct triad_history_request wish = {.node_guid = 0x200,
+	const struct triad_history_request request = {.node_guid = 0x200,
 		.port = 3,
 		.counter = TRIAD_PORT_XMIT_DATA,
 		.from_us = from_us,
 		.to_us = to_us,
 		.n = n};
 
-	return triad_history_reader_series(reader, &wish, points, message);
+	return triad_history_reader_series(reader, &request, points, message);
 }
 
 START_TEST(test_series_has_the_totals_of_a_port)
@@ -827,10 +829,10 @@ static void *read_once(void *past)
 	return NULL;
 }
 
-/* As whoever has it must leave it. */
+/* A reader that still hangs can't be freed.  This pointer keeps leak checkers quiet. */
 static struct triad_history_reader *volatile left;
 
-START_TEST(test_disk_that_hangs_holds_nobody_when_the_process_ends)
+START_TEST(test_disk_that_hangs_blocks_no_thread_when_the_process_ends)
 {
 	struct triad_past *past = (struct triad_past *)&past;
 	pthread_t thread;
@@ -845,7 +847,7 @@ START_TEST(test_disk_that_hangs_holds_nobody_when_the_process_ends)
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_ptr_null(past);
 	ck_assert_ptr_nonnull(strstr(message, "the program ends"));
-	/* What it uses must stay as long as it hangs. */
+	/* The reader's memory must stay as long as the disk hangs. */
 	ck_assert(!triad_history_reader_stop(reader));
 	hangs = false;
 	left = reader;
@@ -866,7 +868,7 @@ int main(void)
 	tcase_add_test(cases, test_time_without_image_is_refused_with_what_there_is);
 	tcase_add_test(cases, test_image_has_what_commands_answered);
 	tcase_add_test(cases, test_answer_has_a_size_at_most_and_whole_frames);
-	tcase_add_test(cases, test_image_says_which_answer_it_lacks);
+	tcase_add_test(cases, test_image_reports_which_answer_it_lacks);
 	tcase_add_test(cases, test_image_has_what_was_known_of_ports_and_devices);
 	tcase_add_test(cases, test_image_after_all_cables_were_read_again_is_a_key);
 	tcase_add_test(cases, test_image_has_details_with_errors_alone);
@@ -874,11 +876,12 @@ int main(void)
 	tcase_add_test(
 		cases, test_full_disk_loses_images_until_there_is_room_and_no_file);
 	tcase_add_test(cases, test_altered_octets_are_noticed_and_other_images_stay);
-	tcase_add_test(cases, test_room_is_kept_to_and_the_oldest_give_way);
+	tcase_add_test(cases, test_limit_is_kept_and_the_oldest_are_removed);
 	tcase_add_test(cases, test_clock_that_goes_back_costs_no_image);
 	tcase_add_test(
 		cases, test_images_of_another_fill_the_time_in_which_one_was_dead);
-	tcase_add_test(cases, test_disk_that_hangs_holds_nobody_when_the_process_ends);
+	tcase_add_test(
+		cases, test_disk_that_hangs_blocks_no_thread_when_the_process_ends);
 	tcase_add_test(cases, test_series_has_the_totals_of_a_port);
 	return run_cases(cases);
 }

@@ -23,7 +23,7 @@ static char text[2048];
 static struct triad_output output;
 static bool has_tables;
 
-/* --- a receiver of tables: what it gets, in words --- */
+/* --- a receiver of tables, which writes what it gets as text --- */
 
 static struct triad_table_reader reader;
 
@@ -228,7 +228,7 @@ START_TEST(test_list_without_titles_is_lines_for_all)
 }
 END_TEST
 
-/* A time of 20 characters, as any other text of a width of its own. */
+/* A time has 20 characters; it isn't a name that may be cut. */
 START_TEST(test_list_width_of_twenty_is_no_name_to_be_cut)
 {
 	struct triad_report report = {.output = &output};

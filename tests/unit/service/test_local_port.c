@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which device a port's MADs go by, where libibumad's devices are made up. */
+/* The device that sends a port's MADs, with simulated devices of libibumad. */
 #include "service/local_port.h"
 
 #include <endian.h>
@@ -20,7 +20,7 @@ static struct {
 static unsigned n_devices, n_looks;
 static umad_port_t port;
 
-/* In the place of libibumad's. */
+/* Replaces libibumad's function. */
 int umad_get_cas_names(char names[][UMAD_CA_NAME_LEN], int max)
 {
 	ck_assert_int_ge(max, (int)n_devices);
@@ -50,7 +50,7 @@ int umad_release_ca(umad_ca_t *ca)
 	return 0;
 }
 
-/* In the place of sysfs: each device has one port, of these contents. */
+/* Replaces sysfs: each device has one port with these contents. */
 static const char *state_text;
 
 int triad_file_read(const char *path, void *octets, size_t size, size_t *n)
@@ -75,7 +75,7 @@ int triad_file_read(const char *path, void *octets, size_t size, size_t *n)
 	return *n ? 0 : ENOENT;
 }
 
-/* What these tests do not call. */
+/* Functions that these tests don't call. */
 int umad_init(void)
 {
 	return -1;
@@ -124,7 +124,7 @@ START_TEST(test_port_of_several_planes_has_a_device_for_smps)
 	add_device("smi0", 0x11, 0);
 	check_found(0x11, "mlx5_0", "smi0");
 	check_found(0x22, "mlx5_1", "mlx5_1");
-	/* Whichever comes first. */
+	/* The order of the devices doesn't matter. */
 	set_up();
 	add_device("asmi", 0x11, 0);
 	add_device("mlx5_0", 0x11, SM_DISABLED);
@@ -160,7 +160,7 @@ START_TEST(test_port_that_was_found_is_not_looked_for_again)
 	ck_assert_uint_eq(n_looks, 2);
 	ck_assert(triad_local_port_locate(&it));
 	ck_assert_uint_eq(n_looks, 2);
-	/* A driver that begins again may name its devices in another order. */
+	/* A driver that is loaded again may name its devices in another order. */
 	devices[0].guid = it.guid;
 	devices[1].guid++;
 	ck_assert(triad_local_port_locate(&it));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A manager's end and an agent's, on a bus that is a list of messages. */
+/* A manager's end and an agent's end; a list of messages replaces the bus. */
 #include "service/path_exchange.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static struct sent *nth(unsigned i)
 	return &sent[i];
 }
 
-/* --- what the SM answers --- */
+/* --- the SM's answers --- */
 
 static bool answers, is_stale;
 static uint64_t generation;
@@ -162,7 +162,7 @@ static void step(struct triad_path_exchange *end)
 	(void)triad_path_exchange_step(end, triad_clock_now_us());
 }
 
-/* Waits for triad-paths. */
+/* Waits until the thread triad-paths has sent 'n' messages. */
 static void wait_for_sent(unsigned n)
 {
 	while (count_sent() < n)
@@ -181,7 +181,7 @@ static enum triad_path_state look(uint32_t *n_rows)
 	return state;
 }
 
-/* Beat, request, answer, table. */
+/* Exchanges a beat, a request, an answer and a table. */
 static void be_valid(void)
 {
 	uint32_t n_rows;
@@ -201,7 +201,7 @@ static void be_valid(void)
 	ck_assert_uint_eq(n_rows, 2);
 }
 
-START_TEST(test_agent_gets_the_table_and_tells)
+START_TEST(test_agent_gets_the_table_and_reports)
 {
 	struct triad_path_exchange_status status;
 	uint32_t n_rows;
@@ -251,7 +251,7 @@ START_TEST(test_new_generation_is_reported_before_a_beat_is_due)
 }
 END_TEST
 
-START_TEST(test_sm_that_answers_no_more_says_so_and_is_silent)
+START_TEST(test_sm_that_answers_no_more_reports_that_and_is_silent)
 {
 	uint64_t now_us = triad_clock_now_us();
 
@@ -269,7 +269,7 @@ START_TEST(test_sm_that_answers_no_more_says_so_and_is_silent)
 }
 END_TEST
 
-/* Of 'id'; 'wants_table' or the time alone. */
+/* The manager receives a request from 'id': for a table, or for the time alone. */
 static void request(uint64_t id, bool wants_table, uint64_t now_us)
 {
 	const struct triad_collect_head head = {.sender = id, .incarnation = 1};
@@ -322,7 +322,7 @@ START_TEST(test_queue_has_each_agent_once_and_is_bounded)
 	uint64_t now_us = triad_clock_now_us();
 	struct triad_path_exchange_status status;
 
-	/* What can't be made costs an attempt, and nothing is sent. */
+	/* For a table that can't be made the manager tries, and sends nothing. */
 	is_stale = true;
 	for (unsigned i = 0; i < MOST_OF_ONE; i++)
 		request(0x9000, true, now_us);
@@ -331,7 +331,7 @@ START_TEST(test_queue_has_each_agent_once_and_is_bounded)
 	ck_assert_uint_eq(status.n_dropped, 0);
 	ck_assert_uint_eq(status.n_tables, 0);
 	triad_path_exchange_stop(manager);
-	/* Nobody takes from the queue any more. */
+	/* The thread has ended, so no requests leave the queue. */
 	triad_path_exchange_turn(manager, false);
 	triad_path_exchange_turn(manager, true);
 	now_us += TRIAD_US_PER_S;
@@ -350,11 +350,11 @@ int main(void)
 	TCase *cases = tcase_create("path_exchange");
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
-	tcase_add_test(cases, test_agent_gets_the_table_and_tells);
+	tcase_add_test(cases, test_agent_gets_the_table_and_reports);
 	tcase_add_test(cases, test_end_of_the_member_ends_the_table);
 	tcase_add_test(cases, test_new_generation_is_reported_before_a_beat_is_due);
 	tcase_add_loop_test(
-		cases, test_sm_that_answers_no_more_says_so_and_is_silent, 0, 2);
+		cases, test_sm_that_answers_no_more_reports_that_and_is_silent, 0, 2);
 	tcase_add_test(cases, test_requests_of_a_second_are_bounded);
 	tcase_add_test(cases, test_one_that_floods_leaves_room_for_others);
 	tcase_add_test(cases, test_queue_has_each_agent_once_and_is_bounded);

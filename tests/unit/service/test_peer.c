@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who is at the other end of a connection, and what that user may do. */
+/* The user at the other end of a connection, and that user's role. */
 #include "service/peer.h"
 
 #include <arpa/inet.h>
@@ -64,8 +64,8 @@ START_TEST(test_loopback_half_closed_owner_known)
 }
 END_TEST
 
-/* The kernel says user 0 of it. */
-START_TEST(test_loopback_closed_nobody_known)
+/* The kernel reports user 0 for a closed connection. */
+START_TEST(test_loopback_closed_user_unknown)
 {
 	char name[TRIAD_PEER_NAME_SIZE];
 
@@ -80,7 +80,8 @@ START_TEST(test_loopback_closed_nobody_known)
 }
 END_TEST
 
-/* With no such connection the kernel finds whoever listens there. */
+/* If there is no such connection, the kernel finds the process that listens at the
+ * port. */
 START_TEST(test_loopback_listener_of_same_port_is_not_it)
 {
 	struct triad_loopback_end theirs = {INADDR_LOOPBACK, ntohs(address.sin_port)};
@@ -94,10 +95,10 @@ END_TEST
 
 START_TEST(test_loopback_no_such_connection_reported)
 {
-	struct triad_loopback_end nobody = {INADDR_LOOPBACK, 1};
+	struct triad_loopback_end unused = {INADDR_LOOPBACK, 1};
 	uid_t uid;
 
-	ck_assert_int_eq(triad_loopback_owner(nobody, nobody, &uid), ENOENT);
+	ck_assert_int_eq(triad_loopback_owner(unused, unused, &uid), ENOENT);
 }
 END_TEST
 
@@ -151,7 +152,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_loopback_open_connection_owner_known);
 	tcase_add_test(cases, test_loopback_half_closed_owner_known);
-	tcase_add_test(cases, test_loopback_closed_nobody_known);
+	tcase_add_test(cases, test_loopback_closed_user_unknown);
 	tcase_add_test(cases, test_loopback_listener_of_same_port_is_not_it);
 	tcase_add_test(cases, test_loopback_no_such_connection_reported);
 	tcase_add_test(cases, test_loopback_unix_socket_refused);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The PerfManager's thread, with simulated agents in the place of libibumad. */
+/* The PerfManager's thread, with simulated agents instead of libibumad. */
 #include "service/perf.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static struct triad_fabric *fabric;
 static struct agents *agents;
 static struct triad_perf *perf;
 
-/* --- in the place of service/umad.c --- */
+/* --- substitutes for service/umad.c --- */
 
 static atomic_bool answering;
 static atomic_int open_error;
@@ -57,7 +57,7 @@ const struct triad_mad_transport *triad_umad_transport(struct triad_umad *umad)
 
 /* --- cases --- */
 
-/* The thread has the one reference that stays. */
+/* Configures the PerfManager; its thread keeps the only reference. */
 static void configure(bool enabled)
 {
 	struct triad_conf *conf = triad_conf_new(1);
@@ -113,7 +113,7 @@ START_TEST(test_state_follows_at_once)
 }
 END_TEST
 
-START_TEST(test_configurations_replaced_while_taken_up)
+START_TEST(test_configurations_replaced_while_adopted)
 {
 	for (unsigned i = 0; i < 2000; i++)
 		configure(true);
@@ -157,7 +157,7 @@ static void *ask_on_and_on(void *argument)
 	return NULL;
 }
 
-/* The next sweep has begun before those who waited for the last one look. */
+/* The next sweep begins before the threads that waited for the last one run. */
 START_TEST(test_sweeps_without_pause_waiters_woken)
 {
 	pthread_t asker;
@@ -174,7 +174,7 @@ START_TEST(test_sweeps_without_pause_waiters_woken)
 }
 END_TEST
 
-START_TEST(test_port_slow_to_open_nobody_waits)
+START_TEST(test_port_slow_to_open_no_caller_waits)
 {
 	sem_t entered, gate;
 
@@ -208,11 +208,11 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_state_follows_at_once);
-	tcase_add_test(cases, test_configurations_replaced_while_taken_up);
+	tcase_add_test(cases, test_configurations_replaced_while_adopted);
 	tcase_add_test(cases, test_sweep_cut_short_waiter_reported);
 	tcase_add_test(cases, test_master_again_old_fabric_not_swept);
 	tcase_add_test(cases, test_sweeps_without_pause_waiters_woken);
-	tcase_add_test(cases, test_port_slow_to_open_nobody_waits);
+	tcase_add_test(cases, test_port_slow_to_open_no_caller_waits);
 	tcase_add_test(cases, test_port_not_there_reported);
 	return run_cases(cases);
 }

@@ -43,7 +43,7 @@ static void tear_down(void)
 	triad_pool_free(pool);
 }
 
-/* --- what commands do --- */
+/* --- commands --- */
 
 static int write_rows(void *context, const void *resource, struct triad_output *output)
 {
@@ -93,7 +93,7 @@ static void wait_until_ready(struct triad_pool_job *job)
 		sem_wait(&ready);
 }
 
-/* Reads all of it into memory that is the caller's. */
+/* Reads the whole document; the caller frees it. */
 static char *read_all(struct triad_pool_job *job, size_t *size)
 {
 	char *octets, piece[1000];
@@ -135,7 +135,7 @@ START_TEST(test_small_document_is_whole_before_its_head)
 	triad_pool_job_leave(job);
 	free(octets);
 
-	/* The same octets have the same ETag, others another one. */
+	/* Equal documents have equal ETags, different ones different ETags. */
 	for (unsigned more = 0; more < 2; more++) {
 		n = 3 + more;
 		job = begin(
@@ -203,7 +203,7 @@ START_TEST(test_packed_document_is_the_same)
 }
 END_TEST
 
-START_TEST(test_page_has_its_rows_and_says_what_is_behind)
+START_TEST(test_page_has_its_rows_and_reports_what_follows)
 {
 	unsigned n = 10;
 	struct triad_pool_job *job = begin(&(struct triad_pool_order){
@@ -242,7 +242,7 @@ START_TEST(test_complaint_without_document_is_in_the_head)
 }
 END_TEST
 
-/* --- clients that do not what they should --- */
+/* --- misbehaving clients --- */
 
 START_TEST(test_client_that_leaves_ends_its_command)
 {
@@ -252,7 +252,7 @@ START_TEST(test_client_that_leaves_ends_its_command)
 
 	wait_until_ready(job);
 	triad_pool_job_leave(job);
-	/* It writes for minutes, unless it notices. */
+	/* The command would write for minutes if it didn't notice. */
 	while (!atomic_load(&n_ended))
 		usleep(1000);
 	while (triad_pool_status(pool).n_running)
@@ -260,7 +260,7 @@ START_TEST(test_client_that_leaves_ends_its_command)
 }
 END_TEST
 
-START_TEST(test_client_that_does_not_read_gives_way_to_others)
+START_TEST(test_client_that_does_not_read_is_cut_off_for_others)
 {
 	unsigned n = 300000, few = 1;
 	struct triad_pool_job *hung[TRIAD_POOL_THREADS], *job;
@@ -278,7 +278,7 @@ START_TEST(test_client_that_does_not_read_gives_way_to_others)
 	ck_assert_uint_lt(triad_clock_now_us() - begun_us, TRIAD_POOL_PATIENCE_US);
 	ck_assert_uint_gt(triad_pool_status(pool).n_broken_off, 0);
 	triad_pool_job_leave(job);
-	/* What the buffer had is no whole document, and the client is told so. */
+	/* The client gets an error, as the buffer has no complete document. */
 	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
 		triad_pool_job_leave(hung[i]);
 	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &n});
@@ -292,8 +292,8 @@ START_TEST(test_client_that_does_not_read_gives_way_to_others)
 }
 END_TEST
 
-/* One that takes some octets now and then is not idle. */
-START_TEST(test_client_that_reads_too_slowly_gives_way_to_others)
+/* A client that reads an octet now and then isn't idle, but must not block others. */
+START_TEST(test_client_that_reads_too_slowly_is_cut_off_for_others)
 {
 	unsigned n = 300000, few = 1;
 	struct triad_pool_job *slow[TRIAD_POOL_THREADS], *job;
@@ -319,7 +319,7 @@ START_TEST(test_client_that_reads_too_slowly_gives_way_to_others)
 }
 END_TEST
 
-/* 'n' jobs that wait for a word, of as many networks. */
+/* Begins 'n' jobs from as many networks; each waits for 'may_go_on'. */
 static void begin_some(struct triad_pool_order order, unsigned n,
 	struct triad_pool_job **jobs, unsigned n_that_run)
 {
@@ -386,7 +386,8 @@ START_TEST(test_queue_that_is_full_refuses)
 	begin_some(order, n, jobs, TRIAD_POOL_THREADS);
 	ck_assert_int_eq(triad_pool_begin(pool, &order, &one), EBUSY);
 	ck_assert_uint_eq(triad_pool_status(pool).n_busy, 1);
-	/* One that waits and goes makes room, the last, the first or one between. */
+	/* A waiting job that leaves makes room, whether it is the last in the queue,
+	 * the first, or in between. */
 	triad_pool_job_leave(jobs[n - 1]);
 	jobs[n - 1] = begin(&order);
 	triad_pool_job_leave(jobs[TRIAD_POOL_THREADS]);
@@ -437,11 +438,11 @@ int main(void)
 	tcase_add_test(cases, test_small_document_is_whole_before_its_head);
 	tcase_add_test(cases, test_large_document_goes_through_a_small_buffer);
 	tcase_add_test(cases, test_packed_document_is_the_same);
-	tcase_add_test(cases, test_page_has_its_rows_and_says_what_is_behind);
+	tcase_add_test(cases, test_page_has_its_rows_and_reports_what_follows);
 	tcase_add_test(cases, test_complaint_without_document_is_in_the_head);
 	tcase_add_test(cases, test_client_that_leaves_ends_its_command);
-	tcase_add_test(cases, test_client_that_does_not_read_gives_way_to_others);
-	tcase_add_test(cases, test_client_that_reads_too_slowly_gives_way_to_others);
+	tcase_add_test(cases, test_client_that_does_not_read_is_cut_off_for_others);
+	tcase_add_test(cases, test_client_that_reads_too_slowly_is_cut_off_for_others);
 	tcase_add_test(
 		cases, test_commands_that_wait_leave_threads_and_places_to_others);
 	tcase_add_test(cases, test_one_network_leaves_places_to_others);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A recorder and its file; without a PerfManager. */
+/* A recorder and its file, without a PerfManager. */
 #include "service/recorder.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define GUID UINT64_C(0x1234)
 #define ROOM 64u
 
-/* --- in the place of service/perf.c, of which nothing is needed --- */
+/* --- substitutes for service/perf.c, whose functions do nothing here --- */
 
 struct triad_watch *triad_perf_watch(struct triad_perf *perf)
 {
@@ -175,7 +175,6 @@ START_TEST(test_recorder_restart_has_it_all)
 }
 END_TEST
 
-/* As a program that was killed left it: no end, and the time of the file. */
 static void take_copied(unsigned kind, uint64_t at_us, uint32_t count)
 {
 	const struct triad_timeline_event event = {.at_us = at_us,
@@ -187,7 +186,7 @@ static void take_copied(unsigned kind, uint64_t at_us, uint32_t count)
 }
 
 /* Row: N10 */
-START_TEST(test_recorder_takes_what_another_sm_recorded_once_and_in_its_place)
+START_TEST(test_recorder_takes_events_of_another_sm_once_and_in_order)
 {
 	uint64_t now_us;
 
@@ -196,11 +195,12 @@ START_TEST(test_recorder_takes_what_another_sm_recorded_once_and_in_its_place)
 	take_copied(TRIAD_TIMELINE_LINK_DOWN, now_us, 0);
 	take_copied(TRIAD_TIMELINE_LINK_UP, now_us + 1, 0);
 	ck_assert_str_eq(kinds(), "link-up link-down started");
-	/* In the other SM's next image, too. */
+	/* The other SM's next image has the same events. */
 	take_copied(TRIAD_TIMELINE_LINK_DOWN, now_us, 0);
 	take_copied(TRIAD_TIMELINE_LINK_UP, now_us + 1, 0);
 	ck_assert_str_eq(kinds(), "link-up link-down started");
-	/* What is of the other program; what is long over; what a wrong clock says. */
+	/* The recorder ignores events about the other program, old events, and events
+	 * with times of a wrong clock. */
 	take_copied(TRIAD_TIMELINE_STARTED, now_us + 2, 0);
 	take_copied(TRIAD_TIMELINE_ROLE, now_us + 2, 0);
 	take_copied(TRIAD_TIMELINE_PORT_MANAGER, now_us + 2, 0);
@@ -229,7 +229,7 @@ START_TEST(test_recorder_after_a_kill_shows_when_it_was_alive_last)
 	start();
 	note(1);
 	stop();
-	/* Without the line of its end. */
+	/* As a killed program leaves the file: without the line of its end. */
 	file = fopen(path, "r+");
 	for (unsigned i = 0; i < 2; i++)
 		ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
@@ -241,7 +241,7 @@ START_TEST(test_recorder_after_a_kill_shows_when_it_was_alive_last)
 	ck_assert_uint_eq(triad_recorder_copy(recorder, &number, events, 2), 2);
 	ck_assert_uint_eq(events[1].at_us, 2000000000 * TRIAD_US_PER_S);
 	stop();
-	/* What was lost is in the file, too, once. */
+	/* The file has the event "lost" only once. */
 	start();
 	ck_assert_str_eq(kinds(), "started ended started lost counted-down started");
 	stop();
@@ -261,7 +261,7 @@ START_TEST(test_recorder_torn_and_altered_lines_left_out_and_reported)
 	ck_assert_ptr_nonnull(strstr(logged, "2 lines can't be read"));
 	note(2);
 	stop();
-	/* What is behind a torn line is a line of its own. */
+	/* The event after a torn line is on a new line. */
 	start();
 	ck_assert_str_eq(kinds(),
 		"started ended counted-down started ended counted-down started");
@@ -321,7 +321,7 @@ START_TEST(test_recorder_second_program_with_the_file_refused_and_harmless)
 		triad_recorder_status(second).reason, "another program writes it"));
 	ck_assert(triad_recorder_stop(second));
 	triad_recorder_free(second);
-	/* Another program has another file. */
+	/* Another program has its own file. */
 	second = start_as("triad-agent", ROOM);
 	wait_until(is_well, second);
 	ck_assert(triad_recorder_stop(second));
@@ -351,7 +351,7 @@ START_TEST(test_recorder_file_of_others_untouched)
 }
 END_TEST
 
-/* A full disk, by a limit of this process. */
+/* A limit on file sizes of this process simulates a full disk. */
 START_TEST(test_recorder_full_disk_reported_once_and_its_end)
 {
 	const struct rlimit none = {0, RLIM_INFINITY},
@@ -364,7 +364,7 @@ START_TEST(test_recorder_full_disk_reported_once_and_its_end)
 	note(1);
 	wait_until(is_failing, recorder);
 	note(2);
-	/* It is tried again each second. */
+	/* The recorder tries again each second. */
 	usleep(2500000);
 	at = strstr(logged, "kept in memory meanwhile");
 	ck_assert_ptr_nonnull(at);
@@ -426,8 +426,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, test_recorder_restart_has_it_all);
-	tcase_add_test(tcase,
-		test_recorder_takes_what_another_sm_recorded_once_and_in_its_place);
+	tcase_add_test(
+		tcase, test_recorder_takes_events_of_another_sm_once_and_in_order);
 	tcase_add_test(tcase, test_recorder_after_a_kill_shows_when_it_was_alive_last);
 	tcase_add_test(
 		tcase, test_recorder_torn_and_altered_lines_left_out_and_reported);

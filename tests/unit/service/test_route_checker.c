@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The thread that checks routes: what it makes of fabrics that come, and of an owner
- * that knows SLs. */
+/* The thread that checks routes: its results for new fabrics, and with an owner that
+ * knows SLs. */
 #include "service/route_checker.h"
 
 #include <errno.h>
@@ -29,9 +29,10 @@ static struct triad_conf *conf;
 static struct triad_route_source source;
 static struct routed routed;
 static atomic_uint n_asked;
-static int answer; /* of the owner: 0, or an errno */
+static int answer; /* the owner's: 0 or an errno */
 
-/* A ring's hosts in as many SLs as switches: each pair in that of its switch. */
+/* The SLs of the ring's pairs of hosts: a pair has the SL with the index of its
+ * switch. */
 static int ask(void *context, const struct triad_routes_layout *layout, uint16_t *sls,
 	bool (*is_stopped)(void *), void *stop_context)
 {
@@ -106,7 +107,7 @@ static struct triad_route_result *wait_for(uint64_t generation)
 	return NULL;
 }
 
-/* Gives the fabric, and waits for the result of it. */
+/* Gives a fabric to the checker, and waits for its result. */
 static struct triad_route_result *give(struct triad_fabric *fabric)
 {
 	uint64_t generation = fabric->generation;
@@ -127,7 +128,7 @@ START_TEST(test_fabric_is_checked_and_reported_once)
 	ck_assert_uint_eq(result->check->credit.n_loops, 2);
 	ck_assert_uint_eq(result->sls, 1);
 	triad_route_result_unref(result);
-	/* Another fabric with the same tables. */
+	/* The next fabric has the same tables. */
 	result = give(make_fabric());
 	ck_assert_uint_eq(result->check->credit.n_loops, 2);
 	ck_assert_uint_eq(
@@ -146,7 +147,7 @@ START_TEST(test_what_is_right_again_is_reported)
 
 	start();
 	triad_route_result_unref(give(make_fabric()));
-	/* Without a link there is no ring. */
+	/* Without one of its links the ring is a row. */
 	routed.far[4][2].is_down = true;
 	routed.far[0][2].is_down = true;
 	routed_route(&routed, &(uint64_t){1});
@@ -171,7 +172,7 @@ START_TEST(test_engine_is_asked_where_links_could_loop)
 	result = give(fabric);
 	ck_assert_uint_eq(atomic_load(&n_asked), 1);
 	ck_assert_int_eq(result->credit, TRIAD_ROUTE_CREDIT_CHECKED);
-	/* No SL2VL tables: one VL for all of these SLs. */
+	/* Without SL2VL tables all of these SLs have one VL. */
 	ck_assert_uint_eq(result->check->credit.n_loops, 2);
 	triad_route_result_unref(result);
 }
@@ -206,7 +207,8 @@ START_TEST(test_engine_that_is_mute_makes_no_alarm)
 }
 END_TEST
 
-/* The SM may have brought up the subnet for the last time days ago. */
+/* The last fabric may be days old: no new one need come when the checker is switched
+ * on. */
 START_TEST(test_off_forgets_and_on_checks_the_last_fabric)
 {
 	struct triad_fabric *fabric = make_fabric();
@@ -267,7 +269,7 @@ START_TEST(test_past_fabric_has_no_result)
 }
 END_TEST
 
-START_TEST(test_fabric_without_tables_says_so)
+START_TEST(test_fabric_without_tables_is_reported)
 {
 	struct triad_fabric *fabric = make_fabric();
 
@@ -300,6 +302,6 @@ int main(void)
 	tcase_add_test(cases, test_past_fabric_is_not_checked_when_switched_on);
 	tcase_add_test(cases, test_fabric_that_a_sweep_spoilt_is_not_checked);
 	tcase_add_test(cases, test_past_fabric_has_no_result);
-	tcase_add_test(cases, test_fabric_without_tables_says_so);
+	tcase_add_test(cases, test_fabric_without_tables_is_reported);
 	return run_cases(cases);
 }

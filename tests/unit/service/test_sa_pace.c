@@ -12,8 +12,8 @@ static void setup(void)
 	pace = (struct triad_sa_pace){0};
 }
 
-/* Reports each 'every_us' for a time; readings take none.  Returns how many there were,
- * and the most within any second, in '*most'. */
+/* Reports each 'every_us' during 'for_us'; readings take no time.  Returns the number
+ * of readings, and in '*most' the largest number within a second. */
 static unsigned flood(uint64_t every_us, uint64_t for_us, unsigned *most)
 {
 	uint64_t due_us = UINT64_MAX, last_us = 0;
@@ -48,7 +48,7 @@ START_TEST(test_reports_that_go_on_once_a_second_then_each_10_s)
 {
 	unsigned most;
 
-	/* At 0.5, 1.5, 3.5, 7.5 and 15.5 s. */
+	/* Readings are at 0.5, 1.5, 3.5, 7.5 and 15.5 s. */
 	ck_assert_uint_eq(flood(S / 8, 20 * S, &most), 5);
 	ck_assert_uint_eq(most, 1);
 	setup();
@@ -61,7 +61,7 @@ START_TEST(test_report_after_reading_waits_for_interval)
 	triad_sa_pace_report(&pace, BEGIN);
 	triad_sa_pace_read(&pace, BEGIN);
 	ck_assert_uint_eq(triad_sa_pace_report(&pace, BEGIN + S / 10), BEGIN + S);
-	/* One that comes late in the interval still is one of a burst. */
+	/* A report late in the interval may also be the first of a burst. */
 	ck_assert_uint_eq(
 		triad_sa_pace_report(&pace, BEGIN + 9 * S / 10), BEGIN + 14 * S / 10);
 }

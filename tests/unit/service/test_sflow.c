@@ -21,7 +21,7 @@ static struct triad_sflow_params params;
 static int receiver;
 static struct sflow_datagram datagram;
 
-/* --- in the place of service/perf.c --- */
+/* --- substitutes for service/perf.c --- */
 
 static _Atomic(enum triad_perf_state) state;
 
@@ -97,7 +97,7 @@ static bool receive(int wait_ms)
 	return true;
 }
 
-/* Until the agent sends nothing any more. */
+/* Waits until the agent sends nothing any more. */
 static void wait_for_silence(void)
 {
 	for (unsigned i = 0; receive(300); i++)
@@ -115,14 +115,14 @@ START_TEST(test_agent_sends_while_it_has_collectors)
 	ck_assert_int_eq(triad_sflow_configure(sflow, &params), 0);
 	wait_for_silence();
 	ck_assert_uint_eq(triad_sflow_status(sflow).n_collectors, 0);
-	params.n_collectors = 1; /* wakes a thread that would sleep for ever */
+	params.n_collectors = 1; /* this must wake the thread, which sleeps for ever */
 	ck_assert_int_eq(triad_sflow_configure(sflow, &params), 0);
 	ck_assert(receive(10000));
 	ck_assert_uint_eq(datagram.sequence, 1);
 }
 END_TEST
 
-START_TEST(test_agent_is_silent_while_nobody_sweeps)
+START_TEST(test_agent_is_silent_while_there_are_no_sweeps)
 {
 	ck_assert_int_eq(triad_sflow_configure(sflow, &params), 0);
 	ck_assert(receive(10000));
@@ -151,7 +151,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_agent_sends_while_it_has_collectors);
-	tcase_add_test(cases, test_agent_is_silent_while_nobody_sweeps);
+	tcase_add_test(cases, test_agent_is_silent_while_there_are_no_sweeps);
 	tcase_add_test(cases, test_agent_without_collectors_stops_at_once);
 	return run_cases(cases);
 }

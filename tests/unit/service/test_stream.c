@@ -18,7 +18,7 @@ static void set_up(void)
 	now_us = 5000000;
 }
 
-/* What would be sent by now. */
+/* Returns all that the stream would have sent by now. */
 static const char *read_stream(void)
 {
 	size_t n;
@@ -69,7 +69,7 @@ START_TEST(test_other_process_is_reported_whole)
 }
 END_TEST
 
-START_TEST(test_id_of_nobody_is_a_new_client)
+START_TEST(test_unknown_id_is_a_new_client)
 {
 	static const char *const ids[] = {
 		"", "abc", "abc.1.2.3.4", "abc.1.2.3.4.5.6", "abc.1.2.3.4.5x", "....."};
@@ -115,7 +115,7 @@ int main(void)
 	tcase_add_test(cases, test_change_is_one_event_with_its_state);
 	tcase_add_test(cases, test_client_that_comes_back_gets_what_it_missed);
 	tcase_add_test(cases, test_other_process_is_reported_whole);
-	tcase_add_test(cases, test_id_of_nobody_is_a_new_client);
+	tcase_add_test(cases, test_unknown_id_is_a_new_client);
 	tcase_add_test(cases, test_largest_state_fits);
 	tcase_add_test(cases, test_silence_is_broken_and_life_ends);
 	return run_cases(cases);
