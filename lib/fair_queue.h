@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Places in a queue of fixed size that serves its sources in turn.
+/* Slots in a queue of fixed size that serves its sources in turn.
  *
  * Model: as with lib/ring.h the owner has an array of 'room' items, and the queue says
  * which slots are in use.  Each item has a source, a number.  Items of one source

@@ -48,8 +48,14 @@ def wait_for_event(lab, event, *words, n=1, **options):
     return wait_until(rows_with_it, 40, f"{n} events {event!r}")
 
 
+def newest(rows, event):
+    """The newest row of an event; other rows may be newer, such as the end of a check
+    of routes."""
+    return next(row for row in rows if row["event"] == event)
+
+
 def has_written(folder, event, n=1):
-    """Whether it is in the file, so often."""
+    """Whether the file has it at least n times."""
     file, = folder.glob("history-*")
     return file.read_bytes().count(f" {event} ".encode()) >= n
 
@@ -94,7 +100,7 @@ def test_link_down_and_up_shown_with_both_ends_also_after_a_restart(tmp_path):
         after = wait_for_event(lab, "looks", "Switch1/P3", n=2)
         assert [row for row in after if row in rows] == rows, "what was there before"
         assert "ended" in events(after), "the end"
-        start = after[events(after).index("started")]
+        start = newest(after, "started")
         assert re.fullmatch(r"nobody looked for \d+ (ms|s|min.*)", start["text"]), start
         wait_until(lambda: history(lab, "--since", "1d", "Switch1/P3") ==
                    history(lab, "Switch1/P3"), 20, "all is of today")
@@ -109,12 +115,10 @@ def test_host_that_left_shown_with_its_link_and_by_its_name(tmp_path):
         lab.sim('Unlink "Hca2"[1]')
         # Until the history has its end, nothing knows its name any more.
         wait_for_event(lab, "node-left")
-        rows = wait_for_event(lab, "node-left", "Hca2")
-        left = rows[events(rows).index("node-left")]
+        left = newest(wait_for_event(lab, "node-left", "Hca2"), "node-left")
         assert (left["node_guid"], left["port"]) == (HCA2, 1), left
         assert left["remote_name"].startswith("Switch"), left
-        rows = wait_for_event(lab, "routes", n=n_checks + 1)
-        checked = rows[events(rows).index("routes")]
+        checked = newest(wait_for_event(lab, "routes", n=n_checks + 1), "routes")
         assert checked["text"] == "changed", checked
         place = f"{left['remote_name']}/P{left['remote_port']}"
         assert left in history(lab, place), "at its switch"
@@ -122,8 +126,7 @@ def test_host_that_left_shown_with_its_link_and_by_its_name(tmp_path):
         assert left in history(lab, HCA2), "by its GUID"
         failed(lab.triad("history", "Hca9"), 1, "no node is called 'Hca9'")
         lab.sim('ReLink "Hca2"[1]')
-        rows = wait_for_event(lab, "node-came", "Hca2/P1")
-        came = rows[events(rows).index("node-came")]
+        came = newest(wait_for_event(lab, "node-came", "Hca2/P1"), "node-came")
         assert {**came, "time": 0, "event": 0} == {**left, "time": 0, "event": 0}, came
         restart(lab)
         # A thread of its own reads the file.
@@ -140,8 +143,8 @@ def test_killed_program_has_its_events_and_its_end_is_noticed(tmp_path):
         restart(lab, signal.SIGKILL)
         after = wait_for_event(lab, "lost")
         assert [row for row in after if row in rows] == rows, "what was there before"
-        last = after[events(after).index("lost")]
-        start = after[events(after).index("started")]
+        last = newest(after, "lost")
+        start = newest(after, "started")
         assert rows[0]["time"] <= last["time"] <= start["time"], after
         assert events(after)[events(after).index("started") + 1] == "lost", "the order"
 
@@ -157,13 +160,10 @@ def test_alerts_counters_and_commands_are_in_it():
         wait_for_event(lab, "alert-cleared", "Switch2/P3")
         lid = ask_json(lab, "perf", "show", "--node", SWITCH2)[0]["lid"]
         succeeded(lab.run("perfquery", "-R", lid, "3"))
-        # The end of a check of routes may be newer.
-        rows = wait_for_event(lab, "reset", "Switch2/P3")
-        row = rows[events(rows).index("reset")]
+        row = newest(wait_for_event(lab, "reset", "Switch2/P3"), "reset")
         assert (row["count"], row["text"]) == (1, "by others; LinkDownedCounter was 2"), row
         ask(lab, "perf", "clear", "totals", "--node", "Switch2", "--port", "3")
-        rows = wait_for_event(lab, "cleared", "Switch2/P3")
-        row = rows[events(rows).index("cleared")]
+        row = newest(wait_for_event(lab, "cleared", "Switch2/P3"), "cleared")
         assert row["text"] == "totals of 1 port, Switch2", row
 
 

@@ -214,7 +214,7 @@ def test_address_in_use_is_reported_and_the_sm_goes_on():
 
 def test_client_that_stalls_holds_up_neither_sweep_nor_end():
     address = free_address()
-    # A sweep is late from so much on that no busy machine makes it so.
+    # With a period of 5 s no busy machine makes a sweep late.
     with triad_lab(CONF.format(address).replace("sweep_period = 1",
                                                 "sweep_period = 5")) as lab:
         wait_for_sweep(lab)

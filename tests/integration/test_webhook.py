@@ -178,7 +178,7 @@ def test_tls_by_own_ca_and_token(scratch, tmp_path):
 def test_server_that_hangs_delays_neither_sweeps_nor_the_end(scratch):
     receiver = Receiver(scratch)
     receiver.let_go.clear()
-    # A sweep is late from so much on that no busy machine makes it so.
+    # With a period of 5 s no busy machine makes a sweep late.
     slow = conf(receiver.url).replace("sweep_period = 1", "sweep_period = 5")
     with triad_lab(slow) as lab:
         wait_until(lambda: receiver.paths, 30, "a request")

@@ -258,8 +258,8 @@ static bool one_run(uint64_t number, void *context, struct storm_totals *totals)
 /* --- how long it takes --- */
 
 struct settling {
-	uint64_t owned_us,
-		even_us; /* when all nodes have owners; when loads are even; 0: never */
+	/* When all nodes have owners; when loads are even; 0: never. */
+	uint64_t owned_us, even_us;
 	struct collectors_traffic traffic;
 };
 
