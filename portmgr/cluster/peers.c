@@ -194,19 +194,19 @@ static void prepare(struct peers *peers, uint64_t now_us)
 
 /* --- the view --- */
 
-/* Whether peers had time to send since the carrier can reach them.  Before that none
- * counts as missing: a view without peers would make this member a master. */
+/* Whether all peers are members, or had time to send since the carrier can reach them.
+ * Before that none counts as missing: a view without the master, of an SM that starts or
+ * changes its settings, would make this SM a master, too. */
 static bool has_had_time(const struct peers *peers)
 {
-	uint64_t up_us;
+	uint64_t up_us = peers->carrier->ops->up_us(peers->carrier);
 
-	if (!peers->carrier->ops->up_us)
+	if (up_us && triad_clock_now_us() >= up_us + peers->silence_us)
 		return true;
 	for (size_t i = 0; i < peers->n; i++)
-		if (peers->peers[i].is_member)
-			return true;
-	up_us = peers->carrier->ops->up_us(peers->carrier);
-	return up_us && triad_clock_now_us() >= up_us + peers->silence_us;
+		if (!peers->peers[i].is_self && !peers->peers[i].is_member)
+			return false;
+	return true;
 }
 
 static void deliver_view(struct peers *peers)

@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include "portmgr/cluster/carrier.h"
+#include "triad/clock.h"
 #include "triad/lists.h"
 #include "triad/socket_address.h"
 
 struct udp {
 	struct triad_carrier base;
 	int fd;
+	uint64_t open_us; /* since when; 0: not yet */
 };
 
 static bool parse(const char *list, struct triad_address *addresses, size_t max,
@@ -32,6 +34,7 @@ static bool open_own(struct triad_carrier *carrier, const struct triad_address *
 
 	if (fd >= 0 && !bind(fd, &address.any, length)) {
 		udp->fd = fd;
+		udp->open_us = triad_clock_now_us();
 		return true;
 	}
 	triad_address_format(own, text);
@@ -46,6 +49,11 @@ static bool open_own(struct triad_carrier *carrier, const struct triad_address *
 static int fd_of(struct triad_carrier *carrier)
 {
 	return ((struct udp *)carrier)->fd;
+}
+
+static uint64_t up_us(struct triad_carrier *carrier)
+{
+	return ((struct udp *)carrier)->open_us;
 }
 
 static bool send_one(struct triad_carrier *carrier, const struct triad_address *to,
@@ -86,6 +94,7 @@ static const struct triad_carrier_ops ops = {.name = "peers",
 	.parse = parse,
 	.open = open_own,
 	.fd = fd_of,
+	.up_us = up_us,
 	.send = send_one,
 	.receive = receive_one,
 	.free = free_udp};

@@ -14,12 +14,15 @@ from pathlib import Path
 
 from checks import wait_until
 from labs import EXAMPLE_NETS, Lab
+from triadlib import ask_json
 
 
 NET = EXAMPLE_NETS / "net.2sw2path4hca"
 SMS = ("Hca1", "Hca2", "Hca3")
 
 LEASE_S = 0.3
+# A busy machine may let a member be silent for longer than half a second.
+PATIENT = "lease = 3000\nkeepalive = 6000\n"
 
 
 def others(one, sms=SMS):
@@ -126,3 +129,28 @@ def cluster(kind, sms=SMS, election="", opensm_conf="", **options):
                  opensm_conf=opensm_conf, **options) as lab:
             guids = [sm["port_guid"] for sm in lab.status()["sms"]]
             yield Cluster(lab, Path(folder), guids)
+
+
+def report(running, sm):
+    return ask_json(running.lab, "election", sm=sm)
+
+
+def is_whole(running, sm):
+    return len(report(running, sm)["members"]) == len(SMS)
+
+
+def wait_for_votes(running, holder):
+    """Until all vote for the holder: a member doesn't for the length of a lease after its
+    start, and a claim that a member refused is made again with a higher term."""
+    wait_until(lambda: all(member["vote"] for member in report(running, holder)["members"]),
+               30, "all vote")
+
+
+def at_rest(running):
+    """Who may enforce and is master, when all know each other and vote for it."""
+    holder = running.wait_for_holder()
+    running.wait_for_master(holder)
+    for sm in range(len(SMS)):
+        wait_until(lambda sm=sm: is_whole(running, sm), 30, f"SM {sm} knows all")
+    wait_for_votes(running, holder)
+    return holder

@@ -304,6 +304,24 @@ static void become_member(int fd)
 	}
 }
 
+/* An SM that starts, or changes its settings, would be a master by a view without the
+ * master. */
+START_TEST(test_view_waits_for_the_first_datagrams_of_all_peers)
+{
+	uint8_t octets[TRIAD_SEAL_MAX_SIZE];
+	int fd = open_as(1);
+
+	start_over(0, ID(0), list_of(2), triad_udp_carrier_new(), UINT32_MAX);
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_int_gt(recv(fd, octets, sizeof(octets), 0), 0);
+	ck_assert(!fixture_view(&fixtures[0]).is_connected);
+	become_member(fd);
+	ck_assert(fixture_view(&fixtures[0]).is_connected);
+	close(fd);
+	fixture_end(&fixtures[0]);
+}
+END_TEST
+
 START_TEST(test_hello_of_a_member_does_not_lead_its_datagrams_away)
 {
 	uint8_t hello[TRIAD_SEAL_MAX_SIZE];
@@ -311,7 +329,7 @@ START_TEST(test_hello_of_a_member_does_not_lead_its_datagrams_away)
 	int fd = open_as(1);
 	unsigned n_before;
 
-	start_over(0, ID(0), list_of(N), noting_carrier(), UINT32_MAX);
+	start_over(0, ID(0), list_of(2), noting_carrier(), UINT32_MAX);
 	become_member(fd);
 	/* Datagrams arrive in order: when a malformed one is counted, the peer has
 	 * processed all before it. */
@@ -403,6 +421,7 @@ START_TEST(test_flood_does_not_keep_peers_from_each_other)
 		pthread_create(&threads[i], NULL, flood, &fd);
 	start(0);
 	fixture_wait(fixture_status(&fixtures[0]).n_forged > 1000);
+	fixture_wait(fixture_view(&fixtures[0]).is_connected);
 	for (unsigned i = 0; i < 20; i++) {
 		ck_assert_int_eq(fixture_send(&fixtures[0], "own"), 0);
 		fixture_wait(fixture_n_messages(&fixtures[0]) > i);
@@ -546,6 +565,7 @@ int main(void)
 	tcase_add_test(cases, test_three_peers_see_each_other_and_get_all_in_order);
 	tcase_add_test(cases, test_peer_that_ends_leaves_the_view_and_comes_back);
 	tcase_add_test(cases, test_invalid_datagrams_are_counted_and_harm_no_peer);
+	tcase_add_test(cases, test_view_waits_for_the_first_datagrams_of_all_peers);
 	tcase_add_test(cases, test_hello_of_a_member_does_not_lead_its_datagrams_away);
 	tcase_add_test(cases, test_future_version_is_counted_and_reported);
 	tcase_add_test(cases, test_flood_does_not_keep_peers_from_each_other);
