@@ -296,16 +296,11 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 	add_grant(e, e->conf.id);
 }
 
-/* Gives a promise and returns its term, or 0.  A promise lasts for our own 'lease_ms';
- * a member with another value gets none, because it would rely on another length. */
+/* Gives a promise and returns its term, or 0. */
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m)
 {
-	/* The last condition refuses a member whose configuration has our generation
-	 * but differs: nobody knows which one is right. */
 	if (!m->claim || !may_vote(e) || !members_in_view(e, m->from) ||
-		has_promised_other(e, m->from) || !members_is_able(e, m) ||
-		m->lease_ms != e->conf.lease_ms ||
-		(e->generation && m->generation == e->generation && m->hash != e->hash))
+		has_promised_other(e, m->from) || !members_is_able(e, m))
 		return 0;
 	if (!is_term_new(e, m->from, m->claim) || m->claim > e->stored.term) {
 		/* Our term, which the answer contains, must exceed the claim, so that
@@ -315,10 +310,10 @@ uint64_t lease_vote(struct triad_election *e, const struct triad_election_messag
 		e->counts.n_stale++;
 		return 0;
 	}
-	if (!can_store(e, m->from, m->claim)) {
-		/* IS_CONF_MANAGER counts only of the sender that has our promise.  A
-		 * member with a full disk and better ports than the holder would elect
-		 * for ever without one. */
+	if (!members_agrees(e, m) || !can_store(e, m->from, m->claim)) {
+		/* IS_CONF_MANAGER counts only of the sender that has our promise.
+		 * Without one, a member with better ports than the holder would elect
+		 * for ever. */
 		if (m->priority & TRIAD_PRIORITY_IS_CONF_MANAGER)
 			promise_in_memory(e, m->from, m->claim);
 		return 0;

@@ -139,13 +139,27 @@ bool members_is_able(
 		!triad_blacklist_has(&e->stored.blacklist, message->from);
 }
 
+/* Of two configurations with the same generation, nobody knows which one is right. */
+static bool has_other_config(
+	const struct triad_election *e, const struct triad_election_message *message)
+{
+	return e->generation && message->generation == e->generation &&
+		message->hash != e->hash;
+}
+
+bool members_agrees(
+	const struct triad_election *e, const struct triad_election_message *message)
+{
+	return message->lease_ms == e->conf.lease_ms && !has_other_config(e, message);
+}
+
 bool members_has_other_config(const struct triad_election *e)
 {
 	for (uint32_t i = 0; i < e->n_received; i++) {
 		const struct triad_election_message *theirs = &e->received[i].message;
 
-		if (!(theirs->flags & TRIAD_ELECTION_IS_WITNESS) && e->generation &&
-			theirs->generation == e->generation && theirs->hash != e->hash)
+		if (!(theirs->flags & TRIAD_ELECTION_IS_WITNESS) &&
+			has_other_config(e, theirs))
 			return true;
 	}
 	return false;
@@ -172,6 +186,8 @@ static bool is_hopeless(struct triad_election *e, uint64_t candidate)
 	return true;
 }
 
+/* Whether we would vote for the member.  Waiting for another one, or handing over to it,
+ * would leave all without a holder. */
 static bool is_candidate(
 	const struct triad_election *e, const struct received *received)
 {
@@ -180,6 +196,7 @@ static bool is_candidate(
 	return id != e->conf.id && members_in_view(e, id) &&
 		members_is_fresh(e, received) &&
 		members_is_able(e, &received->message) &&
+		members_agrees(e, &received->message) &&
 		!(id == e->passed.excluded && e->now_us < e->passed.until_us);
 }
 

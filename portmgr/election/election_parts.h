@@ -166,6 +166,10 @@ bool members_all_worse(const struct triad_election *e, uint64_t since_us);
 uint64_t members_candidate(struct triad_election *e);
 bool members_is_able(
 	const struct triad_election *e, const struct triad_election_message *message);
+/* Whether a promise to the member would last as long as it relies on, and its expected
+ * configuration doesn't contradict ours. */
+bool members_agrees(
+	const struct triad_election *e, const struct triad_election_message *message);
 bool members_has_other_config(const struct triad_election *e);
 /* The member that the operator has preferred to this master for long enough; 0:
  * none. */

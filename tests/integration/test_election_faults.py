@@ -176,19 +176,27 @@ def test_partitions_that_heal(kind):
         running.check()
 
 
-def test_members_with_different_leases_are_reported():
+def test_member_with_another_lease_is_reported_and_not_handed_over_to():
+    """Nobody would vote for it, so as master it would leave all without permission."""
     with cluster("peers") as running:
         sm = running.wait_for_holder()
         other = others(sm)[0]
         ask(running.lab, "set", "election.lease", "450", sm=other)
+        ask(running.lab, "set", "election.priority", "15", sm=other)
         for one, mine, theirs in ((sm, 300, 450), (other, 450, 300)):
             said = f"has election.lease = {theirs} ms, and here it is {mine} ms"
             wait_until(lambda one=one, said=said: said in
                        " ".join(running.lab.triad("health", sm=one).stdout.split()), 30,
                        f"a word of it on SM {one}")
+        wait_for_rounds(running, sm)
+        n_won = ask_json(running.lab, "election", sm=other)["counters"]["won"]
+        assert n_won == 0, "elections won while they differ"
         ask(running.lab, "set", "election.lease", "300", sm=other)
         wait_until(lambda: "election.lease" not in running.lab.triad("health", sm=sm).stdout,
                    30, "the end of it")
+        running.wait_for_holder(among=[other])
+        running.wait_for_master(other)
+        running.check()
 
 
 @pytest.mark.row("X4")

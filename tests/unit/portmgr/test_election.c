@@ -168,6 +168,35 @@ START_TEST(test_electing_with_a_full_disk_follows_the_holder_of_the_lease)
 }
 END_TEST
 
+/* It gives no vote to a holder that differs; but nor does it elect for ever, or lead without
+ * a vote of the others. */
+START_TEST(test_electing_that_differs_from_the_holder_of_the_lease_follows_it)
+{
+	struct triad_election_message message =
+		message_of(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
+			TRIAD_PRIORITY_IS_MASTER | TRIAD_PRIORITY_IS_CONF_MANAGER);
+
+	triad_election_config(election, 7, 77, now_us);
+	become_master();
+	run_to(1450 * MS);
+	receive_from(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_STANDBY,
+		GOOD_MASTER + 0x100);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
+	forget();
+	message.claim = message.term = 9;
+	message.generation = message.newest = 7;
+	message.hash = _i == 0 ? 78 : 77;
+	message.lease_ms += _i == 1;
+	for (unsigned i = 0; i < 20; i++) {
+		receive_message(&message);
+		ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
+		ck_assert_uint_eq(last_sent[TRIAD_ELECTION_TAKEOVER].grant, 0);
+		run_to(now_us + 100 * MS);
+	}
+	ck_assert_uint_eq(n_take_over, 0);
+}
+END_TEST
+
 /* What was heard before this election may have changed since. */
 START_TEST(test_electing_that_heard_all_in_another_election_waits)
 {
@@ -549,6 +578,9 @@ int main(void)
 		test_electing_that_hears_the_holder_of_the_lease_follows_it, 0, 2);
 	tcase_add_test(
 		cases, test_electing_with_a_full_disk_follows_the_holder_of_the_lease);
+	tcase_add_loop_test(cases,
+		test_electing_that_differs_from_the_holder_of_the_lease_follows_it, 0,
+		2);
 	tcase_add_test(cases, test_electing_that_heard_all_in_another_election_waits);
 	add_states(cases);
 	tcase_add_test(cases, test_subnet_is_up_by_a_master_only);

@@ -303,8 +303,9 @@ START_TEST(test_lease_given_up_has_not_run_out)
 }
 END_TEST
 
-/* BETTER reports itself as a preferred standby until this master hands over to it. */
-static void hand_over(void)
+/* BETTER reports itself as a preferred standby while this SM is master, for 600 ms at most;
+ * its lease differs by 'longer_ms'. */
+static void receive_preferred(uint32_t longer_ms)
 {
 	const uint32_t preferred = (GOOD & ~(15u << 14)) | 12u << 14;
 	uint64_t until_us = now_us + 600 * MS;
@@ -315,8 +316,14 @@ static void hand_over(void)
 		come_back();
 		answer = grant_of(BETTER);
 		answer.priority = preferred;
+		answer.lease_ms += longer_ms;
 		receive_message(&answer);
 	}
+}
+
+static void hand_over(void)
+{
+	receive_preferred(0);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
 	ck_assert_uint_eq(status().master, BETTER);
 }
@@ -326,6 +333,18 @@ static void receive_new_master(void)
 {
 	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 }
+
+/* The preferred one would be master and get no vote for the lease. */
+START_TEST(test_master_does_not_hand_over_to_who_differs_until_both_agree)
+{
+	hold();
+	triad_election_sm(election, true, true, now_us);
+	collect();
+	receive_preferred(1);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
+	hand_over();
+}
+END_TEST
 
 /* Row: N12 */
 START_TEST(test_lease_is_kept_in_a_hand_over_until_the_sm_is_master_no_more)
@@ -691,6 +710,8 @@ int main(void)
 		cases, test_master_that_held_the_lease_after_another_stays, 0, 2);
 	tcase_add_test(cases,
 		test_lease_is_kept_in_a_hand_over_until_the_sm_is_master_no_more);
+	tcase_add_test(
+		cases, test_master_does_not_hand_over_to_who_differs_until_both_agree);
 	tcase_add_test(cases, test_lease_is_given_up_when_the_sm_does_not_hand_over);
 	tcase_add_test(cases, test_grant_of_who_knows_a_later_holder_counts);
 	tcase_add_test(
