@@ -56,6 +56,12 @@ def links(lab, *words):
     return ask_json(lab, "links", *words)
 
 
+def links_at(agent):
+    """None while it doesn't know the fabric."""
+    answer = agent.control("links", "--json")
+    return json.loads(answer.stdout) if answer.returncode == OK else None
+
+
 def names(link):
     return {end["node_name"] for end in link["ends"]}
 
@@ -317,7 +323,7 @@ def test_manager_and_agents_have_verdicts_and_links(scratch):
             name.startswith("host-0005") for name in names(flapped)), flapped
         # An agent shows cables of which it reads both ends; at first it may have nodes that
         # no cable joins, until each node is with the agent that is next to it.
-        wait_until(lambda: near.ask("links"), 40, "links at an agent")
+        wait_until(lambda: links_at(near), 40, "links at an agent")
         wait_until(lambda: near.control("health").returncode == OK, 40, "a well agent")
         far.end(signal.SIGKILL)
         wait_for_verdict(lab, WARNING)
