@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <syslog.h>
 #include <unistd.h>
 
+#include "lib/syslog_line.h"
 #include "triad/clock.h"
 
 #define NAME "triad-agent"
@@ -41,8 +41,7 @@ static void write_line(void *context, enum triad_log_level level, const char *li
 	if (write(log->fd, text, (size_t)length) < 0)
 		errno = 0;
 	if (level <= TRIAD_LOG_WARNING && atomic_load(&log->syslog))
-		syslog(LOG_DAEMON | (level == TRIAD_LOG_ERROR ? LOG_ERR : LOG_WARNING),
-			NAME ": %s", line);
+		(void)triad_syslog_send(TRIAD_SYSLOG_PATH, level, NAME, line);
 }
 
 /* Whether 'fd' is the journal's stream, which systemd names in the environment. */

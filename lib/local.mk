@@ -28,6 +28,7 @@ libtriad_la_SOURCES = \
 	lib/ring.h \
 	lib/search.h \
 	lib/severity.c \
+	lib/syslog_line.c lib/syslog_line.h \
 	lib/task.c lib/task.h \
 	lib/text.c lib/text.h \
 	lib/thread.c

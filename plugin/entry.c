@@ -4,8 +4,8 @@
 #include "plugin/opensm.h"
 
 #include <stdio.h>
-#include <syslog.h>
 
+#include "lib/syslog_line.h"
 #include "plugin/access.h"
 #include "plugin/election/elector.h"
 #include "plugin/instance.h"
@@ -32,14 +32,15 @@ static void report_layout(struct osm_opensm *osm, const struct triad_layout *bui
 	const struct triad_layout *found)
 {
 	static const char unknown[] =
-		"triad: error: this opensm has another layout than the " OSM_VERSION
+		"error: this opensm has another layout than the " OSM_VERSION
 		" that libosmtriad.so was built for, one that Triad does not "
 		"know: " MENDS_LAYOUT;
 	struct triad_osmlog osmlog;
 
 	if (!found) {
-		fprintf(stderr, "%s\n", unknown);
-		syslog(LOG_DAEMON | LOG_ERR, "%s", unknown);
+		fprintf(stderr, "triad: %s\n", unknown);
+		(void)triad_syslog_send(
+			TRIAD_SYSLOG_PATH, TRIAD_LOG_ERROR, "triad", unknown);
 		return;
 	}
 	triad_osmlog_init(&osmlog, triad_layout_log(found, osm));

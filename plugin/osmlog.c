@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/osmlog.h"
 
-#include <syslog.h>
-
+#include "lib/syslog_line.h"
 #include "plugin/opensm.h"
 
 static void write_line(void *context, enum triad_log_level level, const char *line)
@@ -21,8 +20,7 @@ static void write_line(void *context, enum triad_log_level level, const char *li
 	osm_log(osmlog->osm_log, levels[level], "triad: %s%s\n",
 		level == TRIAD_LOG_ERROR ? "error: " : "", line);
 	if (level <= TRIAD_LOG_WARNING && atomic_load(&osmlog->syslog))
-		syslog(LOG_DAEMON | (level == TRIAD_LOG_ERROR ? LOG_ERR : LOG_WARNING),
-			"triad: %s", line);
+		(void)triad_syslog_send(TRIAD_SYSLOG_PATH, level, "triad", line);
 }
 
 void triad_osmlog_init(struct triad_osmlog *osmlog, void *osm_log)

@@ -2,7 +2,8 @@
 /* Writes Triad's lines to OpenSM's log, and errors and warnings also to syslog.
  *
  * Every line begins with "triad: ", so that an administrator finds them with one grep.
- * TRIAD_LOG_ERROR and TRIAD_LOG_WARNING also go to syslog if [log] syslog is on.
+ * TRIAD_LOG_ERROR and TRIAD_LOG_WARNING also go to syslog if [log] syslog is on and it
+ * takes them at once.
  *
  * Thread-safety: any thread.  Blocks only as OpenSM's own log does. */
 #ifndef TRIAD_PLUGIN_OSMLOG_H

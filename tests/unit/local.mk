@@ -48,6 +48,7 @@ unit_tests = \
 	tests/unit/lib/test_poisson \
 	tests/unit/lib/test_ring \
 	tests/unit/lib/test_search \
+	tests/unit/lib/test_syslog_line \
 	tests/unit/lib/test_task \
 	tests/unit/lib/test_text \
 	tests/unit/conf/test_threshold \
