@@ -19,7 +19,8 @@ struct triad_agent_log {
 	const char *path; /* NULL: standard error */
 	int fd;           /* keeps its number while the log is open */
 	bool in_journal;
-	_Atomic bool syslog;
+	_Atomic bool has_syslog;
+	struct triad_syslog syslog;
 };
 
 static void write_line(void *context, enum triad_log_level level, const char *line)
@@ -40,8 +41,8 @@ static void write_line(void *context, enum triad_log_level level, const char *li
 	/* Ignore an error: there is nowhere to report it. */
 	if (write(log->fd, text, (size_t)length) < 0)
 		errno = 0;
-	if (level <= TRIAD_LOG_WARNING && atomic_load(&log->syslog))
-		(void)triad_syslog_send(TRIAD_SYSLOG_PATH, level, NAME, line);
+	if (level <= TRIAD_LOG_WARNING && atomic_load(&log->has_syslog))
+		(void)triad_syslog_send(&log->syslog, level, NAME ": %s", line);
 }
 
 /* Whether 'fd' is the journal's stream, which systemd names in the environment. */
@@ -74,6 +75,7 @@ int triad_agent_log_open(const char *path, struct triad_agent_log **opened)
 	log->path = path;
 	log->log.write = write_line;
 	log->log.context = log;
+	log->syslog = (struct triad_syslog){.path = TRIAD_SYSLOG_PATH, .tag = NAME};
 	atomic_init(&log->log.level, TRIAD_LOG_INFO);
 	log->fd = open_log(path);
 	if (log->fd < 0) {
@@ -113,7 +115,7 @@ int triad_agent_log_reopen(struct triad_agent_log *log)
 void triad_agent_log_set_syslog(struct triad_agent_log *log, bool syslog)
 {
 	/* The journal has these lines already. */
-	atomic_store(&log->syslog, syslog && !log->in_journal);
+	atomic_store(&log->has_syslog, syslog && !log->in_journal);
 }
 
 struct triad_log *triad_agent_log(struct triad_agent_log *log)

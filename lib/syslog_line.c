@@ -2,6 +2,8 @@
 #include "lib/syslog_line.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,11 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_SIZE 1200
+#define LINE_SIZE 1024
+#define WAIT_MS 10
 
-/* Without strftime(), whose names of months depend on the locale. */
-static size_t format_line(char line[LINE_SIZE], enum triad_log_level level,
-	const char *who, const char *text)
+/* What precedes the text.  Without strftime(), whose names of months depend on the
+ * locale. */
+static size_t format_head(
+	char line[LINE_SIZE], enum triad_log_level level, const char *tag)
 {
 	static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 		"Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -29,13 +33,14 @@ static size_t format_line(char line[LINE_SIZE], enum triad_log_level level,
 	struct tm date;
 
 	localtime_r(&now, &date);
-	snprintf(line, LINE_SIZE, "<%d>%s %2d %02d:%02d:%02d %.48s[%d]: %.32s: %s",
-		LOG_DAEMON | severities[level], months[date.tm_mon], date.tm_mday,
-		date.tm_hour, date.tm_min, date.tm_sec, program_invocation_short_name,
-		(int)getpid(), who, text);
+	snprintf(line, LINE_SIZE,
+		"<%d>%s %2d %02d:%02d:%02d %.32s[%d]: ", LOG_DAEMON | severities[level],
+		months[date.tm_mon], date.tm_mday, date.tm_hour, date.tm_min,
+		date.tm_sec, tag, (int)getpid());
 	return strlen(line);
 }
 
+/* Returns -1 with errno if nobody listens there, or with another type. */
 static int connect_to(const char *path, int type)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -53,22 +58,45 @@ static int connect_to(const char *path, int type)
 	return -1;
 }
 
-bool triad_syslog_send(
-	const char *path, enum triad_log_level level, const char *who, const char *text)
+static bool send_line(const char *path, const char *line, int wait_ms)
 {
-	char line[LINE_SIZE];
-	size_t size = format_line(line, level, who, text);
-	int fd = connect_to(path, SOCK_DGRAM);
+	struct pollfd polled = {.events = POLLOUT};
+	size_t size = strlen(line);
 	ssize_t sent;
 
+	polled.fd = connect_to(path, SOCK_DGRAM);
 	/* Few daemons listen for streams, in which a NUL ends each line. */
-	if (fd < 0 && errno == EPROTOTYPE) {
-		fd = connect_to(path, SOCK_STREAM);
+	if (polled.fd < 0 && errno == EPROTOTYPE) {
+		polled.fd = connect_to(path, SOCK_STREAM);
 		size++;
 	}
-	if (fd < 0)
+	if (polled.fd < 0)
 		return false;
-	sent = send(fd, line, size, MSG_NOSIGNAL);
-	close(fd);
+	sent = send(polled.fd, line, size, MSG_NOSIGNAL);
+	if (sent < 0 && errno == EAGAIN && poll(&polled, 1, wait_ms) > 0)
+		sent = send(polled.fd, line, size, MSG_NOSIGNAL);
+	close(polled.fd);
 	return sent == (ssize_t)size;
+}
+
+bool triad_syslog_send(struct triad_syslog *syslog, enum triad_log_level level,
+	const char *format, ...)
+{
+	char line[LINE_SIZE];
+	size_t head = format_head(line, level, syslog->tag);
+	unsigned n_lost = atomic_exchange(&syslog->n_lost, 0);
+	bool is_sent;
+	va_list arguments;
+
+	if (n_lost)
+		head += (size_t)snprintf(line + head, sizeof(line) - head,
+			"(%u earlier lines are lost: syslog did not take them) ",
+			n_lost);
+	va_start(arguments, format);
+	vsnprintf(line + head, sizeof(line) - head, format, arguments);
+	va_end(arguments);
+	is_sent = send_line(syslog->path, line, n_lost ? 0 : WAIT_MS);
+	if (!is_sent)
+		atomic_fetch_add(&syslog->n_lost, n_lost + 1);
+	return is_sent;
 }

@@ -35,12 +35,12 @@ static void report_layout(struct osm_opensm *osm, const struct triad_layout *bui
 		"error: this opensm has another layout than the " OSM_VERSION
 		" that libosmtriad.so was built for, one that Triad does not "
 		"know: " MENDS_LAYOUT;
+	struct triad_syslog syslog = {.path = TRIAD_SYSLOG_PATH, .tag = "OpenSM"};
 	struct triad_osmlog osmlog;
 
 	if (!found) {
 		fprintf(stderr, "triad: %s\n", unknown);
-		(void)triad_syslog_send(
-			TRIAD_SYSLOG_PATH, TRIAD_LOG_ERROR, "triad", unknown);
+		(void)triad_syslog_send(&syslog, TRIAD_LOG_ERROR, "triad: %s", unknown);
 		return;
 	}
 	triad_osmlog_init(&osmlog, triad_layout_log(found, osm));

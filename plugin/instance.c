@@ -29,7 +29,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 {
 	struct triad_plugin *plugin = context;
 
-	atomic_store(&plugin->osmlog.syslog, conf->log.syslog);
+	atomic_store(&plugin->osmlog.has_syslog, conf->log.syslog);
 	triad_qos_configure(plugin->qos, conf);
 	triad_elector_configure(plugin->elector, conf);
 	triad_sa_copies_configure(plugin->sa_copies, conf);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/osmlog.h"
 
-#include "lib/syslog_line.h"
 #include "plugin/opensm.h"
 
 static void write_line(void *context, enum triad_log_level level, const char *line)
@@ -19,8 +18,8 @@ static void write_line(void *context, enum triad_log_level level, const char *li
 	 * verbose log_flags of the whole SM. */
 	osm_log(osmlog->osm_log, levels[level], "triad: %s%s\n",
 		level == TRIAD_LOG_ERROR ? "error: " : "", line);
-	if (level <= TRIAD_LOG_WARNING && atomic_load(&osmlog->syslog))
-		(void)triad_syslog_send(TRIAD_SYSLOG_PATH, level, "triad", line);
+	if (level <= TRIAD_LOG_WARNING && atomic_load(&osmlog->has_syslog))
+		(void)triad_syslog_send(&osmlog->syslog, level, "triad: %s", line);
 }
 
 void triad_osmlog_init(struct triad_osmlog *osmlog, void *osm_log)
@@ -29,5 +28,7 @@ void triad_osmlog_init(struct triad_osmlog *osmlog, void *osm_log)
 	osmlog->log.write = write_line;
 	osmlog->log.context = osmlog;
 	atomic_init(&osmlog->log.level, TRIAD_LOG_INFO);
-	atomic_init(&osmlog->syslog, true);
+	atomic_init(&osmlog->has_syslog, true);
+	osmlog->syslog =
+		(struct triad_syslog){.path = TRIAD_SYSLOG_PATH, .tag = "OpenSM"};
 }

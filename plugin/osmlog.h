@@ -3,7 +3,7 @@
  *
  * Every line begins with "triad: ", so that an administrator finds them with one grep.
  * TRIAD_LOG_ERROR and TRIAD_LOG_WARNING also go to syslog if [log] syslog is on and it
- * takes them at once.
+ * takes them (lib/syslog_line.h), with the tag of OpenSM's own lines.
  *
  * Thread-safety: any thread.  Blocks only as OpenSM's own log does. */
 #ifndef TRIAD_PLUGIN_OSMLOG_H
@@ -12,12 +12,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "lib/syslog_line.h"
 #include "triad/log.h"
 
 struct triad_osmlog {
 	struct triad_log log; /* hand out a pointer to this */
 	void *osm_log;
-	_Atomic bool syslog;
+	_Atomic bool has_syslog;
+	struct triad_syslog syslog;
 };
 
 /* 'osm_log' is an osm_log_t that outlives 'osmlog'. */

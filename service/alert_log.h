@@ -2,9 +2,9 @@
 /* Writes alerts to the log, and so to syslog, and to a file of JSON lines.
  *
  * The PerfManager's thread puts alerts into two queues, for the log and for the file.
- * A thread for each queue writes them, so that a stuck disk or syslog stops nothing
- * else.  Meanwhile its queue keeps 511 alerts and counts the others.  When a sweep
- * raises many alerts at once, the log gets lines for the first [alerts] burst of them,
+ * A thread for each queue writes them, so that a stuck disk stops nothing else.
+ * Meanwhile its queue keeps 511 alerts and counts the others.  When a sweep raises
+ * many alerts at once, the log gets lines for the first [alerts] burst of them,
  * the file for some hundreds, and one more line counts the rest by cause.  'triadctl
  * alerts' lists them all.
  *
