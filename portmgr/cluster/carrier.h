@@ -32,8 +32,8 @@ struct triad_carrier_ops {
 		char *reason, size_t size);
 	/* A descriptor that is readable when a datagram may have come; -1: not open. */
 	int (*fd)(struct triad_carrier *carrier);
-	/* When it became possible to send to others (triad_clock_now_us()); 0: not
-	 * yet. */
+	/* When it became possible to send to others, as far as the carrier knows
+	 * (triad_clock_now_us()); 0: not yet. */
 	uint64_t (*up_us)(struct triad_carrier *carrier);
 	/* Never blocks.  False: it was not sent. */
 	bool (*send)(struct triad_carrier *carrier, const struct triad_address *to,

@@ -48,6 +48,7 @@ struct peers {
 
 	bool has_key;
 	uint64_t again_us;
+	uint64_t first_us; /* when the first datagram of a peer came; 0: none yet */
 	char broken[TROUBLE_SIZE];    /* about key or carrier */
 	char complaint[TROUBLE_SIZE]; /* about a peer */
 	uint64_t complaint_until_us;
@@ -164,6 +165,7 @@ static bool get_key(struct peers *peers)
 
 static bool open_carrier(struct peers *peers)
 {
+	peers->first_us = 0;
 	if (peers->carrier->ops->open(
 		    peers->carrier, &peers->own, peers->broken, sizeof(peers->broken)))
 		return true;
@@ -194,14 +196,18 @@ static void prepare(struct peers *peers, uint64_t now_us)
 
 /* --- the view --- */
 
-/* Whether all peers are members, or had time to send since the carrier can reach them.
- * Before that none counts as missing: a view without the master, of an SM that starts or
- * changes its settings, would make this SM a master, too. */
+static bool is_past(uint64_t since_us, uint64_t length_us)
+{
+	return since_us && triad_clock_now_us() >= since_us + length_us;
+}
+
+/* Whether all peers are members, or had time to send since the carrier can reach them, or
+ * did reach one.  Before that none counts as missing: a view without the master, of an SM
+ * that starts or changes its settings, would make this SM a master, too. */
 static bool has_had_time(const struct peers *peers)
 {
-	uint64_t up_us = peers->carrier->ops->up_us(peers->carrier);
-
-	if (up_us && triad_clock_now_us() >= up_us + peers->silence_us)
+	if (is_past(peers->carrier->ops->up_us(peers->carrier), peers->silence_us) ||
+		is_past(peers->first_us, peers->silence_us))
 		return true;
 	for (size_t i = 0; i < peers->n; i++)
 		if (!peers->peers[i].is_self && !peers->peers[i].is_member)
@@ -327,6 +333,8 @@ static void handle_accepted(struct peers *peers, struct peer *peer,
 	}
 	peer->is_member = true;
 	peer->received_us = now_us;
+	if (!peers->first_us)
+		peers->first_us = now_us;
 	deliver_view(peers);
 	if (opened->kind == TRIAD_SEAL_PAYLOAD)
 		triad_transport_deliver(

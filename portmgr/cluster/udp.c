@@ -14,7 +14,7 @@
 struct udp {
 	struct triad_carrier base;
 	int fd;
-	uint64_t open_us; /* since when; 0: not yet */
+	uint64_t open_us; /* when it was bound; 0: not yet */
 };
 
 static bool parse(const char *list, struct triad_address *addresses, size_t max,

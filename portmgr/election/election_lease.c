@@ -299,7 +299,7 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 /* Gives a promise and returns its term, or 0. */
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m)
 {
-	if (!m->claim || !may_vote(e) || !members_in_view(e, m->from) ||
+	if (!m->claim || !members_in_view(e, m->from) ||
 		has_promised_other(e, m->from) || !members_is_able(e, m))
 		return 0;
 	if (!is_term_new(e, m->from, m->claim) || m->claim > e->stored.term) {
@@ -310,10 +310,10 @@ uint64_t lease_vote(struct triad_election *e, const struct triad_election_messag
 		e->counts.n_stale++;
 		return 0;
 	}
-	if (!members_agrees(e, m) || !can_store(e, m->from, m->claim)) {
+	if (!may_vote(e) || !members_agrees(e, m) || !can_store(e, m->from, m->claim)) {
 		/* IS_CONF_MANAGER counts only of the sender that has our promise.
 		 * Without one, a member with better ports than the holder would elect
-		 * for ever. */
+		 * for ever, and one that has just started would claim the lease. */
 		if (m->priority & TRIAD_PRIORITY_IS_CONF_MANAGER)
 			promise_in_memory(e, m->from, m->claim);
 		return 0;

@@ -186,8 +186,8 @@ static bool is_hopeless(struct triad_election *e, uint64_t candidate)
 	return true;
 }
 
-/* Whether we would vote for the member.  Waiting for another one, or handing over to it,
- * would leave all without a holder. */
+/* Whether the member may become the holder with our vote.  With a hand-over to another
+ * one, the lease would be without a holder. */
 static bool is_candidate(
 	const struct triad_election *e, const struct received *received)
 {

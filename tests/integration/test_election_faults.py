@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from checks import wait_until
-from electionlib import LEASE_S, SMS, cluster, now_s, others
+from electionlib import LEASE_S, PATIENT, SMS, at_rest, cluster, now_s, others
 from labs import BUILDDIR
 from triadlab import hosts, state
 from triadlib import ask, ask_json
@@ -178,20 +178,22 @@ def test_partitions_that_heal(kind):
 
 def test_member_with_another_lease_is_reported_and_not_handed_over_to():
     """Nobody would vote for it, so as master it would leave all without permission."""
-    with cluster("peers") as running:
-        sm = running.wait_for_holder()
+    with cluster("peers", election=PATIENT) as running:
+        sm = at_rest(running)
         other = others(sm)[0]
-        ask(running.lab, "set", "election.lease", "450", sm=other)
+        ask(running.lab, "set", "election.lease", "4500", sm=other)
         ask(running.lab, "set", "election.priority", "15", sm=other)
-        for one, mine, theirs in ((sm, 300, 450), (other, 450, 300)):
+        for one, mine, theirs in ((sm, 3000, 4500), (other, 4500, 3000)):
             said = f"has election.lease = {theirs} ms, and here it is {mine} ms"
             wait_until(lambda one=one, said=said: said in
                        " ".join(running.lab.triad("health", sm=one).stdout.split()), 30,
                        f"a word of it on SM {one}")
-        wait_for_rounds(running, sm)
+        # Longer than the keepalive, after which the SM would hand over.
+        at = now_s()
+        wait_until(lambda: now_s() > at + 8, 20, "time for a hand-over")
         n_won = ask_json(running.lab, "election", sm=other)["counters"]["won"]
         assert n_won == 0, "elections won while they differ"
-        ask(running.lab, "set", "election.lease", "300", sm=other)
+        ask(running.lab, "set", "election.lease", "3000", sm=other)
         wait_until(lambda: "election.lease" not in running.lab.triad("health", sm=sm).stdout,
                    30, "the end of it")
         running.wait_for_holder(among=[other])

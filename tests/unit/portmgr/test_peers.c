@@ -284,22 +284,23 @@ static struct triad_carrier *noting_carrier(void)
 	return carrier;
 }
 
-/* Plays peer 1 until peer 0 takes it for a member. */
-static void become_member(int fd)
+/* Plays peer 'i' until peer 0 delivers its payload: then it is a member there. */
+static void become_member(int fd, unsigned i)
 {
+	const unsigned n_before = fixture_n_messages(&fixtures[0]);
 	uint8_t octets[TRIAD_SEAL_MAX_SIZE];
 	struct triad_seal_opened opened;
 	struct triad_seal_peer peer;
 	struct triad_seal seal;
 
-	play_peer(&seal, &peer, 1, 0);
-	while (fixture_view(&fixtures[0]).n_members < 2) {
+	play_peer(&seal, &peer, i, 0);
+	while (fixture_n_messages(&fixtures[0]) == n_before) {
 		ssize_t size = recv(fd, octets, sizeof(octets), 0);
 
 		ck_assert_int_gt(size, 0);
 		triad_seal_open(&seal, &peer, octets, (size_t)size, 0, &opened);
 		size = (ssize_t)triad_seal_make(
-			&seal, &peer, TRIAD_SEAL_KEEPALIVE, NULL, 0, octets);
+			&seal, &peer, TRIAD_SEAL_PAYLOAD, "x", 1, octets);
 		send_raw(fd, 0, octets, (size_t)size);
 	}
 }
@@ -308,17 +309,54 @@ static void become_member(int fd)
  * master. */
 START_TEST(test_view_waits_for_the_first_datagrams_of_all_peers)
 {
-	uint8_t octets[TRIAD_SEAL_MAX_SIZE];
-	int fd = open_as(1);
+	int first = open_as(1), second = open_as(2);
 
-	start_over(0, ID(0), list_of(2), triad_udp_carrier_new(), UINT32_MAX);
-	for (unsigned i = 0; i < 3; i++)
-		ck_assert_int_gt(recv(fd, octets, sizeof(octets), 0), 0);
+	start_over(0, ID(0), list_of(N), triad_udp_carrier_new(), UINT32_MAX);
+	become_member(first, 1);
 	ck_assert(!fixture_view(&fixtures[0]).is_connected);
-	become_member(fd);
+	become_member(second, 2);
 	ck_assert(fixture_view(&fixtures[0]).is_connected);
-	close(fd);
+	ck_assert_uint_eq(fixture_view(&fixtures[0]).n_members, N);
+	close(first);
+	close(second);
 	fixture_end(&fixtures[0]);
+}
+END_TEST
+
+/* One of the three is down. */
+START_TEST(test_view_waits_no_longer_than_a_silence)
+{
+	start(0);
+	start(1);
+	fixture_wait(fixture_view(&fixtures[0]).n_members == 2);
+	ck_assert(fixture_view(&fixtures[0]).is_connected);
+	ck_assert(fixture_view(&fixtures[0]).is_quorate);
+	fixture_end(&fixtures[0]);
+	fixture_end(&fixtures[1]);
+}
+END_TEST
+
+static uint64_t never_up(struct triad_carrier *carrier)
+{
+	(void)carrier;
+	return 0;
+}
+
+/* As a port without a LID: but a peer's datagram came. */
+START_TEST(test_view_waits_for_a_silence_after_the_first_datagram)
+{
+	static struct triad_carrier_ops ops;
+	struct triad_carrier *carrier = triad_udp_carrier_new();
+
+	ops = *carrier->ops;
+	ops.up_us = never_up;
+	carrier->ops = &ops;
+	start_over(0, ID(0), list_of(N), carrier, SILENCE_MS);
+	start(1);
+	fixture_wait(fixture_view(&fixtures[0]).n_members == 2);
+	ck_assert(fixture_view(&fixtures[0]).is_connected);
+	fixture_end(&fixtures[0]);
+	fixture_end(&fixtures[1]);
 }
 END_TEST
 
@@ -330,7 +368,7 @@ START_TEST(test_hello_of_a_member_does_not_lead_its_datagrams_away)
 	unsigned n_before;
 
 	start_over(0, ID(0), list_of(2), noting_carrier(), UINT32_MAX);
-	become_member(fd);
+	become_member(fd, 1);
 	/* Datagrams arrive in order: when a malformed one is counted, the peer has
 	 * processed all before it. */
 	send_raw(fd, 0, hello, 40);
@@ -566,6 +604,8 @@ int main(void)
 	tcase_add_test(cases, test_peer_that_ends_leaves_the_view_and_comes_back);
 	tcase_add_test(cases, test_invalid_datagrams_are_counted_and_harm_no_peer);
 	tcase_add_test(cases, test_view_waits_for_the_first_datagrams_of_all_peers);
+	tcase_add_test(cases, test_view_waits_no_longer_than_a_silence);
+	tcase_add_test(cases, test_view_waits_for_a_silence_after_the_first_datagram);
 	tcase_add_test(cases, test_hello_of_a_member_does_not_lead_its_datagrams_away);
 	tcase_add_test(cases, test_future_version_is_counted_and_reported);
 	tcase_add_test(cases, test_flood_does_not_keep_peers_from_each_other);
