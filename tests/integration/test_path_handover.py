@@ -81,28 +81,33 @@ def test_new_master_answers_what_opensm_has_to_answer():
                 assert said == {"refused"}, "there is no such port"
 
 
-def displace(group):
-    """Stops the master until another one is; returns it, or None when it has brought the
-    subnet up as master once more before it stood back: then what it knows is new."""
+def n_times_up(group, sm):
+    return group.lab.log(sm).count("SUBNET UP")
+
+
+def forgets(group):
+    """Stops the master until another one is, and waits until it has forgotten its paths;
+    false when it has brought the subnet up as master once more: then what it knows is
+    new."""
     old = group.wait_for_holder()
     wait_until(lambda: is_answering(group.lab, sm=old), 60, "answers")
     group.lab.host("pause", old, "opensm")
     group.wait_for_master(group.wait_for_holder(among=others(old)))
     time.sleep(AWAY_S)
-    n_up = group.lab.log(old).count("SUBNET UP")
+    n_up = n_times_up(group, old)
     group.lab.host("resume", old, "opensm")
     wait_until(lambda: group.lab.status()["sms"][old]["state"] == "standby", 60, "a standby")
-    return old if group.lab.log(old).count("SUBNET UP") == n_up else None
+    wait_until(lambda: explain(group.lab, old).returncode or n_times_up(group, old) > n_up,
+               AFTER_HAND_OVER_S / 3, "the old one's paths are forgotten")
+    return n_times_up(group, old) == n_up
 
 
 @pytest.mark.row("N12")
 def test_master_that_was_stopped_does_not_answer_on():
     """The other one has been master meanwhile, and may have changed what it knows."""
     with cluster("peers", election="[qos]\nenabled = true\n") as group:
-        found = (displace(group) for _ in range(5))
-        old = next(sm for sm in found if sm is not None)
-        wait_until(lambda: explain(group.lab, old).returncode, AFTER_HAND_OVER_S / 3,
-                   "the old one's paths are forgotten")
+        # The new master may be too busy to stay one.
+        assert any(forgets(group) for _ in range(5)), "it was master again each time"
 
 
 @pytest.mark.skipif(not FULL, reason="it takes half a minute")
