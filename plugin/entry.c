@@ -35,7 +35,8 @@ static void report_layout(struct osm_opensm *osm, const struct triad_layout *bui
 		"error: this opensm has another layout than the " OSM_VERSION
 		" that libosmtriad.so was built for, one that Triad does not "
 		"know: " MENDS_LAYOUT;
-	struct triad_syslog syslog = {.path = TRIAD_SYSLOG_PATH, .tag = "OpenSM"};
+	struct triad_syslog syslog = {
+		.path = TRIAD_SYSLOG_PATH, .tag = TRIAD_OSMLOG_TAG};
 	struct triad_osmlog osmlog;
 
 	if (!found) {

@@ -29,6 +29,6 @@ void triad_osmlog_init(struct triad_osmlog *osmlog, void *osm_log)
 	osmlog->log.context = osmlog;
 	atomic_init(&osmlog->log.level, TRIAD_LOG_INFO);
 	atomic_init(&osmlog->has_syslog, true);
-	osmlog->syslog =
-		(struct triad_syslog){.path = TRIAD_SYSLOG_PATH, .tag = "OpenSM"};
+	osmlog->syslog = (struct triad_syslog){
+		.path = TRIAD_SYSLOG_PATH, .tag = TRIAD_OSMLOG_TAG};
 }

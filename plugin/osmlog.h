@@ -5,7 +5,8 @@
  * TRIAD_LOG_ERROR and TRIAD_LOG_WARNING also go to syslog if [log] syslog is on and it
  * takes them (lib/syslog_line.h), with the tag of OpenSM's own lines.
  *
- * Thread-safety: any thread.  Blocks only as OpenSM's own log does. */
+ * Thread-safety: any thread.  Blocks as OpenSM's own log does, and 10 ms at most for
+ * syslog. */
 #ifndef TRIAD_PLUGIN_OSMLOG_H
 #define TRIAD_PLUGIN_OSMLOG_H
 
@@ -14,6 +15,9 @@
 
 #include "lib/syslog_line.h"
 #include "triad/log.h"
+
+/* How OpenSM's lines in syslog begin. */
+#define TRIAD_OSMLOG_TAG "OpenSM"
 
 struct triad_osmlog {
 	struct triad_log log; /* hand out a pointer to this */

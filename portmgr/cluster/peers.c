@@ -206,8 +206,8 @@ static bool is_past(uint64_t since_us, uint64_t length_us)
  * that starts or changes its settings, would make this SM a master, too. */
 static bool has_had_time(const struct peers *peers)
 {
-	if (is_past(peers->carrier->ops->up_us(peers->carrier), peers->silence_us) ||
-		is_past(peers->first_us, peers->silence_us))
+	if (is_past(peers->first_us, peers->silence_us) ||
+		is_past(peers->carrier->ops->up_us(peers->carrier), peers->silence_us))
 		return true;
 	for (size_t i = 0; i < peers->n; i++)
 		if (!peers->peers[i].is_self && !peers->peers[i].is_member)

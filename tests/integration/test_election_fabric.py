@@ -7,8 +7,8 @@ import json
 import pytest
 
 from checks import wait_until
-from electionlib import cluster, others
-from triadlib import ask, ask_json, log_has
+from electionlib import cluster, others, report
+from triadlib import ask, log_has
 
 KINDS = ["corosync", "peers"]
 
@@ -17,13 +17,9 @@ def guid(running, sm):
     return int(running.lab.state().sms[sm].port_guid, 16)
 
 
-def election(running, sm):
-    return ask_json(running.lab, "election", sm=sm)
-
-
 def over_fabric(running, asked, whom):
     """What one SM's Triad says of another over the fabric, and whether it elects."""
-    for row in election(running, asked)["fabric"]:
+    for row in report(running, asked)["fabric"]:
         if int(row["id"], 16) == guid(running, whom):
             return row["sm"], row["elects"]
     return None
@@ -31,7 +27,7 @@ def over_fabric(running, asked, whom):
 
 def wait_for_verdict(running, asked, whom, verdict, elects):
     wait_until(lambda: over_fabric(running, asked, whom) == (verdict, elects), 30,
-               lambda: f"SM {whom} is {verdict}: {election(running, asked)['fabric']}")
+               lambda: f"SM {whom} is {verdict}: {report(running, asked)['fabric']}")
 
 
 def at_rest(running):
@@ -47,7 +43,7 @@ def at_rest(running):
 
 
 def n_unasked(running, sm):
-    return election(running, sm)["counters"]["take_overs_unasked"]
+    return report(running, sm)["counters"]["take_overs_unasked"]
 
 
 def findings(running, sm):
@@ -65,7 +61,7 @@ def test_hung_master_is_replaced_without_being_asked(kind):
         running.lab.host("pause", old, "opensm")
         new = running.wait_for_holder(among=others(old))
         running.wait_for_master(new)
-        assert n_unasked(running, new) == 1, election(running, new)["counters"]
+        assert n_unasked(running, new) == 1, report(running, new)["counters"]
         log_has(running.lab, "takes over without asking it", sm=new)
         wait_for_verdict(running, new, old, "sm_silent", False)
         name = f"0x{guid(running, old):016x}"
@@ -108,16 +104,16 @@ def test_one_that_takes_no_part_tells_what_it_hears():
         name = f"0x{guid(running, master):016x}"
         one = others(master)[0]
         ask(running.lab, "set", "election.witness", "true", sm=one)
-        wait_until(lambda: election(running, one)["master"] == name, 30,
+        wait_until(lambda: report(running, one)["master"] == name, 30,
                    "a witness that knows the master")
-        report = election(running, one)
-        assert report["sm_priority"] == report["own_sm_priority"], "OpenSM's own"
+        answer = report(running, one)
+        assert answer["sm_priority"] == answer["own_sm_priority"], "OpenSM's own"
         assert "none: a witness only votes" in told(running, one, "election")
         ask(running.lab, "set", "election.witness", "false", sm=one)
         ask(running.lab, "set", "election.state_dir", "/proc/nowhere", sm=one)
         wait_until(lambda: any("election.state_dir" in what
                                for what in findings(running, one)), 30, "the cause")
-        wait_until(lambda: election(running, one)["holder"] == name, 30,
+        wait_until(lambda: report(running, one)["holder"] == name, 30,
                    "who has the lease, by its own word")
         assert not any("nobody has the lease" in what for what in findings(running, one))
         assert "another one has it" in told(running, one, "election")
@@ -165,13 +161,13 @@ def test_master_without_election_is_not_pushed_aside():
         wait_until(lambda: running.masters() == [0], 60, "the one that does not elect")
 
         def elected(among):
-            return [sm for sm in among if election(running, sm)["state"] == "MASTER"]
+            return [sm for sm in among if report(running, sm)["state"] == "MASTER"]
         first = wait_until(lambda: elected((1, 2, 3)), 30, "an elected one")[0]
         rest = [sm for sm in (1, 2, 3) if sm != first]
-        before = {sm: election(running, sm)["counters"]["take_overs"] for sm in rest}
+        before = {sm: report(running, sm)["counters"]["take_overs"] for sm in rest}
         running.lab.host("pause", first, "opensm")
         second = wait_until(lambda: elected(rest), 30, "another elected one")[0]
-        wait_until(lambda: election(running, second)["counters"]["take_overs"] >
+        wait_until(lambda: report(running, second)["counters"]["take_overs"] >
                    before[second], 30, "its attempt to take over")
         wait_until(lambda: running.lab.status()["sms"][second]["state"] == "standby", 30,
                    "the end of the attempt")
@@ -185,8 +181,8 @@ def test_heartbeat_off_asks_nobody():
         old = running.wait_for_holder()
         running.lab.host("pause", old, "opensm")
         new = running.wait_for_holder(among=others(old))
-        report = election(running, new)
-        assert (report["fabric"], report["counters"]["fabric_asked"]) == ([], 0), "asked"
+        answer = report(running, new)
+        assert (answer["fabric"], answer["counters"]["fabric_asked"]) == ([], 0), "asked"
         assert n_unasked(running, new) == 0, "take-overs"
         ask(running.lab, "set", "election.fabric_heartbeat", "50", sm=new)
         standby, = set(others(old)) - {new}

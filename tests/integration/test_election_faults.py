@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from checks import wait_until
-from electionlib import LEASE_S, PATIENT, SMS, at_rest, cluster, now_s, others
+from electionlib import LEASE_S, PATIENT, SMS, at_rest, cluster, now_s, others, report
 from labs import BUILDDIR
 from triadlab import hosts, state
 from triadlib import ask, ask_json
@@ -191,7 +191,7 @@ def test_member_with_another_lease_is_reported_and_not_handed_over_to():
         # Longer than the keepalive, after which the SM would hand over.
         at = now_s()
         wait_until(lambda: now_s() > at + 8, 20, "time for a hand-over")
-        n_won = ask_json(running.lab, "election", sm=other)["counters"]["won"]
+        n_won = report(running, other)["counters"]["won"]
         assert n_won == 0, "elections won while they differ"
         ask(running.lab, "set", "election.lease", "3000", sm=other)
         wait_until(lambda: "election.lease" not in running.lab.triad("health", sm=sm).stdout,

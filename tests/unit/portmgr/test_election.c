@@ -113,22 +113,33 @@ START_TEST(test_electing_that_hears_worse_master_does_not_follow)
 }
 END_TEST
 
-/* The holder's priority is lower without the lease.  Others told this member to elect, and do
- * not become master themselves, because they follow the holder. */
-START_TEST(test_electing_that_hears_the_holder_of_the_lease_follows_it)
+/* The holder's priority is lower than ours without the lease. */
+static struct triad_election_message status_of_holder(void)
 {
-	struct triad_election_message message =
-		message_of(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
-			TRIAD_PRIORITY_IS_MASTER | TRIAD_PRIORITY_IS_CONF_MANAGER);
+	return message_of(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
+		TRIAD_PRIORITY_IS_MASTER | TRIAD_PRIORITY_IS_CONF_MANAGER);
+}
 
-	triad_election_check(
-		election, TRIAD_CHECK_NO, now_us); /* so it claims nothing */
-	become_master();
+/* A standby that is better makes this master elect. */
+static void elect_again(void)
+{
 	run_to(1450 * MS);
 	receive_from(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_STANDBY,
 		GOOD_MASTER + 0x100);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
 	forget();
+}
+
+/* Others told this member to elect, and do
+ * not become master themselves, because they follow the holder. */
+START_TEST(test_electing_that_hears_the_holder_of_the_lease_follows_it)
+{
+	struct triad_election_message message = status_of_holder();
+
+	triad_election_check(
+		election, TRIAD_CHECK_NO, now_us); /* so it claims nothing */
+	become_master();
+	elect_again();
 	message.claim = message.term = _i == 0 ? 9 : 0;
 	receive_message(&message);
 	ck_assert_int_eq(
@@ -140,17 +151,11 @@ END_TEST
 /* It can't store its vote, so it gives none; but nor does it elect for ever. */
 START_TEST(test_electing_with_a_full_disk_follows_the_holder_of_the_lease)
 {
-	struct triad_election_message message =
-		message_of(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
-			TRIAD_PRIORITY_IS_MASTER | TRIAD_PRIORITY_IS_CONF_MANAGER);
+	struct triad_election_message message = status_of_holder();
 
 	become_master();
 	is_disk_full = true;
-	run_to(1450 * MS);
-	receive_from(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_STANDBY,
-		GOOD_MASTER + 0x100);
-	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
-	forget();
+	elect_again();
 	message.claim = message.term = 9;
 	receive_message(&message);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
@@ -172,17 +177,11 @@ END_TEST
  * a vote of the others. */
 START_TEST(test_electing_that_differs_from_the_holder_of_the_lease_follows_it)
 {
-	struct triad_election_message message =
-		message_of(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
-			TRIAD_PRIORITY_IS_MASTER | TRIAD_PRIORITY_IS_CONF_MANAGER);
+	struct triad_election_message message = status_of_holder();
 
 	triad_election_config(election, 7, 77, now_us);
 	become_master();
-	run_to(1450 * MS);
-	receive_from(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_STANDBY,
-		GOOD_MASTER + 0x100);
-	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
-	forget();
+	elect_again();
 	message.claim = message.term = 9;
 	message.generation = message.newest = 7;
 	message.hash = _i == 0 ? 78 : 77;
@@ -201,9 +200,7 @@ END_TEST
 /* It may not vote yet; the holder's STATUS comes less often than its clock looks. */
 START_TEST(test_who_starts_beside_the_holder_of_the_lease_claims_nothing)
 {
-	struct triad_election_message message =
-		message_of(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
-			TRIAD_PRIORITY_IS_MASTER | TRIAD_PRIORITY_IS_CONF_MANAGER);
+	struct triad_election_message message = status_of_holder();
 
 	message.claim = message.term = 9;
 	message.lease_ms += _i;
