@@ -18,4 +18,4 @@ triad_agent_SOURCES = \
 	agent/topology.c agent/topology.h
 triad_agent_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(IBNETDISC_CFLAGS)
 triad_agent_LDADD = libtriadservice.la libtriadbus.la libtriadcollect.la libtriadexport.la libtriad.la $(GLIB_LIBS) \
-	$(UMAD_LIBS) $(IBNETDISC_LIBS) -lm
+	$(UMAD_LIBS) $(IBNETDISC_LIBS)

@@ -32,4 +32,4 @@ libtriad_la_SOURCES = \
 	lib/task.c lib/task.h \
 	lib/text.c lib/text.h \
 	lib/thread.c
-libtriad_la_LIBADD = $(GLIB_LIBS)
+libtriad_la_LIBADD = $(GLIB_LIBS) -lm

@@ -9,9 +9,12 @@ EXTRA_DIST += \
 	scripts/bench-qos-tables \
 	scripts/bench-sa-copies \
 	scripts/bench-sweep \
+	scripts/bare-machine \
 	scripts/build \
 	scripts/check \
+	scripts/check.py \
 	scripts/demo \
+	scripts/demo.py \
 	scripts/deps \
 	scripts/distro-matrix \
 	scripts/draw-architecture \
@@ -37,6 +40,7 @@ EXTRA_DIST += \
 	scripts/releasing/news.py \
 	scripts/releasing/sbom.py \
 	scripts/releasing/tree.py \
+	scripts/roots.py \
 	scripts/rows \
 	scripts/soak-failover \
 	scripts/mutate \

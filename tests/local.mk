@@ -19,7 +19,7 @@ EXTRA_DIST += tests/mutants
 tests/unit/%.o tests/lab/%.o: private CFLAGS += $(TRIAD_TEST_CFLAGS)
 
 # libtool would take half of the time that building the tests takes.
-$(check_PROGRAMS) $(fuzz_targets): private LINK = $(top_srcdir)/tests/link $(CCLD) $(AM_CFLAGS) $(CFLAGS) \
+$(check_PROGRAMS) $(EXTRA_PROGRAMS) $(fuzz_targets): private LINK = $(top_srcdir)/tests/link $(CCLD) $(AM_CFLAGS) $(CFLAGS) \
 	$(AM_LDFLAGS) $(LDFLAGS) -o $@
 $(fuzz_targets): private AM_LDFLAGS += $(fuzz_ldflags)
 EXTRA_DIST += tests/link

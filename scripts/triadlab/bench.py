@@ -82,12 +82,14 @@ class PathBench:
         return report
 
 
-def make_pathbench(builddir, *more):
-    """'make' alone does not make it, nor 'more' programs, or leaves old ones."""
+PATHBENCH_LIBRARY = "tests/bench/libpathbench.la"
+
+
+def make_programs(builddir, *programs):
+    """'make' alone does not make what benchmarks run, or leaves old ones."""
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    made = subprocess.run(["make", "-s", "-C", builddir, "tests/bench/libpathbench.la",
-                           *more],
+    made = subprocess.run(["make", "-s", "-C", builddir, *programs],
                           env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     if made.returncode:

@@ -18,6 +18,7 @@
  *
  * Nothing here is asserted: machines differ. */
 #include <dirent.h>
+#include <glib.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -403,7 +404,8 @@ int main(int argc, char **argv)
 
 	read_options(&bench, argc, argv, &as_json);
 	if (!bench.params.dir[0]) {
-		strcpy(bench.params.dir, "/tmp/triad-bench-XXXXXX");
+		snprintf(bench.params.dir, sizeof(bench.params.dir), "%s/triad-bench-XXXXXX",
+			g_get_tmp_dir());
 		if (!mkdtemp(bench.params.dir))
 			die("no folder");
 	}

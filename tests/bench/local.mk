@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# 'make' builds them; people run them.  Tests check only that they run.
-noinst_PROGRAMS += \
+# 'make benchmarks' builds them; people run them.  Tests check only that they run.
+benchmarks = \
 	tests/bench/classify \
 	tests/bench/congestion \
 	tests/bench/distributed \
@@ -8,12 +8,17 @@ noinst_PROGRAMS += \
 	tests/bench/export \
 	tests/bench/flood \
 	tests/bench/history \
-	tests/bench/path_stream \
 	tests/bench/portplan \
 	tests/bench/profile \
 	tests/bench/qosplan \
 	tests/bench/routes \
-	tests/bench/scopes
+	tests/bench/scopes \
+	tests/sim/ber_trials \
+	tests/sim/congestion_trials
+EXTRA_PROGRAMS += $(benchmarks)
+CLEANFILES += $(benchmarks)
+.PHONY: benchmarks
+benchmarks: $(benchmarks)
 
 tests_bench_export_SOURCES = \
 	tests/bench/export.c tests/bench/export.h \
@@ -42,6 +47,8 @@ EXTRA_DIST += tests/bench/pathbench.map
 
 # Requests a path from the SA all the time, from any master.  Built without a sanitizer,
 # whose library would have to be loaded before the lab's port library, which is preloaded.
+# 'make' builds it because scripts/demo needs it.
+noinst_PROGRAMS += tests/bench/path_stream
 tests_bench_path_stream_SOURCES = tests/bench/path_stream.c lib/calendar.c lib/clock.c
 tests_bench_path_stream_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
 tests_bench_path_stream_LDFLAGS = -Wc,-fno-sanitize=all

@@ -3,7 +3,7 @@
  *
  *     profile [--ports N] [--file PATH] [--json]
  *
- * rows_per_s      written, every port's data changed; to PATH, or to a file in /tmp
+ * rows_per_s      written, every port's data changed; to PATH, or to a file in TMPDIR
  *                 that is removed
  * ns_per_row      the same
  * text_per_row    octets of a row before it is compressed
@@ -13,6 +13,7 @@
  * all             the same with all counters
  *
  * Best of five rounds each, in turn.  Nothing here is asserted: machines differ. */
+#include <glib.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,7 +228,7 @@ int main(int argc, char **argv)
 	bool as_json = false, is_own = true;
 
 	snprintf(bench.params.path, sizeof(bench.params.path),
-		"/tmp/triad-bench-%d.csv.zst", (int)getpid());
+		"%s/triad-bench-%d.csv.zst", g_get_tmp_dir(), (int)getpid());
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--json")) {
 			as_json = true;

@@ -63,7 +63,9 @@ lab_programs = \
 	tests/lab/libotherversion.la \
 	tests/lab/librecord.la \
 	tests/lab/libscarce.la \
-	tests/lab/probe
+	tests/lab/probe \
+	tests/sim/flows_run \
+	$(benchmarks)
 if HAVE_WEB
 lab_programs += tests/lab/web_server
 endif

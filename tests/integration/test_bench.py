@@ -11,7 +11,7 @@ import pytest
 from checks import succeeded
 from labs import AGENT, BUILDDIR, COROSYNC, HTTP, NATS, SRCDIR, need
 
-pytestmark = pytest.mark.scripts
+pytestmark = [pytest.mark.scripts, pytest.mark.full]
 
 
 

@@ -13,7 +13,7 @@ from checks import failed, succeeded
 from labs import (
     BUILDDIR, EXAMPLE_NETS, SRCDIR, WEB, XML, need, sanitizer_options)
 
-pytestmark = pytest.mark.demo
+pytestmark = pytest.mark.full
 
 
 # The demo builds in the source folder, which a distribution's test must not touch.

@@ -11,7 +11,7 @@ import pytest
 from checks import failed, succeeded
 from labs import AGENT, BUILDDIR, SRCDIR, need
 
-pytestmark = pytest.mark.scripts
+pytestmark = [pytest.mark.scripts, pytest.mark.full]
 
 NAME_FOLDERS = SRCDIR / "scripts" / "name-folders"
 

@@ -16,7 +16,7 @@ from checks import failed, succeeded, wait_until
 from labs import EXAMPLE_NETS, LAB, ScriptedLab, lab_command
 from triadlab import hosts, process, state
 
-pytestmark = pytest.mark.scripts
+pytestmark = [pytest.mark.scripts, pytest.mark.full]
 
 NET = EXAMPLE_NETS / "net.2sw2path4hca"
 SMS = ("Hca1", "Hca2", "Hca3")

@@ -14,7 +14,7 @@ import pytest
 from checks import failed
 from labs import BUILDDIR, SRCDIR
 
-pytestmark = pytest.mark.scripts
+pytestmark = [pytest.mark.scripts, pytest.mark.full]
 
 DEBIAN = SRCDIR / "debian"
 # What 'make install' writes into the documentation's folder is put there by debhelper.

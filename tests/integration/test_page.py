@@ -137,6 +137,7 @@ def test_names_are_text_wherever_they_stand(lab, page):
 
 @pytest.mark.row("N11")
 @pytest.mark.scripts
+@pytest.mark.full
 def test_marks_that_turn_text_are_shown_as_numbers(scratch, page):
     """In answers that are made up: Triad itself would show ? for each of them."""
     net, made = scratch.folder() / "net", scratch.folder()
@@ -342,6 +343,7 @@ return [...document.querySelectorAll("input, select, button, a, canvas")].filter
 
 @pytest.mark.row("N11")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.full
 def test_texts_have_contrast_and_controls_have_names(page, scheme):
     page.prefer(prefers_color_scheme=scheme)
     try:
@@ -356,6 +358,7 @@ def test_texts_have_contrast_and_controls_have_names(page, scheme):
 
 
 @pytest.mark.row("N11")
+@pytest.mark.full
 def test_narrow_windows_paper_and_no_motion(lab, page):
     switch = first_node(lab, "switch")
     page.resize(390, 800)
@@ -411,6 +414,7 @@ return performance.getEntriesByType("resource").concat(
 @pytest.mark.row("N11")
 @pytest.mark.scripts
 @pytest.mark.parametrize("hosts, levels", [(648, 2), (11664, 3)])
+@pytest.mark.full
 def test_large_fabric_is_drawn_and_moved(scratch, page, hosts, levels):
     """It is made up; its times are printed."""
     folder = scratch.folder()
@@ -438,6 +442,7 @@ def test_large_fabric_is_drawn_and_moved(scratch, page, hosts, levels):
 # --- other roles -----------------------------------------------------------------
 
 @pytest.mark.row("N11")
+@pytest.mark.full
 def test_page_of_an_agent_asks_for_its_token_and_leaves_out_what_it_lacks(scratch, page):
     address = free_address()
     with TriadLab(NET, triad_conf="[perfmgr]\nenabled = false\n") as lab:
@@ -474,6 +479,7 @@ def is_served(address):
 
 
 @pytest.mark.row("N11")
+@pytest.mark.full
 def test_manager_shows_its_agents(scratch, page):
     broker, address = Broker(scratch), free_address()
     with lab_of(scratch, broker, f"[web]\nlisten = {address}\n") as lab:

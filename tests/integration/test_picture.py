@@ -12,7 +12,7 @@ from checks import failed, succeeded
 from labs import BUILDDIR, SRCDIR
 from triadlab import terminal
 
-pytestmark = pytest.mark.scripts
+pytestmark = [pytest.mark.scripts, pytest.mark.full]
 
 SCRIPT = SRCDIR / "scripts" / "picture"
 COMMITTED = SRCDIR / "docs" / "picture.svg"

@@ -15,7 +15,7 @@ import pytest
 from checks import failed, succeeded
 from labs import SRCDIR
 
-pytestmark = pytest.mark.scripts
+pytestmark = [pytest.mark.scripts, pytest.mark.full]
 
 FILES = ("configure.ac", "NEWS", "debian/changelog", "debian/control", "rpm/triad.spec",
          "docs/osmtriad.7", "scripts/triad-lab.1", "scripts/deps", "scripts/release",

@@ -15,7 +15,6 @@ from checks import failed, succeeded, wait_until
 from ctllib import (DONE, LONG, MESSAGE, NUMBER, OUTPUT, RED, SPARE, TRIADCTL, YELLOW,
                     Plugin, Terminal, ask, ask_on_terminal, begin, environment,
                     exit_frame, frame, note, row, table)
-from labs import sanitizer
 from triadlib import QUICK, triad_lab, wait_for_sweep
 
 NOBODY = 65534
@@ -231,15 +230,14 @@ def ask_million_rows(scratch, megabytes, *words):
     plugin = Plugin(scratch, answer)
     script = 'set -o pipefail; "$0" --socket "$1" perf show "${@:2}" | ' \
         "awk '{n++; s += $4} END {print n, s}'"
-    # A sanitizer takes all addresses.
-    limit = "" if sanitizer() else f"ulimit -v {megabytes}000; "
+    limit = f"ulimit -v {megabytes}000; "
     return subprocess.run(
         ["bash", "-c", limit + script, TRIADCTL, plugin.path, *words],
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         check=False, timeout=500)
 
 
-@pytest.mark.plain
+@pytest.mark.scripts
 def test_million_rows_in_little_memory(scratch):
     process = succeeded(ask_million_rows(scratch, 150))
     # The heading is a line, too, and a number for awk: 0.
@@ -247,8 +245,7 @@ def test_million_rows_in_little_memory(scratch):
         [str(MILLION + 1), str(MILLION * (MILLION - 1) // 2)], process.stderr
 
 
-@pytest.mark.skipif(bool(sanitizer()), reason="a sanitizer takes all addresses")
-@pytest.mark.plain
+@pytest.mark.scripts
 def test_million_rows_sorted_in_too_little_memory_reported(scratch):
     process = ask_million_rows(scratch, 150, "--sort", "node")
     failed(process, 1, "triadctl: perf show: not enough memory for the table\n")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Stands in for what can't be had: a fabric without an SM, agents that misbehave.
-noinst_LTLIBRARIES += tests/sim/libsim.la
+check_LTLIBRARIES += tests/sim/libsim.la
 tests_sim_libsim_la_SOURCES = \
 	tests/heap.h \
 	tests/random.h \
@@ -43,11 +43,8 @@ TESTS += tests/sim/claims_storm tests/sim/election_storm tests/sim/gather_storm
 check_PROGRAMS += tests/sim/election_run
 EXTRA_DIST += tests/sim/elections
 
-# Prints how soon links of known BER are judged; built by 'make', as benchmarks are.
-noinst_PROGRAMS += tests/sim/ber_trials
-
-# Prints how often congestion is explained rightly; built by 'make', too.
-noinst_PROGRAMS += tests/sim/congestion_trials
+# Benchmarks (tests/bench/local.mk): ber_trials prints how soon links of known BER are judged,
+# congestion_trials how often congestion is explained rightly.
 
 # Runs flows on a fabric that it is told of; a lab's counters are set to what comes out.
-noinst_PROGRAMS += tests/sim/flows_run
+check_PROGRAMS += tests/sim/flows_run

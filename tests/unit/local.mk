@@ -233,7 +233,6 @@ tests_unit_cli_test_table_fit_SOURCES = tests/unit/cli/test_table_fit.c \
 	cli/table_fit.c
 tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c \
 	cli/profile_links.c cli/profile_stats.c
-tests_unit_cli_test_profile_stats_LDADD = $(LDADD) -lm
 
 tests_unit_perfmgr_test_http_clients_SOURCES = \
 	tests/unit/perfmgr/test_http_clients.c perfmgr/export/http_clients.c

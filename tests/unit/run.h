@@ -32,6 +32,19 @@ static inline int run_cases(TCase *cases)
 	return 0;
 }
 
+#define TEST_FOLDER_SIZE 64
+
+/* Makes a new folder where the files of tests go, which is the test's to remove. */
+static inline void make_test_folder(char folder[TEST_FOLDER_SIZE])
+{
+	const char *parent = getenv("TMPDIR");
+	int length = snprintf(folder, TEST_FOLDER_SIZE, "%s/triad-unit-XXXXXX",
+		parent ? parent : "/tmp");
+
+	ck_assert_msg(length < TEST_FOLDER_SIZE, "TMPDIR is too long: %s", parent);
+	ck_assert_msg(mkdtemp(folder) != NULL, "no folder in %s", parent);
+}
+
 /* Whether an emulator of another processor (qemu-user) runs this test.  If so, reports
  * all cases as skipped, because the emulator lacks 'what'. */
 static inline bool is_skipped_under_emulation(const char *what)

@@ -2,6 +2,7 @@
 /* The process that discovers for an agent.  The tests run this program itself, which
  * finds made-up fabrics, and other programs that misbehave. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #define CRASH_GUID 0x13
 #define SELF "/proc/self/exe"
 
-static char program[64]; /* a program that the test wrote */
+static char folder[TEST_FOLDER_SIZE], program[80]; /* a program that the test wrote */
 static unsigned n_looks, n_looks_to_go;
 /* kill() has no effect until note_kept() was called, and a few times more. */
 static bool is_kept;
@@ -84,18 +85,20 @@ static void write_program(const char *text)
 {
 	int fd;
 
-	strcpy(program, "/tmp/triad-discovery-XXXXXX");
-	fd = mkstemp(program);
+	make_test_folder(folder);
+	snprintf(program, sizeof(program), "%s/program", folder);
+	fd = open(program, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	ck_assert_int_eq(fchmod(fd, 0700), 0);
 	ck_assert_int_eq(close(fd), 0);
 }
 
 static void tear_down(void)
 {
-	if (program[0])
+	if (program[0]) {
 		unlink(program);
+		rmdir(folder);
+	}
 	/* No process is left behind. */
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 	ck_assert_int_eq(errno, ECHILD);

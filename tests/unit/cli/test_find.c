@@ -9,12 +9,12 @@
 
 #include "tests/unit/run.h"
 
-static char folder[] = "/tmp/test_find.XXXXXX";
+static char folder[TEST_FOLDER_SIZE];
 static char path[256], message[1024];
 
 static void make_folder(void)
 {
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_test_folder(folder);
 }
 
 static void make_file(const char *name)

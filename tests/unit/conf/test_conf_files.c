@@ -33,11 +33,11 @@ static bool is_equal(const struct triad_conf *a, const struct triad_conf *b)
 
 /* --- files ------------------------------------------------------------- */
 
-static char folder[] = "/tmp/test_conf.XXXXXX";
+static char folder[TEST_FOLDER_SIZE];
 
 static char *in_folder(const char *name)
 {
-	static char path[64];
+	static char path[80];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	return path;
@@ -45,7 +45,7 @@ static char *in_folder(const char *name)
 
 static void make_folder(void)
 {
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_test_folder(folder);
 }
 
 static void remove_folder(void)

@@ -11,7 +11,7 @@
 #include "tests/unit/run.h"
 #include "triad/file.h"
 
-static char folder[64], paths[5][96];
+static char folder[TEST_FOLDER_SIZE], paths[5][96];
 static struct triad_line_file file;
 
 static void setup(void)
@@ -19,8 +19,7 @@ static void setup(void)
 	struct triad_line_file_params params = {
 		.mode = 0640, .max_octets = 20, .keep = 2};
 
-	snprintf(folder, sizeof(folder), "/tmp/triad-test-line-file-XXXXXX");
-	ck_assert(mkdtemp(folder));
+	make_test_folder(folder);
 	snprintf(paths[0], sizeof(paths[0]), "%s/log", folder);
 	for (unsigned i = 1; i < 5; i++)
 		snprintf(paths[i], sizeof(paths[i]), "%s/log.%u", folder, i);

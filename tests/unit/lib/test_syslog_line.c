@@ -12,14 +12,13 @@
 
 #include "tests/unit/run.h"
 
-static char folder[64], path[96], line[2048];
+static char folder[TEST_FOLDER_SIZE], path[96], line[2048];
 static struct triad_syslog to;
 static int daemon_fd;
 
 static void setup(void)
 {
-	snprintf(folder, sizeof(folder), "/tmp/triad-test-syslog-XXXXXX");
-	ck_assert(mkdtemp(folder));
+	make_test_folder(folder);
 	snprintf(path, sizeof(path), "%s/log", folder);
 	daemon_fd = -1;
 	to = (struct triad_syslog){.path = path, .tag = "OpenSM"};

@@ -11,18 +11,18 @@
 
 #define FIRST_LINE "# Triad's election; written by itself\n"
 
-static char dir[] = "/tmp/state-file-XXXXXX", path[64], new_path[80];
+static char dir[TEST_FOLDER_SIZE], path[80], new_path[96];
 
 static void set_up(void)
 {
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	make_test_folder(dir);
 	snprintf(path, sizeof(path), "%s/sub/x.state", dir);
 	snprintf(new_path, sizeof(new_path), "%s.new", path);
 }
 
 static void tear_down(void)
 {
-	char sub[64];
+	char sub[80];
 
 	snprintf(sub, sizeof(sub), "%s/sub", dir);
 	unlink(path);
@@ -255,7 +255,7 @@ END_TEST
 START_TEST(test_state_behind_symbolic_link_is_not_followed)
 {
 	struct triad_election_stored theirs, ours = some(1);
-	char target[64];
+	char target[80];
 
 	ck_assert_int_eq(triad_state_file_write(path, &ours, why), 0);
 	snprintf(target, sizeof(target), "%s/target", dir);

@@ -69,16 +69,19 @@ static const struct {
 
 START_TEST(test_script_with_mistake_error_has_line_and_text)
 {
-	char path[] = "/tmp/election-script-XXXXXX", error[600] = "";
-	int fd = mkstemp(path);
-	FILE *file = fdopen(fd, "w");
+	char folder[TEST_FOLDER_SIZE], path[80], error[600] = "";
+	FILE *file;
 	bool is_good;
 
+	make_test_folder(folder);
+	snprintf(path, sizeof(path), "%s/script", folder);
+	file = fopen(path, "w");
 	ck_assert_ptr_nonnull(file);
 	fputs(mistakes[_i].text, file);
 	fclose(file);
 	is_good = election_script_run(path, NULL, error, sizeof(error));
 	unlink(path);
+	rmdir(folder);
 	ck_assert(!is_good);
 	ck_assert_msg(strstr(error, mistakes[_i].error), "%s", error);
 }

@@ -40,7 +40,7 @@ int __wrap_ftruncate64(int fd, off_t size)
 	return is_truncate_failing ? -1 : __real_ftruncate64(fd, size);
 }
 
-static char folder[64], path[128];
+static char folder[TEST_FOLDER_SIZE], path[128];
 static struct triad_history *history;
 static struct triad_journal *journal;
 static char reason[400];
@@ -65,8 +65,7 @@ static void reopen(void)
 
 static void setup(void)
 {
-	strcpy(folder, "/tmp/triad-journal-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_test_folder(folder);
 	snprintf(path, sizeof(path), "%s/ports.journal", folder);
 	is_sync_failing = is_truncate_failing = false;
 }

@@ -21,7 +21,7 @@
 #define ID(i) (UINT64_C(0x0002c90300000000) + (i) + 1)
 
 static struct fixture fixtures[N];
-static char key_file[64];
+static char folder[TEST_FOLDER_SIZE], key_file[80];
 static const char key[] = "sixteen octets or more";
 
 static void write_key(const char *text, mode_t mode)
@@ -36,13 +36,15 @@ static void write_key(const char *text, mode_t mode)
 
 static void set_up(void)
 {
-	snprintf(key_file, sizeof(key_file), "/tmp/triad-test-key-%d", (int)getpid());
+	make_test_folder(folder);
+	snprintf(key_file, sizeof(key_file), "%s/key", folder);
 	write_key(key, 0600);
 }
 
 static void tear_down(void)
 {
 	unlink(key_file);
+	rmdir(folder);
 }
 
 static void format_own(unsigned i, char text[64])

@@ -8,12 +8,12 @@
 #include "qos/policy/policy_table.h"
 #include "tests/unit/qos/policy_fixture.h"
 
-static char folder[] = "/tmp/test_policy.XXXXXX";
-static char path[64];
+static char folder[TEST_FOLDER_SIZE];
+static char path[80];
 
 static void make_folder(void)
 {
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_test_folder(folder);
 	snprintf(path, sizeof(path), "%s/policy", folder);
 }
 

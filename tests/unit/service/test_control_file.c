@@ -26,7 +26,7 @@ int __wrap_unlink(const char *path)
 	return is_unlink_failing ? -1 : __real_unlink(path);
 }
 
-static char folder[] = "/tmp/triad-control-XXXXXX";
+static char folder[TEST_FOLDER_SIZE];
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static struct triad_control_file file;
 static char logged[1024];
@@ -40,7 +40,7 @@ static struct triad_log test_log = {.write = record_line, .level = TRIAD_LOG_INF
 
 static void set_up(void)
 {
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_test_folder(folder);
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s/control", folder);
 }
 

@@ -20,7 +20,7 @@
 static const uint64_t guids[2] = {GUID, 0x5678};
 
 struct sm {
-	char folder[64];
+	char folder[TEST_FOLDER_SIZE];
 	struct triad_history_params params;
 	struct triad_history_store *store;
 	struct triad_history_mirror *mirror;
@@ -196,8 +196,7 @@ static void set_up(void)
 					  .limits = {.max_octets = 100000000,
 						  .keep_us = 31 * 24 * HOUR,
 						  .period_us = 10 * S}}};
-		snprintf(sm->folder, sizeof(sm->folder), "/tmp/triad-copies-XXXXXX");
-		ck_assert_ptr_nonnull(mkdtemp(sm->folder));
+		make_test_folder(sm->folder);
 		strcpy(sm->params.dir, sm->folder);
 		start(i);
 	}

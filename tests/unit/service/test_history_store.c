@@ -21,7 +21,7 @@
 
 static struct world world;
 static uint64_t seed;
-static char folder[64];
+static char folder[TEST_FOLDER_SIZE];
 static struct triad_history_params params;
 static struct triad_history_store *store;
 static struct triad_history_reader *reader;
@@ -62,8 +62,7 @@ static void set_up(void)
 {
 	seed = (uint64_t)time(NULL) * 1000003 + (uint64_t)getpid();
 	world_begin(&world, seed);
-	snprintf(folder, sizeof(folder), "/tmp/triad-images-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_test_folder(folder);
 	params = (struct triad_history_params){.limits = {.max_octets = 1000000000,
 						       .keep_us = 31 * 24 * HOUR,
 						       .period_us = 10 * S}};

@@ -51,7 +51,7 @@ static struct triad_log test_log = {.write = write_log, .level = TRIAD_LOG_INFO}
 
 /* --- fixture --- */
 
-static char folder[64], path[256];
+static char folder[TEST_FOLDER_SIZE], path[256];
 static struct triad_recorder *recorder;
 
 static struct triad_recorder *start_as(const char *program, uint32_t room)
@@ -105,8 +105,7 @@ static void stop(void)
 
 static void set_up(void)
 {
-	strcpy(folder, "/tmp/triad-recorder-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_test_folder(folder);
 	snprintf(path, sizeof(path), "%s/history-opensm-0x%016x", folder, 0x1234);
 	logged[0] = '\0';
 }
