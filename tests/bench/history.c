@@ -404,8 +404,8 @@ int main(int argc, char **argv)
 
 	read_options(&bench, argc, argv, &as_json);
 	if (!bench.params.dir[0]) {
-		snprintf(bench.params.dir, sizeof(bench.params.dir), "%s/triad-bench-XXXXXX",
-			g_get_tmp_dir());
+		snprintf(bench.params.dir, sizeof(bench.params.dir),
+			"%s/triad-bench-XXXXXX", g_get_tmp_dir());
 		if (!mkdtemp(bench.params.dir))
 			die("no folder");
 	}

@@ -32,7 +32,8 @@ int __wrap_fsync(int fd)
 	return __real_fsync(fd);
 }
 
-static char folder[TEST_FOLDER_SIZE], path[128], other[128], reason[TRIAD_FILE_REASON_SIZE];
+static char folder[TEST_FOLDER_SIZE], path[128], other[128],
+	reason[TRIAD_FILE_REASON_SIZE];
 static const char *why;
 
 static void set_up(void)
