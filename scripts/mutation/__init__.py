@@ -4,7 +4,7 @@
     areas       which sources an area has, which integration tests can see them
     source      C text: functions, statements, conditions
     operators   the small changes that can be made in a function
-    choose      which of them a seed chooses; the patches it writes
+    choose      a mutant; which of them a seed chooses; the lists they are kept in
     scratch     a copy of the checkout with a build tree, where mutants are built
     process     programs with a time limit, and the end of all they started
     tests       runs one test program or one file of integration tests

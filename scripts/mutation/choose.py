@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Which mutants a seed chooses, and the patches they are kept in.
+"""Mutants, which of them a seed chooses, and the lists they are kept in.
+
+A mutant says what one statement, or the condition of one, becomes. Comments and layout
+do not count, nor what else changes in its function.
 
 Everything is ordered by a hash of the seed and what it stands for: first an area's
 functions, then in a function the operators, then the places. So a seed chooses the same
@@ -7,7 +10,6 @@ mutants everywhere, and leaving one out moves no other.
 """
 
 import dataclasses
-import difflib
 import hashlib
 import re
 from pathlib import Path
@@ -15,33 +17,43 @@ from pathlib import Path
 from . import areas, operators, source
 from .errors import MutateError
 
-PATCHES = "tests/mutants"
-EQUIVALENTS = f"{PATCHES}/equivalent"
+LISTS = "tests/mutants"
+EQUIVALENTS = f"{LISTS}/equivalent"
 
 
 @dataclasses.dataclass
 class Mutant:
+    """'which' of the function's 'n_alike' statements that read 'old' becomes 'new'."""
+
     file: str
     function: str
-    change: operators.Change
-    before: str
-    after: str
-    offset: int
+    operator: str
+    which: int
+    n_alike: int
+    old: str
+    new: str
+    name: str = ""
 
     @property
     def id(self):
-        """Stays the same as long as the function does, up to the change."""
-        return _digest(self.file, self.function, self.offset, self.change.operator,
-                       self.change.new)[:12]
+        return _digest(self.file, self.function, self.which, *source.words(self.old), "to",
+                       *source.words(self.new))[:12]
 
-    @property
-    def line(self):
-        return self.before.count("\n", 0, self.change.start) + 1
+    def __str__(self):
+        return f"{self.file}, {self.function}(): '{self.old}' becomes '{self.new}'"
 
-    def patch(self):
-        return "".join(difflib.unified_diff(
-            self.before.splitlines(True), self.after.splitlines(True),
-            f"a/{self.file}", f"b/{self.file}"))
+    def applied(self, text):
+        """Its file's text with the change, all lines where they were; None where the
+        statement is gone."""
+        words = source.words(self.old)
+        places = [piece for function in source.functions(text)
+                  if function.name == self.function
+                  for piece in function.pieces if piece.words == words]
+        if len(places) != self.n_alike:
+            return None
+        tokens = places[self.which - 1].tokens
+        start, end = tokens[0].start, tokens[-1].end
+        return text[:start] + self.new + "\n" * text.count("\n", start, end) + text[end:]
 
 
 def _digest(*words):
@@ -62,18 +74,19 @@ def ordered(root, area, seed):
         functions += [(name, text, it) for it in source.functions(text)]
     functions.sort(key=lambda it: _digest(seed, it[0], it[2].name))
     for name, text, function in functions:
-        yield _mutants(name, text, function, seed)
+        yield text, _mutants(name, source.blank(text), function, seed)
 
 
-def _mutants(name, text, function, seed):
+def _mutants(name, code, function, seed):
     def key(mutant):
-        operator = mutant.change.operator
-        return (_digest(seed, name, function.name, operator), _digest(seed, mutant.id))
+        return (_digest(seed, name, function.name, mutant.operator),
+                _digest(seed, mutant.id))
 
-    found = [Mutant(name, function.name, change, text,
-                    text[:change.start] + change.new + text[change.end:],
-                    change.start - function.start)
-             for change in operators.changes(function, text)]
+    found = []
+    for operator, piece, old, new in operators.changes(function, code):
+        alike = [it for it in function.pieces if it.words == piece.words]
+        found.append(Mutant(name, function.name, operator, alike.index(piece) + 1,
+                            len(alike), old, new))
     return sorted(found, key=key)
 
 
@@ -86,44 +99,28 @@ def equivalents(root):
     return {line.split()[0] for line in lines if line.strip() and line[0] != "#"}
 
 
-# --- patch files -------------------------------------------------------------
+# --- lists -------------------------------------------------------------------
 
-def write_patch(folder, area, number, mutant, seed, version):
-    path = folder / f"{area}-{number}.patch"
-    change = mutant.change
-    path.write_text(f"""\
-{mutant.file}:{mutant.line}, function {mutant.function}, {change.operator}: {change.words}
-Mutant {mutant.id}, chosen by: scripts/mutate make --seed {seed} --area {area}
-in the sources of commit {version}
-
-{mutant.patch()}""", encoding="utf-8")
-    return path
+def write_list(path, heading, mutants):
+    path.write_text(f"# {heading}\n" + "".join(
+        f"\n{it.name} {it.file} {it.function} {it.which}/{it.n_alike} {it.operator}\n"
+        f"- {it.old}\n+ {it.new}\n" for it in mutants), encoding="utf-8")
 
 
-@dataclasses.dataclass
-class Patch:
-    """A mutant as its patch tells it."""
-
-    path: Path
-    area: str
-    id: str
-    file: str
-    function: str
-    operator: str
-    words: str
-
-    @property
-    def name(self):
-        return self.path.stem
+def read_lists(root):
+    return [mutant for area in areas.AREAS if (root / LISTS / area).exists()
+            for mutant in read_list(root / LISTS / area)]
 
 
-def read_patch(path):
-    path = Path(path)
-    text = path.read_text(encoding="utf-8")
-    match = re.match(r"(\S+):\d+, function (\w+), ([\w ]+): (.*)\nMutant (\w+)", text)
+def read_list(path):
+    text = re.sub(r"^#.*\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return [_read_mutant(entry, path) for entry in re.split(r"\n{2,}", text.strip())]
+
+
+def _read_mutant(entry, path):
+    match = re.fullmatch(
+        r"(\S+) (\S+) (\w+) (\d+)/(\d+) ([a-z ]+)\n- (.+)\n\+ (.+)", entry)
     if not match:
-        raise MutateError(f"{path} is no patch of 'mutate make': its first line must say "
-                          "file, function and operator")
-    file, function, operator, words, mutant_id = match.groups()
-    return Patch(path, path.stem.rpartition("-")[0], mutant_id, file, function, operator,
-                 words)
+        raise MutateError(f"{path}: no mutant as 'mutate make' writes them:\n{entry}")
+    name, file, function, which, n_alike, operator, old, new = match.groups()
+    return Mutant(file, function, operator, int(which), int(n_alike), old, new, name)

@@ -5,8 +5,9 @@ Left out is what no test of behaviour can see: log lines and assertions, and del
 call that only gives memory, a descriptor or a lock back.
 """
 
-import dataclasses
 import re
+
+from . import source
 
 _COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 _LOGIC = {"&&": "||", "||": "&&"}
@@ -19,49 +20,34 @@ _GIVES_BACK = re.compile(
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)")
 
 
-@dataclasses.dataclass
-class Change:
-    """Text from 'start' to 'end' is replaced by 'new'; 'words' tell it."""
-
-    operator: str
-    start: int
-    end: int
-    new: str
-    words: str
-
-
-def changes(function, text):
-    """All that can be done to a function of the text, in the order of the text."""
-    found = []
+def changes(function, code):
+    """All that can be done to a function of the code: (operator, statement or condition,
+    how it reads, how it reads afterwards)."""
     for piece in function.pieces:
         if piece.tokens and not _QUIET.fullmatch(piece.tokens[0].text):
+            begin, finish = piece.tokens[0].start, piece.tokens[-1].end
             for make in (_tokens, _negation, _deletion, _return, _jump):
-                found += make(piece, function, text)
-    return sorted(found, key=lambda it: (it.start, it.operator))
-
-
-def _between(piece, text):
-    return " ".join(text[piece.tokens[0].start:piece.tokens[-1].end].split())
+                for operator, start, end, new in make(piece, function, code):
+                    yield (operator, piece, source.one_line(code[begin:finish]),
+                           source.one_line(code[begin:start] + new + code[end:finish]))
 
 
 # --- operators and constants -------------------------------------------------
 
-def _tokens(piece, _function, _text):
+def _tokens(piece, _function, _code):
     if piece.kind == "case":
         return
-    for i in _code(piece):
+    for i in _computed(piece):
         token = piece.tokens[i]
         for name, table in (("comparison", _COMPARISONS), ("logic", _LOGIC),
                             ("arithmetic", _ARITHMETIC)):
             if token.text in table and (name != "arithmetic" or _is_binary(piece, i)):
-                new = table[token.text]
-                yield Change(name, token.start, token.end, new,
-                             f"'{token.text}' becomes '{new}'")
+                yield name, token.start, token.end, table[token.text]
         if not (piece.kind == "return" and len(piece.tokens) == 3):
             yield from _constant(token)
 
 
-def _code(piece):
+def _computed(piece):
     """The indices of tokens that are computed when the statement runs: all, but in a
     declaration only what stands behind '='; nothing in sizeof()."""
     is_static = piece.tokens[0].text == "static"
@@ -116,42 +102,37 @@ def _constant(token):
     for step in (1, -1):
         if value + step >= 0:
             new = (hex(value + step) if is_hex else str(value + step)) + match[2]
-            yield Change("constant", token.start, token.end, new,
-                         f"'{token.text}' becomes '{new}'")
+            yield "constant", token.start, token.end, new
 
 
 # --- statements --------------------------------------------------------------
 
-def _negation(piece, _function, text):
-    if piece.kind in ("if", "while") and piece.tokens:
+def _negation(piece, _function, code):
+    if piece.kind in ("if", "while"):
         start, end = piece.tokens[0].start, piece.tokens[-1].end
-        yield Change("negation", start, end, f"!({text[start:end]})",
-                     f"the condition of '{piece.kind} ({_between(piece, text)})' "
-                     "is negated")
+        yield "negation", start, end, f"!({code[start:end]})"
 
 
-def _deletion(piece, _function, text):
+def _deletion(piece, _function, _code):
     if piece.kind != "expression" or piece.tokens[-1].text != ";":
         return
-    words = [token.text for token in piece.tokens]
+    words = piece.words
     is_call = len(words) > 3 and words[1] == "(" and \
         re.fullmatch(r"[A-Za-z_]\w*", words[0])
     if is_call and _GIVES_BACK.fullmatch(words[0]):
         return
     if is_call or _ASSIGNMENTS & set(words):
-        yield Change("deletion", piece.tokens[0].start, piece.tokens[-1].end, ";",
-                     f"'{_between(piece, text)}' is deleted")
+        yield "deletion", piece.tokens[0].start, piece.tokens[-1].end, ";"
 
 
-def _return(piece, function, text):
+def _return(piece, function, code):
     if piece.kind != "return" or len(piece.tokens) < 3:
         return
     start, end = piece.tokens[1].start, piece.tokens[-2].end
-    old = text[start:end]
+    old = code[start:end]
     new = _other_value(old, function.returns)
     if new != old:
-        yield Change("return value", start, end, new,
-                     f"'{_between(piece, text)}' returns '{' '.join(new.split())}'")
+        yield "return value", start, end, new
 
 
 def _other_value(old, type_name):
@@ -162,7 +143,6 @@ def _other_value(old, type_name):
     return "1" if old == "0" else "0"
 
 
-def _jump(piece, _function, _text):
+def _jump(piece, _function, _code):
     if piece.kind in ("break", "continue"):
-        yield Change("jump", piece.tokens[0].start, piece.tokens[-1].end, ";",
-                     f"'{piece.kind};' is dropped")
+        yield "jump", piece.tokens[0].start, piece.tokens[-1].end, ";"

@@ -12,7 +12,7 @@ def print_head():
 
 
 def print_row(row):
-    what = row.killed_by or f"{row.file}, {row.function}(): {row.words}"
+    what = row.killed_by or f"{row.id} {row.words}"
     print(_FORMAT.format(row.mutant, row.status, f"{row.seconds:.1f}", what), flush=True)
     for failure in row.unsteady:
         print(f"{'':<21} failed only once, which does not count: {failure}", flush=True)

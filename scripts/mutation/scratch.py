@@ -8,7 +8,6 @@ so that make builds only what changed; the checkout itself is never touched.
 import contextlib
 import fcntl
 import filecmp
-import os
 import re
 import shutil
 import subprocess
@@ -77,17 +76,9 @@ class Scratch:
         return subprocess.run(["git", "-C", self.checkout, *arguments], check=True,
                               text=True, stdout=subprocess.PIPE).stdout
 
-    @contextlib.contextmanager
-    def mutated(self, patch):
-        """The copy with a patch, while it lasts. Gives whether the patch applies."""
-        done = subprocess.run(
-            ["git", "apply", patch.path.resolve()], cwd=self.source, text=True,
-            stderr=subprocess.PIPE, check=False,
-            env={**os.environ, "GIT_CEILING_DIRECTORIES": str(self.folder)})
-        try:
-            yield done.returncode == 0
-        finally:
-            self._copy(patch.file)
+    def read(self, name):
+        path = self.source / name
+        return path.read_text(encoding="utf-8") if path.exists() else ""
 
     @contextlib.contextmanager
     def written(self, name, text):

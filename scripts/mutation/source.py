@@ -2,18 +2,20 @@
 """C text: its functions, and what they consist of.
 
 This is no parser of C. It relies on clang-format's layout: a function's braces stand
-alone in the first column. Comments, strings and preprocessor lines are blanked first,
-so that offsets stay those of the file.
+alone in the first column. Comments and preprocessor lines are blanked first, so that
+offsets stay those of the file.
 """
 
 import dataclasses
 import re
 
+_STRING = r""" "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' """
 _HIDDEN = re.compile(
-    r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
-        | ^[ \t]*\#(?:\\\n|[^\n])*""", re.VERBOSE | re.DOTALL | re.MULTILINE)
+    _STRING + r"""| /\*.*?\*/ | //[^\n]* | ^[ \t]*\#(?:\\\n|[^\n])*""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE)
+_SPACE = re.compile(_STRING + r"| \s+", re.VERBOSE)
 _TOKEN = re.compile(
-    r"""[A-Za-z_]\w* | \.?\d(?:[eE][+-]|[\w.])*
+    _STRING + r"""| [A-Za-z_]\w* | \.?\d(?:[eE][+-]|[\w.])*
         | <<= | >>= | \.\.\. | -> | \+\+ | -- | << | >> | <= | >= | == | != | && | \|\|
         | [-+*/%&|^]= | \S""", re.VERBOSE)
 _OPEN, _CLOSE = "([{", ")]}"
@@ -37,18 +39,36 @@ class Piece:
     kind: str
     tokens: list
 
+    @property
+    def words(self):
+        return [token.text for token in self.tokens]
+
 
 @dataclasses.dataclass
 class Function:
     name: str
     returns: str
-    start: int
     pieces: list
 
 
 def blank(text):
     """The text with spaces for what is not code; lines and offsets stay."""
-    return _HIDDEN.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    return _HIDDEN.sub(lambda match: match[0] if match[0][0] in "\"'" else
+                       re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def one_line(code):
+    """Code with one space where there were some, or an end of line."""
+    return _SPACE.sub(lambda match: match[0] if match[0][0] in "\"'" else " ", code)
+
+
+def tokenize(code, start, end):
+    return [Token(it[0], it.start(), it.end())
+            for it in _TOKEN.finditer(code, start, end)]
+
+
+def words(code):
+    return _TOKEN.findall(code)
 
 
 def functions(text):
@@ -58,10 +78,8 @@ def functions(text):
         head = re.search(r"(?:^[^\n;{}]+\n)+\Z", code[:match.start()], re.MULTILINE)
         signature = head and re.match(r"(.*?)(\w+)\(", " ".join(head[0].split()))
         if signature:
-            tokens = [Token(it[0], it.start(), it.end())
-                      for it in _TOKEN.finditer(code, match.start(1), match.end(1))]
-            found.append(Function(signature[2], signature[1].strip(), match.start(),
-                                  pieces(tokens)))
+            found.append(Function(signature[2], signature[1].strip(),
+                                  pieces(tokenize(code, *match.span(1)))))
     return found
 
 

@@ -23,8 +23,8 @@ _BATCH = 4
 
 @dataclasses.dataclass
 class Row:
-    """One mutant's result; 'status' is killed, survived, stale (the patch does not
-    apply), broken (it does not compile) or doubtful (the test that failed does so without
+    """One mutant's result; 'status' is killed, survived, stale (its statement is
+    gone), broken (it does not compile) or doubtful (the test that failed does so without
     the mutant, too). 'cases' are those of the file that failed."""
 
     mutant: str
@@ -50,12 +50,12 @@ class Trial:
 
     # --- without a mutant -----------------------------------------------------
 
-    def measure(self, patches):
-        """Runs, without a mutant, all programs that can see one of the patches: how
+    def measure(self, mutants):
+        """Runs, without a mutant, all programs that can see one of these: how
         long they take, and which fail anyway. What is known from before is kept."""
         names = [it for it in self._scratch.words_of("TESTS") if not it.endswith(".py")]
         self._scratch.make_or_fail(*names)
-        files = {patch.file for patch in patches}
+        files = {mutant.file for mutant in mutants}
         known = self._read_known()
         self._programs = {name: known_for(self._scratch.build / name, known.get(name))
                           for name in names}
@@ -91,14 +91,15 @@ class Trial:
 
     # --- with one --------------------------------------------------------------
 
-    def run(self, patch, levels, all_files):
-        row = Row(patch.name, patch.id, patch.file, patch.function, patch.operator,
-                  patch.words)
+    def run(self, mutant, levels, all_files):
+        row = Row(mutant.name, mutant.id, mutant.file, mutant.function, mutant.operator,
+                  str(mutant))
         begin = time.monotonic()
-        with self._scratch.mutated(patch) as applies:
-            if not applies:
-                row.status = "stale"
-            else:
+        text = mutant.applied(self._scratch.read(mutant.file))
+        if text is None:
+            row.status = "stale"
+        else:
+            with self._scratch.written(mutant.file, text):
                 for level in levels:
                     if row.status == "survived":
                         getattr(self, f"_run_{level}")(row, all_files)
