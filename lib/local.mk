@@ -27,6 +27,7 @@ libtriad_la_SOURCES = \
 	lib/quantity.c lib/quantity.h \
 	lib/ring.h \
 	lib/search.h \
+	lib/sequence_lock.h \
 	lib/severity.c \
 	lib/syslog_line.c lib/syslog_line.h \
 	lib/task.c lib/task.h \

@@ -24,11 +24,11 @@ AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <string.h>]],
 CFLAGS=$saved_CFLAGS
 ])
 
-# It needs an optimizer, and hides from the address sanitizer what that looks at.
+# It needs an optimizer, and hides from sanitizers what they look at.
 AC_DEFUN([TRIAD_FORTIFY], [
 AS_CASE(["$CPPFLAGS $CFLAGS"], [*_FORTIFY_SOURCE*], [triad_fortify=no],
   [triad_fortify=yes])
-AS_IF([test "x$enable_sanitizers" = xyes], [triad_fortify=no])
+AS_IF([test "x$enable_sanitizers" != xno], [triad_fortify=no])
 saved_CFLAGS=$CFLAGS
 CFLAGS="$TRIAD_CFLAGS $CFLAGS"
 AC_COMPILE_IFELSE([AC_LANG_SOURCE([[

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/sequence_lock.h"
 #include "perfmgr/engine.h"
 
 #define SLAB_ROWS 1024u
@@ -15,12 +16,15 @@ struct slot {
 	uint32_t last, change;
 };
 
+/* What readers look at in rows and blocks is under the row's sequence lock
+ * (lib/sequence_lock.h), but for what never changes: next, attribute and n_slots.  Only the
+ * engine's thread looks at reporters and what they reported. */
 struct block {
 	struct block *next;
-	uint64_t read_us, interval_us;
-	uint32_t n_own_resets, n_others_resets;
 	uint64_t *
 		reported; /* each slot's base, as the reporter reported; NULL: all are 0 */
+	uint64_t read_us, interval_us;
+	uint32_t n_own_resets, n_others_resets;
 	uint32_t reporter; /* 0: it was read here */
 	uint8_t attribute;
 	uint8_t n_slots;
@@ -28,15 +32,19 @@ struct block {
 	struct slot slots[];
 };
 
+_Static_assert(
+	offsetof(struct block, read_us) % 8 == 0, "so is the block, by calloc()");
+_Static_assert(offsetof(struct block, slots) % 8 == 0, "so is the block, by calloc()");
+
 struct row {
-	atomic_uint sequence;    /* odd while the row or one of its blocks is written */
-	uint32_t zeros;          /* attributes without a block: they read as 0 */
-	uint64_t zeros_us;       /* when the last of them was read */
-	uint32_t zeros_reporter; /* who reported it; 0: it was read here */
+	atomic_uint sequence; /* odd while the row or one of its blocks is written */
+	uint32_t zeros;       /* attributes without a block: they read as 0 */
+	uint64_t zeros_us;    /* when the last of them was read */
 	uint64_t node_guid;
+	uint32_t zeros_reporter; /* who reported it; 0: it was read here */
 	_Atomic(struct block *) first;
 	uint8_t number;
-};
+} __attribute__((aligned(8)));
 
 struct triad_details {
 	_Atomic(struct row *) slabs[N_SLABS];
@@ -168,24 +176,23 @@ static struct block *make_block(struct triad_details *details, struct row *row,
 
 /* --- writing --- */
 
-static void write_begin(struct row *row)
-{
-	unsigned sequence = atomic_load_explicit(&row->sequence, memory_order_relaxed);
-
-	atomic_store_explicit(&row->sequence, sequence + 1, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-}
-
-static void write_end(struct row *row)
-{
-	unsigned sequence = atomic_load_explicit(&row->sequence, memory_order_relaxed);
-
-	atomic_store_explicit(&row->sequence, sequence + 1, memory_order_release);
-}
-
 static bool belongs_to(const struct row *row, const struct triad_details_port *port)
 {
-	return row->node_guid == port->node_guid && row->number == port->number;
+	return triad_shared_get(&row->node_guid) == port->node_guid &&
+		triad_shared_get(&row->number) == port->number;
+}
+
+static void set_resets(struct block *block, uint32_t n_own, uint32_t n_others)
+{
+	triad_shared_set(&block->n_own_resets, n_own);
+	triad_shared_set(&block->n_others_resets, n_others);
+}
+
+static void set_slot(struct slot *slot, uint64_t base, uint32_t last, uint32_t change)
+{
+	triad_shared_set(&slot->base, base);
+	triad_shared_set(&slot->last, last);
+	triad_shared_set(&slot->change, change);
 }
 
 /* Clears the row for a new port, or for its first one. */
@@ -193,15 +200,17 @@ static void begin_anew(struct row *row, const struct triad_details_port *port)
 {
 	struct block *block = atomic_load_explicit(&row->first, memory_order_relaxed);
 
-	row->node_guid = port->node_guid;
-	row->number = port->number;
-	row->zeros = 0;
+	triad_shared_set(&row->node_guid, port->node_guid);
+	triad_shared_set(&row->number, port->number);
+	triad_shared_set(&row->zeros, 0);
 	for (; block; block = block->next) {
-		block->was_read = false;
-		block->read_us = block->interval_us = 0;
-		block->n_own_resets = block->n_others_resets = 0;
+		triad_shared_set(&block->was_read, false);
+		triad_shared_set(&block->read_us, 0);
+		triad_shared_set(&block->interval_us, 0);
+		set_resets(block, 0, 0);
 		block->reporter = 0;
-		memset(block->slots, 0, block->n_slots * sizeof(block->slots[0]));
+		for (unsigned i = 0; i < block->n_slots; i++)
+			set_slot(&block->slots[i], 0, 0, 0);
 		if (block->reported)
 			memset(block->reported, 0,
 				block->n_slots * sizeof(*block->reported));
@@ -220,8 +229,8 @@ static bool is_zero(const uint32_t *raw, unsigned n_slots)
 static void note_zeros(
 	struct row *row, uint32_t bit, uint32_t reporter, uint64_t read_us)
 {
-	row->zeros |= bit;
-	row->zeros_us = read_us;
+	triad_shared_set(&row->zeros, row->zeros | bit);
+	triad_shared_set(&row->zeros_us, read_us);
 	row->zeros_reporter = reporter;
 }
 
@@ -239,12 +248,10 @@ static bool count(
 
 		if (raw < slot->last) {
 			went_back = true;
-			slot->base += slot->last;
-			slot->change = before + raw;
+			set_slot(slot, slot->base + slot->last, raw, before + raw);
 		} else {
-			slot->change = before + raw - slot->last;
+			set_slot(slot, slot->base, raw, before + raw - slot->last);
 		}
-		slot->last = raw;
 	}
 	return went_back;
 }
@@ -253,11 +260,13 @@ static void count_first(
 	struct block *block, const struct triad_detail_reading *reading, bool was_zero)
 {
 	for (unsigned i = 0; i < block->n_slots; i++) {
-		block->slots[i].last = reading->raw[i];
+		struct slot *slot = &block->slots[i];
+
 		/* After a reading of 0 this is growth; a first reading is not. */
-		block->slots[i].change = was_zero ? reading->raw[i] : 0;
+		set_slot(slot, slot->base, reading->raw[i],
+			was_zero ? reading->raw[i] : 0);
 	}
-	block->was_read = true;
+	triad_shared_set(&block->was_read, true);
 }
 
 /* Adds a reading that is not the first one of its block. */
@@ -269,9 +278,10 @@ static void count_on(struct block *block, const struct triad_detail_reading *rea
 	bool went_back = count(block, reading, goes_on);
 	uint64_t since_us = now_us > block->read_us ? now_us - block->read_us : 0;
 
-	block->n_own_resets += went_back && after_reset;
-	block->n_others_resets += went_back && !after_reset;
-	block->interval_us = goes_on ? block->interval_us + since_us : since_us;
+	set_resets(block, block->n_own_resets + (went_back && after_reset),
+		block->n_others_resets + (went_back && !after_reset));
+	triad_shared_set(&block->interval_us,
+		goes_on ? block->interval_us + since_us : since_us);
 }
 
 void triad_details_update(struct triad_details *details,
@@ -286,11 +296,11 @@ void triad_details_update(struct triad_details *details,
 	if (!row)
 		return;
 	atomic_fetch_or_explicit(&details->any, bit, memory_order_relaxed);
-	write_begin(row);
+	triad_sequence_write_begin(&row->sequence);
 	if (!belongs_to(row, port))
 		begin_anew(row, port);
 	was_zero = row->zeros & bit;
-	row->zeros &= ~bit;
+	triad_shared_set(&row->zeros, row->zeros & ~bit);
 	block = find_block(row, attribute);
 	if (!block && !zero)
 		block = make_block(details, row, attribute);
@@ -299,12 +309,12 @@ void triad_details_update(struct triad_details *details,
 			count_on(block, reading, after_reset, now_us);
 		else
 			count_first(block, reading, was_zero);
-		block->read_us = now_us;
+		triad_shared_set(&block->read_us, now_us);
 		block->reporter = 0;
 	} else if (zero) {
 		note_zeros(row, bit, 0, now_us);
 	}
-	write_end(row);
+	triad_sequence_write_end(&row->sequence);
 }
 
 /* --- reports of agents --- */
@@ -372,13 +382,12 @@ static void take_slots(struct block *block, const struct triad_details_report *r
 {
 	for (unsigned i = 0; i < block->n_slots; i++) {
 		struct slot *slot = &block->slots[i];
-		uint64_t before = slot->base + slot->last, grew;
+		uint64_t before = slot->base + slot->last, base, grew;
 
-		slot->base = new_base(block, report, i, is_same, was_zero);
-		slot->last = report->raw[i];
-		grew = block->was_read || was_zero ? slot->base + slot->last - before
-						   : 0;
-		slot->change = grew < UINT32_MAX ? (uint32_t)grew : UINT32_MAX;
+		base = new_base(block, report, i, is_same, was_zero);
+		grew = block->was_read || was_zero ? base + report->raw[i] - before : 0;
+		set_slot(slot, base, report->raw[i],
+			grew < UINT32_MAX ? (uint32_t)grew : UINT32_MAX);
 		if (block->reported)
 			block->reported[i] = report->base[i];
 	}
@@ -394,15 +403,15 @@ static bool take_block(struct triad_details *details, struct block *block,
 
 	if (is_stale(block, report, is_same) || !allocate_bases(details, block, report))
 		return false;
-	block->interval_us = block->was_read && report->read_us > block->read_us
-		? report->read_us - block->read_us
-		: 0;
+	triad_shared_set(&block->interval_us,
+		block->was_read && report->read_us > block->read_us
+			? report->read_us - block->read_us
+			: 0);
 	take_slots(block, report, is_same, was_zero);
-	block->was_read = true;
-	block->read_us = report->read_us;
+	triad_shared_set(&block->was_read, true);
+	triad_shared_set(&block->read_us, report->read_us);
 	block->reporter = reporter;
-	block->n_own_resets = report->n_own_resets;
-	block->n_others_resets = report->n_others_resets;
+	set_resets(block, report->n_own_resets, report->n_others_resets);
 	return true;
 }
 
@@ -421,7 +430,7 @@ bool triad_details_take(struct triad_details *details,
 	for (unsigned i = 0; i < n; i++)
 		zero &= !report->base[i];
 	atomic_fetch_or_explicit(&details->any, bit, memory_order_relaxed);
-	write_begin(row);
+	triad_sequence_write_begin(&row->sequence);
 	if (!belongs_to(row, port))
 		begin_anew(row, port);
 	was_zero = row->zeros & bit;
@@ -436,8 +445,8 @@ bool triad_details_take(struct triad_details *details,
 	else
 		is_taken = false;
 	if (block && is_taken)
-		row->zeros &= ~bit;
-	write_end(row);
+		triad_shared_set(&row->zeros, row->zeros & ~bit);
+	triad_sequence_write_end(&row->sequence);
 	return is_taken;
 }
 
@@ -449,30 +458,32 @@ void triad_details_zero(
 
 	if (!row || !belongs_to(row, port))
 		return;
-	write_begin(row);
+	triad_sequence_write_begin(&row->sequence);
 	block = atomic_load_explicit(&row->first, memory_order_relaxed);
 	for (; block; block = block->next)
 		for (unsigned i = 0; i < block->n_slots; i++)
-			block->slots[i].base = UINT64_C(0) - block->slots[i].last;
-	write_end(row);
+			triad_shared_set(&block->slots[i].base,
+				UINT64_C(0) - block->slots[i].last);
+	triad_sequence_write_end(&row->sequence);
 }
 
 /* --- reading --- */
 
 static void copy_block(const struct block *block, struct triad_detail_row *copy)
 {
-	copy->read_us = block->read_us;
-	copy->interval_us = block->interval_us;
-	copy->n_own_resets = block->n_own_resets;
-	copy->n_others_resets = block->n_others_resets;
+	copy->read_us = triad_shared_get(&block->read_us);
+	copy->interval_us = triad_shared_get(&block->interval_us);
+	copy->n_own_resets = triad_shared_get(&block->n_own_resets);
+	copy->n_others_resets = triad_shared_get(&block->n_others_resets);
 	for (unsigned i = 0; i < block->n_slots; i++) {
 		const struct slot *slot = &block->slots[i];
 		const struct triad_detail_field *field =
 			triad_detail_field(block->attribute, i);
+		uint32_t last = triad_shared_get(&slot->last);
 
-		copy->total[i] = slot->base + slot->last;
-		copy->change[i] = slot->change;
-		if (slot->last == triad_detail_max(field))
+		copy->total[i] = triad_shared_get(&slot->base) + last;
+		copy->change[i] = triad_shared_get(&slot->change);
+		if (last == triad_detail_max(field))
 			copy->saturated |= UINT64_C(1) << i;
 	}
 }
@@ -486,12 +497,12 @@ static bool copy_attribute(const struct row *row, const struct triad_details_por
 	memset(copy, 0, sizeof(*copy));
 	if (!belongs_to(row, port))
 		return false;
-	if (block && block->was_read) {
+	if (block && triad_shared_get(&block->was_read)) {
 		copy_block(block, copy);
 		return true;
 	}
-	copy->read_us = row->zeros_us;
-	return row->zeros & TRIAD_DETAIL_BIT(attribute);
+	copy->read_us = triad_shared_get(&row->zeros_us);
+	return triad_shared_get(&row->zeros) & TRIAD_DETAIL_BIT(attribute);
 }
 
 static bool describe_attribute(const struct row *row,
@@ -503,16 +514,16 @@ static bool describe_attribute(const struct row *row,
 	memset(report, 0, sizeof(*report));
 	if (!belongs_to(row, port))
 		return false;
-	if (!block || !block->was_read) {
-		report->read_us = row->zeros_us;
-		return row->zeros & TRIAD_DETAIL_BIT(attribute);
+	if (!block || !triad_shared_get(&block->was_read)) {
+		report->read_us = triad_shared_get(&row->zeros_us);
+		return triad_shared_get(&row->zeros) & TRIAD_DETAIL_BIT(attribute);
 	}
-	report->read_us = block->read_us;
-	report->n_own_resets = block->n_own_resets;
-	report->n_others_resets = block->n_others_resets;
+	report->read_us = triad_shared_get(&block->read_us);
+	report->n_own_resets = triad_shared_get(&block->n_own_resets);
+	report->n_others_resets = triad_shared_get(&block->n_others_resets);
 	for (unsigned i = 0; i < block->n_slots; i++) {
-		report->raw[i] = block->slots[i].last;
-		report->base[i] = block->slots[i].base;
+		report->raw[i] = triad_shared_get(&block->slots[i].last);
+		report->base[i] = triad_shared_get(&block->slots[i].base);
 	}
 	return true;
 }
@@ -521,28 +532,14 @@ static uint32_t known_of(const struct row *row, const struct triad_details_port 
 {
 	const struct block *block =
 		atomic_load_explicit(&((struct row *)row)->first, memory_order_acquire);
-	uint32_t known = row->zeros;
+	uint32_t known = triad_shared_get(&row->zeros);
 
 	if (!belongs_to(row, port))
 		return 0;
 	for (; block; block = block->next)
-		known |= block->was_read ? TRIAD_DETAIL_BIT(block->attribute) : 0;
+		if (triad_shared_get(&block->was_read))
+			known |= TRIAD_DETAIL_BIT(block->attribute);
 	return known;
-}
-
-/* The sequence before a copy; odd: the row is being written. */
-static unsigned read_begin(const struct row *row)
-{
-	return atomic_load_explicit(
-		&((struct row *)row)->sequence, memory_order_acquire);
-}
-
-static bool is_whole(const struct row *row, unsigned before)
-{
-	atomic_thread_fence(memory_order_acquire);
-	return before % 2 == 0 &&
-		atomic_load_explicit(
-			&((struct row *)row)->sequence, memory_order_relaxed) == before;
 }
 
 uint32_t triad_details_known(
@@ -555,9 +552,9 @@ uint32_t triad_details_known(
 	if (!row)
 		return 0;
 	do {
-		before = read_begin(row);
+		before = triad_sequence_read_begin(&row->sequence);
 		known = known_of(row, port);
-	} while (!is_whole(row, before));
+	} while (!triad_sequence_is_whole(&row->sequence, before));
 	return known;
 }
 
@@ -567,7 +564,8 @@ uint32_t triad_details_version(
 	const struct row *row = find_row(details, port->row);
 
 	/* Between two writes it is even, and 0 only before the first one. */
-	return row && belongs_to(row, port) ? read_begin(row) : 0;
+	return row && belongs_to(row, port) ? triad_sequence_read_begin(&row->sequence)
+					    : 0;
 }
 
 bool triad_details_read(const struct triad_details *details,
@@ -581,9 +579,9 @@ bool triad_details_read(const struct triad_details *details,
 	if (!row)
 		return false;
 	do {
-		before = read_begin(row);
+		before = triad_sequence_read_begin(&row->sequence);
 		is_known = copy_attribute(row, port, attribute, copy);
-	} while (!is_whole(row, before));
+	} while (!triad_sequence_is_whole(&row->sequence, before));
 	return is_known;
 }
 
@@ -598,8 +596,8 @@ bool triad_details_describe(const struct triad_details *details,
 	if (!row)
 		return false;
 	do {
-		before = read_begin(row);
+		before = triad_sequence_read_begin(&row->sequence);
 		is_known = describe_attribute(row, port, attribute, report);
-	} while (!is_whole(row, before));
+	} while (!triad_sequence_is_whole(&row->sequence, before));
 	return is_known;
 }

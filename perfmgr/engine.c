@@ -75,34 +75,19 @@ static uint64_t from_seconds(uint32_t seconds)
 static uint64_t last_of(const struct triad_row_hot *hot, unsigned counter)
 {
 	if (counter < TRIAD_N_SHORT)
-		return hot->short_last[counter];
+		return triad_shared_get(&hot->short_last[counter]);
 	if (counter == TRIAD_PORT_XMIT_WAIT)
-		return hot->wait_last;
-	return hot->wide_last[counter - TRIAD_FIRST_WIDE_COUNTER];
+		return triad_shared_get(&hot->wait_last);
+	return triad_shared_get(&hot->wide_last[counter - TRIAD_FIRST_WIDE_COUNTER]);
 }
 
 static uint64_t change_of(const struct triad_row_hot *hot, unsigned counter)
 {
 	if (counter < TRIAD_N_SHORT)
-		return hot->short_change[counter];
+		return triad_shared_get(&hot->short_change[counter]);
 	if (counter == TRIAD_PORT_XMIT_WAIT)
-		return hot->wait_change;
-	return hot->wide_change[counter - TRIAD_FIRST_WIDE_COUNTER];
-}
-
-static void set_last(
-	struct triad_row_hot *hot, unsigned counter, uint64_t raw, uint64_t change)
-{
-	if (counter < TRIAD_N_SHORT) {
-		hot->short_last[counter] = (uint16_t)raw;
-		hot->short_change[counter] = (uint16_t)change;
-	} else if (counter == TRIAD_PORT_XMIT_WAIT) {
-		hot->wait_last = (uint32_t)raw;
-		hot->wait_change = (uint32_t)change;
-	} else {
-		hot->wide_last[counter - TRIAD_FIRST_WIDE_COUNTER] = raw;
-		hot->wide_change[counter - TRIAD_FIRST_WIDE_COUNTER] = change;
-	}
+		return triad_shared_get(&hot->wait_change);
+	return triad_shared_get(&hot->wide_change[counter - TRIAD_FIRST_WIDE_COUNTER]);
 }
 
 /* --- reading --- */
@@ -110,64 +95,80 @@ static void set_last(
 static void unpack_head(const struct triad_row_hot *hot,
 	const struct triad_row_cold *cold, struct triad_engine_row *row)
 {
+	unsigned state = triad_shared_get(&hot->state);
+
 	*row = (struct triad_engine_row){
-		.node_guid = hot->node_guid,
-		.port = hot->port,
-		.has = hot->has,
-		.was_asked = hot->was_asked,
-		.answered = hot->answered,
-		.wide_behind = hot->wide_behind,
-		.others = {from_seconds(cold->others_reset_s), hot->n_others_resets},
-		.own = {from_seconds(cold->own_reset_s), hot->n_own_resets},
-		.zeroed_us = from_seconds(cold->zeroed_s),
+		.node_guid = triad_shared_get(&hot->node_guid),
+		.port = triad_shared_get(&hot->port),
+		.has = triad_shared_get(&hot->has),
+		.was_asked = state & TRIAD_ROW_WAS_ASKED,
+		.answered = state & TRIAD_ROW_ANSWERED,
+		.wide_behind = triad_shared_get(&hot->wide_behind),
+		.others = {from_seconds(triad_shared_get(&cold->others_reset_s)),
+			triad_shared_get(&hot->n_others_resets)},
+		.own = {from_seconds(triad_shared_get(&cold->own_reset_s)),
+			triad_shared_get(&hot->n_own_resets)},
+		.zeroed_us = from_seconds(triad_shared_get(&cold->zeroed_s)),
 	};
 	for (unsigned i = 0; i < TRIAD_READ_N_PARTS; i++) {
-		row->interval_us[i] = (uint64_t)hot->interval_us[i];
-		if (hot->read_us[i] > row->read_us)
-			row->read_us = hot->read_us[i];
+		uint64_t read_us = triad_shared_get(&hot->read_us[i]);
+
+		row->interval_us[i] =
+			(uint64_t)triad_shared_get_float(&hot->interval_us[i]);
+		if (read_us > row->read_us)
+			row->read_us = read_us;
 	}
 }
 
+static void unpack_counter(const struct triad_row_cold *cold, unsigned counter,
+	uint64_t last, uint64_t change, struct triad_engine_row *row)
+{
+	row->total[counter] = triad_shared_get(&cold->base[counter]) + last;
+	row->change[counter] = change;
+	if (counter < TRIAD_FIRST_WIDE_COUNTER && row->has & 1u << counter &&
+		last == triad_counter_max(counter))
+		row->saturated |= 1u << counter;
+}
+
+/* Readers do this for every port, so a loop for each width instead of last_of(). */
 static void unpack(const struct triad_row_hot *hot, const struct triad_row_cold *cold,
 	struct triad_engine_row *row)
 {
 	unpack_head(hot, cold, row);
-	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
-		row->total[i] = cold->base[i] + last_of(hot, i);
-		row->change[i] = change_of(hot, i);
-		if (i < TRIAD_FIRST_WIDE_COUNTER && hot->has & 1u << i &&
-			last_of(hot, i) == triad_counter_max(i))
-			row->saturated |= 1u << i;
-	}
+	for (unsigned i = 0; i < TRIAD_N_SHORT; i++)
+		unpack_counter(cold, i, triad_shared_get(&hot->short_last[i]),
+			triad_shared_get(&hot->short_change[i]), row);
+	unpack_counter(cold, TRIAD_PORT_XMIT_WAIT, triad_shared_get(&hot->wait_last),
+		triad_shared_get(&hot->wait_change), row);
+	for (unsigned i = 0; i < TRIAD_N_WIDE; i++)
+		unpack_counter(cold, TRIAD_FIRST_WIDE_COUNTER + i,
+			triad_shared_get(&hot->wide_last[i]),
+			triad_shared_get(&hot->wide_change[i]), row);
 }
 
 bool triad_engine_read(
 	const struct triad_engine *engine, uint32_t row, struct triad_engine_row *copy)
 {
-	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	const struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	const struct triad_row_cold *cold;
-	unsigned before, after;
+	unsigned before;
 
 	if (!hot)
 		return false;
 	cold = triad_rows_cold(&engine->rows, row);
-	/* The copy counts if the sequence was even before it, and is the same after
-	 * it. */
 	do {
-		before = atomic_load_explicit(&hot->sequence, memory_order_acquire);
+		before = triad_sequence_read_begin(&hot->sequence);
 		unpack(hot, cold, copy);
-		atomic_thread_fence(memory_order_acquire);
-		after = atomic_load_explicit(&hot->sequence, memory_order_relaxed);
-	} while (before != after || before % 2);
+	} while (!triad_sequence_is_whole(&hot->sequence, before));
 	return true;
 }
 
 bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 	uint64_t node_guid, uint8_t port, unsigned counter, uint64_t *total)
 {
-	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	const struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	const struct triad_row_cold *cold;
-	unsigned before, after;
+	unsigned before;
 	bool has;
 
 	if (!hot)
@@ -176,13 +177,12 @@ bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 	/* GUID and port are read under the same sequence: the row may be given to
 	 * another port meanwhile. */
 	do {
-		before = atomic_load_explicit(&hot->sequence, memory_order_acquire);
-		has = hot->node_guid == node_guid && hot->port == port &&
-			hot->has & 1u << counter;
-		*total = cold->base[counter] + last_of(hot, counter);
-		atomic_thread_fence(memory_order_acquire);
-		after = atomic_load_explicit(&hot->sequence, memory_order_relaxed);
-	} while (before != after || before % 2);
+		before = triad_sequence_read_begin(&hot->sequence);
+		has = triad_shared_get(&hot->node_guid) == node_guid &&
+			triad_shared_get(&hot->port) == port &&
+			triad_shared_get(&hot->has) & 1u << counter;
+		*total = triad_shared_get(&cold->base[counter]) + last_of(hot, counter);
+	} while (!triad_sequence_is_whole(&hot->sequence, before));
 	return has;
 }
 
@@ -279,8 +279,8 @@ static uint32_t count_on(struct triad_row_hot *hot,
 			continue;
 		back |= (uint32_t)(raw < last) << i;
 		if (raw >= last) {
-			hot->short_last[i] = raw;
-			hot->short_change[i] = (uint16_t)(raw - last);
+			triad_shared_set(&hot->short_last[i], raw);
+			triad_shared_set(&hot->short_change[i], raw - last);
 		}
 	}
 	for (unsigned i = TRIAD_N_SHORT; i < TRIAD_N_COUNTERS; i++) {
@@ -289,7 +289,8 @@ static uint32_t count_on(struct triad_row_hot *hot,
 		if (!(mask & 1u << i))
 			continue;
 		if (reading->raw[i] >= last)
-			set_last(hot, i, reading->raw[i], reading->raw[i] - last);
+			triad_row_set_last(
+				hot, i, reading->raw[i], reading->raw[i] - last);
 		else
 			back |= 1u << i;
 	}
@@ -324,9 +325,9 @@ static bool is_wrap(const struct triad_row_hot *hot,
 static void note_own_reset(
 	struct triad_row_hot *hot, struct triad_row_cold *cold, uint64_t now_us)
 {
-	cold->own_reset_s = to_seconds(now_us);
+	triad_shared_set(&cold->own_reset_s, to_seconds(now_us));
 	if (hot->n_own_resets < UINT16_MAX)
-		hot->n_own_resets++;
+		triad_shared_set(&hot->n_own_resets, hot->n_own_resets + 1);
 }
 
 static void note_reset(struct triad_row_hot *hot, struct triad_row_cold *cold,
@@ -340,9 +341,9 @@ static void note_reset(struct triad_row_hot *hot, struct triad_row_cold *cold,
 		note_own_reset(hot, cold, now_us);
 		return;
 	}
-	cold->others_reset_s = to_seconds(now_us);
+	triad_shared_set(&cold->others_reset_s, to_seconds(now_us));
 	if (hot->n_others_resets < UINT16_MAX)
-		hot->n_others_resets++;
+		triad_shared_set(&hot->n_others_resets, hot->n_others_resets + 1);
 }
 
 /* Logs a reset of each counter in 'back', before it is counted. */
@@ -373,8 +374,8 @@ static void count_back(struct triad_row_hot *hot, struct triad_row_cold *cold,
 
 		if (!(back & 1u << i))
 			continue;
-		cold->base[i] += passed;
-		set_last(hot, i, raw, raw + passed - last);
+		triad_shared_set(&cold->base[i], cold->base[i] + passed);
+		triad_row_set_last(hot, i, raw, raw + passed - last);
 	}
 }
 
@@ -387,8 +388,9 @@ static void count_first(struct triad_row_hot *hot, struct triad_row_cold *cold,
 			continue;
 		/* The other attribute may show another value.  The total stays. */
 		if (hot->has & 1u << i)
-			cold->base[i] += last_of(hot, i) - reading->raw[i];
-		set_last(hot, i, reading->raw[i], 0);
+			triad_shared_set(&cold->base[i],
+				cold->base[i] + last_of(hot, i) - reading->raw[i]);
+		triad_row_set_last(hot, i, reading->raw[i], 0);
 		if (i >= TRIAD_FIRST_WIDE_COUNTER) {
 			unsigned bit = 1u << (i - TRIAD_FIRST_WIDE_COUNTER);
 
@@ -397,16 +399,16 @@ static void count_first(struct triad_row_hot *hot, struct triad_row_cold *cold,
 						   : hot->from_extended & ~bit);
 		}
 	}
-	hot->has |= first;
+	triad_shared_set(&hot->has, hot->has | first);
 }
 
 static void note_read(struct triad_row_hot *hot, unsigned attribute, uint64_t now_us)
 {
 	uint64_t last_us = hot->read_us[attribute];
 
-	hot->interval_us[attribute] =
-		last_us && now_us > last_us ? (float)(now_us - last_us) : 0;
-	hot->read_us[attribute] = now_us;
+	triad_shared_set_float(&hot->interval_us[attribute],
+		last_us && now_us > last_us ? (float)(now_us - last_us) : 0);
+	triad_shared_set(&hot->read_us[attribute], now_us);
 }
 
 uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
@@ -419,7 +421,7 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 
 	if (!hot)
 		return 0;
-	triad_row_write_begin(hot);
+	triad_sequence_write_begin(&hot->sequence);
 	known = comparable(hot, reading->has, extended);
 	back = count_on(hot, reading, known);
 	/* A counter that did not go back was not reset: expect no reset of it. */
@@ -440,11 +442,11 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 		count_first(hot, triad_rows_cold(&engine->rows, row), reading,
 			reading->has & ~known, extended);
 	if (!extended && hot->wide_behind)
-		hot->wide_behind--;
+		triad_shared_set(&hot->wide_behind, hot->wide_behind - 1);
 	note_read(hot, extended ? TRIAD_READ_WIDE : TRIAD_READ_NARROW, now_us);
 	if (reading->has & 1u << TRIAD_PORT_XMIT_WAIT)
 		note_read(hot, TRIAD_READ_WAIT, now_us);
-	triad_row_write_end(hot);
+	triad_sequence_write_end(&hot->sequence);
 	return errors ? changed_counters(hot) & errors : 0;
 }
 
@@ -455,18 +457,19 @@ void triad_engine_confirm(
 
 	if (!hot)
 		return;
-	triad_row_write_begin(hot);
-	memset(hot->short_change, 0, sizeof(hot->short_change));
+	triad_sequence_write_begin(&hot->sequence);
+	for (unsigned i = 0; i < TRIAD_N_SHORT; i++)
+		triad_shared_set(&hot->short_change[i], 0);
 	if (wait_too) {
-		hot->wait_change = 0;
+		triad_shared_set(&hot->wait_change, 0);
 		note_read(hot, TRIAD_READ_WAIT, now_us);
 	}
 	/* The wide counters in PortCounters were last read before this interval.  The
 	 * next reading's change spans both intervals; that of the one after it is
 	 * right. */
-	hot->wide_behind = 2;
+	triad_shared_set(&hot->wide_behind, 2);
 	note_read(hot, TRIAD_READ_NARROW, now_us);
-	triad_row_write_end(hot);
+	triad_sequence_write_end(&hot->sequence);
 }
 
 /* --- resets --- */
@@ -491,7 +494,7 @@ void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 	if (!hot)
 		return;
 	cold = triad_rows_cold(&engine->rows, row);
-	triad_row_write_begin(hot);
+	triad_sequence_write_begin(&hot->sequence);
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		uint64_t raw = reading->raw[i], last = last_of(hot, i);
 		uint64_t change = change_of(hot, i) + raw;
@@ -506,12 +509,12 @@ void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 		log_resets(engine, hot, 1u << i, now_us);
 		if (i < TRIAD_N_SHORT && change > UINT16_MAX)
 			change = UINT16_MAX;
-		cold->base[i] += last;
-		set_last(hot, i, raw, change);
+		triad_shared_set(&cold->base[i], cold->base[i] + last);
+		triad_row_set_last(hot, i, raw, change);
 		hot->asked &= ~(1u << i);
 	}
 	note_own_reset(hot, cold, now_us);
-	triad_row_write_end(hot);
+	triad_sequence_write_end(&hot->sequence);
 }
 
 void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_us)
@@ -522,18 +525,24 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 	if (!hot)
 		return;
 	cold = triad_rows_cold(&engine->rows, row);
-	triad_row_write_begin(hot);
+	triad_sequence_write_begin(&hot->sequence);
 	/* total = base + last, modulo 2^64.  The hardware goes on as it is. */
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		cold->base[i] = 0 - last_of(hot, i);
-	cold->zeroed_s = to_seconds(now_us);
-	triad_row_write_end(hot);
+		triad_shared_set(&cold->base[i], 0 - last_of(hot, i));
+	triad_shared_set(&cold->zeroed_s, to_seconds(now_us));
+	triad_sequence_write_end(&hot->sequence);
 	triad_details_zero(engine->details,
 		&(struct triad_details_port){
 			.row = row, .number = hot->port, .node_guid = hot->node_guid});
 }
 
 /* --- reading --- */
+
+/* The state of a port that was asked. */
+static uint8_t state_of(bool answered)
+{
+	return TRIAD_ROW_WAS_ASKED | (answered ? TRIAD_ROW_ANSWERED : 0);
+}
 
 /* The change, limited to what the row's field of that counter can hold. */
 static uint64_t clamp_change(unsigned counter, uint64_t change)
@@ -556,7 +565,7 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	if (!hot)
 		return;
 	cold = triad_rows_cold(&engine->rows, row);
-	triad_row_write_begin(hot);
+	triad_sequence_write_begin(&hot->sequence);
 	for (uint32_t left = report->has; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
 		uint64_t before = cold->base[i] + last_of(hot, i);
@@ -565,24 +574,23 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 		/* As with a first reading, what came before is no change. */
 		if (!(hot->has & 1u << i))
 			change = 0;
-		cold->base[i] = report->base[i];
-		set_last(hot, i, report->raw[i], clamp_change(i, change));
+		triad_shared_set(&cold->base[i], report->base[i]);
+		triad_row_set_last(hot, i, report->raw[i], clamp_change(i, change));
 	}
-	hot->has = report->has;
+	triad_shared_set(&hot->has, report->has);
 	hot->from_extended = UINT8_MAX;
-	hot->wide_behind = 0;
-	hot->was_asked = true;
-	hot->answered = report->answered;
+	triad_shared_set(&hot->wide_behind, 0);
+	triad_shared_set(&hot->state, state_of(report->answered));
 	if (report->n_others_resets > hot->n_others_resets)
-		cold->others_reset_s = to_seconds(report->read_us);
+		triad_shared_set(&cold->others_reset_s, to_seconds(report->read_us));
 	if (report->n_own_resets > hot->n_own_resets)
-		cold->own_reset_s = to_seconds(report->read_us);
-	hot->n_others_resets = (uint16_t)report->n_others_resets;
-	hot->n_own_resets = (uint16_t)report->n_own_resets;
+		triad_shared_set(&cold->own_reset_s, to_seconds(report->read_us));
+	triad_shared_set(&hot->n_others_resets, report->n_others_resets);
+	triad_shared_set(&hot->n_own_resets, report->n_own_resets);
 	/* A report names no attribute, so each part gets its time. */
 	for (unsigned i = 0; i < TRIAD_READ_N_PARTS; i++)
 		note_read(hot, i, report->read_us);
-	triad_row_write_end(hot);
+	triad_sequence_write_end(&hot->sequence);
 }
 
 /* When the row's values were read.  A port that did not answer in full may have
@@ -598,7 +606,7 @@ static uint64_t when_read(const struct triad_row_hot *hot)
 		if (hot->read_us[i] && hot->read_us[i] < oldest_us)
 			oldest_us = hot->read_us[i];
 	}
-	return hot->answered || !newest_us ? newest_us : oldest_us;
+	return hot->state & TRIAD_ROW_ANSWERED || !newest_us ? newest_us : oldest_us;
 }
 
 bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
@@ -612,7 +620,7 @@ bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
 	cold = triad_rows_cold(&engine->rows, row);
 	*report = (struct triad_engine_report){
 		.has = hot->has,
-		.answered = hot->answered,
+		.answered = hot->state & TRIAD_ROW_ANSWERED,
 		.n_others_resets = hot->n_others_resets,
 		.n_own_resets = hot->n_own_resets,
 		.zeroed_s = cold->zeroed_s,
@@ -631,12 +639,11 @@ void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered)
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 
-	if (!hot || (hot->was_asked && hot->answered == answered))
+	if (!hot || hot->state == state_of(answered))
 		return;
-	triad_row_write_begin(hot);
-	hot->was_asked = true;
-	hot->answered = answered;
-	triad_row_write_end(hot);
+	triad_sequence_write_begin(&hot->sequence);
+	triad_shared_set(&hot->state, state_of(answered));
+	triad_sequence_write_end(&hot->sequence);
 }
 
 void triad_engine_prefetch(const struct triad_engine *engine, uint32_t row)

@@ -41,15 +41,16 @@ static uint32_t find_impossible(const struct triad_row_hot *hot,
 static void go_on_from(struct triad_row_hot *hot, struct triad_row_cold *cold,
 	const struct triad_pma_reading *reading, uint32_t impossible)
 {
-	triad_row_write_begin(hot);
+	triad_sequence_write_begin(&hot->sequence);
 	for (; impossible; impossible &= impossible - 1) {
 		unsigned i = (unsigned)__builtin_ctz(impossible);
 		uint64_t *last = &hot->wide_last[i - TRIAD_FIRST_WIDE_COUNTER];
 
-		cold->base[i] += *last - reading->raw[i];
-		*last = reading->raw[i];
+		triad_shared_set(
+			&cold->base[i], cold->base[i] + *last - reading->raw[i]);
+		triad_shared_set(last, reading->raw[i]);
 	}
-	triad_row_write_end(hot);
+	triad_sequence_write_end(&hot->sequence);
 }
 
 uint32_t triad_engine_mark_implausible(struct triad_engine *engine, uint32_t row,

@@ -93,9 +93,31 @@ static int compare(const struct merge *merge, uint32_t row, uint64_t guid, uint8
 	return (hot->port > port) - (hot->port < port);
 }
 
+/* Whether the row was free or is new, a reader may have its number. */
+static void clear(struct triad_row_hot *hot, struct triad_row_cold *cold)
+{
+	triad_shared_set(&hot->has, 0);
+	triad_shared_set(&hot->n_others_resets, 0);
+	triad_shared_set(&hot->n_own_resets, 0);
+	triad_shared_set(&hot->state, 0);
+	triad_shared_set(&hot->wide_behind, 0);
+	hot->absent_s = hot->asked = hot->from_extended = 0;
+	for (unsigned i = 0; i < TRIAD_READ_N_PARTS; i++) {
+		triad_shared_set(&hot->read_us[i], 0);
+		triad_shared_set_float(&hot->interval_us[i], 0);
+	}
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		triad_row_set_last(hot, i, 0, 0);
+		triad_shared_set(&cold->base[i], 0);
+	}
+	triad_shared_set(&cold->others_reset_s, 0);
+	triad_shared_set(&cold->own_reset_s, 0);
+	triad_shared_set(&cold->zeroed_s, 0);
+	cold->n_implausible_readings = 0;
+}
+
 static int add_new(struct merge *merge, uint64_t guid, uint8_t port, uint32_t *row)
 {
-	const size_t head = offsetof(struct triad_row_hot, has);
 	int error = allocate_row(merge->rows, row);
 	struct triad_row_hot *hot;
 
@@ -105,13 +127,11 @@ static int add_new(struct merge *merge, uint64_t guid, uint8_t port, uint32_t *r
 	hot = triad_rows_hot(merge->rows, *row);
 	if (!hot)
 		return 0; /* never: the row was given out */
-	triad_row_write_begin(hot);
-	/* Keep the sequence, which lies before 'head', so that readers notice. */
-	memset((char *)hot + head, 0, sizeof(*hot) - head);
-	memset(triad_rows_cold(merge->rows, *row), 0, sizeof(struct triad_row_cold));
-	hot->node_guid = guid;
-	hot->port = port;
-	triad_row_write_end(hot);
+	triad_sequence_write_begin(&hot->sequence);
+	clear(hot, triad_rows_cold(merge->rows, *row));
+	triad_shared_set(&hot->node_guid, guid);
+	triad_shared_set(&hot->port, port);
+	triad_sequence_write_end(&hot->sequence);
 	return 0;
 }
 
@@ -149,9 +169,9 @@ static void note_present(struct triad_row_hot *hot)
 	if (!hot->absent_s)
 		return;
 	hot->absent_s = 0;
-	triad_row_write_begin(hot);
-	hot->was_asked = false;
-	triad_row_write_end(hot);
+	triad_sequence_write_begin(&hot->sequence);
+	triad_shared_set(&hot->state, hot->state & ~TRIAD_ROW_WAS_ASKED);
+	triad_sequence_write_end(&hot->sequence);
 }
 
 /* Notes which rows are absent.  Frees those absent for too long, or all absent ones

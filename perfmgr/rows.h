@@ -13,16 +13,20 @@
  * The directory lists row numbers, sorted by (node GUID, port): of ports in the fabric,
  * and of ports that left it not long ago.
  *
+ * What readers look at is under the row's sequence lock (lib/sequence_lock.h).  Only the
+ * engine's thread looks at absent_s, next_free, from_extended, asked and
+ * n_implausible_readings.
+ *
  * Internal to the engine (engine.h), which says who may call when. */
 #ifndef TRIAD_PERFMGR_ROWS_H
 #define TRIAD_PERFMGR_ROWS_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "ib/counter.h"
+#include "lib/sequence_lock.h"
 #include "perfmgr/engine.h"
 #include "triad/fabric.h"
 
@@ -34,6 +38,10 @@
 #define TRIAD_N_WIDE (TRIAD_N_COUNTERS - TRIAD_FIRST_WIDE_COUNTER)
 
 _Static_assert(TRIAD_N_SHORT + 1 == TRIAD_FIRST_WIDE_COUNTER, "the table's order");
+
+/* Bits of a row's 'state'. */
+#define TRIAD_ROW_WAS_ASKED 1u /* since the port is in the fabric */
+#define TRIAD_ROW_ANSWERED 2u  /* the last time it was asked */
 
 struct triad_row_hot {
 	atomic_uint sequence; /* odd while the row is written */
@@ -47,7 +55,7 @@ struct triad_row_hot {
 	};
 	uint16_t n_others_resets, n_own_resets;
 	uint8_t port;
-	bool was_asked : 1, answered : 1;
+	uint8_t state;
 	uint8_t from_extended; /* bit i: wide counter i was last read from
 	                        * PortCountersExtended */
 	uint8_t wide_behind; /* readings of PortCounters until the interval is also that of
@@ -114,20 +122,22 @@ static inline struct triad_row_cold *triad_rows_cold(
 	return &slab->cold[row % TRIAD_SLAB_ROWS];
 }
 
-/* A reader whose copy falls between these two tries again. */
-static inline void triad_row_write_begin(struct triad_row_hot *hot)
+/* The counter's last raw value and its last change, however they are kept. */
+static inline void triad_row_set_last(
+	struct triad_row_hot *hot, unsigned counter, uint64_t raw, uint64_t change)
 {
-	unsigned sequence = atomic_load_explicit(&hot->sequence, memory_order_relaxed);
-
-	atomic_store_explicit(&hot->sequence, sequence + 1, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-}
-
-static inline void triad_row_write_end(struct triad_row_hot *hot)
-{
-	unsigned sequence = atomic_load_explicit(&hot->sequence, memory_order_relaxed);
-
-	atomic_store_explicit(&hot->sequence, sequence + 1, memory_order_release);
+	if (counter < TRIAD_N_SHORT) {
+		triad_shared_set(&hot->short_last[counter], raw);
+		triad_shared_set(&hot->short_change[counter], change);
+	} else if (counter == TRIAD_PORT_XMIT_WAIT) {
+		triad_shared_set(&hot->wait_last, raw);
+		triad_shared_set(&hot->wait_change, change);
+	} else {
+		triad_shared_set(
+			&hot->wide_last[counter - TRIAD_FIRST_WIDE_COUNTER], raw);
+		triad_shared_set(
+			&hot->wide_change[counter - TRIAD_FIRST_WIDE_COUNTER], change);
+	}
 }
 
 /* Gives each port of 'fabric' its row; see triad_engine_adopt(). */

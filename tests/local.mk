@@ -16,6 +16,9 @@ EXTRA_DIST += tests/compat
 # Small changes of the product that some test should notice; scripts/mutate tries them.
 EXTRA_DIST += tests/mutants
 
+# What the sanitizer of threads does not report.
+EXTRA_DIST += tests/threads.supp
+
 tests/unit/%.o tests/lab/%.o: private CFLAGS += $(TRIAD_TEST_CFLAGS)
 
 # libtool would take half of the time that building the tests takes.

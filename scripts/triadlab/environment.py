@@ -92,14 +92,17 @@ def find_labumad(builddir):
 
 
 def sanitizer(builddir):
-    """What a plugin of that build tree that has the address sanitizer needs loaded before
-    all others, as a list: opensm itself has no sanitizer.  Empty for any other."""
+    """What a plugin of that build tree that has a sanitizer, of addresses or of threads,
+    needs loaded before all others, as a list: opensm itself has none.  Empty for any
+    other."""
     plugin = find_plugin(builddir)
-    if not plugin or b"libasan.so" not in Path(plugin).read_bytes():
-        return []
-    found = subprocess.run(["gcc", "-print-file-name=libasan.so"], text=True, check=True,
-                           stdout=subprocess.PIPE)
-    return [found.stdout.strip()]
+    code = Path(plugin).read_bytes() if plugin else b""
+    for library in ("libasan.so", "libtsan.so"):
+        if library.encode() in code:
+            found = subprocess.run(["gcc", f"-print-file-name={library}"], text=True,
+                                   check=True, stdout=subprocess.PIPE)
+            return [found.stdout.strip()]
+    return []
 
 
 def plain(lab):

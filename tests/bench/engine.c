@@ -5,6 +5,8 @@
  *
  * ns_per_port     one reading of each attribute, every counter changed, the ports in a
  *                 random order (seed printed)
+ * read_ns_per_port
+ *                 a reader's copy of a port's row, the ports in that order
  * octets_per_port size of the engine
  * copy_ratio      that time over the time of memcpy of ports x octets_per_port
  * watch           the same for a sweep of a busy fabric and the evaluation after it:
@@ -109,6 +111,21 @@ static uint64_t sweep(struct bench *bench, bool all_errors, uint64_t now_us)
 	return triad_clock_now_us() - begun_us;
 }
 
+/* Returns the microseconds in which a reader copies all rows. */
+static uint64_t read_all(struct bench *bench)
+{
+	uint64_t begun_us = triad_clock_now_us(), sum = 0;
+	struct triad_engine_row row;
+
+	for (unsigned i = 0; i < bench->n_ports; i++) {
+		if (triad_engine_read(bench->engine, bench->order[i], &row))
+			sum += row.total[0];
+	}
+	if (!sum)
+		die("nothing was counted");
+	return triad_clock_now_us() - begun_us;
+}
+
 struct watched {
 	double ns_per_port, look_ns_per_port, octets_per_port;
 };
@@ -144,7 +161,8 @@ static void measure(struct bench *bench, bool as_json)
 	struct watched watched;
 	size_t octets = triad_engine_octets(bench->engine);
 	char *from = need(malloc(octets)), *to = need(malloc(octets));
-	uint64_t sweep_us = UINT64_MAX, copy_us = UINT64_MAX, seed = bench->seed;
+	uint64_t sweep_us = UINT64_MAX, copy_us = UINT64_MAX, read_us = UINT64_MAX,
+		 seed = bench->seed;
 
 	memset(from, 1, octets);
 	memset(to, 1, octets);
@@ -152,16 +170,20 @@ static void measure(struct bench *bench, bool as_json)
 	for (unsigned i = 1; i <= ROUNDS; i++) {
 		sweep_us = least(sweep_us, sweep(bench, true, i * 60 * TRIAD_US_PER_S));
 		copy_us = least(copy_us, copy(to, from, octets));
+		read_us = least(read_us, read_all(bench));
 	}
 	watched = measure_watch(bench);
 	printf(as_json ? "{\"ports\":%u,\"seed\":%" PRIu64 ",\"ns_per_port\":%.1f,"
-			 "\"octets_per_port\":%.1f,\"copy_ratio\":%.2f,\"watch\":{"
+			 "\"read_ns_per_port\":%.1f,\"octets_per_port\":%.1f,"
+			 "\"copy_ratio\":%.2f,\"watch\":{"
 			 "\"ns_per_port\":%.1f,\"look_ns_per_port\":%.1f,"
 			 "\"octets_per_port\":%.1f}}\n"
-		       : "%u ports (seed %" PRIu64 "): %.1f ns and %.1f octets a port, "
-			 "%.2f times a copy\nwatched: %.1f ns, of these %.1f after "
-			 "the sweep; %.1f octets more\n",
+		       : "%u ports (seed %" PRIu64 "): %.1f ns, to read %.1f ns, and "
+			 "%.1f octets a port, %.2f times a copy\n"
+			 "watched: %.1f ns, of these %.1f after the sweep; %.1f octets "
+			 "more\n",
 		bench->n_ports, seed, (double)sweep_us * 1000 / bench->n_ports,
+		(double)read_us * 1000 / bench->n_ports,
 		(double)octets / bench->n_ports,
 		(double)sweep_us / (double)(copy_us ? copy_us : 1), watched.ns_per_port,
 		watched.look_ns_per_port, watched.octets_per_port);

@@ -34,6 +34,7 @@ _RULES_S = 0.06
 # looks.
 _OWN_ASSERTION = "cl_qlist_insert_tail: Assertion `p_list_item->p_list != p_list'"
 _SUPPRESSIONS = Path(__file__).with_name("sanitizer.supp")
+_THREAD_SUPPRESSIONS = SRCDIR / "tests" / "threads.supp"
 _ACTIONS = {"kill": hosts.kill, "pause": hosts.pause, "resume": hosts.resume,
             "start": hosts.start, "partition": hosts.partition, "heal": hosts.heal,
             "link": hosts.link}
@@ -54,8 +55,8 @@ def _captured(options):
 
 @functools.cache
 def sanitizer():
-    """What programs of a build with the address sanitizer need loaded before all others,
-    as a list; empty for a plain build."""
+    """What programs of a build with the sanitizer of addresses or of threads need loaded
+    before all others, as a list; empty for a plain build."""
     return environment.sanitizer(BUILDDIR)
 
 
@@ -63,7 +64,9 @@ def sanitizer_options(folder):
     """Variables that have sanitizers write their reports into files of a folder."""
     # What opensm itself never frees is not ours to judge.
     options = f"detect_leaks=0:log_path={folder}/sanitizer"
+    threads = f"{options}:suppressions={_THREAD_SUPPRESSIONS}"
     return {"ASAN_OPTIONS": f"{options}:suppressions={_SUPPRESSIONS}",
+            "TSAN_OPTIONS": f"{threads}:second_deadlock_stack=1",
             "UBSAN_OPTIONS": f"print_stacktrace=1:{options}"}
 # Parts that configure leaves out where a library is missing, by its words for them.
 AGENT, COROSYNC, NATS, WEB = "IBNETDISC", "COROSYNC", "NATS", "WEB"
