@@ -41,6 +41,9 @@ struct triad_worker {
 	_Atomic(struct triad_console *) console; /* NULL: none yet */
 	pthread_t thread;
 	atomic_ulong sweeps_begun;
+	/* triad_clock_boot_us(): when the last heavy sweep began, and the last one of
+	 * those whose discovery has finished. */
+	atomic_uint_least64_t sweep_begun_us, discovery_begun_us;
 	atomic_ulong sweeps_of_fabric; /* 'sweeps_begun' before the last copy */
 	uint64_t snapshot_due_us;      /* UINT64_MAX: none */
 	bool is_up;                    /* the sweep that the snapshot is due for has
@@ -115,6 +118,12 @@ void triad_worker_set_console(
 void triad_worker_note_sweep(struct triad_worker *worker)
 {
 	atomic_fetch_add(&worker->sweeps_begun, 1);
+	atomic_store(&worker->sweep_begun_us, triad_clock_boot_us());
+}
+
+void triad_worker_note_discovered(struct triad_worker *worker)
+{
+	atomic_store(&worker->discovery_begun_us, atomic_load(&worker->sweep_begun_us));
 }
 
 bool triad_worker_is_current(struct triad_worker *worker, uint64_t generation)
@@ -187,13 +196,16 @@ static void fail(struct triad_worker *worker, int error)
 static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	struct triad_fabric **fabric)
 {
-	/* Read both before the copy, so that a change during the copy counts as
+	/* Read all before the copy, so that a change during the copy counts as
 	 * later. */
+	uint64_t begun_us = atomic_load(&worker->discovery_begun_us);
 	struct triad_qos_moment before = triad_qos_now(worker->qos);
 	uint32_t n_aliases = triad_osm_lookup_n_aliases(worker->osm);
 	int error = triad_snapshot_take(
 		worker->osm, worker->fabric, &worker->sweeps_begun, fabric);
 
+	if (!error)
+		(*fabric)->begun_us = begun_us;
 	if (!error && (*fabric)->consistent && worker->sm == TRIAD_SM_MASTER) {
 		triad_qos_set_fabric(worker->qos, *fabric, &before, phase);
 		worker->n_aliases = n_aliases;

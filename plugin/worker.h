@@ -60,8 +60,10 @@ void triad_worker_configure(struct triad_worker *worker, const struct triad_conf
 void triad_worker_set_console(
 	struct triad_worker *worker, struct triad_console *console);
 
-/* From report(): never blocks. */
+/* From report(), when a heavy sweep begins, and when its discovery has finished: never
+ * block. */
 void triad_worker_note_sweep(struct triad_worker *worker);
+void triad_worker_note_discovered(struct triad_worker *worker);
 
 struct triad_worker_status triad_worker_status(struct triad_worker *worker);
 

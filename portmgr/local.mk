@@ -67,6 +67,7 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/plan/guard.c portmgr/plan/guard.h \
 	portmgr/plan/guard_parts.h \
 	portmgr/plan/guard_walk.c \
+	portmgr/plan/last_act.h \
 	portmgr/plan/plan.c portmgr/plan/plan.h \
 	portmgr/plan/plan_parts.h \
 	portmgr/plan/plan_text.c \

@@ -98,7 +98,7 @@ uint64_t triad_routes_hash(const struct triad_fabric *fabric)
 	}
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct triad_fabric_port *port = &fabric->ports[i];
-		bool is_down = port->state == TRIAD_PORT_DOWN || port->is_held;
+		bool is_down = !triad_fabric_port_passes_data(port);
 
 		hash = triad_hash_word(hash, port->guid);
 		hash = triad_hash_word(hash,

@@ -11,8 +11,8 @@ static uint32_t live_remote(const struct triad_fabric *fabric, uint32_t port)
 	uint32_t far = fabric->ports[port].remote;
 
 	return far != TRIAD_FABRIC_NONE &&
-			triad_fabric_port_is_up(&fabric->ports[port]) &&
-			triad_fabric_port_is_up(&fabric->ports[far])
+			triad_fabric_port_passes_data(&fabric->ports[port]) &&
+			triad_fabric_port_passes_data(&fabric->ports[far])
 		? far
 		: TRIAD_FABRIC_NONE;
 }

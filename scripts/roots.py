@@ -107,11 +107,13 @@ class Root:
             done = subprocess.run(
                 ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--ipc",
                  "--propagation", "private", "sh", "-c", _ENTER, self.folder,
-                 self._packages or "", "/bin/sh", "-ec", command],
+                 self._packages or "", "/bin/sh", "-exc", command],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False, env=login)
         text = self.log.read_bytes()[begin:].decode(errors="replace")
         if check and done.returncode:
-            raise RootError(f"'{command.strip().splitlines()[-1]}' ended with "
+            # The shell prints each command before it begins.
+            last = [line for line in text.splitlines() if line.startswith("+ ")][-1:]
+            raise RootError(f"'{last[0][2:] if last else command}' ended with "
                             f"{done.returncode}; see {self.log}")
         return subprocess.CompletedProcess(command, done.returncode, text)
 

@@ -114,12 +114,19 @@ struct triad_fabric_port {
 	struct triad_fabric_slice vlarb;
 };
 
-/* Whether packets may pass the port.  Until its next sweep OpenSM shows the state that
- * a port had before it was disabled. */
-static inline bool triad_fabric_port_is_up(const struct triad_fabric_port *port)
+/* Whether SMPs pass the port: they need its link and no more, so they pass one that is
+ * held.  Until its next sweep OpenSM shows the state that a port had before it was
+ * disabled. */
+static inline bool triad_fabric_port_passes_smps(const struct triad_fabric_port *port)
 {
-	return port->state != TRIAD_PORT_DOWN && !port->is_held &&
+	return port->state != TRIAD_PORT_DOWN &&
 		port->phys_state != TRIAD_PHYS_DISABLED;
+}
+
+/* Whether data passes the port, or will when the SM has activated it. */
+static inline bool triad_fabric_port_passes_data(const struct triad_fabric_port *port)
+{
+	return triad_fabric_port_passes_smps(port) && !port->is_held;
 }
 
 /* SL 2i is the high nibble of octet i. */
@@ -197,6 +204,9 @@ struct triad_fabric_qos {
 struct triad_fabric {
 	uint64_t generation; /* counts snapshots, from 1 */
 	uint64_t taken_us;
+	/* When the SM began to read what is in it (triad_clock_boot_us()); 0: not known,
+	 * so that nothing acts on it (portmgr/plan/last_act.h). */
+	uint64_t begun_us;
 	uint64_t lock_us; /* longest time that the snapshot held the SM's lock */
 	uint64_t sm_port_guid;
 	uint32_t sm_port; /* index in 'ports', or TRIAD_FABRIC_NONE */

@@ -66,6 +66,8 @@ static bool journal_news(struct triad_ports *ports)
 			ports->records.replica, &ports->records.unwritten)) {
 		ports->records.has_unwritten = true;
 		ports->must_plan = true;
+		if (triad_last_act_is_by(&ports->records.unwritten))
+			triad_last_act_note(&ports->acts.last, triad_clock_boot_us());
 		if (ports_journal(ports, &ports->records.unwritten))
 			return false;
 		ports->records.has_unwritten = false;

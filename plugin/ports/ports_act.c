@@ -10,6 +10,9 @@
 
 #define SMP_TIMEOUT_MS 200u
 #define N_TRIES 3u
+/* When to request a sweep again that was not through.  In a large fabric with errors
+ * one takes some seconds. */
+#define VIEW_AGAIN_US (10 * TRIAD_US_PER_S)
 
 _Static_assert(sizeof(ib_port_info_t) == TRIAD_SMP_DATA_SIZE, "PortInfo fills an SMP");
 
@@ -126,6 +129,7 @@ static int send_set(struct action *action, unsigned desired)
 		action->is_sent = true;
 		error = ports_ask(ports, &action->route, &request, (uint8_t *)&info,
 			&action->status);
+		triad_last_act_note(&ports->acts.last, triad_clock_boot_us());
 	}
 	if (!error)
 		action->info = info;
@@ -443,6 +447,21 @@ static void report_stop(struct triad_ports *ports)
 	ports->acts.was_stopped = status.is_stopped;
 }
 
+/* Requests the sweep that shows the last act; the plan of what it finds is carried
+ * out. */
+static uint64_t wait_for_view(struct triad_ports *ports, uint64_t now_us)
+{
+	struct ports_acts *acts = &ports->acts;
+
+	if (acts->asked_for_us != acts->last.at_us ||
+		now_us > acts->asked_at_us + VIEW_AGAIN_US) {
+		acts->asked_for_us = acts->last.at_us;
+		acts->asked_at_us = now_us;
+		ports_ask_for_sweep(ports);
+	}
+	return UINT64_MAX;
+}
+
 uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 {
 	const struct triad_agenda_entry *entry;
@@ -455,6 +474,8 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 	triad_agenda_hold_tests(ports->agenda, !ports_has_room_for_test(ports));
 	if (!ports_is_ending(ports) && ports_may_act(ports))
 		kind = triad_agenda_next(ports->agenda, now_us, &entry, &until_us);
+	if (kind != TRIAD_AGENDA_WAIT && !ports->plan_may_act)
+		return wait_for_view(ports, now_us);
 	if (kind != TRIAD_AGENDA_WAIT)
 		return act_on(ports, entry, kind, now_us);
 	/* Ask for one sweep after all actions of this plan, when nothing more is

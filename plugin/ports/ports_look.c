@@ -53,7 +53,8 @@ static struct triad_hold_port hold_port(
 	return port;
 }
 
-/* A guard stops the port's test, so the port is not held either. */
+/* A port whose link is the only way to something is not held, whether the guard stops
+ * its test or, when it has failed, that it is disabled. */
 static bool is_guarded(
 	const struct triad_ports *ports, uint64_t node_guid, uint8_t number)
 {
@@ -62,8 +63,7 @@ static bool is_guarded(
 
 	if (item && item->kind == TRIAD_PLAN_NOTE)
 		return item->note == TRIAD_NOTE_ENGINE;
-	return item && item->kind == TRIAD_PLAN_TEST && item->guard &&
-		!item->is_overridden;
+	return item && !triad_plan_is_open(item);
 }
 
 /* Before the first sweep only rows by GUID can be listed; rows by name need a
@@ -261,6 +261,7 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 		return;
 	triad_plan_free(ports->plan);
 	ports->plan = plan;
+	ports->plan_may_act = triad_last_act_is_seen(&ports->acts.last, ports->fabric);
 	ports->plan_us = triad_clock_now_us() - begun_us;
 	triad_overrides_keep_used(&ports->overrides, plan);
 	/* If memory is short, the agenda keeps its entries; act_on() skips those that

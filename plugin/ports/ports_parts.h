@@ -31,6 +31,7 @@
 #include "plugin/ports/source.h"
 #include "portmgr/cluster/cluster.h"
 #include "portmgr/history/journal.h"
+#include "portmgr/plan/last_act.h"
 #include "portmgr/plan/overrides.h"
 #include "triad/clock.h"
 
@@ -113,6 +114,9 @@ struct ports_sms {
 /* What was done in steps. */
 struct ports_acts {
 	bool wants_sweep; /* something changed that a sweep will show */
+	struct triad_last_act last;
+	/* The last act for which a sweep was requested that shows it, and when. */
+	uint64_t asked_for_us, asked_at_us;
 	bool was_stopped; /* the agenda was stopped at the last check */
 	uint64_t n_sets, n_set_failed, n_unpermitted;
 };
@@ -145,6 +149,7 @@ struct triad_ports {
 	struct triad_agenda *agenda;
 	uint64_t plan_us; /* how long the plan took */
 	bool must_plan;
+	bool plan_may_act; /* it was made on a view that shows the last act */
 	struct triad_smp *smp;
 	struct triad_hold *hold;
 	uint64_t reported_generation; /* whose misplaced rows were reported */

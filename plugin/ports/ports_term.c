@@ -105,10 +105,12 @@ void ports_look_at_permission(struct triad_ports *ports)
 		return;
 	/* Count members' confirmations only from now on: before, the last holder of the
 	 * lease may have written records that this SM lacks. */
-	if (!term->number)
+	if (!term->number) {
 		*term = (struct ports_term){.number = permission.term,
 			.by_hand_view = permission.by_hand_view,
 			.since_us = triad_clock_boot_us()};
+		triad_last_act_note(&ports->acts.last, term->since_us);
+	}
 	if (term->is_synced || !ports_is_agreed(ports, term->since_us))
 		return;
 	triad_history_newest(ports->records.history, &newest_term, &newest);

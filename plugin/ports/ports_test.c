@@ -166,6 +166,26 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 
 /* --- after each sweep --- */
 
+/* Whether a guard stops the test that has begun: meanwhile other links went down.
+ * The port is held no longer then (ports_look.c). */
+static bool is_stopped(const struct triad_ports *ports, const struct ports_test *test)
+{
+	const struct triad_plan_item *item =
+		triad_plan_find(ports->plan, test->node_guid, test->number);
+	char lost[256];
+
+	if (!item || item->kind != TRIAD_PLAN_TEST || triad_plan_is_open(item))
+		return false;
+	triad_plan_describe_lost(ports->fabric, &item->lost, 2, lost, sizeof(lost));
+	triad_log_write(ports->log, TRIAD_LOG_WARNING,
+		"ports: %s (0x%016" PRIx64
+		") port %u: its test is stopped, and the port released: its link has "
+		"become the only way to %s",
+		ports_node_name(ports, test->node_guid), test->node_guid, test->number,
+		lost);
+	return true;
+}
+
 void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 {
 	uint32_t i = 0;
@@ -180,9 +200,11 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 			? NULL
 			: &ports->source.expected->ports[place];
 
-		/* The port is gone, or the operator no longer wants it tested.  The
-		 * last test takes its place in the list, so 'i' stays. */
-		if (!row || row->state != TRIAD_EXPECTED_TEST) {
+		/* The port is gone, the operator no longer wants it tested, or its
+		 * link has become the only way to something.  The last test takes its
+		 * place in the list, so 'i' stays. */
+		if (!row || row->state != TRIAD_EXPECTED_TEST ||
+			is_stopped(ports, test)) {
 			remove_test(&ports->tests, i);
 			continue;
 		}
@@ -193,6 +215,27 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 
 /* --- requests of tests --- */
 
+/* Whether the switch answers an SMP.  The SM's way to it may have died since the last
+ * sweep. */
+static bool answers(
+	struct triad_ports *ports, const struct ports_test *test, unsigned n_tries)
+{
+	const struct triad_smp_request request = {
+		.attribute = TRIAD_SMP_NODE_INFO, .timeout_ms = SMP_TIMEOUT_MS};
+	uint8_t data[TRIAD_SMP_DATA_SIZE];
+	struct triad_smp_route route;
+	uint16_t status;
+
+	for (unsigned i = 0; i < n_tries; i++) {
+		memset(data, 0, sizeof(data));
+		if (!ports_find_route(ports, test->node_guid, test->number, &route) &&
+			!ports_ask(ports, &route, &request, data, &status))
+			return true;
+	}
+	return false;
+}
+
+/* An SMP that is lost counts against the link only if the switch before it answers. */
 static void send_smp(struct triad_ports *ports, struct ports_test *test)
 {
 	const struct triad_smp_request request = {
@@ -207,6 +250,10 @@ static void send_smp(struct triad_ports *ports, struct ports_test *test)
 		error = triad_smp_add_hop(&route, test->number);
 	if (!error)
 		error = ports_ask(ports, &route, &request, data, &status);
+	if (error && !answers(ports, test, 2)) {
+		triad_port_test_unknown(&test->test, triad_clock_boot_us());
+		return;
+	}
 	triad_fabric_clean_name(name, (const char *)data);
 	triad_port_test_smp(&test->test, error ? NULL : name, triad_clock_boot_us());
 }

@@ -42,9 +42,9 @@ static int allocate(struct triad_guard *guard, uint32_t n_sm_guids)
 		!guard->links || !guard->link_of || !guard->distance || !guard->stack ||
 		!guard->next)
 		return ENOMEM;
-	if (allocate_view(&guard->views[0], n_nodes, GUARD_UP))
+	if (allocate_view(&guard->views[0], n_nodes, GUARD_SMPS))
 		return ENOMEM;
-	return allocate_view(&guard->views[1], n_nodes, GUARD_TRAFFIC);
+	return allocate_view(&guard->views[1], n_nodes, GUARD_DATA);
 }
 
 int triad_guard_new(const struct triad_fabric *fabric, const uint64_t *sm_guids,
@@ -246,9 +246,9 @@ static enum triad_guard_verdict judge_view(struct triad_guard *guard,
 enum triad_guard_verdict triad_guard_judge(struct triad_guard *guard, uint32_t port,
 	uint32_t spared, struct triad_guard_lost *lost)
 {
-	enum triad_guard_verdict verdict, in_traffic;
+	enum triad_guard_verdict verdict, in_data;
 	uint32_t far = guard_far_of(guard, port);
-	struct triad_guard_lost without_traffic = {0};
+	struct triad_guard_lost without_data = {0};
 
 	*lost = (struct triad_guard_lost){0};
 	if (guard->own == NONE)
@@ -261,13 +261,12 @@ enum triad_guard_verdict triad_guard_judge(struct triad_guard *guard, uint32_t p
 	/* The link is free only in both views.  Otherwise return the worse verdict: one
 	 * that cuts off an SM, then the one that loses more nodes. */
 	verdict = judge_view(guard, &guard->views[0], port, spared, lost);
-	in_traffic =
-		judge_view(guard, &guard->views[1], port, spared, &without_traffic);
-	if (in_traffic == TRIAD_GUARD_FREE || verdict == TRIAD_GUARD_SM_PATH ||
-		(verdict == in_traffic && lost->n >= without_traffic.n))
+	in_data = judge_view(guard, &guard->views[1], port, spared, &without_data);
+	if (in_data == TRIAD_GUARD_FREE || verdict == TRIAD_GUARD_SM_PATH ||
+		(verdict == in_data && lost->n >= without_data.n))
 		return verdict;
-	*lost = without_traffic;
-	return in_traffic;
+	*lost = without_data;
+	return in_data;
 }
 
 void triad_guard_remove(struct triad_guard *guard, uint32_t port)

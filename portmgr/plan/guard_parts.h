@@ -12,9 +12,9 @@
 
 #define NONE TRIAD_FABRIC_NONE
 
-/* What a port's link can carry: SMPs, traffic. */
-#define GUARD_UP 1u
-#define GUARD_TRAFFIC 2u
+/* What passes a port's link.  A link that is held passes SMPs alone. */
+#define GUARD_SMPS 1u
+#define GUARD_DATA 2u
 
 /* A link from a switch to another one. */
 struct guard_link {
@@ -25,7 +25,7 @@ struct guard_link {
 /* The tree of a depth-first walk.  A switch's subtree has the switches entered from its
  * own 'enter' on and before its 'leave'. */
 struct guard_view {
-	unsigned need; /* GUARD_UP, GUARD_TRAFFIC */
+	unsigned need; /* GUARD_SMPS, GUARD_DATA */
 	bool is_stale; /* links were removed since the walk */
 	/* For each switch: its number in the order of entering (NONE: not reached), the
 	 * first number after its subtree, the earliest switch that a link of its

@@ -12,11 +12,11 @@ static unsigned judge_link(const struct triad_fabric *fabric, uint32_t port)
 	if (near->remote == NONE)
 		return 0;
 	far = &fabric->ports[near->remote];
-	if (!triad_fabric_port_is_up(near) || !triad_fabric_port_is_up(far))
+	if (!triad_fabric_port_passes_smps(near) || !triad_fabric_port_passes_smps(far))
 		return 0;
 	return near->state >= TRIAD_PORT_ARMED && far->state >= TRIAD_PORT_ARMED
-		? GUARD_UP | GUARD_TRAFFIC
-		: GUARD_UP;
+		? GUARD_SMPS | GUARD_DATA
+		: GUARD_SMPS;
 }
 
 static void add_links(struct triad_guard *guard, uint32_t at, uint32_t *n_links)

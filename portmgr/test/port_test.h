@@ -98,6 +98,7 @@ struct triad_port_test {
 	bool is_stale;     /* the awaited result was requested before the restart */
 	bool is_timed_out; /* why it failed */
 	enum triad_test_request awaited; /* without a result yet; WAIT: none */
+	uint64_t resume_us; /* nothing is requested before: a result was not known */
 	char name[65];  /* NodeDescription received last, cleaned; "": none */
 	char text[200]; /* the verdict, or what it waits for; for people */
 };
@@ -119,6 +120,10 @@ void triad_port_test_far(
 	struct triad_port_test *test, uint64_t n_errors, uint64_t now_us);
 void triad_port_test_pong(
 	struct triad_port_test *test, bool is_answered, uint64_t now_us);
+
+/* The result of the SMP can't be known, for a reason that is not the port's.  What is not
+ * known is neither good nor bad: it is requested again, until the timer ends the test. */
+void triad_port_test_unknown(struct triad_port_test *test, uint64_t now_us);
 
 /* --- what to do --- */
 

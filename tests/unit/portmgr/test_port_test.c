@@ -367,8 +367,6 @@ static const struct {
 } counted[] = {
 	{10, 15, true, "SMP"},
 	{10, 16, false, "near end counted 6 errors, at most 5"},
-	{UINT64_MAX, 0, false, "could not be read"},
-	{10, UINT64_MAX, false, "could not be read"},
 	{10, 5, true, "SMP"}, /* another tool reset the counters */
 	{10, 6, false, "counted 6 errors"},
 };
@@ -379,16 +377,60 @@ START_TEST(test_quality_near_counters_are_compared)
 	look(as_expected);
 	ck_assert_int_eq(request(), TRIAD_TEST_READ_NEAR);
 	triad_port_test_near(&test, counted[_i].before, now_us);
-	if (counted[_i].before != UINT64_MAX) {
-		ck_assert_int_eq(answer_smps("host"), TRIAD_TEST_READ_NEAR);
-		triad_port_test_near(&test, counted[_i].after, now_us);
-	}
+	ck_assert_int_eq(answer_smps("host"), TRIAD_TEST_READ_NEAR);
+	triad_port_test_near(&test, counted[_i].after, now_us);
 	if (counted[_i].is_good) {
 		check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_ADMISSION);
 		return;
 	}
 	check_state(TRIAD_TEST_FAILED, TRIAD_TEST_QUALITY);
 	check_text(counted[_i].text, "quality: ");
+}
+END_TEST
+
+/* Counters that can't be read, at first or in the end, are read again. */
+START_TEST(test_quality_counters_not_read_are_read_again)
+{
+	begin(ONLY(TRIAD_TEST_QUALITY));
+	look(as_expected);
+	ck_assert_int_eq(request(), TRIAD_TEST_READ_NEAR);
+	if (_i) {
+		triad_port_test_near(&test, 10, now_us);
+		ck_assert_int_eq(answer_smps("host"), TRIAD_TEST_READ_NEAR);
+	}
+	triad_port_test_near(&test, UINT64_MAX, now_us);
+	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_QUALITY);
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
+	ck_assert_int_eq(next_request(), TRIAD_TEST_READ_NEAR);
+	triad_port_test_near(&test, 12, now_us);
+	check_state(TRIAD_TEST_RUNNING, _i ? TRIAD_TEST_ADMISSION : TRIAD_TEST_QUALITY);
+}
+END_TEST
+
+START_TEST(test_quality_counters_never_read_fail_by_the_timer)
+{
+	begin(ONLY(TRIAD_TEST_QUALITY));
+	look(as_expected);
+	for (; test.state == TRIAD_TEST_RUNNING; now_us += TRIAD_US_PER_S / 4)
+		if (request() == TRIAD_TEST_READ_NEAR)
+			triad_port_test_near(&test, UINT64_MAX, now_us);
+	ck_assert_uint_ge(now_us, BEGIN_US + usual.timeout_us);
+	check_state(TRIAD_TEST_FAILED, TRIAD_TEST_QUALITY);
+	check_text("near", "could not be read");
+}
+END_TEST
+
+START_TEST(test_quality_smp_of_unknown_result_counts_neither_way)
+{
+	begin(ALL);
+	begin_quality();
+	ck_assert_int_eq(request(), TRIAD_TEST_SEND_SMP);
+	triad_port_test_unknown(&test, now_us);
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
+	ck_assert_int_eq(next_request(), TRIAD_TEST_SEND_SMP);
+	triad_port_test_smp(&test, "host-0001", now_us);
+	ck_assert_uint_eq(test.n_sent, 1);
+	ck_assert_uint_eq(test.n_lost, 0);
 }
 END_TEST
 
@@ -512,11 +554,9 @@ START_TEST(test_admission_without_ping_compares_far_counters)
 	begin_admission();
 	test.expected.ping = false;
 	triad_port_test_far(&test, counted[_i].before, now_us);
-	if (counted[_i].before != UINT64_MAX) {
-		ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
-		ck_assert_int_eq(next_request(), TRIAD_TEST_READ_FAR);
-		triad_port_test_far(&test, counted[_i].after, now_us);
-	}
+	ck_assert_int_eq(request(), TRIAD_TEST_WAIT);
+	ck_assert_int_eq(next_request(), TRIAD_TEST_READ_FAR);
+	triad_port_test_far(&test, counted[_i].after, now_us);
 	check_state(counted[_i].is_good ? TRIAD_TEST_PASSED : TRIAD_TEST_FAILED,
 		TRIAD_TEST_ADMISSION);
 	if (!counted[_i].is_good)
@@ -621,6 +661,9 @@ static void add_quality_and_application(TCase *cases)
 	tcase_add_loop_test(cases, test_quality_link_changed_fails, 0, 3);
 	tcase_add_loop_test(cases, test_quality_near_counters_are_compared, 0,
 		sizeof(counted) / sizeof(*counted));
+	tcase_add_loop_test(cases, test_quality_counters_not_read_are_read_again, 0, 2);
+	tcase_add_test(cases, test_quality_counters_never_read_fail_by_the_timer);
+	tcase_add_test(cases, test_quality_smp_of_unknown_result_counts_neither_way);
 	tcase_add_test(cases, test_quality_of_no_time_sends_one_smp);
 	tcase_add_test(cases, test_quality_answer_not_asked_for_does_not_count);
 	tcase_add_test(cases, test_application_asks_each_second_until_name_fits);

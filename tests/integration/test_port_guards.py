@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Guards on stock opensm, while the fabric changes: the last link of a leaf that is under
+test or has failed, and plans that follow each other before a sweep shows what was done."""
+
+import pytest
+
+from checks import wait_until
+from portlib import managed, switch_guid
+from triadlib import log_has
+
+LEAF2, SPINE1, SPINE2 = (switch_guid(number) for number in (2, 4, 5))
+
+# leaf-02 is left with its ports 5, to spine-01's port 3, and 8, to spine-02's port 4.
+OTHERS = (6, 7)
+# A switch that answers slowly makes a sweep last for seconds.
+SLOW = "delay ms 80 class 0x81"
+
+
+# What stops it: with three SMs, one of them is behind leaf-02.
+GUARDS = {"none": "split", "peers": "sm_way"}
+
+
+def wait_for(ports, node, number, found):
+    return ports.wait_for(node, number, found, ports.master)
+
+
+def row_of(ports, node, number):
+    return ports.row(node, number, ports.master)
+
+
+def deeds(ports, guid, number):
+    return ports.deeds(guid, number, ports.master)
+
+
+def leave_two_uplinks(ports):
+    ports.lab.sim(*(f'Unlink "leaf-02"[{number}]' for number in OTHERS))
+    for number in OTHERS:
+        wait_for(ports, "leaf-02", number, "down")
+
+
+def put_under_test(ports):
+    """leaf-02's port 5 is held for its test."""
+    ports.lab.sim('Unlink "leaf-02"[5]')
+    wait_for(ports, "leaf-02", 5, "down")
+    ports.expected.change(LEAF2, 5, state="test")
+    ports.load(ports.master)
+    ports.plug_in('"leaf-02"[5]')
+    wait_for(ports, "leaf-02", 5, "testing")
+
+
+def check_reached(ports, guard="split"):
+    """The SM still manages what is behind leaf-02, over a link that data passes."""
+    wait_for(ports, "leaf-02", 5, "active")
+    ports.sweep(3, ports.master)
+    assert row_of(ports, "leaf-02", 1)["found"] == "active", "a host behind it"
+    row = row_of(ports, "leaf-02", 5)
+    assert (row["found"], row["guard"]) == ("active", guard), row
+    assert not ports.sets(), "Sets of a port's physical state"
+
+
+@pytest.mark.plain
+@pytest.mark.row("X3")
+@pytest.mark.parametrize("cluster", ["none", "peers"])
+def test_link_under_test_that_became_the_last_way_is_released(cluster):
+    # So long a test does not end by itself while this one looks.
+    with managed(cluster, port={"test_timeout": 200, "test_time": 100}) as ports:
+        leave_two_uplinks(ports)
+        put_under_test(ports)
+        ports.lab.sim('Unlink "leaf-02"[8]')
+        check_reached(ports, GUARDS[cluster])
+        assert not any(deed in ("fail", "disable")
+                       for deed, _, _ in deeds(ports, LEAF2, 5)), deeds(ports, LEAF2, 5)
+        assert log_has(ports.lab, "the only way to ", ports.master), "why"
+
+
+@pytest.mark.row("X3")
+def test_failed_link_that_became_the_last_way_is_not_held():
+    with managed(port={"test_timeout": 3, "test_time": 1}) as ports:
+        leave_two_uplinks(ports)
+        # Another host's name than the spine's: the test of it fails.
+        ports.expected.change(LEAF2, 5, check="name=nobody")
+        put_under_test(ports)
+        ports.lab.sim('Unlink "leaf-02"[8]')
+        check_reached(ports)
+        # It flaps.
+        ports.lab.sim('Unlink "leaf-02"[5]')
+        wait_for(ports, "spine-01", 3, "down")
+        ports.lab.sim('ReLink "leaf-02"[5]')
+        check_reached(ports)
+
+
+@pytest.mark.plain
+@pytest.mark.row("X3")
+@pytest.mark.parametrize("cluster", ["none", "peers"])
+def test_next_generation_is_planned_on_what_the_last_one_did(cluster):
+    with managed(cluster, port={"grace": 0, "drain": 0, "name_grace": 0}) as ports:
+        leave_two_uplinks(ports)
+        # Rows of a link's two ends must agree.
+        for number in (5, 8):
+            ports.expected.change(LEAF2, number, remote="")
+        before = list(ports.expected.rows[SPINE1, 3])
+        ports.lab.harm_mads(SLOW + "\n")
+        ports.expected.change(SPINE1, 3, remote="port_guid=0x1234")
+        ports.load(ports.master)
+        wait_until(lambda: deeds(ports, SPINE1, 3)[-1:] == [("disable", "done", "miswired")],
+                   60, "the first one's row")
+        # No sweep has shown that yet.
+        ports.expected.rows[SPINE1, 3] = before
+        ports.expected.change(SPINE2, 4, remote="port_guid=0x1234")
+        ports.load(ports.master)
+        wait_until(lambda: (row_of(ports, "spine-02", 4) or {}).get("guard") ==
+                   GUARDS[cluster], 60, "the second one's row, which its guard stops")
+        ports.lab.heal_mads()
+        ports.sweep(3, ports.master)
+        assert row_of(ports, "spine-02", 4)["found"] == "active", "the last link"
+        assert row_of(ports, "leaf-02", 1)["found"] == "active", "a host behind it"
+        ports.check(expected_sets=1)
