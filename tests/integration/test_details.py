@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from checks import succeeded, wait_until
+from checks import mentions, succeeded, wait_until
 from triadlib import ask, ask_json, triad_lab, wait_for_sweep
 from triadlab.tcp_ports import free_address
 
@@ -154,7 +154,7 @@ def test_histogram_says_how_rates_of_details_are_spread(lab):
     assert report["samples"] == report["zeros"] > 0, report
     assert report["samples"] % 16 == 0, report
     text = ask(lab, "perf", "histogram", "PortVLXmitWait")
-    assert "one for each VL of a port that was read twice" in text, text
+    assert mentions(text, "VL read twice"), text
 
 
 @pytest.mark.row("M3", "N4")
