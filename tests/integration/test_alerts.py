@@ -339,10 +339,10 @@ def test_alerts_as_text_say_where_what_and_since_when():
         assert last[1:4] == ["WARNING", "Switch1/P3", "Switch2/P3"], text
         assert text.splitlines()[0].split() == [
             "ID", "SEVERITY", "AT", "FAR", "END", "SINCE", "GUID", "LASTS", "WHAT"], text
-        assert "SymbolErrorCounter 60/sweep (threshold 10/sweep)\n    check the cable" in \
-            text, "finding and advice"
-        assert "2 active; 2 raised" in text, "sum"
-        assert "1 more; '-n 2' shows them too" in ask(lab, "alerts", "-n", "1"), "limit"
+        assert mentions(text, "SymbolErrorCounter 60/sweep 10/sweep"), "finding"
+        assert mentions(text, "cable"), "advice"
+        assert mentions(text, "2 active 2 raised"), "sum"
+        assert mentions(ask(lab, "alerts", "-n", "1"), "1 more '-n 2'"), "limit"
         assert len(alerts(lab, "--node", "Switch1")) == 1, "alerts of a node"
 
 

@@ -161,7 +161,7 @@ def test_alerts_counters_and_commands_are_in_it():
         lid = ask_json(lab, "perf", "show", "--node", SWITCH2)[0]["lid"]
         succeeded(lab.run("perfquery", "-R", lid, "3"))
         row = newest(wait_for_event(lab, "reset", "Switch2/P3"), "reset")
-        assert (row["count"], row["text"]) == (1, "by others; LinkDownedCounter was 2"), row
+        assert row["count"] == 1 and mentions(row["text"], "others LinkDownedCounter 2"), row
         ask(lab, "perf", "clear", "totals", "--node", "Switch2", "--port", "3")
         row = newest(wait_for_event(lab, "cleared", "Switch2/P3"), "cleared")
         assert row["text"] == "totals of 1 port, Switch2", row

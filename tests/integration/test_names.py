@@ -191,8 +191,8 @@ def test_config_diff_of_a_file_that_is_edited():
         assert why["group.cold.ports"] == (None, "1", "edited"), why
         process = lab.run("triadctl", "config", "diff")
         assert process.returncode == 3, process.stderr
-        assert "perfmgr.window = 5\n      'set' changed it; the file has 64" in \
-            process.stdout, process.stdout
+        assert mentions(process.stdout, "perfmgr.window = 5"), process.stdout
+        assert mentions(process.stdout, "'set' 64"), process.stdout
         assert fits(process.stdout.splitlines()[1:]), process.stdout
         ask(lab, "reload")
         assert [row["key"] for row in diff(lab, 3)["differences"]] == ["console.enabled"]

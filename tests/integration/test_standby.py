@@ -201,8 +201,8 @@ def check_nothing_of_the_past(lab):
     """A standby that looked before says so, and no time goes on."""
     def alerts():
         process = succeeded(lab.triad("alerts", sm=STANDBY))
-        assert "these alerts are as they were at 20" in process.stderr, process.stderr
-        assert "1 active then; " in process.stdout, process.stdout
+        assert re.search(r"alerts .*\b20\d\d-", process.stderr), process.stderr
+        assert mentions(process.stdout, "1 active then"), process.stdout
         return process.stdout
 
     before, begun = alerts(), time.monotonic()
@@ -211,7 +211,7 @@ def check_nothing_of_the_past(lab):
     assert metric(lab, "triad_alerts_active") == 0
     resets = succeeded(lab.triad("perf", "resets", sm=STANDBY))
     assert mentions(resets.stderr, "resets not master")
-    assert "reset in hardware while counters were read here, since" in resets.stdout
+    assert mentions(resets.stdout, "reset in hardware since")
     # LASTS has whole seconds.
     wait_until(lambda: time.monotonic() > begun + 2, 5, "two seconds")
     assert alerts() == before, "what does not go on"
