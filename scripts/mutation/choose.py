@@ -12,7 +12,6 @@ mutants everywhere, and leaving one out moves no other.
 import dataclasses
 import hashlib
 import re
-from pathlib import Path
 
 from . import areas, operators, source
 from .errors import MutateError

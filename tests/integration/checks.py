@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import time
 
@@ -18,11 +19,26 @@ def succeeded(process):
     return process
 
 
-def failed(process, status, part=""):
-    """A CompletedProcess with this status and this part of its messages."""
-    assert process.returncode == status and part in (process.stderr or ""), \
+def mentions(text, words):
+    """Whether a line of the text has these words, in their order, whatever stands between
+    them: a message for people counts by its objects, values and key words."""
+    def whole(word):
+        return (r"\b" if re.match(r"\w", word) else "") + re.escape(word) + \
+            (r"\b" if re.search(r"\w$", word) else "")
+    return re.search(".*?".join(map(whole, words.split())), text) is not None
+
+
+def lines_mention(text, *words):
+    """Whether the text has as many lines, and each mentions its words."""
+    lines = text.splitlines()
+    return len(lines) == len(words) and all(map(mentions, lines, words))
+
+
+def failed(process, status, words=""):
+    """A CompletedProcess with this status, whose messages mention these words."""
+    assert process.returncode == status and mentions(process.stderr or "", words), \
         (f"{process.args} returned {process.returncode} (expected {status}, "
-         f"with {part!r}):\n{process.stdout}{process.stderr}")
+         f"with {words!r}):\n{process.stdout}{process.stderr}")
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ import pytest
 
 import control
 from agentlib import start_agent, triadctl
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from labs import AGENT, BUILDDIR, SRCDIR, Lab, need, need_for_conf
 from triadlab.tcp_ports import free_address
 from triadlib import ERRORS, NET, lid_of, perfquery, report_ports
@@ -59,8 +59,9 @@ class Agent:
     def log(self):
         return self.errors.read_text(encoding="utf-8")
 
-    def log_has(self, text, timeout_s=20):
-        return wait_until(lambda: text in self.log(), timeout_s, f"{text!r} in the log")
+    def log_has(self, words, timeout_s=20):
+        return wait_until(lambda: mentions(self.log(), words), timeout_s,
+                          f"{words!r} in the log")
 
     def pid(self):
         return self.process.pid
@@ -229,7 +230,7 @@ def test_agent_without_sa_discovers_until_one_answers(scratch):
         lose(lab, f"class 3 lid {sm_lid} direction in")
         agent = Agent(scratch, lab)
         agent.wait_until_it_reads("discovery")
-        agent.log_has("gives none, counters are read of the ports known before")
+        agent.log_has("counters are read of the ports known before")
         agent.log_has("no SA answers; the fabric is discovered until one does")
         # The very ports and counters that the SA's tables lead to.
         discovered = {(row["node_guid"], row["port"], row["remote_guid"], row["lid"])
@@ -340,7 +341,7 @@ def test_agent_that_may_not_discover_waits_for_the_sa(scratch):
         report = agent.status()
         assert (report["topology"]["from"], report["discovery"]["state"]) == \
             ("nowhere", "not needed"), "topology"
-        assert "the fabric is not known yet" in report["perfmgr"]["trouble"], "why"
+        assert mentions(report["perfmgr"]["trouble"], "fabric not known"), "why"
 
 
 # --- start, reload, end ----------------------------------------------------------
@@ -358,7 +359,7 @@ def test_agent_missing_file_reported(scratch):
     with stock_lab(scratch) as lab:
         agent = Agent(scratch, lab, options=("--conf", "/nowhere/agent.conf"))
         assert agent.wait() == 2, "exit status"
-        assert "/nowhere/agent.conf: the file can't be read" in agent.log(), "log"
+        assert mentions(agent.log(), "/nowhere/agent.conf"), "log"
 
 
 def test_agent_keys_of_the_plugin_are_reported_once(scratch):
@@ -370,10 +371,8 @@ def test_agent_keys_of_the_plugin_are_reported_once(scratch):
         wait_until(lambda: "an agent has no routes" in agent.triadctl("congestion").stderr,
                    10, "why it explains no congestion")
         assert agent.triadctl("congestion").returncode == 1
-        assert [line.split(" ", 2)[1:] for line in agent.log().splitlines()
-                if "without effect" in line] == \
-            [["warning", "perfmgr.role, qos.enabled, election.priority: without "
-              "effect here, for the Triad plugin in OpenSM alone"]], "log"
+        (line,) = [line for line in agent.log().splitlines() if "without effect" in line]
+        assert mentions(line, "warning perfmgr.role qos.enabled election.priority"), "log"
 
 
 def test_agent_sighup_reloads(scratch):
@@ -387,7 +386,7 @@ def test_agent_sighup_reloads(scratch):
             "sweep_period"
         agent.write("[perfmgr]\nsweep_period = 0\n")
         agent.process.send_signal(signal.SIGHUP)
-        agent.log_has("agent.conf: not loaded; the configuration in force stays")
+        agent.log_has("agent.conf not loaded")
         assert agent.status()["configuration"]["values"]["perfmgr.sweep_period"] == 7, \
             "sweep_period after a mistake"
         agent.write("[perfmgr]\nsweep_period = 9\n[collect]\ntopology = discover\n")
@@ -439,14 +438,14 @@ def test_agent_ends_while_it_waits_for_the_sa(scratch):
 
 def test_agent_without_port_says_so():
     process = run_agent()
-    failed(process, 1, "this host has no InfiniBand port: is the driver loaded")
+    failed(process, 1, "no InfiniBand port")
 
 
 def test_agent_other_port_says_which_there_are(scratch):
     with stock_lab(scratch) as lab:
         agent = Agent(scratch, lab, options=("--port", "0x1234"))
         assert agent.wait() == 1, "exit status"
-        assert "this host has no port 0x0000000000001234; it has: " in agent.log(), \
+        assert mentions(agent.log(), "no port 0x0000000000001234"), \
             "log"
         assert "0x0000000000100007 is active" in agent.log(), "log"
 
@@ -456,7 +455,7 @@ def test_agent_port_down_says_what_to_do(scratch):
         lab.sim('Unlink "Hca3"[1]')
         agent = Agent(scratch, lab)
         assert agent.wait() == 1, "exit status"
-        assert "no InfiniBand port of this host is ACTIVE: " in agent.log(), "log"
+        assert mentions(agent.log(), "no ACTIVE"), "log"
         assert "0x0000000000100007 is down; connect one" in agent.log(), "log"
 
 
@@ -466,7 +465,7 @@ def test_agent_leaves_the_plugins_commands_to_it(scratch):
         agent.wait_until_it_reads("sa")
         for words in (("qos", "plan"), ("election",), ("port", "list")):
             failed(agent.triadctl(*words), 1,
-                   "this needs the Triad plugin in OpenSM, and triad-agent answers")
+                   "Triad plugin triad-agent")
         failed(agent.triadctl("set", "control.max_clients", "0"), 1, "allowed are")
         failed(agent.triadctl("set", "control.socket", "/tmp/x"), 1,
                "then restart triad-agent")
@@ -489,8 +488,8 @@ def test_agent_has_a_socket_of_its_own_by_default(scratch):
         agent.log_has("agent.conf: loaded")
         process = agent.triadctl("reload")
         succeeded(process)
-        assert ("control.socket = /run/osmtriad/agent-0x0000000000100007.sock takes "
-                "effect when triad-agent is restarted") in process.stderr, "messages"
+        assert mentions(process.stderr, "control.socket = "
+                        "/run/osmtriad/agent-0x0000000000100007.sock restarted"), "messages"
 
 
 def test_agent_metrics_name_the_program(scratch):

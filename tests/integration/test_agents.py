@@ -12,7 +12,7 @@ import pytest
 
 from agentlib import (Broker, Member, agents, conf, fat_tree, free_port, owners,
                       triadctl, wait_until_settled)
-from checks import failed, stopped, succeeded, wait_until
+from checks import failed, mentions, stopped, succeeded, wait_until
 from labs import Lab
 from triadlib import ask, ask_json, ports, status
 
@@ -210,7 +210,7 @@ def test_owner_of_a_past_moment(scratch):
             was = ask_owner("agents", "owner", "host-0002 HCA-1", "--at", then)
             assert (was["agent"], was["hops"], was["state"]) == ("a2", 0, "alive"), was
         failed(lab.run("triadctl", "perf", "histogram", "PortXmitData", "--at", then), 1,
-               "those of its agents, whose images have them")
+               "agents images")
         assert first.ask("perf", "histogram", "PortXmitData", "--at", then)["samples"]
 
 
@@ -261,8 +261,7 @@ def test_all_agents_gone_the_manager_says_what_it_does_not_see(scratch):
         assert "nodes with" in lab.log(), "the log"
         wait_until(lambda: owners(lab)["nodes_without_owner"] == report["nodes"], 20,
                    "nodes without an owner")
-        assert "without an owner: no agent is alive; not seen: " in \
-            ask(lab, "agents"), "agents"
+        assert mentions(ask(lab, "agents"), "without owner not seen"), "agents"
         wait_until(lambda: status(lab)["perfmgr"]["ports_unanswered"] == 52, 20,
                    "unanswered ports")
         assert status(lab)["perfmgr"]["ports_answered"] == 0, "answered"
@@ -287,7 +286,7 @@ def test_broker_down_agents_read_on_and_come_back(scratch):
         wait_until(lambda: first.section("perfmgr")["sweeps"] >= before + 3, 20,
                    "sweeps without a broker")
         assert first.section("collect")["owned"] == owned, "nodes that it reads"
-        assert "no connection to the broker" in first.log(), "its log"
+        assert mentions(first.log(), "no connection broker"), "its log"
         wait_until(lambda: re.search(r"^a2 +alive .* nobody: no manager$",
                                      first.control("agents").stdout, re.M), 20,
                    "whom it reports to")

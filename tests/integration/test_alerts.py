@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from checks import failed, wait_until
+from checks import failed, mentions, wait_until
 from smalldisk import small_disk
 from triadlib import (TriadLab, ask, ask_json, log_has, status, syslog, triad_lab,
                       triad_lines, wait_for_sweep)
@@ -69,9 +69,8 @@ def test_symbol_errors_raise_and_clear_an_alert_with_counts_and_times():
             (SWITCH2, 3), "far end"
         assert (finding["value"], finding["threshold"]) == (60, "10/sweep"), "finding"
         assert begun - 0.1 <= seconds(alert["raised"]) <= ended + 0.1, alert
-        log_has(lab, "alert 1 raised: switch Switch1 (0x0000000000200000) port 3 - switch "
-                     "Switch2 (0x0000000000200001) port 3: SymbolErrorCounter 60/sweep "
-                     "(threshold 10/sweep)")
+        log_has(lab, "alert 1 raised Switch1 0x0000000000200000 port 3 Switch2 "
+                "0x0000000000200001 port 3 SymbolErrorCounter 60/sweep 10/sweep")
         sweep(lab)
         assert alerts(lab) == [], "alerts when the errors have stopped"
         alert, = alerts(lab, "--all")
@@ -247,7 +246,7 @@ def test_file_on_a_full_disk_is_reported_and_tried_again(scratch):
             perf_set(lab, "Switch1", 3, SymbolErrorCounter=60 * count)
             sweep(lab)
             sweep(lab)
-        log_has(lab, "can't be written: No space left on device")
+        log_has(lab, "No space left on device")
         assert status(lab)["alerts"]["file_dropped"] > 0, "drops"
         dropped = len(lines_of(path)) # each of them whole
         disk.make_room()
@@ -321,8 +320,7 @@ def test_storm_is_a_few_lines_and_a_sum():
         sweep(lab)
         n_alerts = len(alerts(lab))
         assert n_alerts > 3, alerts(lab)
-        log_has(lab, f"alerts: {n_alerts - 2} more raised, 0 more joined and 0 more "
-                     f"cleared at once: {n_alerts - 2} SymbolErrorCounter")
+        log_has(lab, f"alerts: {n_alerts - 2} more raised 0 0 {n_alerts - 2} SymbolErrorCounter")
         assert sum("raised:" in line for line in triad_lines(lab.log())) == 2, "lines"
         assert status(lab)["alerts"]["summarised"] == n_alerts - 2, "status"
 
@@ -332,8 +330,7 @@ def test_storm_is_a_few_lines_and_a_sum():
 def test_alerts_as_text_say_where_what_and_since_when():
     with ready_lab() as lab:
         wait_for_sweep(lab)
-        assert ask(lab, "alerts") == \
-            "0 active; 0 raised and 0 cleared since OpenSM started\n", "no alerts"
+        assert mentions(ask(lab, "alerts"), "0 active 0 raised 0 cleared"), "no alerts"
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=60)
         perf_set(lab, "Switch2", 1, SymbolErrorCounter=60)
         sweep(lab)
@@ -342,10 +339,10 @@ def test_alerts_as_text_say_where_what_and_since_when():
         assert last[1:4] == ["WARNING", "Switch1/P3", "Switch2/P3"], text
         assert text.splitlines()[0].split() == [
             "ID", "SEVERITY", "AT", "FAR", "END", "SINCE", "GUID", "LASTS", "WHAT"], text
-        assert "SymbolErrorCounter 60/sweep (threshold 10/sweep)\n    check the cable" in \
-            text, "finding and advice"
-        assert "2 active; 2 raised" in text, "sum"
-        assert "1 more; '-n 2' shows them too" in ask(lab, "alerts", "-n", "1"), "limit"
+        assert mentions(text, "SymbolErrorCounter 60/sweep 10/sweep"), "finding"
+        assert mentions(text, "cable"), "advice"
+        assert mentions(text, "2 active 2 raised"), "sum"
+        assert mentions(ask(lab, "alerts", "-n", "1"), "1 more '-n 2'"), "limit"
         assert len(alerts(lab, "--node", "Switch1")) == 1, "alerts of a node"
 
 
@@ -370,20 +367,20 @@ def test_histogram_counts_what_was_injected():
             "all histograms begin anew\n", "clear"
         assert ask_json(lab, "perf", "histogram", "PortXmitData")["samples"] == 0, \
             "samples afterwards"
-        assert "PortXmitData per second, all ports: 0 samples" in \
-            ask(lab, "perf", "histogram", "portxmitdata"), "text"
+        assert mentions(ask(lab, "perf", "histogram", "portxmitdata"),
+                        "PortXmitData 0 samples"), "text"
 
 
 def test_histogram_of_what_is_not_there():
     with ready_lab() as lab:
         wait_for_sweep(lab)
         for words, message in (
-                (("PortXmitData", "--node", "nobody"), "no node is called 'nobody'"),
-                (("PortXmitData", "--node", "Switch?"), "2 nodes are called 'Switch?'"),
-                (("PortXmitData", "--group", "none"), "there is no group 'none'"),
+                (("PortXmitData", "--node", "nobody"), "no node 'nobody'"),
+                (("PortXmitData", "--node", "Switch?"), "2 nodes 'Switch?'"),
+                (("PortXmitData", "--group", "none"), "group 'none'"),
                 (("PortXmitData", "--node", "Switch1", "--port", "99"), "no port"),
                 (("VL15Dropped", "--node", "Switch1", "--port", "3"),
-                 "ports have no histogram of 'VL15Dropped'")):
+                 "no histogram 'VL15Dropped'")):
             failed(lab.run("triadctl", "perf", "histogram", *words), 1, message)
         failed(lab.run("triadctl", "perf", "histogram", "SymbolErrorCountr"), 2,
                "did you mean")

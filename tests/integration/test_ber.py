@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from triadlib import NET, TriadLab, ask, ask_json, status, triad_lab, wait_for_sweep
 
 # Errors stay under the threshold of SymbolErrorCounter, 10 in a sweep.
@@ -61,13 +61,12 @@ def test_worn_cable_is_an_alert_within_three_readings(record_property):
         (finding,) = [f for f in alert["findings"] if f["what"] == "bit error rate"]
         assert (finding["why"], finding["target"]) == ("symbol", pytest.approx(1e-12))
         assert finding["low"] < finding["value"] < finding["high"]
-        assert alert["advice"] == "check the cable and its plugs"
+        assert mentions(alert["advice"], "cable")
         assert n_readings >= 3, "readings that decided"
         row = rate(lab)["symbol"]
         assert (row["verdict"], row["errors"]) == ("worse", cable.errors)
         text = ask(lab, "alerts")
-        assert re.search(r"symbol bit error rate [\d.]+e-\d+ \([\d.]+e-\d+ to "
-                         r"[\d.]+e-\d+; target 1e-12\), by \d+ s", text), text
+        assert re.search(r"symbol .*(\b\d\.\d+e-\d+\b.*){3}\b1e-12\b.* \d+ s", text), text
         # It stays one alert, and the SM has not noticed anything.
         assert len(ask_json(lab, "alerts")["alerts"]) == 1
 

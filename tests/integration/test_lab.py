@@ -13,7 +13,7 @@ import threading
 
 import pytest
 
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from labs import EXAMPLE_NETS, LAB, ScriptedLab, lab_command
 from triadlab import opensm, process, simulator, state
 
@@ -372,7 +372,7 @@ def test_lab_up_that_runs_out_of_time_ends_what_it_started(scratch):
     # An inactive SM is neither master nor standby.
     process = up(folder, "--timeout", "6", "--opensm-conf",
                  conf_file(scratch, "sm_inactive TRUE"))
-    failed(process, 1, "time was up before the SM on Hca1")
+    failed(process, 1, "time SM Hca1")
     assert "lab: opensm sweeps from Hca1" in process.stderr, "progress"
     status = json.loads(lab_command("status", "--dir", folder, "--json").stdout)
     assert live_pids(status) == [], "processes that live"
@@ -513,9 +513,7 @@ def test_python_too_old_is_reported_in_one_line():
         process_ = subprocess.run([sys.executable, "-c", pretend, scripts / name, "--help"],
                                   capture_output=True, text=True, check=False)
         assert (process_.returncode, process_.stdout) == (1, ""), name
-        assert process_.stderr == \
-            f"{name}: this is Python 3.6, and 3.9 or later is needed: install one and run " \
-            f"'python3.9 {scripts / name}'\n", name
+        assert mentions(process_.stderr, f"{name} 3.6 3.9 'python3.9 {scripts / name}'"), name
 
 
 def test_syntax_is_that_of_the_oldest_python():

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agentlib import start_agent, triadctl
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from triadlib import ask, ask_json, ports, triad_lab, wait_for_sweep
 
 RARELY = "[perfmgr]\nsweep_period = 3600\nreset = never\n"
@@ -42,15 +42,15 @@ def test_every_name_of_a_port_finds_it(swept_once):
 def test_port_named_twice(swept_once):
     assert len(ports(swept_once, "--node", "Switch1:2", "--port", "2")) == 1
     failed(swept_once.run("triadctl", "perf", "show", "--node", "Switch1:2", "--port", "3"),
-           1, "'Switch1:2' means port 2, and the port that is given is 3")
+           1, "'Switch1:2' 2 3")
 
 
 def test_what_is_not_there_reported_with_its_name(swept_once):
     for words, what in ((("--node", "Switch1:99"), "Switch1 has no port 99"),
-                        (("--port", "99"), "no node has a port 99")):
+                        (("--port", "99"), "no port 99")):
         failed(swept_once.run("triadctl", "perf", "show", *words), 1, what)
     failed(swept_once.run("triadctl", "qos", "explain", "--src", "1", "--dst", "2"), 1,
-           "Triad answers no requests for paths: off; 'qos on' begins it")
+           "off 'qos on'")
 
 
 @pytest.mark.parametrize("words", [
@@ -58,9 +58,8 @@ def test_what_is_not_there_reported_with_its_name(swept_once):
     ("alerts",), ("nodes",)], ids=" ".join)
 def test_mistyped_name_gets_near_ones(swept_once, words):
     process = swept_once.run("triadctl", *words, "--node", "Swtich1")
-    failed(process, 1, "no node is called 'Swtich1'; did you mean 'Switch1' or 'Switch2'? "
-           "'nodes' lists all")
-    failed(swept_once.run("triadctl", *words, "--node", "nobody"), 1, "'nodes' lists all")
+    failed(process, 1, "'Swtich1' 'Switch1' 'Switch2' 'nodes'")
+    failed(swept_once.run("triadctl", *words, "--node", "nobody"), 1, "'nobody' 'nodes'")
 
 
 @pytest.mark.parametrize("words", [
@@ -68,15 +67,15 @@ def test_mistyped_name_gets_near_ones(swept_once, words):
     ids=" ".join)
 def test_mistyped_name_is_no_empty_list_in_json(swept_once, words):
     process = swept_once.run("triadctl", *words, "--json", "--node", "nobody")
-    failed(process, 1, "no node is called 'nobody'")
+    failed(process, 1, "no node 'nobody'")
     assert not process.stdout
 
 
 def test_name_of_several_lists_them(swept_once):
     process = swept_once.run("triadctl", "perf", "histogram", "VL15Dropped", "--node",
                              "Switch*")
-    failed(process, 1, "2 nodes are called 'Switch*'; name one by its GUID:\n"
-           "  0x0000000000200000  Switch1\n")
+    failed(process, 1, "2 'Switch*' GUID")
+    assert mentions(process.stderr, "0x0000000000200000 Switch1")
 
 
 # --- nodes -----------------------------------------------------------------------
@@ -102,7 +101,7 @@ def test_nodes_chosen(swept_once):
     for words, n in ((("--type", "switch"), 2), (("--node", "Hca*"), 4), (("-n", "3"), 3),
                      (("--node", "0x200000"), 1), (("--type", "router"), 0)):
         assert len(ask_json(swept_once, "nodes", *words)) == n, words
-    assert ask(swept_once, "nodes", "-n", "2").endswith("4 more; -n shows more of them\n")
+    assert mentions(ask(swept_once, "nodes", "-n", "2").splitlines()[-1], "4 more -n")
     failed(swept_once.run("triadctl", "nodes", "--type", "ca", "--node", "Switch1"), 1,
            "no CA is called 'Switch1'")
 
@@ -150,14 +149,14 @@ def test_get_says_where_a_value_is_from():
         assert section[0] == "group.hot.nodes" and len(section) == 5, section
         assert len(ask_json(lab, "get")) > 100, "all"
         failed(lab.run("triadctl", "get", "perfmgr.windw"), 1,
-               "did you mean 'perfmgr.window'? 'get' lists all")
+               "'perfmgr.window' 'get'")
         failed(lab.run("triadctl", "get", "sweep_period"), 1,
                "did you mean 'perfmgr.sweep_period'")
-        failed(lab.run("triadctl", "get", "zzz"), 1, "'get' lists all")
+        failed(lab.run("triadctl", "get", "zzz"), 1, "'get'")
         # A value as it is shown can be typed again.
         ask(lab, "set", "perfmgr.sweep_period", "120 s")
         failed(lab.run("triadctl", "set", "perfmgr.sweep_period", "500ms"), 1,
-               "'500ms' isn't a whole number of s")
+               "'500ms' whole s")
 
 
 # --- config diff -----------------------------------------------------------------
@@ -178,7 +177,7 @@ def test_config_diff_of_a_file_that_is_edited():
         assert {row["key"]: row["from"] for row in answer["not_default"]} == \
             {"perfmgr.sweep_period": "file", "group.hot.ports": "file",
              "control.socket": "file", "state.dir": "file"}, answer
-        assert f"{path} is in force as it stands" in ask(lab, "config", "diff"), "text"
+        assert mentions(ask(lab, "config", "diff"), f"{path} in force"), "text"
         ask(lab, "set", "perfmgr.window", "5")
         path.write_text(good.replace("= 7", "= 9").replace("[group hot]", "[group cold]") +
                         "[console]\nenabled = true\n", encoding="utf-8")
@@ -192,8 +191,8 @@ def test_config_diff_of_a_file_that_is_edited():
         assert why["group.cold.ports"] == (None, "1", "edited"), why
         process = lab.run("triadctl", "config", "diff")
         assert process.returncode == 3, process.stderr
-        assert "perfmgr.window = 5\n      'set' changed it; the file has 64" in \
-            process.stdout, process.stdout
+        assert mentions(process.stdout, "perfmgr.window = 5"), process.stdout
+        assert mentions(process.stdout, "'set' 64"), process.stdout
         assert fits(process.stdout.splitlines()[1:]), process.stdout
         ask(lab, "reload")
         assert [row["key"] for row in diff(lab, 3)["differences"]] == ["console.enabled"]
@@ -209,7 +208,7 @@ def test_config_diff_shows_mistakes_with_their_places():
         assert f"{path}:2: " in answer["mistakes"][0], answer
         assert "secret" not in str(answer), answer
         process = lab.run("triadctl", "config", "diff")
-        assert "has mistakes: 'reload' would take nothing of it" in process.stdout
+        assert mentions(process.stdout, "mistakes 'reload'")
         path.unlink()
         assert "can't be read" in diff(lab, 3)["mistakes"][0], "no file"
         path.write_text(good, encoding="utf-8")

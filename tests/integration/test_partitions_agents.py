@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentlib import Broker, conf, owners
-from checks import succeeded, wait_until
+from checks import mentions, succeeded, wait_until
 from labs import Lab
 from test_agent import HCA2, RECORD, Agent, stock_lab
 from test_partitions import queries
@@ -88,7 +88,7 @@ def test_agent_does_not_ask_ports_apart_until_a_partition_is_shared(scratch):
     it = Partitioned(scratch, f"{QUICK}[collect]\ntopology = discover\n", APART)
     it.agent.wait_for("ports apart", "perfmgr", ports=2, ports_apart=18,
                       ports_answered=2, ports_unanswered=0)
-    it.agent.log_has("18 ports share no partition with this port: not asked")
+    it.agent.log_has("18 ports share no partition")
     assert it.agent.ask("alerts")["alerts"] == [], "alerts"
     shared = {row["node_name"]: row["partition_shared"]
               for row in it.agent.ask("perf", "show")}
@@ -97,7 +97,7 @@ def test_agent_does_not_ask_ports_apart_until_a_partition_is_shared(scratch):
     it.set_partitions(PARTITIONS)
     it.agent.wait_for("a partition shared", "perfmgr", 45, ports_apart=0,
                       ports_answered=20)
-    it.agent.log_has("all ports share a partition with this port again")
+    it.agent.log_has("all ports share a partition again")
     it.set_partitions(APART)
     it.agent.wait_for("membership's end", "perfmgr", 45, ports_apart=18, ports=2,
                       ports_unanswered=0)
@@ -152,7 +152,7 @@ def test_agents_own_only_nodes_that_they_can_ask(scratch):
                      manager=conf(broker, "manager"))
     near = Agent(scratch, it.lab, conf(broker, "agent", name="near"), node="Hca2")
     settled("far", nodes_without_owner=0, nodes_apart=0, nodes_not_seen=0)
-    near.log_has("1 nodes share no partition with this port: they are left to other")
+    near.log_has("1 nodes share no partition")
     for agent in it.agent, near:
         # As of a sweep after that.
         agent.wait_for("what is read", "perfmgr", ports_apart=0)
@@ -162,7 +162,7 @@ def test_agents_own_only_nodes_that_they_can_ask(scratch):
                20, "the manager's word of it")
     it.set_partitions(inner(NODE_PORT, HCA2_PORT))
     settled("near", nodes_without_owner=0, nodes_apart=0, nodes_not_seen=0)
-    near.log_has("all nodes share a partition with this port again")
+    near.log_has("all nodes share a partition again")
 
 
 # --- what the SA does not show ---------------------------------------------------
@@ -172,9 +172,8 @@ def test_links_between_limited_members_are_discovered_once(scratch):
     it = Partitioned(scratch, f"{QUICK}[collect]\ntopology = auto\n", LIMITED_HOSTS)
     it.agent.wait_for("what the SA does not show", "topology", 30,
                       **{"from": "discovery", "nodes": 6, "links": 6})
-    it.agent.log_has("but not the links of 4 ports that are up: it shows none between two "
-                     "limited members")
-    assert "Make this port a full member" not in it.agent.log()
+    it.agent.log_has("links of 4 ports limited members")
+    assert not mentions(it.agent.log(), "full member")
     it.set_partitions(OTHER_LIMITED_HOSTS)
     report = it.agent.wait_for("the SA's word again", "topology", 45,
                                **{"from": "sa", "nodes": 6, "links": 6})
@@ -202,15 +201,15 @@ def test_agent_discovers_what_the_sa_does_not_show_while_it_does_not(scratch):
     it.agent.wait_for("what the SA shows no more", "topology", 45,
                       **{"from": "discovery", "nodes": 6})
     assert it.agent.status()["sa"]["links_hidden"], "hidden links"
-    it.agent.log_has("lead to what it does not show")
-    it.agent.log_has("the SA shows only a part; the fabric is discovered")
+    it.agent.log_has("lead not show")
+    it.agent.log_has("SA part fabric discovered")
     it.agent.wait_for("ports apart", "perfmgr", ports_apart=18, ports_unanswered=0)
     assert it.agent.ask("alerts")["alerts"] == [], "alerts"
     it.set_partitions(EVERYBODY)
     it.agent.wait_for("what the SA shows again", "topology", 45,
                       **{"from": "sa", "nodes": 6})
     it.agent.wait_for("all ports", "perfmgr", ports_apart=0, ports_answered=20)
-    it.agent.log_has("the SA shows the far ends of all links again")
+    it.agent.log_has("SA all links again")
     assert it.agent.ask("alerts")["alerts"] == [], "alerts"
 
 
@@ -237,7 +236,7 @@ def test_agent_with_a_wrong_key_asks_in_the_default_partition_and_says_so(scratc
     report = it.agent.wait_for("a sweep", "perfmgr", ports_answered=20,
                                ports_pkeys_unknown=20)
     assert report["sa"]["pkeys_error"], "why"
-    it.agent.log_has("the SA gives no P_Keys of ports")
+    it.agent.log_has("SA no P_Keys")
 
 
 # --- a standby -------------------------------------------------------------------

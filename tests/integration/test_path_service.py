@@ -13,7 +13,7 @@ import time
 import pytest
 from test_path_answers import SEED, fat_tree, most_by_triad
 
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from labs import SRCDIR, Lab
 from pathlab import PATH_ASK, compare, is_answering, mad_of, node_records, path_ask, qos, \
     records_of, sl_in, turn_off, turn_on, world
@@ -239,12 +239,12 @@ def test_policy_changed_is_read_when_a_sweep_begins(scratch):
         replace(path, "qos-levels\nqos-level\nname: X\nsl: 16\nend-qos-level\n")
         sweep_heavily(lab, lambda: f"triad: error: {path}:4:5: " in lab.log(),
                       what="that the policy's mistake is told")
-        log_has(lab, "the last good QoS policy stays")
+        log_has(lab, "last good QoS policy")
         assert sl_of(lab) == "0x2", "SL after a policy with mistakes"
         assert "has mistakes" in qos(lab)["problem"], "what status says"
         process = lab.run("triadctl", "reload")
         failed(process, 1, f"{path}:4:5")
-        assert "the last good QoS policy stays" in process.stderr, "what reload says"
+        assert mentions(process.stderr, "last good QoS policy"), "what reload says"
         replace(path, POLICY.format(default=4, sl=3, mtu=2))
         ask(lab, "reload")
         wait_until(lambda: sl_of(lab) == "0x4", 30, "the third policy")
@@ -255,7 +255,7 @@ def test_policy_with_mistakes_at_start_leaves_it_to_opensm(scratch):
     lab, path = policy_lab(scratch)
     path.write_text("qos-levels\n", encoding="utf-8")
     with lab:
-        log_has(lab, "QoS answers: the policy has mistakes: OpenSM answers")
+        log_has(lab, "QoS answers policy mistakes")
         assert sl_of(lab) == "0x0", "SL by OpenSM"
         assert qos(lab)["received"] == 0, "requests taken"
         replace(path, POLICY.format(default=1, sl=3, mtu=2))
@@ -274,7 +274,7 @@ def test_group_of_an_absent_port_is_reported_and_joined(scratch):
         lab.sim('ReLink "Hca4"[1]')
         sweep_heavily(lab, lambda: sl_of(lab, "--service_id", "0x20001") == "0x3",
                       what="the level of the port that came")
-        log_has(lab, f"{path}: 5 node(s) are in no port group: ")
+        log_has(lab, f"{path} 5 no port group")
 
 
 # --- explain, clients ----------------------------------------------------------
@@ -308,8 +308,8 @@ def test_explain_match_near_miss_and_vl15(scratch):
             "the SA's own answer"
         text = ask(lab, *words, "--service-id", "0x20001")
         assert "dropped here" in text, "the table"
-        for end, why in (("77", "none has that LID"), ("Hca9", "did you mean 'Hca1', 'Hca2' or 'Hca3'?"),
-                         ("0x77", "no port of one has the GUID")):
+        for end, why in (("77", "'77' LID"), ("Hca9", "'Hca9' 'Hca1' 'Hca2' 'Hca3'"),
+                         ("0x77", "GUID 0x0000000000000077")):
             process = lab.run("triadctl", "qos", "explain", "--src", end, "--dst", "1")
             failed(process, 1, why)
 
@@ -317,7 +317,7 @@ def test_explain_match_near_miss_and_vl15(scratch):
 def test_clients_who_ask_most_are_first():
     with Lab(NET, triad_conf=QOS) as lab:
         turn_on(lab)
-        assert ask(lab, "qos", "clients") == "nobody has asked for a path yet\n"
+        assert mentions(ask(lab, "qos", "clients"), "nobody asked")
         there_is = world(lab)
         for node, n in (("Hca2", 300), ("Hca4", 500), ("Hca3", 100)):
             path_ask(lab, there_is, "--count", n, "--kind", "path", "--plain", "--only", 0,

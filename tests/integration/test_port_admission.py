@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from checks import succeeded, wait_until
+from checks import mentions, succeeded, wait_until
 from pathlab import node_records
 from portlib import DISABLED, POLLING, RECORD, managed, switch_guid
 from triadlib import ask_json
@@ -112,8 +112,7 @@ def test_narrow_link_under_test_fails_with_its_step():
         states = watch(ports, 3, lambda: is_disabled(ports, 3))
         assert states == {"Initialize"}, "the states of the link"
         assert deeds(ports, 3) == failed("timer"), "what was done"
-        assert "presence: no result within 4.0 s: the link is 1x EDR, expected is 4x" in \
-            last_text(ports, 3, "fail")
+        assert mentions(last_text(ports, 3, "fail"), "presence 4.0 s 1x EDR 4x")
         ports.wait_for("leaf-03", 3, "failed")
         assert [one.phys_state for one in ports.check()] == [DISABLED], "what was sent"
 
@@ -125,8 +124,8 @@ def test_narrow_link_expected_enabled_noted_only():
         wait_until(lambda: (ports.row("leaf-03", 3) or {}).get("note") == "width", 30,
                    "a note")
         row = ports.row("leaf-03", 3)
-        assert (row["action"], row["found"], row["text"]) == \
-            ("note", "active", "the link is 1x wide, expected is 4x"), "the row"
+        assert (row["action"], row["found"]) == ("note", "active"), "the row"
+        assert mentions(row["text"], "link 1x 4x")
         plan = ports.lab.run("triadctl", "port", "plan")
         succeeded(plan)
         assert "notes 1\n" in plan.stdout
@@ -149,8 +148,7 @@ def test_errors_during_the_test_fail_its_quality():
         states = watch(ports, 3, lambda: is_disabled(ports, 3))
         assert states == {"Initialize"}, "the states of the link"
         assert deeds(ports, 3) == failed("quality"), "what was done"
-        assert last_text(ports, 3, "fail") == \
-            "quality: the near end counted 5 errors, at most 0 may be", "why"
+        assert mentions(last_text(ports, 3, "fail"), "quality near end 5 errors 0"), "why"
         # The one beside it is as good as it was.
         watch(ports, 2, lambda: is_admitted(ports, 2))
         assert deeds(ports, 2) == PASSED, "what was done at port 2"
@@ -187,7 +185,7 @@ def test_host_without_its_name_fails_by_the_timer():
         states = watch(ports, 2, lambda: is_disabled(ports, 2))
         assert states == {"Initialize"}, "the states of the link"
         assert deeds(ports, 2) == failed("timer"), "what was done"
-        assert "application: no result within 8.0 s: " in last_text(ports, 2, "fail")
+        assert mentions(last_text(ports, 2, "fail"), "application 8.0 s")
         assert 'calls itself "host-0010' in last_text(ports, 2, "fail")
         assert deeds(ports, 3) == PASSED, "what was done where the name fits"
         ports.wait_for("leaf-03", 3, "active")
@@ -238,7 +236,7 @@ def test_errors_of_the_far_end_fail_the_admission(scratch):
         with serving_pings(ports, host(3)):
             wait_until(lambda: is_disabled(ports, 3), 40, "the port disabled")
         assert deeds(ports, 3) == failed("application", PASSED[1]), "what was done"
-        assert "admission: the far end counted 7 errors" in last_text(ports, 3, "fail")
+        assert mentions(last_text(ports, 3, "fail"), "admission far end 7 errors")
         ports.check(expected_sets=1)
 
 
@@ -255,7 +253,7 @@ def look_at_held(ports):
     """What Triad, which answers, says of the two requests and of the next one."""
     words = ["qos", "explain", "--src", host(1), "--dst", host(3), "--json"]
     explained = json.loads(ports.ask(*words))
-    assert explained["answer"].startswith(f"no path: {host(3)} HCA-1 port 1 is held")
+    assert mentions(explained["answer"], f"no path {host(3)} HCA-1 port 1 held")
     assert explained["path"] is None
     qos = json.loads(ports.ask("status", "--json"))["qos"]
     assert qos["held"] >= 2, "requests to and from the port"

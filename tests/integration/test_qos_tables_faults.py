@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR, Lab
 from tablelib import DIFFERENT, ENGINE, NO_VL, QOS, REFUSED, Meaning, World, \
     check_tables, hang_up, load, n_sweeps, plan, policy, read_tables, replace, \
@@ -44,16 +44,12 @@ LEVELS = ("qos-levels\n qos-level\n  name: DEFAULT\n  sl: 0\n end-qos-level\n"
           "qos-match-rules\n qos-match-rule\n  service-id: 7\n  qos-level-name: Fast\n"
           " end-qos-match-rule\nend-qos-match-rules\n")
 FINDINGS = [
-    (False, "no port that is up and has SL2VL tables fits it: it has no effect"),
-    (False, "wherever it fits, a later scope applies: it has no effect"),
-    (True, "has no port 77, which 'from' names: its highest is port 8; what it lacks is "
-           "left out"),
-    (True, "switch 'Switch2' (0x0000000000200001) port 2: SL 1 goes to VL 9, but the port "
-           "has 8 data VLs (VL 0 to 7): packets of SL 1 are dropped there (VL 15)"),
-    (False, "ca 'Hca4' (0x0000000000100009) port 1: the high table has an entry for VL 9, "
-            "but the port has 8 data VLs (VL 0 to 7): such entries are skipped there"),
-    (True, "the low table has 9 entries, but the port's has 8: OpenSM's default is used "
-           "there instead; likewise at 1 more port"),
+    (False, "no port SL2VL no effect"),
+    (False, "later scope no effect"),
+    (True, "no port 77 'from' port 8"),
+    (True, "'Switch2' 0x0000000000200001 port 2: SL 1 VL 9 8 data VLs dropped"),
+    (False, "'Hca4' 0x0000000000100009 port 1: high table VL 9 8 data VLs"),
+    (True, "low table 9 8 default 1 more"),
 ]
 
 
@@ -67,16 +63,17 @@ def test_findings_once_in_the_log_and_in_each_plan(scratch):
         _, planned = plan(lab)
         lines = triad_lines(lab.log())
         for is_error, text in FINDINGS:
-            found = [finding for finding in planned["findings"] if text in finding["text"]]
+            found = [finding for finding in planned["findings"]
+                     if mentions(finding["text"], text)]
             assert found, f"the plan does not have {text!r}: {planned['findings']}"
             for finding in found:
                 assert finding["error"] == is_error, f"whether that is an error: {text}"
                 told = f"{'error: ' * is_error}{path}: {finding['text']}"
                 assert lines.count(told) == 1, f"how often the log has {told!r}"
-        lost = [line for line in lines if "SL 1 is in use, but on the path from " in line]
+        lost = [line for line in lines if mentions(line, "SL 1 path from to drops")]
         assert len(lost) == len(planned["paths_without_vl"]), \
             "paths in the log and the plan"
-        assert re.search(r"from '.*' to 'Hca4/P1' 'Switch2/P2' drops it", lost[0])
+        assert mentions(lost[0], "to 'Hca4/P1' 'Switch2/P2' drops")
         assert {(row["sl"], row["to"], row["node_name"], row["port"])
                 for row in planned["paths_without_vl"]} == \
             {(1, "Hca4", "Switch2", 2)}, "paths in the plan"
@@ -91,7 +88,7 @@ def test_findings_once_in_the_log_and_in_each_plan(scratch):
                          r"change   (none|\d+ of these, at \d+ ports?, by \d+ SMPs?)$",
                          text, re.MULTILINE), text
         for _, finding in FINDINGS:
-            assert finding in text, "the plan for people"
+            assert mentions(text, finding), "the plan for people"
 
 
 @pytest.mark.plain
@@ -101,11 +98,11 @@ def test_nodes_in_no_group_are_counted_and_listed(scratch):
     lab, path = table_lab(scratch, NET, policy(groups, [STORAGE]))
     with lab:
         wait_for(lab)
-        log_has(lab, f"{path}: 3 node(s) are in no port group: ")
-        log_has(lab, "port group 'Nobody': no port has a GUID 0x0000000000000077")
+        log_has(lab, f"{path} 3 no port group")
+        log_has(lab, "'Nobody' 0x0000000000000077")
         sweep(lab, 2)
         lines = triad_lines(lab.log())
-        assert len([line for line in lines if "are in no port group" in line]) == 1, \
+        assert len([line for line in lines if mentions(line, "no port group")]) == 1, \
             "lines in the log"
         assert [row["node_name"] for row in ask_json(lab, "qos", "nodes")] == \
             ["Hca1", "Hca2", "Hca3"], "nodes"
@@ -132,7 +129,7 @@ def test_answers_lost_are_reported_and_mended_later(scratch):
         # 5 ports of Switch1 are up, 4 of Switch2.
         assert report["different"] >= 8, report
         assert report["sweeps_asked"] <= 4, report
-        log_has(lab, "do not have what they were sent, the first is port 1 of 'Switch1'")
+        log_has(lab, "sent port 1 'Switch1'")
         asked, n = report["sweeps_asked"], n_sweeps(lab)
         assert n - before <= 4, f"{n - before} sweeps"
         sweep(lab, 2)
@@ -228,8 +225,7 @@ def test_guard_refuses_what_cuts_the_sm_off(scratch):
         assert plan(lab, path)[1]["cut_off"] == 1, \
             "hosts that the plan says are cut off"
         succeeded(lab.run("triadctl", "reload"))
-        log_has(lab, f"{path}: its qos-setup is refused: the SM could not answer 1 port(s), "
-                     "the first is 'Hca4/P1'")
+        log_has(lab, f"{path} refused 1 port 'Hca4/P1'")
         wait_until(lambda: tables(lab)["refused"] == 1, 10, "the refusal in the status")
         sweep(lab, 2)
         check_tables(lab, world, before, "those before")
@@ -253,9 +249,9 @@ def test_refused_policy_is_in_force_neither_with_tables_nor_with_rules(scratch):
             return status(lab)["qos"]
         wait_until(lambda: qos()["levels"] == 1, 20, "the policy's rules")
         replace(path, policy(GROUPS, [STORAGE, CUT], levels=LEVELS))
-        assert "the file was changed since it was read" in qos()["problem"]
+        assert mentions(qos()["problem"], "file changed")
         failed(lab.run("triadctl", "qos", "apply"), 1,
-               "refused: the SM could not answer 1 port(s)")
+               "refused 1 port")
         wait_until(lambda: "refused, rules and tables" in (qos()["problem"] or ""), 10,
                    "the refusal in the status")
         sweep(lab, 2)
@@ -283,10 +279,10 @@ def test_apply_without_tables_loads_the_rules(scratch):
         wait_until(lambda: status(lab)["qos"]["levels"] == 1, 20, "the policy's rules")
         replace(path, policy(levels=LEVELS))
         said = succeeded(lab.run("triadctl", "qos", "apply")).stdout
-        assert "the policy's rules are in force; its tables are not programmed" in said
+        assert mentions(said, "rules in force tables not programmed")
         wait_until(lambda: status(lab)["qos"]["levels"] == 2, 20, "the new rules")
         replace(path, "nonsense\n")
-        failed(lab.run("triadctl", "qos", "apply"), 1, "the last good one stays")
+        failed(lab.run("triadctl", "qos", "apply"), 1, "last good")
         assert status(lab)["qos"]["levels"] == 2, "the last good rules"
 
 
@@ -294,7 +290,7 @@ def unlooked(lab):
     """What health says of QoS tables of which the guard can't tell whether they loop."""
     return [finding["what"] for finding in json.loads(
         lab.triad("health", "--json").stdout)["findings"]
-            if "credit loop is not known" in finding["what"]]
+            if mentions(finding["what"], "credit loop not known")]
 
 
 @pytest.mark.scripts
@@ -311,7 +307,7 @@ def test_guard_that_could_not_look_for_credit_loops_says_so(scratch):
         scarce.touch()
         replace(path, policy(GROUPS, [STORAGE]) + "# the same\n")
         answer = lab.run("triadctl", "qos", "apply")
-        assert "credit loop is not known: not enough memory" in answer.stderr, answer
+        assert mentions(answer.stderr, "credit loop not known memory"), answer
         assert "OpenSM sweeps" in answer.stdout, answer
         wait_until(lambda: unlooked(lab), 20, "a finding")
         assert len(unlooked(lab)) == 1, unlooked(lab)
@@ -377,7 +373,5 @@ def test_torus_2qos_has_the_last_word(scratch):
         assert report["overridden"] > 500, report
         assert (report["different"], report["state"]) == (0, ENGINE), \
             "(different, state)"
-        log_has(lab, "the routing engine has the last word on SL2VL and VL arbitration "
-                     "tables")
-        assert "the routing engine has the last " "word" in \
-            plan(lab)[1]["findings"][0]["text"], "the plan"
+        log_has(lab, "routing engine SL2VL VL arbitration")
+        assert mentions(plan(lab)[1]["findings"][0]["text"], "routing engine"), "the plan"

@@ -12,7 +12,7 @@ import tarfile
 
 import pytest
 
-from checks import failed, succeeded
+from checks import failed, mentions, succeeded
 from labs import SRCDIR
 
 pytestmark = [pytest.mark.scripts, pytest.mark.full]
@@ -83,12 +83,11 @@ def test_every_objection_is_reported_at_once(tree):
     commit(tree)
     (tree / "lib" / "new.c").touch()
     process = release(tree, "--out", tree / "out")
-    failed(process, 1, "the work tree has changes: lib/new.c: commit them")
-    for text in ("the versions differ: configure.ac 1.2, NEWS 0.3.0, debian/changelog "
-                 "0.1.0, rpm/triad.spec 0.1.0-rc.1, docs/osmtriad.7 0.4.0, "
-                 "scripts/triad-lab.1 0.1.0: write the same", "'1.2' is not of SemVer",
-                 "tag v1.2 is of another commit"):
-        assert text in process.stderr, process.stderr
+    failed(process, 1, "lib/new.c")
+    for words in ("configure.ac 1.2 NEWS 0.3.0 debian/changelog 0.1.0 rpm/triad.spec "
+                  "0.1.0-rc.1 docs/osmtriad.7 0.4.0 scripts/triad-lab.1 0.1.0",
+                  "'1.2' SemVer", "tag v1.2 commit"):
+        assert mentions(process.stderr, words), process.stderr
     assert not (tree / "out").exists(), "nothing is made"
 
 

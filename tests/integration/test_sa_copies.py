@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from checks import wait_until
+from checks import mentions, wait_until
 from electionlib import SMS, cluster, others
 from labs import SRCDIR
 from smalldisk import SmallDisk
@@ -322,8 +322,8 @@ def test_file_of_opensm_conf_stays(tmp_path):
         assert not it.sa(standby)["given"] and not it.files()
         health = it.lab.triad("health", sm=standby)
         text = " ".join(health.stdout.split())
-        assert health.returncode == 1 and "election.replicate_sa" in text and \
-            "remove sa_db_file from opensm.conf" in text, text
+        assert health.returncode == 1 and \
+            mentions(text, "election.replicate_sa sa_db_file opensm.conf"), text
 
 
 @contextlib.contextmanager
@@ -356,7 +356,7 @@ def test_full_disk_of_a_standby_is_reported_until_there_is_room():
             health = it.lab.triad("health", sm=standby)
             text = " ".join(health.stdout.split())
             assert health.returncode and "No space left" in text and \
-                "election.state_dir: look at its disk" in text, text
+                mentions(text, "election.state_dir disk"), text
             # OpenSM would begin with an older file, had it stayed.
             assert not file.exists() and not it.sa(standby)["given"]
             disk.make_room()

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import checks
-from checks import succeeded
+from checks import mentions, succeeded
 from ctllib import DONE, TRIADCTL, Plugin, environment, run
 from labs import BUILDDIR, SRCDIR, Lab
 from triadlab import hosts
@@ -131,12 +131,12 @@ def test_conf_of_opensm_is_set_and_undone_octet_for_octet(tmp_path):
     assert copy.read_bytes() == before, "the copy"
 
     again = succeeded(setup("--conf", conf))
-    assert "Triad is in it already" in again.stdout and copy.read_bytes() == before, "again"
+    assert mentions(again.stdout, "already") and copy.read_bytes() == before, "again"
     check_width(again)
     last = succeeded(setup("--conf", conf, "--remove"))
     check_width(last)
     assert conf.read_bytes() == before and not copy.exists(), "removed"
-    assert "Triad is not in it" in succeeded(setup("--conf", conf, "--remove")).stdout
+    assert mentions(succeeded(setup("--conf", conf, "--remove")).stdout, "not in it")
 
 
 def test_copy_is_of_the_last_file_without_triad(tmp_path):
@@ -146,7 +146,7 @@ def test_copy_is_of_the_last_file_without_triad(tmp_path):
                                        b"event_plugin_name other,osmtriad")
     conf.write_bytes(edited)
     process = succeeded(setup("--conf", conf, "--remove"))
-    assert f"as it was before later changes: {copy}" in process.stdout, process.stdout
+    assert mentions(process.stdout, f"before {copy}"), process.stdout
     without = conf.read_bytes()
     assert copy.exists() and copy.read_bytes() != without
     succeeded(setup("--conf", conf))
@@ -284,8 +284,8 @@ def test_two_files_that_may_be_meant_must_be_chosen_from(tmp_path):
         "--dry-run")
     failed(process, 1, "name the file with --conf")
     told = words_of(process.stderr)
-    assert "/etc/opensm/opensm.conf and /etc/rdma/opensm.conf" in told or \
-        "/etc/rdma/opensm.conf and /etc/opensm/opensm.conf" in told
+    assert mentions(told, "/etc/opensm/opensm.conf") and \
+        mentions(told, "/etc/rdma/opensm.conf")
 
 
 def test_full_disk_leaves_the_old_file_alone(tmp_path):
@@ -435,7 +435,7 @@ def test_restart_loads_triad_and_remove_gives_the_file_back():
         triad_conf = lab.folder / "sm-0" / "triad.conf"
         process = succeeded(lab.setup("--triad-conf", triad_conf, "--restart"))
         shown = words_of(process.stdout)
-        assert "a restart has the SM sweep the fabric anew" in shown, "what it does"
+        assert mentions(shown, "restart sweep"), "what it does"
         assert "Triad answers" in process.stdout, process.stdout
         second = lab.state().sms[0].process.pid
         assert second != first, "it was restarted"
@@ -462,8 +462,8 @@ def test_opensm_that_is_off_stays_off_when_triad_is_taken_out():
         succeeded(lab.setup())
         hosts.kill(lab.state(), 0, "opensm")
         shown = words_of(setup_alone("--remove --restart").stdout)
-        assert "no opensm runs, so none is restarted" in shown, shown
-        assert "not restarted: it does not run" in shown, shown
+        assert mentions(shown, "no opensm restarted"), shown
+        assert mentions(shown, "not restarted"), shown
         assert not lab.status()["sms"][0]["alive"]
         shown = words_of(setup_alone("--restart --dry-run").stdout)
         assert "so it is started" in shown, shown
@@ -546,9 +546,9 @@ def test_answer_counts_if_its_opensm_started_since_and_works():
         other.write_bytes(good)
         pid = lab.state().sms[0].process.pid
         process = lab.setup("--triad-conf", other, "--restart", "--timeout", 1)
-        failed(process, 1, f"opensm (process {pid}) from before the restart still runs")
+        failed(process, 1, f"process {pid} before restart")
         process = lab.setup("--remove", "--restart")
-        failed(process, 1, "from before the restart still runs")
+        failed(process, 1, "before restart")
 
 
 def test_sockets_that_are_left_over_are_passed_over(scratch):
@@ -564,7 +564,7 @@ def test_sockets_that_are_left_over_are_passed_over(scratch):
                 plugin.stop()
         lab.systemctl(restarts=False)
         process = lab.setup("--triad-conf", triad_conf, "--restart", "--timeout", 1)
-        failed(process, 1, "from before the restart still runs")
+        failed(process, 1, "before restart")
         lab.systemctl()
         assert json.loads(succeeded(lab.setup("--restart", "--json")).stdout)["loaded"]
         report = json.loads(succeeded(lab.setup("--restart", "--json")).stdout)

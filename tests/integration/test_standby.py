@@ -10,7 +10,7 @@ import urllib.request
 
 import pytest
 
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from triadlab.tcp_ports import free_port
 from triadlib import (ask, ask_json, lid_of, log_has, perfquery, report_ports,
                       triad_lab)
@@ -53,12 +53,12 @@ def test_role_master_the_standby_is_idle():
         assert (report["state"], report["sweeps"]) == ("idle", 0), "the standby"
         assert "not the master" in report["trouble"], "why"
         ask(lab, "set", "alerts.enabled", "false")
-        assert "no alerts are looked for: 'set alerts.enabled true'" in \
-            succeeded(lab.triad("alerts")).stderr
+        assert mentions(succeeded(lab.triad("alerts")).stderr,
+                        "no alerts 'set alerts.enabled true'")
         ask(lab, "set", "perfmgr.enabled", "false")
         wait_until(lambda: "'set perfmgr.enabled true' begins it" in
                    lab.triad("congestion").stderr, 10, "why congestion is not seen")
-        log_has(lab, "this SM is standby: no counters are read here", sm=STANDBY)
+        log_has(lab, "standby no counters", sm=STANDBY)
 
 
 @pytest.mark.row("A13")
@@ -70,7 +70,7 @@ def test_role_standby_the_standby_reads_and_the_master_is_idle():
         assert (report["state"], report["sweeps"]) == ("idle", 0), "the master"
         assert "not a standby" in report["trouble"], "why"
         assert {row["state"] for row in of(lab, STANDBY, "nodes")} == {"answers"}, "nodes"
-        failed(lab.run("triadctl", "nodes"), 1, "this SM is not a standby")
+        failed(lab.run("triadctl", "nodes"), 1, "not a standby")
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=7')
         ask(lab, "perf", "sweep", sm=STANDBY)
         assert total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter") == 7, "total"
@@ -119,7 +119,7 @@ def test_standby_ignores_reports_that_are_not_the_sms():
         report_ports(lab, lid, 3, 100, "Hca1")
         wait_until(lambda: of(lab, STANDBY, "status")["standby"]["refreshes"] >
                    before["refreshes"], 10, "a true report")
-        log_has(lab, "no more reports but the SM's; 10 were ignored", STANDBY, 30)
+        log_has(lab, "10 ignored", STANDBY, 30)
 
 
 @pytest.mark.row("A15")
@@ -201,17 +201,17 @@ def check_nothing_of_the_past(lab):
     """A standby that looked before says so, and no time goes on."""
     def alerts():
         process = succeeded(lab.triad("alerts", sm=STANDBY))
-        assert "these alerts are as they were at 20" in process.stderr, process.stderr
-        assert "1 active then; " in process.stdout, process.stdout
+        assert re.search(r"alerts .*\b20\d\d-", process.stderr), process.stderr
+        assert mentions(process.stdout, "1 active then"), process.stdout
         return process.stdout
 
     before, begun = alerts(), time.monotonic()
     wait_until(lambda: "alerts.webhook" not in health(lab), 10, "an end of that finding")
-    assert "the master SM answers requests for paths" in health(lab)
+    assert mentions(health(lab), "master requests for paths")
     assert metric(lab, "triad_alerts_active") == 0
     resets = succeeded(lab.triad("perf", "resets", sm=STANDBY))
-    assert "resets of now are not seen here: this SM is not the master" in resets.stderr
-    assert "reset in hardware while counters were read here, since" in resets.stdout
+    assert mentions(resets.stderr, "resets not master")
+    assert mentions(resets.stdout, "reset in hardware since")
     # LASTS has whole seconds.
     wait_until(lambda: time.monotonic() > begun + 2, 5, "two seconds")
     assert alerts() == before, "what does not go on"

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from ctllib import (DONE, LONG, MESSAGE, NUMBER, OUTPUT, RED, SPARE, TRIADCTL, YELLOW,
                     Plugin, Terminal, ask, ask_on_terminal, begin, environment,
                     exit_frame, frame, note, row, table)
@@ -87,7 +87,7 @@ def test_table_that_is_none_refused(scratch):
                    HEAD + row("host-1"), HEAD + row(*(["\033[2J"] * 5)),
                    b"T\xff\xff" + bytes(70000)):
         failed(ask(Plugin(scratch, table(octets) + DONE), "perf", "show"), 1,
-               "isn't the Triad plugin's protocol")
+               "protocol")
 
 
 def test_columns_chosen_by_title_or_name(plugin):
@@ -101,9 +101,8 @@ def test_columns_chosen_by_title_or_name(plugin):
 def test_column_unknown_reported_with_those_there_are(plugin):
     for words in (["--columns", "node,nose"], ["--sort", "nose"], ["--sort", "-nose"]):
         process = ask(plugin, "perf", "show", *words)
-        failed(process, 2, "triadctl: perf show: " + words[0] + ": no column 'nose' in "
-               "this answer; it has node (or node_name), guid (or node_guid), port, "
-               "data (or PortXmitData), remark\n")
+        failed(process, 2, f"perf show: {words[0]}: 'nose' node node_name guid node_guid port "
+               "data PortXmitData remark")
         # What there is, is shown.
         assert process.stdout.splitlines() == \
             (["NODE", "host-10", "host-2", "höst-1"] if "," in words[1] else WHOLE), words
@@ -122,8 +121,7 @@ def test_columns_count_for_the_tables_that_have_them(two_tables):
                            ("a", ["A", "2", "1", "C  B", "3  z", "4  u"])):
         assert lines(two_tables, "perf", "show", "--columns", columns) == shown, columns
     process = ask(two_tables, "perf", "show", "--columns", "a,nose,c")
-    failed(process, 2, "triadctl: perf show: --columns: no column 'nose' in this answer; "
-           "it has a, b, c\n")
+    failed(process, 2, "perf show: --columns 'nose' a, b, c")
     assert process.stdout.splitlines() == ["A", "2", "1", "C", "3", "4"], "all the same"
 
 
@@ -133,7 +131,7 @@ def test_sort_counts_for_the_tables_that_have_the_column(two_tables):
     assert lines(two_tables, "perf", "show", "--sort", "b") == \
         ["A  B", "2  x", "1  y", "C  B", "4  u", "3  z"], "both"
     process = ask(two_tables, "perf", "show", "--sort", "-nose")
-    failed(process, 2, "--sort: no column 'nose' in this answer; it has a, b, c\n")
+    failed(process, 2, "--sort 'nose' a, b, c")
     assert process.stdout.splitlines() == \
         ["A  B", "2  x", "1  y", "C  B", "3  z", "4  u"], "in their order"
 
@@ -182,8 +180,7 @@ def test_rows_for_programs_have_no_sentences_between(scratch):
 def test_layout_with_json_refused(plugin):
     for words in (["--columns", "node"], ["--sort", "node"], ["--no-headings"], ["--raw"]):
         failed(ask(plugin, "perf", "show", "--json", *words), 2,
-               "perf show: --columns, --sort, --no-headings and --raw are for tables: "
-               "leave out --json, or them")
+               "perf show: --columns --sort --no-headings --raw --json")
     failed(ask(plugin, "perf", "show", "--columns="), 2, "--columns needs a value")
     failed(ask(plugin, "status", "--raw"), 2, "no option '--raw'")
     assert plugin.requests == [], "requests"
@@ -202,7 +199,7 @@ def test_color_always_and_never(scratch, plugin):
     assert b"\033" not in shown, "NO_COLOR"
     assert "\033" in ask(plugin, "--color=always", "perf", "show", env=env).stdout, "both"
     failed(ask(plugin, "--color=sometimes", "status"), 2,
-           "--color: allowed are auto, always and never")
+           "--color auto always never")
 
 
 def test_pipe_gets_columns_whole(scratch):
@@ -248,7 +245,7 @@ def test_million_rows_in_little_memory(scratch):
 @pytest.mark.scripts
 def test_million_rows_sorted_in_too_little_memory_reported(scratch):
     process = ask_million_rows(scratch, 150, "--sort", "node")
-    failed(process, 1, "triadctl: perf show: not enough memory for the table\n")
+    failed(process, 1, "triadctl: perf show: memory")
     assert process.stdout.split() in ([], ["0"]), "no row of a table that isn't sorted"
 
 
@@ -324,7 +321,7 @@ def test_terminal_narrow_cuts_no_guid_that_stands_for_a_name(scratch):
 def test_terminal_narrow_leaves_spare_columns_out_and_says_so(scratch):
     plugin = Plugin(scratch, table(HEAD, LONG_ROW) + DONE)
     shown = typed(Terminal(scratch, 60, 24), plugin, "perf", "show")
-    assert "(no room for GUID; --columns chooses)" in shown, shown
+    assert mentions(shown, "GUID --columns"), shown
     assert "0x0002c9" not in shown and "1.23 GB" in shown, shown
 
 
@@ -341,7 +338,7 @@ def test_terminal_long_answer_ends_with_advice(scratch):
     terminal = Terminal(scratch, 80, 24)
     plugin = Plugin(scratch, table(HEAD, *(ROWS * 67)) + DONE)
     shown = typed(terminal, plugin, "perf", "show")
-    assert "201 rows; to see fewer: --node, --port, --type, --errors" in shown, shown
+    assert mentions(shown, "201 --node --port --type --errors"), shown
     assert "201 rows" not in ask(plugin, "perf", "show").stdout, "a pipe"
     plugin = Plugin(scratch, table(HEAD, *(ROWS * 66)) + DONE)
     _, shown = ask_on_terminal(scratch, plugin, "perf", "show")
@@ -415,7 +412,7 @@ def test_watch_plugin_gone_reported_and_waited_for(scratch):
     plugin.stop()
     shown = wait_until(
         lambda: "trying again" in (text := terminal.shown()) and text, 30, "the message")
-    assert "OpenSM with the Triad plugin isn't running" in shown, shown
+    assert mentions(shown, "OpenSM Triad"), shown
     assert "host-10" in shown, "the picture before it"
     os.unlink(plugin.path)
     Plugin(scratch, frame(OUTPUT, b"here again\n") + DONE, path=plugin.path)

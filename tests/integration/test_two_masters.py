@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checks import stopped, wait_until
+from checks import mentions, stopped, wait_until
 from labs import EXAMPLE_NETS, Lab
 from triadlib import ask, ask_json, log_has, status, sweep_heavily
 
@@ -43,8 +43,8 @@ def test_two_masters_reported_until_one_has_handed_over():
         text = " ".join(ask(lab, "status").split())
         assert "is master, too, since" in text, "status as text"
         assert ask_json(lab, "election")["sm_trouble"], "election"
-        assert f"triad: error: SM: the SM at port {guid} is master, too" in lab.log() and \
-            "this one waits for it to hand over" in lab.log(), "OpenSM's log"
+        assert mentions(lab.log(), f"triad: error: SM: {guid} master") and \
+            mentions(lab.log(), "waits hand over"), "OpenSM's log"
         lab.heal_mads()
         # Traps find no way yet, as neither SM has routed the whole fabric.
         sweep_heavily(lab, lambda: trouble(lab) is None, sm=1, what="it is over in status")
@@ -67,5 +67,5 @@ def test_two_masters_that_wait_for_each_other_are_helped():
         conf.write_text(conf.read_text() + "sm_priority 5\n")
         os.kill(lab.status()["sms"][1]["pid"], signal.SIGHUP)
         wait_until(lambda: states(lab) == ["standby", "master"], 120, "one master")
-        assert "Triad ended its wait for a hand-over" in lab.log()
+        assert mentions(lab.log(), "Triad ended hand-over")
         wait_until(lambda: trouble(lab) is None, 30, "no trouble")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from alertlib import Alertmanager, Receiver
-from checks import failed, wait_until
+from checks import failed, mentions, wait_until
 from tlslib import certificate
 from triadlib import ask, log_has, status, triad_lab, triad_lines, wait_for_sweep
 
@@ -72,7 +72,7 @@ def test_dead_links_are_in_alertmanager_until_they_are_back(scratch):
         assert {link["labels"]["guid"], link["labels"]["far_end_guid"]} == \
             {SWITCH1, SWITCH2}, link
         assert link["labels"]["port"] == link["labels"]["far_end_port"] == "3", link
-        assert link["annotations"]["advice"] == "check the cable and its plugs", link
+        assert mentions(link["annotations"]["advice"], "cable"), link
         assert "link down" in link["annotations"]["description"], link
         groups = wait_until(lambda: len(found := alertmanager.groups()) >= 2 and found,
                             30, "groups")
@@ -136,7 +136,7 @@ def test_standby_sends_nothing_until_it_is_the_master(scratch):
         wait_for_sweep(lab, 2)
         wait_until(receiver.bodies.copy, 30, "a list of the master")
         standby = status(lab, sm=1)["webhook"]
-        assert standby["state"] == "nothing sent: counters are not read here", standby
+        assert mentions(standby["state"], "nothing sent counters"), standby
         assert (standby["last_taken"], standby["failures"]) == (None, 0), standby
         os.kill(lab.status()["sms"][0]["pid"], signal.SIGKILL)
         wait_until(lambda: status(lab, sm=1)["webhook"]["state"] == "sending", 60,
@@ -163,7 +163,7 @@ def test_tls_by_own_ca_and_token(scratch, tmp_path):
         ask(lab, "set", "alerts.webhook_ca", str(tls[0]))
         wait_until(lambda: "answers 401: who are you?" in (finding(lab) or ""), 30,
                    "a finding")
-        log_has(lab, "it answers 401: who are you?")
+        log_has(lab, "401 who are you?")
         assert "\x1b" not in lab.log(), "what a server says does not drive terminals"
         assert "wrong-token" not in lab.log(), "secrets are not logged"
         assert not receiver.bodies, "nothing is taken without the token"
@@ -214,8 +214,7 @@ def test_redirect_is_not_followed(scratch):
     receiver, other = Receiver(scratch), Receiver(scratch)
     receiver.redirect = other.url
     with triad_lab(conf(receiver.url)) as lab:
-        assert "a redirect, which is not followed" in \
-            wait_until(lambda: finding(lab), 30, "a finding")
+        assert mentions(wait_until(lambda: finding(lab), 30, "a finding"), "redirect")
         assert not other.paths, "requests to where it leads"
         receiver.redirect = None
         wait_until(lambda: receiver.bodies == [[]] * len(receiver.bodies) and
@@ -225,6 +224,6 @@ def test_redirect_is_not_followed(scratch):
 def test_url_that_is_none_is_refused(scratch):
     with triad_lab(conf("")) as lab:
         for url in ("ftp://host/alerts", "host:9093", "http://", "https:///alerts"):
-            failed(lab.triad("set", "alerts.webhook", url), 1, "it is no URL as in http")
+            failed(lab.triad("set", "alerts.webhook", url), 1, "URL http")
         failed(lab.triad("set", "alerts.webhook", "http://me:secret@host/alerts"), 1,
                "webhook_token_file")

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from checks import succeeded, wait_until
+from checks import mentions, succeeded, wait_until
 from labs import BUILDDIR, EXAMPLE_NETS, Lab
 
 
@@ -95,8 +95,9 @@ def triad_lines(log):
     return re.findall(r"triad: (.*)", log)
 
 
-def log_has(lab, text, sm=0, timeout_s=10):
-    return wait_until(lambda: text in lab.log(sm), timeout_s, f"{text!r} in the log")
+def log_has(lab, words, sm=0, timeout_s=10):
+    return wait_until(lambda: mentions(lab.log(sm), words), timeout_s,
+                      f"{words!r} in the log")
 
 
 def needs_loopback_console(lab=None):

@@ -43,6 +43,7 @@ unit_tests = \
 	tests/unit/conf/test_lists \
 	tests/unit/lib/test_line_file \
 	tests/unit/lib/test_log \
+	tests/unit/lib/test_mentions \
 	tests/unit/lib/test_quantity \
 	tests/unit/ib/test_recent \
 	tests/unit/lib/test_poisson \
@@ -364,6 +365,7 @@ endif
 noinst_HEADERS += \
 	tests/unit/collect/claims_fixture.h \
 	tests/unit/conf/conf_fixture.h \
+	tests/unit/mentions.h \
 	tests/unit/run.h \
 	tests/unit/scarce_memory.h \
 	tests/unit/history/mirror_net.h \

@@ -13,7 +13,7 @@
 
 #include "agent/discovery.h"
 #include "service/local_port.h"
-#include "tests/unit/run.h"
+#include "tests/unit/mentions.h"
 
 #define PORT_GUID 0x11
 
@@ -374,8 +374,7 @@ START_TEST(test_partial_discovery_is_taken_the_third_time)
 	status = wait_for(3);
 	ck_assert_uint_eq(status.n_failed, 2);
 	ck_assert_uint_eq(status.n_silent, 1);
-	ck_assert_str_eq(
-		status.why, "1 ports behind links that are up don't answer SMPs");
+	assert_mentions(status.why, "1 SMPs");
 	ck_assert_uint_eq(count(&n_taken), 1);
 	status = wait_for(4);
 	ck_assert_uint_eq(status.n_done, 2);

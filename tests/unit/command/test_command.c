@@ -10,7 +10,7 @@
 
 #include "command/command_table.h"
 #include "ib/counter.h"
-#include "tests/unit/run.h"
+#include "tests/unit/mentions.h"
 
 static struct triad_command command;
 static char message[512], help[TRIAD_COMMAND_HELP_SIZE];
@@ -41,11 +41,11 @@ static int parse(const char *line)
 		ck_assert_int_eq(command.verb, verb_);                                 \
 	} while (0)
 
-/* Checks that the line is refused with exactly this message. */
-#define ASSERT_REFUSED(line, sentence)                                                 \
+/* Checks that the line is refused and its message mentions these words. */
+#define ASSERT_REFUSED(line, words)                                                    \
 	do {                                                                           \
 		ck_assert_msg(parse(line) == EINVAL, "%s", line);                      \
-		ck_assert_str_eq(message, sentence);                                   \
+		assert_mentions(message, words);                                       \
 	} while (0)
 
 START_TEST(test_parse_each_command_known)
@@ -168,55 +168,46 @@ START_TEST(test_parse_clear)
 	ASSERT_PARSED("perf clear totals --type ca", TRIAD_COMMAND_PERF_CLEAR);
 	ASSERT_PARSED("perf clear histograms", TRIAD_COMMAND_PERF_CLEAR);
 	ck_assert_int_eq(command.clear, TRIAD_COMMAND_CLEAR_HISTOGRAMS);
-	ASSERT_REFUSED("perf clear", "perf clear: it needs totals|hardware|histograms");
-	ASSERT_REFUSED("perf clear all",
-		"perf clear: all: allowed are totals, hardware and histograms");
-	ASSERT_REFUSED("perf clear hardware",
-		"perf clear: it needs the ports: --node, --port, --type, or --all for "
-		"every one");
+	ASSERT_REFUSED("perf clear", "perf clear needs totals|hardware|histograms");
+	ASSERT_REFUSED("perf clear all", "perf clear all totals hardware histograms");
+	ASSERT_REFUSED(
+		"perf clear hardware", "perf clear needs --node --port --type --all");
 	ASSERT_REFUSED("perf clear totals --all --node x",
-		"perf clear: --all is every port: without --node, --port and --type");
-	ASSERT_REFUSED("perf clear histograms --node x",
-		"perf clear: histograms begin anew all at once: without --node, "
-		"--port and --type");
+		"perf clear --all --node --port --type");
+	ASSERT_REFUSED(
+		"perf clear histograms --node x", "perf clear --node --port --type");
 }
 END_TEST
 
 START_TEST(test_parse_port_bad_words_refused)
 {
-	ASSERT_REFUSED("port priority 16",
-		"port priority: 16: allowed are whole numbers, 0 to 15");
-	ASSERT_REFUSED("port priority", "port priority: it needs N");
-	ASSERT_REFUSED("port blacklist drop 0x1",
-		"port blacklist: drop: allowed are add and remove");
-	ASSERT_REFUSED("port blacklist add",
-		"port blacklist: add needs the GUID of an SM's port");
-	ASSERT_REFUSED("port blacklist add 0x0",
-		"port blacklist: 0x0: a GUID is 0x and 1 to 16 hexadecimal digits, not "
-		"all 0");
-	ASSERT_REFUSED(
-		"port verdict maybe", "port verdict: maybe: allowed are yes and no");
-	ASSERT_REFUSED("port verdict", "port verdict: it needs yes|no");
-	ASSERT_REFUSED("election check", "election: 'check' is one word too many");
+	ASSERT_REFUSED("port priority 16", "port priority 16 whole 0 15");
+	ASSERT_REFUSED("port priority", "port priority needs N");
+	ASSERT_REFUSED("port blacklist drop 0x1", "port blacklist drop add remove");
+	ASSERT_REFUSED("port blacklist add", "port blacklist add GUID");
+	ASSERT_REFUSED("port blacklist add 0x0", "port blacklist 0x0 GUID");
+	ASSERT_REFUSED("port verdict maybe", "port verdict maybe yes no");
+	ASSERT_REFUSED("port verdict", "port verdict needs yes|no");
+	ASSERT_REFUSED("election check", "election 'check' many");
 }
 END_TEST
 
 START_TEST(test_parse_moment_read_and_refused_where_no_past_is_kept)
 {
 	static const struct {
-		const char *line, *part;
+		const char *line, *words;
 	} refused[] = {
-		{"nodes --at yesterday", "--at yesterday: allowed are a time"},
-		{"diff soon", "TIME soon: allowed are a time"},
+		{"nodes --at yesterday", "--at yesterday time"},
+		{"diff soon", "TIME soon time"},
 		{"alerts --at 2h --watch", "--at shows one moment"},
-		{"reload --at 2h", "no option '--at': its past is not kept"},
-		{"qos explain --at 2h", "no option '--at': the policy"},
-		{"config diff --at 2h", "'get --at' has what was in force then"},
+		{"reload --at 2h", "'--at' past"},
+		{"qos explain --at 2h", "'--at' policy"},
+		{"config diff --at 2h", "'get --at'"},
 		{"qos plan --at 2h policy.conf", "leave the others out"},
 		{"port plan --at 2h -n 5", "leave the others out"},
 		{"perf resets --at 2h --node a", "leave the others out"},
 		{"perf resets --at 2h --port 3", "leave the others out"},
-		{"perf history leaf-01 PortXmitData", "needs the number of a port"},
+		{"perf history leaf-01 PortXmitData", "number port"},
 		{"congestion --at 2h -n 5", "leave the others out"},
 		{"routes --at 2h --group a", "leave the others out"},
 		{"health --plugin --at 2h", "leave the others out"},
@@ -250,7 +241,7 @@ START_TEST(test_parse_moment_read_and_refused_where_no_past_is_kept)
 	ck_assert_uint_eq(command.by, TRIAD_PORT_XMIT_DATA);
 	for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
 		ck_assert_msg(parse(refused[i].line) == EINVAL, "%s", refused[i].line);
-		ck_assert_ptr_nonnull(strstr(message, refused[i].part));
+		assert_mentions(message, refused[i].words);
 	}
 }
 END_TEST
@@ -340,41 +331,33 @@ START_TEST(test_parse_since_is_a_time_or_a_length)
 	for (size_t i = 0; i < sizeof(invalid) / sizeof(*invalid); i++) {
 		snprintf(line, sizeof(line), "history --since %s", invalid[i]);
 		ck_assert_msg(parse(line) == EINVAL, "%s", line);
-		ck_assert_ptr_nonnull(
-			strstr(message, "allowed are a time, 2026-01-02"));
+		ck_assert_ptr_nonnull(strstr(message, "2026-01-02"));
 	}
 }
 END_TEST
 
 START_TEST(test_parse_numbers_out_of_range_refused)
 {
-	ASSERT_REFUSED("perf show --port 255",
-		"perf show: --port 255: allowed are whole numbers, 0 to 254");
-	ASSERT_REFUSED("perf show --port=-1",
-		"perf show: --port -1: allowed are whole numbers, 0 to 254");
-	ASSERT_REFUSED("perf show --port=",
-		"perf show: --port : allowed are whole numbers, 0 to 254");
-	ASSERT_REFUSED("perf top -n 0",
-		"perf top: -n 0: allowed are whole numbers, 1 to 65535");
-	ASSERT_REFUSED("perf top -n 65536",
-		"perf top: -n 65536: allowed are whole numbers, 1 to 65535");
+	ASSERT_REFUSED("perf show --port 255", "perf show --port 255 0 254");
+	ASSERT_REFUSED("perf show --port=-1", "perf show --port -1 0 254");
+	ASSERT_REFUSED("perf show --port=", "perf show --port  0 254");
+	ASSERT_REFUSED("perf top -n 0", "perf top -n 0 1 65535");
+	ASSERT_REFUSED("perf top -n 65536", "perf top -n 65536 1 65535");
 	ASSERT_REFUSED("perf top --watch --interval 3601",
-		"perf top: --interval: 3601 is out of range; allowed are 1 to 3600 s");
+		"perf top --interval 3601 range 1 3600 s");
 	ASSERT_REFUSED("perf top --watch --interval 0.5",
-		"perf top: --interval: '0.5' isn't a whole number; allowed are 1 to "
-		"3600 s");
+		"perf top --interval '0.5' whole 1 3600 s");
 }
 END_TEST
 
 START_TEST(test_parse_bad_choices_refused)
 {
-	ASSERT_REFUSED("perf show --type hca",
-		"perf show: --type hca: allowed are ca|switch|router|all");
+	ASSERT_REFUSED(
+		"perf show --type hca", "perf show --type hca ca|switch|router|all");
 	ASSERT_REFUSED("perf top --by PortXmitWiat",
-		"perf top: --by PortXmitWiat: no such counter; did you mean "
-		"'PortXmitWait'?");
-	ASSERT_REFUSED("perf top --by nothing",
-		"perf top: --by nothing: no such counter; 'help perf top' lists them");
+		"perf top --by PortXmitWiat 'PortXmitWait'");
+	ASSERT_REFUSED(
+		"perf top --by nothing", "perf top --by nothing 'help perf top'");
 }
 END_TEST
 
@@ -382,50 +365,41 @@ START_TEST(test_parse_bad_nodes_refused)
 {
 	char line[300] = "perf show --node ";
 
-	ASSERT_REFUSED("perf show --node 0x12g",
-		"perf show: --node 0x12g: a GUID is 0x and 1 to 16 hexadecimal "
-		"digits, not all 0");
-	ASSERT_REFUSED("perf show --node ''",
-		"perf show: --node : a name has 1 to 127 octets, this one 0");
+	ASSERT_REFUSED("perf show --node 0x12g", "perf show --node 0x12g GUID");
+	ASSERT_REFUSED("perf show --node ''", "perf show --node  name 127 0");
 	memset(line + strlen(line), 'x', 127);
 	ASSERT_PARSED(line, TRIAD_COMMAND_PERF_SHOW);
 	ck_assert_uint_eq(strlen(command.node), 127);
 	strcat(line, "x");
 	ck_assert_int_eq(parse(line), EINVAL);
-	ck_assert_ptr_nonnull(strstr(message, "1 to 127 octets, this one 128"));
+	assert_mentions(message, "127 128");
 }
 END_TEST
 
 START_TEST(test_parse_missing_value_reported)
 {
-	ASSERT_REFUSED("perf show --node", "perf show: --node needs a value: NODE");
-	ASSERT_REFUSED("perf top -n", "perf top: -n needs a value: N");
-	ASSERT_REFUSED("perf show --json=1", "perf show: --json takes no value");
+	ASSERT_REFUSED("perf show --node", "perf show --node needs NODE");
+	ASSERT_REFUSED("perf top -n", "perf top -n needs N");
+	ASSERT_REFUSED("perf show --json=1", "perf show --json value");
 }
 END_TEST
 
 START_TEST(test_parse_unknown_option_guessed)
 {
-	ASSERT_REFUSED("perf show --jsno",
-		"perf show: no option '--jsno'; did you mean '--json'?");
+	ASSERT_REFUSED("perf show --jsno", "perf show option '--jsno' '--json'");
 	ASSERT_REFUSED("perf show --by PortXmitData",
-		"perf show: no option '--by'; it has --node, --port, --type, --errors, "
-		"--at, "
-		"--watch, --interval, --columns, --sort, --no-headings, --raw, "
-		"--json");
-	ASSERT_REFUSED("perf show --jsonx",
-		"perf show: no option '--jsonx'; did you mean '--json'?");
-	ASSERT_REFUSED("status -x",
-		"status: no option '-x'; it has --all, --at, --watch, "
-		"--interval, --json");
-	ASSERT_REFUSED("reload --json", "reload: no option '--json'");
-	ASSERT_REFUSED("perf top -nx", "perf top: no option '-nx'; did you mean '-n'?");
+		"perf show option '--by' --node --port --type --errors --at --watch --interval --columns --sort --no-headings --raw --json");
+	ASSERT_REFUSED("perf show --jsonx", "perf show option '--jsonx' '--json'");
+	ASSERT_REFUSED(
+		"status -x", "status option '-x' --all --at --watch --interval --json");
+	ASSERT_REFUSED("reload --json", "reload option '--json'");
+	ASSERT_REFUSED("perf top -nx", "perf top option '-nx' '-n'");
 }
 END_TEST
 
 START_TEST(test_parse_interval_without_watch_refused)
 {
-	ASSERT_REFUSED("perf top --interval 5", "perf top: --interval needs --watch");
+	ASSERT_REFUSED("perf top --interval 5", "perf top --interval needs --watch");
 	ASSERT_PARSED("perf top --interval 5 --watch", TRIAD_COMMAND_PERF_TOP);
 }
 END_TEST
@@ -441,14 +415,12 @@ START_TEST(test_parse_layout_of_tables)
 	ck_assert(triad_command_has_layout(&command));
 	ASSERT_PARSED("port list --table --color", TRIAD_COMMAND_PORT_LIST);
 	ck_assert(command.table && !triad_command_has_layout(&command));
-	ASSERT_REFUSED("agents --columns=", "agents: --columns needs a value: A,B,...");
+	ASSERT_REFUSED("agents --columns=", "agents --columns needs A,B");
 	ASSERT_REFUSED("agents --json --sort name",
-		"agents: --columns, --sort, --no-headings and --raw are for tables: leave "
-		"out --json, or them");
+		"agents --columns --sort --no-headings --raw tables --json");
 	ASSERT_REFUSED("health --raw",
-		"health: no option '--raw'; it has --plugin, --at, --watch, --interval, "
-		"--json");
-	ASSERT_REFUSED("reload --table", "reload: no option '--table'");
+		"health option '--raw' --plugin --at --watch --interval --json");
+	ASSERT_REFUSED("reload --table", "reload option '--table'");
 }
 END_TEST
 
@@ -474,35 +446,27 @@ END_TEST
 
 START_TEST(test_parse_unknown_command_guessed)
 {
-	ASSERT_REFUSED("", "a command is missing; 'help' lists them");
-	ASSERT_REFUSED("--json", "a command is missing; 'help' lists them");
-	ASSERT_REFUSED("statsu", "unknown command 'statsu'; did you mean 'status'?");
-	ASSERT_REFUSED(
-		"perf shwo", "unknown command 'perf shwo'; did you mean 'perf show'?");
-	ASSERT_REFUSED("perf zzz --json",
-		"unknown command 'perf zzz'; 'help perf' lists those of that name");
-	ASSERT_REFUSED("'perf show' --json",
-		"unknown command 'perf show'; did you mean 'perf show'?");
-	ASSERT_REFUSED("zzz", "unknown command 'zzz'; 'help' lists all");
+	ASSERT_REFUSED("", "command 'help'");
+	ASSERT_REFUSED("--json", "command 'help'");
+	ASSERT_REFUSED("statsu", "unknown 'statsu' 'status'");
+	ASSERT_REFUSED("perf shwo", "unknown 'perf shwo' 'perf show'");
+	ASSERT_REFUSED("perf zzz --json", "unknown 'perf zzz' 'help perf'");
+	ASSERT_REFUSED("'perf show' --json", "unknown 'perf show' 'perf show'");
+	ASSERT_REFUSED("zzz", "unknown 'zzz' 'help'");
 	/* For part of a name there are at most three guesses. */
 	ASSERT_REFUSED("show", "unknown command 'show'; did you mean 'perf show'?");
-	ASSERT_REFUSED("plan",
-		"unknown command 'plan'; did you mean 'qos plan' or 'port plan'?");
-	ASSERT_REFUSED("per",
-		"unknown command 'per'; did you mean 'perf show', 'perf top' or "
-		"'perf sweep'?");
+	ASSERT_REFUSED("plan", "unknown 'plan' 'qos plan' 'port plan'");
+	ASSERT_REFUSED("per", "unknown 'per' 'perf show' 'perf top' 'perf sweep'");
 }
 END_TEST
 
 START_TEST(test_parse_unfinished_command_lists_its_topic)
 {
 	ASSERT_REFUSED("perf",
-		"'perf' is the beginning of perf show, perf top, perf sweep, perf "
-		"clear, perf resets, perf details, perf ber, perf history, perf histogram");
+		"'perf' perf show, perf top, perf sweep, perf clear, perf resets, perf details, perf ber, perf history, perf histogram");
 	ASSERT_REFUSED("qos --json",
-		"'qos' is the beginning of qos on, qos off, qos clients, qos explain, "
-		"qos plan, qos apply, qos tables, qos nodes");
-	ASSERT_REFUSED("config", "'config' is the beginning of config diff");
+		"'qos' qos on, qos off, qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes");
+	ASSERT_REFUSED("config", "'config' config diff");
 }
 END_TEST
 
@@ -516,7 +480,7 @@ START_TEST(test_parse_nodes_get_and_others)
 	ck_assert_str_eq(command.key, "");
 	ASSERT_PARSED("get perfmgr.window --json", TRIAD_COMMAND_GET);
 	ck_assert_str_eq(command.key, "perfmgr.window");
-	ASSERT_REFUSED("get a b", "get: 'b' is one word too many");
+	ASSERT_REFUSED("get a b", "get 'b' many");
 	ASSERT_PARSED("config diff --json", TRIAD_COMMAND_CONFIG_DIFF);
 	ASSERT_PARSED("version --client 1.2", TRIAD_COMMAND_VERSION);
 	ck_assert_str_eq(command.client, "1.2");
@@ -532,14 +496,10 @@ START_TEST(test_parse_port_of_a_switch)
 	ck_assert_str_eq(command.node, "leaf-01:3");
 	ck_assert_int_eq(command.port, -1);
 	ASSERT_PARSED("port approve 0x12/P3", TRIAD_COMMAND_PORT_APPROVE);
-	ASSERT_REFUSED("port release", "port release: it needs NODE PORT");
-	ASSERT_REFUSED("port release leaf-01",
-		"port release: leaf-01 needs the number of a port");
-	ASSERT_REFUSED("port approve leaf-01 0",
-		"port approve: 0: a switch has ports from 1 to 254");
-	ASSERT_REFUSED("port approve 0xy 1",
-		"port approve: NODE 0xy: a GUID is 0x and 1 to 16 hexadecimal digits, "
-		"not all 0");
+	ASSERT_REFUSED("port release", "port release needs NODE PORT");
+	ASSERT_REFUSED("port release leaf-01", "port release leaf-01 number port");
+	ASSERT_REFUSED("port approve leaf-01 0", "port approve 0 1 254");
+	ASSERT_REFUSED("port approve 0xy 1", "port approve NODE 0xy GUID");
 }
 END_TEST
 
@@ -552,10 +512,9 @@ START_TEST(test_parse_interval_with_a_unit)
 	ASSERT_PARSED("alerts --watch --interval=3000ms", TRIAD_COMMAND_ALERTS);
 	ck_assert_uint_eq(command.interval_s, 3);
 	ASSERT_REFUSED("alerts --watch --interval 500ms",
-		"alerts: --interval: '500ms' isn't a whole number of s; allowed are 1 "
-		"to 3600 s");
-	ASSERT_REFUSED("alerts --watch --interval 2h",
-		"alerts: --interval: 2h is out of range; allowed are 1 to 3600 s");
+		"alerts --interval '500ms' whole 1 3600 s");
+	ASSERT_REFUSED(
+		"alerts --watch --interval 2h", "alerts --interval 2h range 1 3600 s");
 }
 END_TEST
 
@@ -572,30 +531,23 @@ START_TEST(test_parse_silences)
 	ASSERT_PARSED("alerts ack 12 --reason=known", TRIAD_COMMAND_ALERTS_ACK);
 	ck_assert_uint_eq(command.id, 12);
 	ck_assert_uint_eq(command.for_s, 0);
-	ASSERT_REFUSED("silence leaf-01 --reason x",
-		"silence: it needs --for and --reason: --for 2h --reason 'new line "
-		"cards'");
-	ASSERT_REFUSED("silence leaf-01 --for 2h",
-		"silence: it needs --for and --reason: --for 2h --reason 'new line "
-		"cards'");
+	ASSERT_REFUSED("silence leaf-01 --reason x", "silence --for --reason");
+	ASSERT_REFUSED("silence leaf-01 --for 2h", "silence --for --reason");
 	ASSERT_REFUSED("silence leaf-01 --for 2h --from 22:00 --reason x",
-		"silence: --from 22:00: a time is written 2026-01-31T22:00 (UTC), or with "
-		"an offset from it, 2026-01-31T23:00+01:00");
+		"silence --from 22:00 time UTC");
 	ASSERT_REFUSED("silence leaf-01 --for 400d --reason x",
-		"silence: --for: 400d is out of range; allowed are 1 to 31536000 s");
-	ASSERT_REFUSED("alerts ack all",
-		"alerts ack: all: allowed is a number, as 'alerts' shows it");
-	ASSERT_REFUSED("unsilence 0",
-		"unsilence: 0: allowed is a number, as 'silences' shows it");
+		"silence --for 400d range 1 31536000 s");
+	ASSERT_REFUSED("alerts ack all", "alerts ack all number 'alerts'");
+	ASSERT_REFUSED("unsilence 0", "unsilence 0 number 'silences'");
 }
 END_TEST
 
 START_TEST(test_parse_number_of_words_checked)
 {
-	ASSERT_REFUSED("status all", "status: 'all' is one word too many");
-	ASSERT_REFUSED("set log.level", "set: it needs KEY VALUE");
-	ASSERT_REFUSED("set a b c", "set: 'c' is one word too many");
-	ASSERT_REFUSED("help perf show me", "help: 'me' is one word too many");
+	ASSERT_REFUSED("status all", "status 'all' many");
+	ASSERT_REFUSED("set log.level", "set needs KEY VALUE");
+	ASSERT_REFUSED("set a b c", "set 'c' many");
+	ASSERT_REFUSED("help perf show me", "help 'me' many");
 }
 END_TEST
 
@@ -606,9 +558,9 @@ START_TEST(test_parse_set_words_too_long_refused)
 	snprintf(line, sizeof(line), "set %095d %0255d", 0, 0);
 	ASSERT_PARSED(line, TRIAD_COMMAND_SET);
 	snprintf(line, sizeof(line), "set %096d 1", 0);
-	ASSERT_REFUSED(line, "set: KEY has 96 octets; allowed are 95");
+	ASSERT_REFUSED(line, "set KEY 96 95");
 	snprintf(line, sizeof(line), "set a %0256d", 0);
-	ASSERT_REFUSED(line, "set: VALUE has 256 octets; allowed are 255");
+	ASSERT_REFUSED(line, "set VALUE 256 255");
 }
 END_TEST
 
@@ -619,7 +571,7 @@ START_TEST(test_parse_message_not_driving_terminal)
 	ck_assert_int_eq(
 		triad_command_parse(2, words, &command, message, sizeof(message)),
 		EINVAL);
-	ck_assert_str_eq(message, "status: '?[2J?x?' is one word too many");
+	assert_mentions(message, "status '?[2J?x?' many");
 }
 END_TEST
 
@@ -644,9 +596,8 @@ START_TEST(test_parse_help_topics_known)
 	ck_assert_str_eq(command.topic, "perf");
 	ASSERT_PARSED("help help", TRIAD_COMMAND_HELP);
 	ck_assert_str_eq(command.topic, "help");
-	ASSERT_REFUSED(
-		"help statsu", "unknown command 'statsu'; did you mean 'status'?");
-	ASSERT_REFUSED("help xyz", "unknown command 'xyz'; 'help' lists all");
+	ASSERT_REFUSED("help statsu", "unknown 'statsu' 'status'");
+	ASSERT_REFUSED("help xyz", "unknown 'xyz' 'help'");
 }
 END_TEST
 
@@ -662,8 +613,7 @@ START_TEST(test_parse_help_option_wins_anywhere)
 	ck_assert_str_eq(command.topic, "set");
 	ASSERT_PARSED("status too many words -h", TRIAD_COMMAND_HELP);
 	ck_assert_str_eq(command.topic, "status");
-	ASSERT_REFUSED(
-		"statsu --help", "unknown command 'statsu'; did you mean 'status'?");
+	ASSERT_REFUSED("statsu --help", "unknown 'statsu' 'status'");
 }
 END_TEST
 
@@ -705,44 +655,32 @@ START_TEST(test_help_one_command_alone)
 }
 END_TEST
 
+static void assert_help_has(const char *topic, const char *program, const char *part)
+{
+	ck_assert_int_eq(triad_command_help(topic, program, help, sizeof(help)), 0);
+	ck_assert_msg(strstr(help, part) != NULL, "'%s' is not in:\n%s", part, help);
+}
+
 START_TEST(test_help_text_laid_out)
 {
-	ck_assert_int_eq(triad_command_help("status", "triad", help, sizeof(help)), 0);
-	ck_assert_str_eq(help,
-		"Usage: triad status [--all] [--at TIME] [--watch] [--interval S] [--json]\n"
-		"\n"
-		"What the plugin sees and does, on one screen; --all and --json have "
-		"every\nnumber.  Exits with 1 when nothing works.\n"
-		"\n"
-		"  --all                       every part with every number, not one "
-		"screen\n"
-		"  --at TIME                   what it answered then, without other "
-		"options:\n                              2026-01-02T03:04 (UTC), or 2d, 3h, "
-		"90m ago; it\n                              needs history.dir\n"
-		"  --watch                     show it again and again, until Ctrl-C\n"
-		"  --interval S                with --watch: each S seconds, 1 to 3600 "
-		"[2]\n"
-		"  --json                      JSON instead of text\n");
-	ck_assert_int_eq(triad_command_help("set", "triadctl", help, sizeof(help)), 0);
-	ck_assert_str_eq(help,
-		"Usage: triadctl set KEY VALUE\n"
-		"\n"
-		"Changes a key of triad.conf, written section.key, until the next "
-		"'reload' or\nstart.\n"
-		"For root, OpenSM's user and control.admin_group.\n");
-	ck_assert_int_eq(
-		triad_command_help("port blacklist", "triad", help, sizeof(help)), 0);
-	ck_assert_ptr_nonnull(strstr(help,
-		"\nWith [add|remove GUID]: for root, OpenSM's user and "
-		"control.admin_group.\n"));
-	ck_assert_int_eq(triad_command_help("", "triadctl", help, sizeof(help)), 0);
-	ck_assert_ptr_nonnull(strstr(help,
-		"\n  help [COMMAND]\n      All commands, or one with its options.\n\n"
-		"Commands that only read also take --watch [--interval S]. Those that "
-		"show a\ntable also take --columns A,B,..., --sort [-]COLUMN, "
-		"--no-headings and --raw.\n'triadctl help COMMAND' tells more.\n"));
-	ck_assert_ptr_nonnull(strstr(help,
-		"\n  perf top [--by COUNTER] [-n N] [--at TIME] [--json]\n      The ports"));
+	assert_help_has("status", "triad",
+		"Usage: triad status [--all] [--at TIME] [--watch] [--interval S] "
+		"[--json]\n\n");
+	assert_help_has("status", "triad", "\n  --all                       ");
+	assert_help_has("status", "triad", "\n  --at TIME                   ");
+	assert_help_has("status", "triad", "\n                              ");
+	assert_help_has("status", "triad", " history.dir\n");
+	assert_help_has("status", "triad", "1 to 3600 [2]\n  --json");
+	assert_help_has("set", "triadctl", "Usage: triadctl set KEY VALUE\n\n");
+	assert_help_has("set", "triadctl", "'reload'");
+	assert_help_has("set", "triadctl", "control.admin_group");
+	assert_help_has("port blacklist", "triad", "[add|remove GUID]: for root, ");
+	assert_help_has("", "triadctl", "\n  help [COMMAND]\n      ");
+	assert_help_has("", "triadctl", " --watch [--interval S]");
+	assert_help_has("", "triadctl", " --columns A,B,..., --sort [-]COLUMN, ");
+	assert_help_has("", "triadctl", "\n'triadctl help COMMAND' ");
+	assert_help_has("", "triadctl",
+		"\n  perf top [--by COUNTER] [-n N] [--at TIME] [--json]\n      ");
 }
 END_TEST
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/unit/run.h"
+#include "tests/unit/mentions.h"
 
 static struct triad_resource resource;
 static char message[512];
@@ -63,19 +63,18 @@ END_TEST
 START_TEST(test_query_bad_reported)
 {
 	static const struct {
-		const char *target, *expected;
+		const char *target, *words;
 	} cases[] = {
-		{"/api/v1/version?watch",
-			"'version' has no parameter 'watch'; it has limit and offset"},
-		{"/api/v1/perf/top?json", "no parameter 'json'"},
-		{"/api/v1/perf/top?n=3", "no parameter 'n'"},
-		{"/api/v1/job?slurm=3", "no parameter 'slurm'"},
-		{"/api/v1/links?down=maybe", "allowed are true and false"},
-		{"/api/v1/links?port=1&port=2", "port is there twice"},
-		{"/api/v1/links?limit=0", "1 to 10000"},
-		{"/api/v1/links?limit=+1", "1 to 10000"},
+		{"/api/v1/version?watch", "'version' 'watch' limit offset"},
+		{"/api/v1/perf/top?json", "parameter 'json'"},
+		{"/api/v1/perf/top?n=3", "parameter 'n'"},
+		{"/api/v1/job?slurm=3", "parameter 'slurm'"},
+		{"/api/v1/links?down=maybe", "true false"},
+		{"/api/v1/links?port=1&port=2", "port twice"},
+		{"/api/v1/links?limit=0", "1 10000"},
+		{"/api/v1/links?limit=+1", "1 10000"},
 		{"/api/v1/links?offset=3", "offset needs limit"},
-		{"/api/v1/alerts?limit=10000&offset=60000", "65535 rows at most"},
+		{"/api/v1/alerts?limit=10000&offset=60000", "65535 rows"},
 		{"/api/v1/links?node=%1b", "control characters"},
 	};
 
@@ -83,8 +82,7 @@ START_TEST(test_query_bad_reported)
 		ck_assert_int_eq(triad_resource_read(cases[i].target, &resource,
 					 message, sizeof(message)),
 			EINVAL);
-		ck_assert_msg(strstr(message, cases[i].expected), "%s: %s",
-			cases[i].target, message);
+		assert_mentions(message, cases[i].words);
 	}
 }
 END_TEST

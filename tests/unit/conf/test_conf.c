@@ -10,6 +10,7 @@
 
 #include "conf/conf_keys.h"
 #include "conf/conf_value.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/conf/conf_fixture.h"
 #include "triad/log.h"
 
@@ -27,7 +28,7 @@ static char *all_diags(void)
 	return text;
 }
 
-#define ASSERT_DIAGS(expected) ck_assert_str_eq(all_diags(), expected)
+#define ASSERT_DIAGS(words) assert_mentions(all_diags(), words)
 
 /* Checks that the parser reports one mistake, whose text contains all these words. */
 #define ASSERT_ONE_DIAG(file, line_, ...)                                              \
@@ -395,8 +396,7 @@ START_TEST(test_parse_bad_values_report_what_is_allowed)
 	ASSERT_ONE_DIAG("[log]\nlevel = loud\n", 2, "'loud'",
 		"error, warning, info, verbose, debug");
 	ASSERT_ONE_DIAG("[log]\nlevel =\n", 2, "''", "error, warning");
-	ASSERT_ONE_DIAG(
-		"[perfmgr]\nwindow = 5 # five\n", 2, "'5 # five'", "line of its own");
+	ASSERT_ONE_DIAG("[perfmgr]\nwindow = 5 # five\n", 2, "'5 # five'", "line");
 }
 END_TEST
 
@@ -469,8 +469,7 @@ START_TEST(test_parse_not_text_located)
 	ck_assert_int_eq(
 		triad_conf_parse(with_nul, sizeof(with_nul) - 1, GUID, conf, &diags),
 		EINVAL);
-	ASSERT_DIAGS("triad.conf:2:4: octet 0x00 is a control character or isn't "
-		     "UTF-8\n");
+	ASSERT_DIAGS("triad.conf:2:4: 0x00 UTF-8\n");
 	ASSERT_ONE_DIAG("[log]\n# caf\xe9\n", 2, "0xe9");
 	ck_assert_uint_eq(diags.entries[0].column, 6);
 	ASSERT_ONE_DIAG("[log]\nlevel = info\x1b\n", 2, "0x1b");
@@ -491,16 +490,11 @@ START_TEST(test_parse_all_mistakes_at_once_right_keys_kept)
 			       "max_clients = 5\n"
 			       "socket = x\n"),
 		EINVAL);
-	ASSERT_DIAGS(
-		"triad.conf:1: 'stray' stands before the first section, such as "
-		"[perfmgr]\n"
-		"triad.conf:3: perfmgr.window: 0 is out of range; allowed are 1 to "
-		"4096\n"
-		"triad.conf:5: 'nonsense' is neither [section] nor key = value nor "
-		"#comment\n"
-		"triad.conf:6: unknown section [lgo]; did you mean [log]?\n"
-		"triad.conf:10: control.socket: 'x' isn't an absolute path; it must "
-		"begin with '/'\n");
+	ASSERT_DIAGS("triad.conf:1: 'stray' section [perfmgr]\n"
+		     "triad.conf:3: perfmgr.window 0 range 1 4096\n"
+		     "triad.conf:5: 'nonsense'\n"
+		     "triad.conf:6: unknown [lgo] [log]\n"
+		     "triad.conf:10: control.socket 'x' '/'\n");
 	ck_assert_uint_eq(conf->perfmgr.retries, 7);
 	ck_assert_uint_eq(conf->control.max_clients, 5);
 	ck_assert_uint_eq(conf->perfmgr.window, 64);
@@ -570,7 +564,7 @@ START_TEST(test_parse_size_limit)
 	ck_assert_int_eq(triad_conf_parse(text, TRIAD_CONF_FILE_MAX_SIZE + 1, GUID,
 				 conf, &diags),
 		EFBIG);
-	ASSERT_DIAGS("triad.conf: the file has more than 1048576 octets\n");
+	ASSERT_DIAGS("triad.conf 1048576 octets\n");
 	ck_assert(is_equal(conf, defaults));
 	free(text);
 }
@@ -653,8 +647,7 @@ START_TEST(test_set_refused_value_changes_nothing)
 {
 	renew(&conf);
 	ck_assert_int_eq(set("perfmgr.sweep_period", "0"), EINVAL);
-	ASSERT_DIAGS("triad.conf: perfmgr.sweep_period: 0 is out of range; allowed are "
-		     "1 to 65535 s\n");
+	ASSERT_DIAGS("triad.conf perfmgr.sweep_period 0 range 1 65535 s\n");
 	ck_assert(is_equal(conf, defaults));
 }
 END_TEST

@@ -14,6 +14,7 @@
 
 #include <glib.h>
 
+#include "tests/unit/mentions.h"
 #include "tests/unit/conf/conf_fixture.h"
 
 static const char *first_diag(void)
@@ -76,10 +77,8 @@ START_TEST(test_load_mistake_named_by_file_and_line)
 
 	ck_assert(g_file_set_contents(in_folder("file"), "\nx\n", -1, NULL));
 	ck_assert_int_eq(load(in_folder("file")), EINVAL);
-	snprintf(expected, sizeof(expected),
-		"%s:2: 'x' is neither [section] nor key = value nor #comment",
-		in_folder("file"));
-	ck_assert_str_eq(first_diag(), expected);
+	snprintf(expected, sizeof(expected), "%s:2: 'x'", in_folder("file"));
+	assert_mentions(first_diag(), expected);
 }
 END_TEST
 
@@ -96,9 +95,7 @@ END_TEST
 START_TEST(test_load_no_file_reported)
 {
 	ck_assert_int_eq(load("/nowhere/triad.conf"), ENOENT);
-	ck_assert_str_eq(first_diag(),
-		"/nowhere/triad.conf: the file can't be read: No such file or "
-		"directory");
+	assert_mentions(first_diag(), "/nowhere/triad.conf No such file");
 	ck_assert(is_equal(conf, defaults));
 }
 END_TEST

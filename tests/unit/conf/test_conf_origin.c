@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "tests/unit/mentions.h"
 #include "tests/unit/conf/conf_fixture.h"
 
 static struct triad_conf_entry entry;
@@ -105,9 +106,8 @@ START_TEST(test_units_behind_numbers)
 	check("alerts.clear_below", "40", TRIAD_CONF_FROM_FILE);
 	check("alerts.file_max_size", "7", TRIAD_CONF_FROM_FILE);
 	ck_assert_int_eq(set("perfmgr.sweep_period", "500ms"), EINVAL);
-	ck_assert_str_eq(diags.entries[0].text,
-		"perfmgr.sweep_period: '500ms' isn't a whole number of s; allowed are 1 "
-		"to 65535 s");
+	assert_mentions(diags.entries[0].text,
+		"perfmgr.sweep_period '500ms' whole s 1 65535 s");
 	ck_assert_int_eq(set("perfmgr.window", "5 s"), EINVAL);
 	ck_assert_int_eq(set("alerts.file_max_size", "7 s"), EINVAL);
 	ck_assert_int_eq(set("perfmgr.sweep_period", "19h"), EINVAL);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/unit/run.h"
+#include "tests/unit/mentions.h"
 
 /* Hosts have ports 1 and 2, switches ports 0 to 2.  In the order of the names, node
  * GUIDs are 0x1000 and so on.  A host's port GUID is the node GUID plus the port
@@ -216,11 +216,11 @@ END_TEST
 
 static char reason[1024];
 
-#define ASSERT_REASON(text, type, expected)                                            \
+#define ASSERT_REASON(text, type, words)                                               \
 	do {                                                                           \
 		choice = triad_node_choice_make(text, fabric, type);                   \
 		triad_node_choice_explain(&choice, fabric, reason, sizeof(reason));    \
-		ck_assert_str_eq(reason, expected);                                    \
+		assert_mentions(reason, words);                                        \
 	} while (0)
 
 /* A host that boots has another name for a while; so has one whose HCA was replaced. */
@@ -241,18 +241,12 @@ END_TEST
 
 START_TEST(test_explain_none_gives_near_names)
 {
-	ASSERT_REASON("host-001", 0,
-		"no node is called 'host-001'; did you mean 'host-0001' or "
-		"'host-0002'? 'nodes' lists all");
-	ASSERT_REASON("lefa-02:3", TRIAD_NODE_SWITCH,
-		"no switch is called 'lefa-02'; did you mean 'leaf-02' or 'leaf-01'? "
-		"'nodes' lists all");
-	ASSERT_REASON("zzz", 0, "no node is called 'zzz'; 'nodes' lists all");
-	ASSERT_REASON("0x77777", 0,
-		"no node and no port of one has the GUID 0x0000000000077777; 'nodes' "
-		"lists all");
-	ASSERT_REASON("400", 0,
-		"no node is called '400', and none has that LID; 'nodes' lists all");
+	ASSERT_REASON("host-001", 0, "node 'host-001' 'host-0001' 'host-0002'");
+	ASSERT_REASON(
+		"lefa-02:3", TRIAD_NODE_SWITCH, "switch 'lefa-02' 'leaf-02' 'leaf-01'");
+	ASSERT_REASON("zzz", 0, "node 'zzz'");
+	ASSERT_REASON("0x77777", 0, "GUID 0x0000000000077777");
+	ASSERT_REASON("400", 0, "node '400' LID");
 }
 END_TEST
 
@@ -262,9 +256,9 @@ START_TEST(test_explain_several_lists_ten)
 	struct planned many[13];
 
 	ASSERT_REASON("host-0002", 0,
-		"2 nodes are called 'host-0002'; name one by its GUID:\n"
-		"  0x0000000000002000  host-0002 HCA-1\n"
-		"  0x0000000000003000  host-0002 HCA-2");
+		"2 'host-0002' GUID\n"
+		"0x0000000000002000 host-0002 HCA-1\n"
+		"0x0000000000003000 host-0002 HCA-2");
 	for (unsigned i = 0; i < 13; i++)
 		many[i] = same;
 	build(many, 13);
@@ -282,13 +276,12 @@ START_TEST(test_text_checked)
 	ck_assert(triad_node_text_check("leaf-01:3", reason, sizeof(reason)));
 	ck_assert(triad_node_text_check("0x12/P3", reason, sizeof(reason)));
 	ck_assert(!triad_node_text_check("0x12g", reason, sizeof(reason)));
-	ck_assert_str_eq(
-		reason, "a GUID is 0x and 1 to 16 hexadecimal digits, not all 0");
+	assert_mentions(reason, "GUID 16 hexadecimal");
 	ck_assert(!triad_node_text_check("", reason, sizeof(reason)));
 	memset(longest, 'x', sizeof(longest));
 	longest[TRIAD_NODE_TEXT_SIZE] = '\0';
 	ck_assert(!triad_node_text_check(longest, reason, sizeof(reason)));
-	ck_assert_str_eq(reason, "a name has 1 to 127 octets, this one 128");
+	assert_mentions(reason, "name 127 128");
 	longest[TRIAD_NODE_TEXT_SIZE - 1] = '\0';
 	ck_assert(triad_node_text_check(longest, reason, sizeof(reason)));
 }

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "tests/random.h"
-#include "tests/unit/run.h"
+#include "tests/unit/mentions.h"
 
 static struct triad_hostlist list;
 static char reason[128], written[1 << 16];
@@ -74,29 +74,29 @@ START_TEST(test_list_is_read_sorted_and_written)
 END_TEST
 
 static const struct {
-	const char *text, *reason;
+	const char *text, *words;
 } invalid[] = {
-	{"", "column 1: a name is missing"},
-	{"a,,b", "column 3: a name is missing"},
-	{"a,", "column 3: a name is missing"},
-	{"a[1-2", "column 2: its ']' is missing"},
-	{"a[]", "column 3: a number is missing"},
-	{"a[1-]", "column 5: a number is missing"},
-	{"a[2-1]", "column 3: the range ends before it begins"},
-	{"a[1;2]", "column 4: no number, '-', ',' or ']'"},
-	{"a[1]]", "column 5: a character that is in no name of a host"},
-	{"a b", "column 2: a character that is in no name of a host"},
-	{"a[1234567890]", "column 3: a number has more than 9 digits"},
+	{"", "column 1 name missing"},
+	{"a,,b", "column 3 name missing"},
+	{"a,", "column 3 name missing"},
+	{"a[1-2", "column 2 ']' missing"},
+	{"a[]", "column 3 number missing"},
+	{"a[1-]", "column 5 number missing"},
+	{"a[2-1]", "column 3 range"},
+	{"a[1;2]", "column 4 number ']'"},
+	{"a[1]]", "column 5 character"},
+	{"a b", "column 2 character"},
+	{"a[1234567890]", "column 3 9 digits"},
 	{"a[1-99999999]", "more than 65536 hosts"},
 	{"a[1-300]b[1-300]", "more than 65536 hosts"},
 	{"a123456789012345678901234567890123456789012345678901234567890123",
-		"column 64: a name is longer than 63 octets"},
+		"column 64 63 octets"},
 };
 
 START_TEST(test_mistake_is_reported_with_its_column)
 {
 	ck_assert_int_ne(parse(invalid[_i].text), 0);
-	ck_assert_str_eq(reason, invalid[_i].reason);
+	assert_mentions(reason, invalid[_i].words);
 }
 END_TEST
 

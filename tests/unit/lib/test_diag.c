@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/unit/run.h"
+#include "tests/unit/mentions.h"
 
 static struct triad_diags diags;
 static char text[1024];
@@ -59,8 +59,7 @@ START_TEST(test_diag_list_over_counted_in_last)
 	ck_assert_uint_eq(diags.n, TRIAD_DIAG_MAX);
 	ck_assert_uint_eq(diags.n_total, TRIAD_DIAG_MAX + 5);
 	ck_assert_str_eq(format(TRIAD_DIAG_MAX - 2), "triad.conf:63:2: mistake 63");
-	ck_assert_str_eq(
-		format(TRIAD_DIAG_MAX - 1), "triad.conf: 6 more mistakes aren't shown");
+	assert_mentions(format(TRIAD_DIAG_MAX - 1), "triad.conf 6 more");
 }
 END_TEST
 

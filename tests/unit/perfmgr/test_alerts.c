@@ -2,6 +2,7 @@
 /* Alerts, through a collector on simulated agents. */
 #include "perfmgr/watch/alert_findings.h"
 #include "perfmgr/watch/alert_text.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/perfmgr/alert_fixture.h"
 
 /* Row: M2, M16, A8 */
@@ -636,15 +637,12 @@ START_TEST(test_advice_for_what_left_fits_what_it_is)
 		.findings = {{.cause = TRIAD_ALERT_NODE_GONE}},
 	};
 
-	ck_assert_str_eq(
-		triad_alert_advice(&alert), "check its power and the cable to it");
+	assert_mentions(triad_alert_advice(&alert), "power cable");
 	alert.n_links = 3;
 	alert.ends[0].node_type = TRIAD_NODE_SWITCH;
-	ck_assert_str_eq(triad_alert_advice(&alert), "check its power and its cables");
+	assert_mentions(triad_alert_advice(&alert), "power cables");
 	alert.ends[0].node_type = TRIAD_NODE_ROUTER;
-	ck_assert_str_eq(triad_alert_advice(&alert),
-		"check its power and its cables; paths to other subnets lead through "
-		"it");
+	assert_mentions(triad_alert_advice(&alert), "power cables subnets");
 	ck_assert_int_eq(triad_alert_severity(&alert), TRIAD_CRITICAL);
 }
 END_TEST

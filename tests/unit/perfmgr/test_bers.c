@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "perfmgr/watch/alert_text.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/perfmgr/alert_fixture.h"
 #include "triad/lists.h"
 
@@ -93,8 +94,7 @@ START_TEST(test_worn_cable_is_an_alert_at_the_third_reading_with_errors)
 	ck_assert_msg(strstr(text, "symbol bit error rate 2.") &&
 			strstr(text, "; target 1e-14), by 30 s"),
 		"%s", text);
-	ck_assert_str_eq(
-		triad_alert_advice(&seen[0].alert), "check the cable and its plugs");
+	assert_mentions(triad_alert_advice(&seen[0].alert), "cable");
 }
 END_TEST
 

@@ -7,6 +7,7 @@
 
 #include "perfmgr/watch/detail_histogram.h"
 #include "perfmgr/watch/alert_text.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/perfmgr/alert_fixture.h"
 #include "triad/lists.h"
 
@@ -60,8 +61,7 @@ START_TEST(test_detail_over_its_threshold_is_an_alert_until_it_is_under)
 	triad_alert_findings_format(&seen[0].alert, text, sizeof(text));
 	ck_assert_msg(strstr(text, "PortLocalPhysicalErrors 12/s (threshold 5/s)"),
 		"%s", text);
-	ck_assert_str_eq(
-		triad_alert_advice(&seen[0].alert), "check the cable and its plugs");
+	assert_mentions(triad_alert_advice(&seen[0].alert), "cable");
 	ck_assert_str_eq(
 		triad_alert_kind_name(triad_alert_kind(&seen[0].alert)), "detail");
 	/* Without a new reading Triad can't clear the alert. */
@@ -214,11 +214,10 @@ END_TEST
 
 START_TEST(test_mistakes_in_thresholds_are_reported)
 {
-	ck_assert_str_eq(limits("PortVLXmitWait"),
-		"'PortVLXmitWait' isn't the name of a detail and a rate: "
-		"PortVLXmitWait 10000/s");
-	ck_assert_str_eq(limits("PortVLXmitWaits 1/s"),
-		"no detail 'PortVLXmitWaits'; did you mean 'PortVLXmitWait'?");
+	assert_mentions(
+		limits("PortVLXmitWait"), "'PortVLXmitWait' PortVLXmitWait 10000/s");
+	assert_mentions(
+		limits("PortVLXmitWaits 1/s"), "'PortVLXmitWaits' 'PortVLXmitWait'");
 	ck_assert_ptr_nonnull(strstr(limits("Nonsense 1/s"), "no detail 'Nonsense'; "));
 	ck_assert_ptr_nonnull(strstr(limits("PortVLXmitWait 1/sweep"), "a rate"));
 	ck_assert_ptr_nonnull(strstr(limits("PortVLXmitWait 1"), "has no unit"));

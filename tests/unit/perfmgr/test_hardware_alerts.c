@@ -4,6 +4,7 @@
 
 #include "perfmgr/watch/alert_text.h"
 #include "perfmgr/watch/watch.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/perfmgr/alert_fixture.h"
 
 /* The fault of a port, or with number 0 of a device. */
@@ -125,7 +126,7 @@ START_TEST(test_cause_alone_names_the_agent_that_knows_more)
 	triad_watch_settle(watch, now_us);
 	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_MODULE);
 	triad_alert_findings_format(&seen[0].alert, text, sizeof(text));
-	ck_assert_str_eq(text, "a fault of its hardware, which the agent knows");
+	assert_mentions(text, "hardware agent");
 	triad_watch_match(watch, port, 0, now_us);
 	triad_watch_settle(watch, now_us);
 	expect(1, TRIAD_ALERT_ENDED, TRIAD_ALERT_MODULE);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/unit/run.h"
+#include "tests/unit/mentions.h"
 
 #define HEADER                                                                         \
 	"time,node_guid,port,remote_guid,remote_port,gbps,PortXmitData,PortRcvData"
@@ -32,12 +32,11 @@ static void set_up_rows(void)
 
 /* Checks that the parser refuses 'line' as line 2, at that column, with that
  * message. */
-#define ASSERT_WRONG(line, column_, sentence)                                          \
+#define ASSERT_WRONG(line, column_, words)                                             \
 	do {                                                                           \
 		set_up_rows();                                                         \
 		ck_assert_int_eq(parse(line), TRIAD_PROFILE_WRONG);                    \
-		ck_assert_str_eq(                                                      \
-			parser.message, "line 2, column " #column_ ": " sentence);     \
+		assert_mentions(parser.message, "line 2 column " #column_ " " words);  \
 		ck_assert_uint_eq(parser.column, column_);                             \
 	} while (0)
 
@@ -160,8 +159,7 @@ START_TEST(test_info_returns_the_values_given)
 	ck_assert(parser.info.min_change_octets == UINT64_MAX);
 	ck_assert_int_eq(parse("# anything"), TRIAD_PROFILE_COMMENT);
 	ck_assert_int_eq(parse("# triad-profile version=2"), TRIAD_PROFILE_WRONG);
-	ck_assert_str_eq(parser.message,
-		"line 5, column 26: this version is not known; known is 1");
+	assert_mentions(parser.message, "line 5 column 26 version 1");
 }
 END_TEST
 
@@ -186,54 +184,46 @@ END_TEST
 
 START_TEST(test_row_mistakes_reported_with_their_column)
 {
-	ASSERT_WRONG("", 1, "a time is missing, as 2026-01-02T03:04:05.678Z");
+	ASSERT_WRONG("", 1, "time missing 2026-01-02T03:04:05.678Z");
 	ASSERT_WRONG("2026-02-29T03:04:05.678Z,0x0002c90300001234,1,,,,,", 1,
-		"this is no time, as 2026-01-02T03:04:05.678Z");
-	ASSERT_WRONG(TIME ";0x0002c90300001234,1,,,,,", 25, "a comma is missing");
-	ASSERT_WRONG(TIME ",0x2c90300001234,1,,,,,,,,", 26,
-		"node_guid is no GUID: 0x and 16 hexadecimal digits");
-	ASSERT_WRONG(TIME ",0x0002C90300001234,1,,,,,", 26,
-		"node_guid is no GUID: 0x and 16 hexadecimal digits");
-	ASSERT_WRONG(TIME ",0x0000000000000000,1,,,,,", 26, "node_guid is 0");
-	ASSERT_WRONG(TIME ",0x0002c90300001234,256,,,,,", 45, "port is over 255");
-	ASSERT_WRONG(TIME ",0x0002c90300001234,01,,,,,", 45, "port begins with a 0");
-	ASSERT_WRONG(TIME ",0x0002c90300001234,,,,,,", 45, "port is missing");
+		"time 2026-01-02T03:04:05.678Z");
+	ASSERT_WRONG(TIME ";0x0002c90300001234,1,,,,,", 25, "comma");
+	ASSERT_WRONG(TIME ",0x2c90300001234,1,,,,,,,,", 26, "node_guid GUID");
+	ASSERT_WRONG(TIME ",0x0002C90300001234,1,,,,,", 26, "node_guid GUID");
+	ASSERT_WRONG(TIME ",0x0000000000000000,1,,,,,", 26, "node_guid 0");
+	ASSERT_WRONG(TIME ",0x0002c90300001234,256,,,,,", 45, "255");
+	ASSERT_WRONG(TIME ",0x0002c90300001234,01,,,,,", 45, "port 0");
+	ASSERT_WRONG(TIME ",0x0002c90300001234,,,,,,", 45, "missing");
 	ASSERT_WRONG(TIME ",0x0002c90300001234,1,0x0002c90300005678,,,,", 66,
-		"remote_port is missing");
-	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,3,,,", 48, "a comma is missing");
-	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,2.50,,", 53,
-		"gbps ends with a 0 or with its point");
-	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,2.5555,,", 54,
-		"gbps has at most three decimals");
-	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,0,,", 50, "gbps is 0");
-	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,,18446744073709551616,", 50,
-		"PortXmitData is over 18446744073709551615");
+		"remote_port missing");
+	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,3,,,", 48, "comma");
+	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,2.50,,", 53, "gbps 0");
 	ASSERT_WRONG(
-		TIME ",0x0002c90300001234,1,,,,-1,", 50, "PortXmitData is missing");
-	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,,1", 51,
-		"the line ends before its last column");
-	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,,1,2,3", 53,
-		"the header has no more columns");
+		TIME ",0x0002c90300001234,1,,,2.5555,,", 54, "gbps three decimals");
+	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,0,,", 50, "0");
+	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,,18446744073709551616,", 50,
+		"PortXmitData 18446744073709551615");
+	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,,-1,", 50, "PortXmitData missing");
+	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,,1", 51, "line ends");
+	ASSERT_WRONG(TIME ",0x0002c90300001234,1,,,,1,2,3", 53, "header columns");
 }
 END_TEST
 
 START_TEST(test_header_mistakes_reported)
 {
 	ASSERT_WRONG("time,port", 1, "a header begins with " HEADER);
-	ASSERT_WRONG(HEADER ",Nothing", 75, "there is no counter of that name");
-	ASSERT_WRONG(HEADER ",portxmitwait", 75, "there is no counter of that name");
+	ASSERT_WRONG(HEADER ",Nothing", 75, "no counter");
+	ASSERT_WRONG(HEADER ",portxmitwait", 75, "no counter");
+	ASSERT_WRONG(HEADER ",PortRcvData", 75, "column twice order");
 	ASSERT_WRONG(
-		HEADER ",PortRcvData", 75, "a column is there twice or out of order");
-	ASSERT_WRONG(HEADER ",VL15Dropped,SymbolErrorCounter", 87,
-		"a column is there twice or out of order");
+		HEADER ",VL15Dropped,SymbolErrorCounter", 87, "column twice order");
 }
 END_TEST
 
 START_TEST(test_row_without_header_refused)
 {
 	ck_assert_int_eq(parse(TIME ",0x0002c90300001234,1,,,,,"), TRIAD_PROFILE_WRONG);
-	ck_assert_str_eq(
-		parser.message, "line 1, column 1: a row without a header before it");
+	assert_mentions(parser.message, "line 1 column 1 header");
 	set_up_rows();
 	ck_assert_int_eq(parse("# triad-profile version=1"), TRIAD_PROFILE_INFO);
 	ck_assert_int_eq(parse(TIME ",0x0002c90300001234,1,,,,,"), TRIAD_PROFILE_WRONG);

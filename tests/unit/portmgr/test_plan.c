@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "tests/unit/portmgr/plan_fixture.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/scarce_memory.h"
 
 #define OWN 0x100
@@ -191,8 +192,7 @@ START_TEST(test_plan_expected_disabled_is_disabled)
 	expect("leaf-01,2,disabled\nleaf-01,3,disabled\nleaf-01,6,disabled\n");
 	ck_assert_str_eq(
 		planned(), "201/2 disable active\n201/3 disable\n201/6 disable\n");
-	ck_assert_str_eq(describe(0x201, 2),
-		"expected disabled; its link is active, and is phased out");
+	assert_mentions(describe(0x201, 2), "expected disabled link active phased out");
 	ck_assert_str_eq(describe(0x201, 6), "expected disabled");
 	ck_assert_uint_eq(triad_plan_n_open(plan), 3);
 	ck_assert_uint_eq(plan->n_of_kind[TRIAD_PLAN_DISABLE], 3);
@@ -220,10 +220,8 @@ START_TEST(test_plan_disabled_by_whomever_is_enabled)
 	ck_assert_str_eq(planned(),
 		"201/2 enable\n201/3 enable ours\n201/4 enable\n201/5 enable\n"
 		"201/6 enable ours\n");
-	ck_assert_str_eq(
-		describe(0x201, 2), "expected enabled; disabled by somebody else");
-	ck_assert_str_eq(
-		describe(0x201, 3), "expected test; disabled by the port manager");
+	assert_mentions(describe(0x201, 2), "expected enabled disabled somebody");
+	assert_mentions(describe(0x201, 3), "expected test disabled port manager");
 	ck_assert_uint_eq(plan->n_of_kind[TRIAD_PLAN_ENABLE], 5);
 }
 END_TEST
@@ -247,12 +245,10 @@ START_TEST(test_plan_disabled_as_failed_noted)
 	ck_assert_str_eq(planned(),
 		"201/2 note miswired failed ours\n201/3 note quality failed\n"
 		"201/4 note timer failed ours\n201/5 note by-hand failed ours\n");
-	ck_assert_str_eq(describe(0x201, 2),
-		"disabled by the port manager as failed: as it was "
-		"recorded; 'port release' when it is mended");
-	ck_assert_str_eq(describe(0x201, 3),
-		"disabled as failed: as it was recorded; 'port "
-		"release' when it is mended");
+	assert_mentions(describe(0x201, 2),
+		"disabled port manager failed as it was recorded 'port release'");
+	assert_mentions(describe(0x201, 3),
+		"disabled failed as it was recorded 'port release'");
 	ck_assert_uint_eq(triad_plan_n_open(plan), 0);
 	remember(0x201, 3, 0, TRIAD_ACTION_RELEASE, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_BY_HAND);
@@ -268,9 +264,8 @@ START_TEST(test_plan_other_far_end_miswired)
 	       "leaf-01,4,enabled,port=2;name=host-0003\n");
 	ck_assert_str_eq(planned(),
 		"201/3 disable miswired active\n201/4 disable miswired active\n");
-	ck_assert_str_eq(describe(0x201, 3),
-		"miswired: leaf-01 port 3 leads to host-0002 (0x0000000000000120, port "
-		"1), expected is node_guid=0x0000000000000110");
+	assert_mentions(describe(0x201, 3),
+		"miswired leaf-01 port 3 host-0002 0x0000000000000120 port 1 node_guid=0x0000000000000110");
 }
 END_TEST
 
@@ -281,10 +276,8 @@ START_TEST(test_plan_other_name_alone_distinguished)
 	       "leaf-01,3,enabled,name=host-0001;node_guid=0x110\n");
 	ck_assert_str_eq(planned(),
 		"201/2 disable miswired active name\n201/3 disable miswired active\n");
-	ck_assert_str_eq(describe(0x201, 2),
-		"miswired: leaf-01 port 2 leads to host-0001 (0x0000000000000110, port "
-		"1), expected is name=host-0002 (its name alone; it may still be "
-		"starting)");
+	assert_mentions(describe(0x201, 2),
+		"miswired leaf-01 port 2 host-0001 0x0000000000000110 port 1 name=host-0002");
 }
 END_TEST
 
@@ -296,8 +289,7 @@ START_TEST(test_plan_under_test_tested_until_admitted)
 	expect("leaf-01,2,test\nleaf-01,3,test\nleaf-01,6,test\n");
 	/* The active link must go down before its test; port 6 has no link to test. */
 	ck_assert_str_eq(planned(), "201/2 test active\n201/3 test\n");
-	ck_assert_str_eq(describe(0x201, 2),
-		"expected to be tested; its link is active, and is taken down first");
+	assert_mentions(describe(0x201, 2), "expected tested link active down");
 	ck_assert_str_eq(describe(0x201, 3), "expected to be tested");
 	remember(0x201, 2, 0x111, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_EXPECTED);
@@ -367,8 +359,8 @@ START_TEST(test_plan_width_and_speed_noted)
 	ck_assert_str_eq(planned(),
 		"201/2 note width active\n201/3 note speed active\n"
 		"201/4 note speed active\n");
-	ck_assert_str_eq(describe(0x201, 2), "the link is 4x wide, expected is 1x");
-	ck_assert_str_eq(describe(0x201, 3), "the link is EDR, expected is HDR");
+	assert_mentions(describe(0x201, 2), "link 4x 1x");
+	assert_mentions(describe(0x201, 3), "link EDR HDR");
 	ck_assert_uint_eq(plan->n_of_kind[TRIAD_PLAN_NOTE], 3);
 	ck_assert_uint_eq(triad_plan_n_open(plan), 0);
 }
@@ -397,7 +389,7 @@ START_TEST(test_plan_unknown_switch_described)
 	expect("leaf-09,1,enabled\n");
 	make();
 	triad_plan_describe(&input, &plan->items[0], text, sizeof(text));
-	ck_assert_str_eq(text, "line 2: there is no such port in the fabric");
+	assert_mentions(text, "line 2 port fabric");
 	triad_plan_describe(&input, &plan->items[0], cut, sizeof(cut));
 	ck_assert_str_eq(cut, "line 2: ");
 }
@@ -416,13 +408,9 @@ START_TEST(test_plan_links_of_sms_guarded)
 		"201/3 disable active\n");
 	ck_assert_uint_eq(plan->n_guarded, 2);
 	ck_assert_uint_eq(triad_plan_n_open(plan), 1);
-	ck_assert_str_eq(describe(0x201, 1),
-		"expected disabled; its link is active, and is phased out -- not done: "
-		"it is this SM's own link");
-	ck_assert_str_eq(describe(0x201, 2),
-		"expected to be tested; its link is active, and is taken down first -- "
-		"not done: host-0001 (0x0000000000000110) runs another SM, and could no "
-		"longer be reached; 'port approve NODE PORT' overrides this");
+	assert_mentions(describe(0x201, 1), "expected disabled not done SM's own link");
+	assert_mentions(describe(0x201, 2),
+		"expected tested not done host-0001 0x0000000000000110 another SM 'port approve NODE PORT'");
 }
 END_TEST
 
@@ -431,10 +419,8 @@ START_TEST(test_plan_port_of_sm_unknown_guarded)
 	fixture_build(0x999);
 	expect("leaf-01,2,disabled\nleaf-01,6,disabled\n");
 	ck_assert_str_eq(planned(), "201/2 disable !unknown active\n201/6 disable\n");
-	ck_assert_str_eq(describe(0x201, 2),
-		"expected disabled; its link is active, and is phased out -- not done: "
-		"this SM's own port is not in its fabric; 'port approve NODE PORT' overrides "
-		"this");
+	assert_mentions(describe(0x201, 2),
+		"expected disabled not done SM's own port 'port approve NODE PORT'");
 }
 END_TEST
 
@@ -447,10 +433,8 @@ START_TEST(test_plan_second_of_two_links_guarded)
 	ck_assert_str_eq(
 		planned(), "301/3 disable active\n301/4 disable !split active\n");
 	ck_assert_uint_eq(triad_plan_find(plan, 0x301, 4)->lost.n, 2);
-	ck_assert_str_eq(describe(0x301, 4),
-		"expected disabled; its link is active, and is phased out -- not done: "
-		"leaf-02 (0x0000000000000202) and host-0004 (0x0000000000000140) could "
-		"no longer be reached; 'port approve NODE PORT' overrides this");
+	assert_mentions(describe(0x301, 4),
+		"expected disabled not done leaf-02 0x0000000000000202 host-0004 0x0000000000000140 reached 'port approve NODE PORT'");
 	/* The guard also protects nodes that no row names. */
 	expect("spine-01,3,disabled\nspine-01,4,disabled\n");
 	ck_assert_str_eq(
@@ -486,10 +470,8 @@ START_TEST(test_plan_guard_overridden_by_hand)
 		"301/4 disable !split overridden active\n");
 	ck_assert_uint_eq(plan->n_guarded, 1);
 	ck_assert_uint_eq(triad_plan_n_open(plan), 2);
-	ck_assert_str_eq(describe(0x301, 4),
-		"expected disabled; its link is active, and is phased out -- approved by "
-		"hand: leaf-02 (0x0000000000000202) and host-0004 (0x0000000000000140) "
-		"could no longer be reached");
+	assert_mentions(describe(0x301, 4),
+		"expected disabled approved leaf-02 0x0000000000000202 host-0004 0x0000000000000140");
 	/* The user approved the loss of another number of nodes. */
 	overrides[1].n_lost = 1;
 	make();
@@ -505,8 +487,7 @@ START_TEST(test_plan_both_ends_disabled_at_the_nearer_one)
 	ck_assert_str_eq(planned(),
 		"201/8 disable active\n202/7 note other_end active\n"
 		"301/2 note other_end active\n301/3 disable active\n");
-	ck_assert_str_eq(
-		describe(0x202, 7), "the other end of the link is disabled instead");
+	assert_mentions(describe(0x202, 7), "other end disabled");
 	ck_assert_uint_eq(triad_plan_n_open(plan), 2);
 	/* A test at one end doesn't replace the disabling of the other end. */
 	expect("leaf-02,7,disabled\nspine-01,3,test\n");
@@ -597,11 +578,10 @@ START_TEST(test_plan_more_links_than_walks_later)
 	ck_assert_uint_eq(plan->items[1].guard, TRIAD_GUARD_SM_PATH);
 	ck_assert_uint_eq(plan->items[1 + TRIAD_PLAN_MAX_WALKS].note, TRIAD_NOTE_NONE);
 	ck_assert_uint_eq(plan->items[2 + TRIAD_PLAN_MAX_WALKS].note, TRIAD_NOTE_LATER);
-	ck_assert_str_eq(
+	assert_mentions(
 		describe(
 			0x301, (uint8_t)(plan->items[2 + TRIAD_PLAN_MAX_WALKS].number)),
-		"64 links between switches are taken down at once: the next plan has "
-		"this one");
+		"64 links down next");
 }
 END_TEST
 

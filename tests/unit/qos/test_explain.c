@@ -2,6 +2,7 @@
 #include "qos/explain.h"
 
 #include "ib/rates.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/qos/path_fixture.h"
 
 static struct triad_path_request request;
@@ -35,13 +36,13 @@ static void check_end(const char *text, unsigned node, unsigned number)
 		"%s: %s", text, reason);
 }
 
-static void check_no_end(const char *text, const char *expected)
+static void check_no_end(const char *text, const char *words)
 {
 	char reason[256] = "";
 
 	ck_assert_uint_eq(triad_explain_find_end(paths, text, reason, sizeof(reason)),
 		TRIAD_FABRIC_NONE);
-	ck_assert_str_eq(reason, expected);
+	assert_mentions(reason, words);
 }
 
 START_TEST(test_end_by_lid)
@@ -50,10 +51,9 @@ START_TEST(test_end_by_lid)
 	check_end("2", 1, 0);
 	check_end("4", 2, 1);
 	check_end("5", 2, 1);
-	check_no_end(
-		"3", "no node is called '3', and none has that LID; 'nodes' lists all");
-	check_no_end("0", "no node is called '0'; 'nodes' lists all");
-	check_no_end("49152", "no node is called '49152'; 'nodes' lists all");
+	check_no_end("3", "node '3' LID");
+	check_no_end("0", "node '0'");
+	check_no_end("49152", "node '49152'");
 }
 END_TEST
 
@@ -65,9 +65,7 @@ START_TEST(test_end_by_guid_of_port_alias_or_node)
 	check_end("0xa0000000000000bc", 2, 1);
 	check_end("0x3000", 2, 1);
 	check_end("0x1000", 0, 0);
-	check_no_end("0x77",
-		"no node and no port of one has the GUID 0x0000000000000077; 'nodes' "
-		"lists all");
+	check_no_end("0x77", "GUID 0x0000000000000077");
 }
 END_TEST
 
@@ -79,12 +77,10 @@ START_TEST(test_end_by_name_and_number)
 	check_end("switch-1/P0", 1, 0);
 	check_end("host-4:1", 4, 1);
 	check_end("0x5000:1", 4, 1);
-	check_no_end("host-4/P2", "host-4 has no such port with a LID");
-	check_no_end("switch-1/P1", "switch-1 has no such port with a LID");
-	check_no_end("ghost/P1", "no node is called 'ghost'; 'nodes' lists all");
-	check_no_end("hots-4",
-		"no node is called 'hots-4'; did you mean 'host-4', 'host-2' or "
-		"'host-3'? 'nodes' lists all");
+	check_no_end("host-4/P2", "host-4 port LID");
+	check_no_end("switch-1/P1", "switch-1 port LID");
+	check_no_end("ghost/P1", "node 'ghost'");
+	check_no_end("hots-4", "node 'hots-4' 'host-4' 'host-2' 'host-3'");
 	check_no_end("", "the name is empty");
 }
 END_TEST
@@ -98,11 +94,9 @@ START_TEST(test_end_of_node_with_several_ports_needs_a_number)
 	build();
 	check_end("host-6/P1", host, 1);
 	check_end("host-6/P2", host, 2);
-	check_no_end("host-6/P3", "host-6 has no such port with a LID");
-	check_no_end("host-6",
-		"host-6 has 2 ports with a LID: name one as host-6/P1, or by its GUID");
-	check_no_end("0x7000",
-		"host-6 has 2 ports with a LID: name one as host-6/P1, or by its GUID");
+	check_no_end("host-6/P3", "host-6 port LID");
+	check_no_end("host-6", "host-6 2 ports host-6/P1 GUID");
+	check_no_end("0x7000", "host-6 2 ports host-6/P1 GUID");
 	plan_port(plan, host, 1)->port.lid = 0;
 	build();
 	check_end("host-6", host, 2);
@@ -118,8 +112,7 @@ START_TEST(test_end_by_host_hca_and_number)
 	check_end("vs1/HCA-1/P1", 3, 1);
 	check_end("vs1/HCA-1", 3, 1);
 	check_end("vs1 HCA-1 firmware 7/P1", 3, 1);
-	check_no_end(
-		"vs1/HCA-2/P1", "no node is called 'vs1/HCA-2'; 'nodes' lists all");
+	check_no_end("vs1/HCA-2/P1", "node 'vs1/HCA-2'");
 	strcpy(plan->nodes[4].name, "vs1/HCA-1"); /* an exact name is preferred */
 	build();
 	check_end("vs1/HCA-1/P1", 4, 1);
@@ -131,11 +124,13 @@ START_TEST(test_end_by_name_of_several_nodes_reported)
 	snprintf(plan->nodes[3].name, sizeof(plan->nodes[3].name), "host-2");
 	build();
 	check_no_end("host-2",
-		"2 nodes are called 'host-2'; name one by its GUID:\n"
-		"  0x0000000000003000  host-2\n  0x0000000000004000  host-2");
+		"2 'host-2' GUID\n"
+		"0x0000000000003000 host-2\n"
+		"0x0000000000004000 host-2");
 	check_no_end("host-2/P1",
-		"2 nodes are called 'host-2/P1'; name one by its GUID:\n"
-		"  0x0000000000003000  host-2\n  0x0000000000004000  host-2");
+		"2 'host-2/P1' GUID\n"
+		"0x0000000000003000 host-2\n"
+		"0x0000000000004000 host-2");
 }
 END_TEST
 

@@ -64,8 +64,7 @@ END_TEST
 START_TEST(test_load_nothing_there_reported)
 {
 	ck_assert_int_eq(load(), ENOENT);
-	ck_assert_str_eq(
-		reason(), ": the policy can't be read: No such file or directory");
+	assert_mentions(reason(), "No such file");
 }
 END_TEST
 
@@ -73,12 +72,11 @@ START_TEST(test_load_no_regular_file_refused)
 {
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	ck_assert_int_eq(load(), EINVAL);
-	ck_assert_str_eq(
-		reason(), ": the policy can't be read: it isn't a regular file");
+	assert_mentions(reason(), "regular file");
 	unlink(path);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	ck_assert_int_eq(load(), EISDIR);
-	ck_assert_str_eq(reason(), ": the policy can't be read: Is a directory");
+	assert_mentions(reason(), "directory");
 	rmdir(path);
 }
 END_TEST
@@ -88,8 +86,7 @@ START_TEST(test_load_too_large_refused)
 	ck_assert(g_file_set_contents(path, "", -1, NULL));
 	ck_assert_int_eq(truncate(path, TRIAD_POLICY_FILE_MAX_SIZE + 1), 0);
 	ck_assert_int_eq(load(), EFBIG);
-	ck_assert_str_eq(
-		reason(), ": the policy can't be read: it is larger than 16 MiB");
+	assert_mentions(reason(), "16 MiB");
 	ck_assert_int_eq(truncate(path, TRIAD_POLICY_FILE_MAX_SIZE), 0);
 	ck_assert_int_eq(load(), EINVAL);
 }

@@ -70,9 +70,7 @@ END_TEST
 START_TEST(test_file_empty_needs_default_level)
 {
 	const char *expected =
-		"p: there is no default level, for what no rule matches: "
-		"call a level 'default', write 'default : SL' in "
-		"qos-ulps, or name one by qos.default_level (of 'triadctl qos check': --default-level)";
+		"p: default 'default : SL' qos-ulps qos.default_level --default-level";
 
 	refuse("", expected);
 	refuse("# nothing\n\n", expected);
@@ -87,8 +85,7 @@ START_TEST(test_default_level_asked_for_taken)
 	ck_assert_int_eq(parse_with(text, "gold"), 0);
 	ck_assert_str_eq(policy->levels[policy->default_level].name, "Gold");
 	ck_assert_int_eq(parse_with(text, "glod"), EINVAL);
-	ck_assert_str_eq(
-		mistakes(), "p: no level is called 'glod'; did you mean 'Gold'?");
+	assert_mentions(mistakes(), "p: level 'glod' 'Gold'");
 }
 END_TEST
 
@@ -250,23 +247,15 @@ START_TEST(test_ulps_wrong_reported)
 {
 	refuse("qos-ulps\ndefault: 0\nsdp : 16\nsdp, port-num 70000 : 1\n"
 	       "ftp : 1\nany : 1\nrds\nend-qos-ulps\n",
-		"p:3:7: SL 16: allowed are 0 to 15\n"
-		"p:4:15: port-num 70000: allowed are 0 to 65535, and ranges of them\n"
-		"p:5:1: 'ftp : 1' is no rule of qos-ulps: those are default, sdp, "
-		"rds, iser, ipoib, and, with what is compared behind a ',', srp and "
-		"any\n"
-		"p:6:1: 'any : 1' is no rule of qos-ulps: those are default, sdp, "
-		"rds, iser, ipoib, and, with what is compared behind a ',', srp and "
-		"any\n"
-		"p:7:1: a ':' and an SL are missing");
+		"p:3:7: SL 16 0 15\n"
+		"p:4:15: port-num 70000 0 65535\n"
+		"p:5:1: 'ftp : 1' qos-ulps ','\n"
+		"p:6:1: 'any : 1' qos-ulps ','\n"
+		"p:7:1: ':' SL missing");
 	refuse("qos-ulps\ndefault: 0\nany, service-id rdma-tcp4420 : 1\n"
 	       "any, service-id rdma-udp 1-65536 : 1\nend-qos-ulps\n",
-		"p:3:17: service-id rdma-tcp4420: allowed are numbers of up to 64 "
-		"bits, and ranges of them; and rdma-tcp, rdma-udp, rdma-ib and "
-		"rdma-ipoib, alone or with a port or a range of ports behind it\n"
-		"p:4:17: service-id rdma-udp 1-65536: allowed are numbers of up to 64 "
-		"bits, and ranges of them; and rdma-tcp, rdma-udp, rdma-ib and "
-		"rdma-ipoib, alone or with a port or a range of ports behind it");
+		"p:3:17: service-id rdma-tcp4420 64 rdma-tcp rdma-udp rdma-ib rdma-ipoib range\n"
+		"p:4:17: service-id rdma-udp 1-65536 64 rdma-tcp rdma-udp rdma-ib rdma-ipoib range");
 }
 END_TEST
 
@@ -287,48 +276,34 @@ static void refuse_level(const char *line, const char *expected)
 
 START_TEST(test_values_out_of_range_reported)
 {
-	refuse_level("sl: 16", "5: sl 16: allowed are 0 to 15");
-	refuse_level("sl: -1", "5: sl -1: allowed are 0 to 15");
-	refuse_level("sl: 1 2", "5: sl 1 2: allowed are 0 to 15");
-	refuse_level("sl:", "4: sl: a value is missing; allowed are 0 to 15");
-	refuse_level("mtu-limit: 0",
-		"12: mtu-limit 0: allowed are 1 to 5, PathRecord's codes of 256 to 4,096 octets");
-	refuse_level("mtu-limit: 6",
-		"12: mtu-limit 6: allowed are 1 to 5, PathRecord's codes of 256 to 4,096 octets");
-	refuse_level("rate-limit: 1",
-		"13: rate-limit 1: allowed are PathRecord's codes of rates, 2 to 24");
-	refuse_level("rate-limit: 25",
-		"13: rate-limit 25: allowed are PathRecord's codes of rates, 2 to 24");
-	refuse_level("packet-life: 64", "14: packet-life 64: allowed are 0 to 63");
-	refuse_level("path-bits: 1,127-128",
-		"14: path-bits 127-128: allowed are 0 to 127, and ranges of them");
-	refuse_level("tclass: 256", "9: tclass 256: allowed are 0 to 255");
-	refuse_level("pkey: 0x10000",
-		"7: pkey 0x10000: allowed are 0x0001 to 0x7fff, with or without the "
-		"membership bit 0x8000, and ranges of them");
-	refuse_level("pkey: 0x8000",
-		"7: pkey 0x8000: allowed are 0x0001 to 0x7fff, with or without the "
-		"membership bit 0x8000, and ranges of them");
-	refuse_level("path-bits: 1,,2",
-		"14: path-bits: a value is missing; allowed are 0 to 127, and ranges "
-		"of them");
-	refuse_level("path-bits: 09",
-		"12: path-bits 09: allowed are 0 to 127, and ranges of them");
+	refuse_level("sl: 16", "5: sl 16 0 15");
+	refuse_level("sl: -1", "5: sl -1 0 15");
+	refuse_level("sl: 1 2", "5: sl 1 2 0 15");
+	refuse_level("sl:", "4: sl missing 0 15");
+	refuse_level("mtu-limit: 0", "12: mtu-limit 0 1 5 PathRecord's 256 4,096");
+	refuse_level("mtu-limit: 6", "12: mtu-limit 6 1 5 PathRecord's 256 4,096");
+	refuse_level("rate-limit: 1", "13: rate-limit 1 PathRecord's 2 24");
+	refuse_level("rate-limit: 25", "13: rate-limit 25 PathRecord's 2 24");
+	refuse_level("packet-life: 64", "14: packet-life 64 0 63");
+	refuse_level("path-bits: 1,127-128", "14: path-bits 127-128 0 127");
+	refuse_level("tclass: 256", "9: tclass 256 0 255");
+	refuse_level("pkey: 0x10000", "7: pkey 0x10000 0x0001 0x7fff 0x8000");
+	refuse_level("pkey: 0x8000", "7: pkey 0x8000 0x0001 0x7fff 0x8000");
+	refuse_level("path-bits: 1,,2", "14: path-bits missing 0 127");
+	refuse_level("path-bits: 09", "12: path-bits 09 0 127");
 }
 END_TEST
 
 START_TEST(test_keys_wrong_reported)
 {
-	refuse_level("mtu_limits: 1",
-		"1: unknown 'mtu_limits' in 'qos-level'; did you mean 'mtu-limit'?");
-	refuse_level("MTU-limit: 1",
-		"1: unknown 'MTU-limit' in 'qos-level'; did you mean 'mtu-limit'?");
-	refuse_level("tclass 1", "1: a ':' is missing behind 'tclass'");
-	refuse_level("?", "1: a line begins with a keyword");
+	refuse_level(
+		"mtu_limits: 1", "1: unknown 'mtu_limits' 'qos-level' 'mtu-limit'");
+	refuse_level("MTU-limit: 1", "1: unknown 'MTU-limit' 'qos-level' 'mtu-limit'");
+	refuse_level("tclass 1", "1: ':' 'tclass'");
+	refuse_level("?", "1: keyword");
 	refuse(DEFAULT "qos-levels\nqos-level\nname: a\nsl: 1\nsl: 2\nend-qos-level\n"
 		       "end-qos-levels\n",
-		"p:8:1: 'sl' is on line 7 already; it may stand once in a "
-		"'qos-level'");
+		"p:8:1: 'sl' 7 'qos-level'");
 }
 END_TEST
 
@@ -343,21 +318,16 @@ START_TEST(test_tables_wrong_reported)
 		"vlarb-tables\nvlarb-scope\nacross: hosts\nvlarb-high: 15:1,1:256,1\n"
 		"vl-high-limit: 256\nend-vlarb-scope\nend-vlarb-tables\n"
 		"end-qos-setup\n",
-		"p:13:14: sl2vl-table has 15 values: it needs 16, the VL of each SL\n"
-		"p:13:46: sl2vl-table 16: allowed are 0 to 15\n"
-		"p:14:5: to 255: allowed are '*', or ports, 0 to 254, and ranges of "
-		"them\n"
-		"p:16:1: 'sl2vl-scope' needs 'group' or 'across' or 'across-from' or "
-		"'across-to'\n"
+		"p:13:14: sl2vl-table 15 needs 16 VL SL\n"
+		"p:13:46: sl2vl-table 16 0 15\n"
+		"p:14:5: 255 '*' 0 254\n"
+		"p:16:1: 'sl2vl-scope' needs 'group' 'across' 'across-from' 'across-to'\n"
 		"p:16:1: 'sl2vl-scope' needs 'sl2vl-table'\n"
-		"p:21:9: no group is called 'hosts'\n"
-		"p:22:13: vlarb-high 15:1: allowed are VL:WEIGHT, a VL from 0 to 14, a "
-		"weight from 0 to 255\n"
-		"p:22:18: vlarb-high 1:256: allowed are VL:WEIGHT, a VL from 0 to 14, a "
-		"weight from 0 to 255\n"
-		"p:22:24: vlarb-high 1: allowed are VL:WEIGHT, a VL from 0 to 14, a "
-		"weight from 0 to 255\n"
-		"p:23:16: vl-high-limit 256: allowed are 0 to 255");
+		"p:21:9: group 'hosts'\n"
+		"p:22:13: vlarb-high 15:1 VL:WEIGHT VL 0 14 0 255\n"
+		"p:22:18: vlarb-high 1:256 VL:WEIGHT VL 0 14 0 255\n"
+		"p:22:24: vlarb-high 1 VL:WEIGHT VL 0 14 0 255\n"
+		"p:23:16: vl-high-limit 256 0 255");
 }
 END_TEST
 
@@ -370,7 +340,7 @@ START_TEST(test_vlarb_too_long_reported)
 	for (int i = 0; i < 64; i++)
 		strcat(text, ",0:1");
 	strcat(text, "\nend-vlarb-scope\nend-vlarb-tables\nend-qos-setup\n");
-	refuse(text, "p:13:268: vlarb-low: a table has 64 entries at most");
+	refuse(text, "p:13:268: vlarb-low 64");
 }
 END_TEST
 
@@ -383,14 +353,13 @@ START_TEST(test_names_wrong_reported)
 		       "end-port-groups\nqos-match-rules\nqos-match-rule\n"
 		       "source: Storag\nqos-level-name: x\nend-qos-match-rule\n"
 		       "qos-match-rule\nend-qos-match-rule\nend-qos-match-rules\n",
-		"p:8:1: group 'STO rage': the one on line 5 is called so too\n"
+		"p:8:1: group 'STO rage' 5\n"
 		"p:11:1: 'port-group' needs 'name'\n"
-		"p:14:7: name a,b: a name has no comma, which stands between names\n"
-		"p:15:12: port-name x/1: allowed are a node's description, '/P' and "
-		"the number of a port, 0 to 254\n"
-		"p:20:9: no group is called 'Storag'; did you mean 'Storage'?\n"
-		"p:21:17: no level is called 'x'\n"
-		"p:23:1: 'qos-match-rule' needs 'qos-level-name' or 'match-level'");
+		"p:14:7: a,b\n"
+		"p:15:12: port-name x/1 '/P' 0 254\n"
+		"p:20:9: group 'Storag' 'Storage'\n"
+		"p:21:17: 'x'\n"
+		"p:23:1: 'qos-match-rule' needs 'qos-level-name' 'match-level'");
 }
 END_TEST
 
@@ -399,24 +368,17 @@ START_TEST(test_blocks_wrong_reported)
 {
 	refuse(DEFAULT "qos-levels\nqos-level\nname: a\nsl: 1\nqos-level\n"
 		       "name: b\nsl: 2\nend-qos-levels\n",
-		"p:8:1: 'qos-level' can't stand in 'qos-level', which begins on line "
-		"5: 'end-qos-level' is missing\n"
-		"p:11:1: 'end-qos-level' is missing before 'end-qos-levels': qos-level "
-		"begins on line 8");
+		"p:8:1: 'qos-level' 'qos-level' 5 'end-qos-level' missing\n"
+		"p:11:1: 'end-qos-level' missing 'end-qos-levels' qos-level 8");
 	refuse(DEFAULT "port-groups\nport-group\nname: a\n",
-		"p:7:1: 'end-port-group' is missing at the end of the file: port-group "
-		"begins on line 5\n"
-		"p:7:1: 'end-port-groups' is missing at the end of the file: "
-		"port-groups begins on line 4");
-	refuse(DEFAULT "end-port-group\n",
-		"p:4:1: 'end-port-group' ends nothing: no 'port-group' is open");
+		"p:7:1: 'end-port-group' missing port-group 5\n"
+		"p:7:1: 'end-port-groups' missing port-groups 4");
+	refuse(DEFAULT "end-port-group\n", "p:4:1: 'end-port-group' 'port-group'");
 	refuse(DEFAULT "qos-level\nname: a\nsl: 1\nend-qos-level\n",
-		"p:4:1: 'qos-level' can't stand here; it stands in 'qos-levels'");
+		"p:4:1: 'qos-level' 'qos-levels'");
 	refuse(DEFAULT "port-groups\nport-groups\n",
-		"p:5:1: 'port-groups' can't stand in itself, it begins on line 4 "
-		"already; is it to be 'end-port-groups'?");
-	refuse(DEFAULT "qos-level-s\n",
-		"p:4:1: unknown 'qos-level-s'; did you mean 'qos-levels'?");
+		"p:5:1: 'port-groups' 4 'end-port-groups'");
+	refuse(DEFAULT "qos-level-s\n", "p:4:1: unknown 'qos-level-s' 'qos-levels'");
 	refuse(DEFAULT "name: a\n", "p:4:1: unknown 'name'");
 }
 END_TEST
@@ -430,12 +392,10 @@ START_TEST(test_octets_that_are_no_text_reported)
 	ck_assert_int_eq(
 		triad_policy_parse(nuls, sizeof(nuls), "p", NULL, &policy, &diags),
 		EINVAL);
-	ck_assert_ptr_nonnull(strstr(mistakes(),
-		"p:1:1: octet 0x00 is no text in UTF-8 (65536 such octets in all)"));
-	refuse("\xef\xbb\xbf" DEFAULT "# \xff and \x01\n",
-		"p:4:3: octet 0xff is no text in UTF-8 (2 such octets in all)");
+	assert_line_with(mistakes(), "p:1:1: 0x00 UTF-8 65536");
+	refuse("\xef\xbb\xbf" DEFAULT "# \xff and \x01\n", "p:4:3: 0xff UTF-8 2");
 	accept("\xef\xbb\xbf" DEFAULT);
-	refuse_with("\xff\xfe x", "p:1:1: the file is UTF-16: write it in UTF-8");
+	refuse_with("\xff\xfe x", "p:1:1: UTF-16 UTF-8");
 }
 END_TEST
 
@@ -465,19 +425,14 @@ START_TEST(test_amounts_have_limits)
 	ck_assert_int_eq(parse_many(group, ",0x7", TRIAD_POLICY_MAX_ITEMS + 9,
 				 "\nend-port-group\nend-port-groups\n"),
 		EINVAL);
-	ck_assert_str_eq(mistakes(),
-		"p:7:4194314: too much: 1048576 values are allowed in all lists "
-		"together; what is behind this place isn't looked at");
+	assert_mentions(mistakes(), "p:7:4194314: 1048576");
 	ck_assert_int_eq(
 		parse_many(DEFAULT "qos-match-rules\nqos-match-rule\nsource: a", ",a",
 			2 * TRIAD_POLICY_MAX_ITEMS, "\n"),
 		EINVAL);
-	ck_assert_str_eq(mistakes(),
-		"p:6:2097161: too much: 1048576 values are allowed in all lists "
-		"together; what is behind this place isn't looked at");
+	assert_mentions(mistakes(), "p:6:2097161: 1048576");
 	ck_assert_int_eq(parse_many(DEFAULT, "0123456789abcdef", 1 << 20, ""), EFBIG);
-	ck_assert_str_eq(
-		mistakes(), "p: the file is too large: 16777216 octets are allowed");
+	assert_mentions(mistakes(), "p: 16777216");
 	ck_assert_int_eq(
 		parse_many(DEFAULT "qos-levels\n", "qos-level\nend-qos-level\n", 5000,
 			"end-qos-levels\n"),
@@ -503,7 +458,7 @@ START_TEST(test_groups_many_found_fast)
 	g_string_append(text,
 		"port-groups\nport-group\nname: x\nend-port-group\n"
 		"end-port-groups\n");
-	refuse(text->str, "p:262151:1: too many: 65536 groups are allowed");
+	refuse(text->str, "p:262151:1: many 65536");
 	g_string_free(text, TRUE);
 }
 END_TEST

@@ -16,22 +16,19 @@ static const struct slip {
 	const char *printed, *mended, *mistake;
 } slips[] = {
 	{"<group>Part1</group>", "<group>Partition 1</group>",
-		"p:34:25: no group is called 'Part1'"},
+		"p:34:25: group 'Part1'"},
 	{"12,13,14</sl2vl-table>", "12,13,14,0</sl2vl-table>",
-		"p:35:19: sl2vl-table has 15 values: it needs 16, the VL of each SL"},
+		"p:35:19: sl2vl-table 15 16"},
 	{"1,1,1,1,1,1,1</sl2vl-table>", "1,1,1,1,1,1,1,1</sl2vl-table>",
-		"p:40:19: sl2vl-table has 15 values: it needs 16, the VL of each SL"},
+		"p:40:19: sl2vl-table 15 16"},
 	{"  <sl2vl-tables>\n  <!--", "  </sl2vl-tables>\n  <!--",
-		"p:42:3: <sl2vl-tables> can't stand in itself, it begins on line 31 "
-		"already; is it to be </sl2vl-tables>?"},
-	{"<sl>16</sl>", "<sl>15</sl>", "p:60:9: sl 16: allowed are 0 to 15"},
+		"p:42:3: <sl2vl-tables> 31 </sl2vl-tables>"},
+	{"<sl>16</sl>", "<sl>15</sl>", "p:60:9: sl 16 0 15"},
 	{"<mtu_limit>1</mtl_limit>", "<mtu_limit>1</mtu_limit>",
-		"p:68:48: </mtl_limit> should be </mtu_limit>, to end what begins on "
-		"line 68"},
+		"p:68:48: </mtl_limit> </mtu_limit> 68"},
 	{"<name>default</name>", "<name>default</name>", NULL},
 	{"<name>no default</name>", "<name>default</name>",
-		"p: there is no default level, for what no rule matches: call a level "
-		"'default' in its <name> or <use>, or name one by qos.default_level (of 'triadctl qos check': --default-level)"},
+		"p: default 'default' <name> <use> qos.default_level --default-level"},
 };
 
 #define N_SLIPS (sizeof(slips) / sizeof(slips[0]))
@@ -343,7 +340,7 @@ START_TEST(test_rate_limit_is_bandwidth)
 	}
 	refuse("<qos-policy><qos-levels><qos-level><name>default</name><sl>0</sl>"
 	       "<rate-limit>0</rate-limit></qos-level></qos-levels></qos-policy>",
-		"p:1:78: rate-limit 0: allowed are 1 to 1000, times 2.5 Gb/s");
+		"p:1:78: rate-limit 0 1 1000 2.5 Gb/s");
 }
 END_TEST
 
@@ -356,7 +353,7 @@ START_TEST(test_texts_pieced_together)
 		"a <b> \"c\"");
 	refuse("<qos-policy><qos-levels>\n<qos-level><name>default</name>\n"
 	       "<sl>\n <!-- x -->16</sl></qos-level></qos-levels></qos-policy>",
-		"p:4:2: sl 16: allowed are 0 to 15");
+		"p:4:2: sl 16 0 15");
 }
 END_TEST
 
@@ -368,7 +365,7 @@ START_TEST(test_level_known_by_name_and_number)
 	refuse("<qos-policy><qos-levels>" LEVEL
 	       "\n<qos-level><sn>Default</sn><sl>1</sl></qos-level>"
 	       "</qos-levels></qos-policy>",
-		"p:2:1: level 'Default': the one on line 1 is called so too");
+		"p:2:1: level 'Default' 1");
 }
 END_TEST
 
@@ -403,9 +400,9 @@ START_TEST(test_latin1_read)
 	ck_assert_str_eq(policy->groups[0].name, "\xc3\x84rger");
 	refuse("<?xml version=\"1.0\" encoding=\"EBCDIC\"?><qos-policy>" LEVELS
 	       "</qos-policy>",
-		"p:1:1: encoding EBCDIC: allowed are UTF-8 and ISO-8859-1");
+		"p:1:1: EBCDIC UTF-8 ISO-8859-1");
 	refuse("<qos-policy>" LEVELS "<!-- \xff --></qos-policy>",
-		"p:1:96: octet 0xff is no text in UTF-8 (1 such octets in all)");
+		"p:1:96: 0xff UTF-8 1");
 }
 END_TEST
 
@@ -415,22 +412,19 @@ START_TEST(test_elements_wrong_reported)
 {
 	refuse("<qos-policy>\n<qos-level>\n<name>default</name><sl>1</sl>\n"
 	       "</qos-level></qos-policy>",
-		"p:2:1: <qos-level> can't stand here; it stands in <qos-levels>");
+		"p:2:1: <qos-level> <qos-levels>");
 	refuse("<qos-policy>" LEVELS "\n<port-group-s><name>a</name></port-group-s>"
 	       "<qos-ulps></qos-ulps></qos-policy>",
-		"p:2:1: unknown 'port-group-s' in <qos-policy>; did you mean "
-		"'port-groups'?\n"
-		"p:2:44: unknown 'qos-ulps' in <qos-policy>");
-	refuse("<policy/>",
-		"p:1:1: <policy> is no QoS policy: that is in <qos-policy>");
+		"p:2:1: unknown 'port-group-s' <qos-policy> 'port-groups'\n"
+		"p:2:44: unknown 'qos-ulps' <qos-policy>");
+	refuse("<policy/>", "p:1:1: <policy> <qos-policy>");
 	refuse("<qos-policy>" LEVELS "\nhello\n there</qos-policy>",
-		"p:2:1: 'hello' stands between elements, where no text is allowed");
+		"p:2:1: 'hello' text");
 	refuse("<qos-policy x=\"1\">" LEVELS "</qos-policy>",
-		"p:1:1: <qos-policy> has attributes, which no element of a policy has");
+		"p:1:1: <qos-policy> attributes");
 	refuse("<qos-policy>" LEVELS "<port-groups><port-group><name>a</name>\n"
 	       "</port_group></port-groups></qos-policy>",
-		"p:2:1: this isn't well-formed XML: an end tag isn't written as its "
-		"start tag");
+		"p:2:1: XML end");
 }
 END_TEST
 
@@ -440,86 +434,61 @@ START_TEST(test_wrong_items_have_their_locations)
 	       "<tclass>1,\n 2, 256 ,3</tclass><source>a, b</source>\n"
 	       "<match-level>default</match-level>"
 	       "</qos-match-rule></qos-match-rules></qos-policy>",
-		"p:3:5: tclass 256: allowed are 0 to 255, and ranges of them\n"
-		"p:3:28: no group is called 'a'\n"
-		"p:3:31: no group is called 'b'");
+		"p:3:5: tclass 256 0 255\n"
+		"p:3:28: group 'a'\n"
+		"p:3:31: group 'b'");
 }
 END_TEST
 
 START_TEST(test_ends_missing_reported)
 {
 	refuse("<qos-policy>" LEVELS "\n<port-groups>\n<port-group><name>a</name>",
-		"p:3:27: </port-group> is missing at the end of the file: port-group "
-		"begins on line 3\n"
-		"p:3:27: </port-groups> is missing at the end of the file: port-groups "
-		"begins on line 2\n"
-		"p:3:27: </qos-policy> is missing at the end of the file: qos-policy "
-		"begins on line 1");
+		"p:3:27: </port-group> missing port-group 3\n"
+		"p:3:27: </port-groups> missing port-groups 2\n"
+		"p:3:27: </qos-policy> missing qos-policy 1");
 	refuse("<qos-policy>" LEVELS "<port-groups>\n<port-group><name>a</port-group>\n"
 	       "<port-group><name>b</name></port-group></port-groups></qos-policy>",
 		"p:2:1: <port-group> needs 'name'\n"
-		"p:2:20: </name> is missing before </port-group>: <name> begins on "
-		"line 2");
+		"p:2:20: </name> missing </port-group> <name> 2");
 	refuse("<qos-policy>" LEVELS "<port-groups>\n<port-group><name>a</name>\n"
 	       "<port-group><name>b</name></port-group></port-groups></qos-policy>",
-		"p:3:1: <port-group> can't stand in <port-group>, which begins on line "
-		"2: </port-group> is missing");
+		"p:3:1: <port-group> <port-group> 2 </port-group> missing");
 	refuse_with("<qos-policy>" LEVELS "<port-groups>\n<port-group><name>a",
-		"</name> is missing at the end of the file: <name> begins on line 2");
+		"</name> missing <name> 2");
 }
 END_TEST
 
 /* --- refused documents ------------------------------------------------- */
 
-/* Checks that the mistakes are 'expected', except for libxml2's own words in the last
- * line: these differ between its versions. */
-static void refuse_ill_formed(const char *text, const char *expected)
-{
-	const char *words;
-
-	ck_assert_int_eq(parse_with(text, NULL), EINVAL);
-	ck_assert_msg(g_str_has_prefix(mistakes(), expected),
-		"'%s' does not begin with '%s'", mistakes(), expected);
-	words = mistakes() + strlen(expected);
-	ck_assert_msg(*words && !strchr(words, '\n'), "libxml2's words: '%s'", words);
-}
-
 START_TEST(test_document_type_refused)
 {
-	const char *expected = "<!DOCTYPE> isn't allowed, nor what it could define or "
-			       "load; what is behind it isn't looked at";
-	char all[256];
-
-	snprintf(all, sizeof(all), "p:1:22: %s", expected);
 	refuse("<?xml version=\"1.0\"?><!DOCTYPE q [<!ENTITY a SYSTEM "
 	       "\"file:///etc/passwd\">]><qos-policy>&a;</qos-policy>",
-		all);
-	snprintf(all, sizeof(all), "p:1:1: %s", expected);
-	refuse("<!DOCTYPE q SYSTEM \"http://localhost/q.dtd\"><qos-policy/>", all);
+		"p:1:22: <!DOCTYPE>");
+	refuse("<!DOCTYPE q SYSTEM \"http://localhost/q.dtd\"><qos-policy/>",
+		"p:1:1: <!DOCTYPE>");
 	refuse("<!DOCTYPE q [<!ENTITY % x SYSTEM \"file:///etc/passwd\"> %x;]>"
 	       "<qos-policy/>",
-		all);
+		"p:1:1: <!DOCTYPE>");
 	refuse("<!DOCTYPE q [<!ENTITY a \"aaaaaaaaaa\">"
 	       "<!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\">"
 	       "<!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;\">"
 	       "<!ENTITY d \"&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;\">]>"
 	       "<qos-policy>&d;</qos-policy>",
-		all);
+		"p:1:1: <!DOCTYPE>");
 }
 END_TEST
 
 START_TEST(test_inclusions_refused)
 {
-	refuse_ill_formed(
-		"<qos-policy>" LEVELS "\n<xi:include "
-		"xmlns:xi=\"http://www.w3.org/2001/XInclude\" href=\"/etc/passwd\"/>\n"
-		"<?xml-stylesheet href=\"a\"?>\n"
-		"<qos-setup xmlns=\"urn:x\"/>\n&foo;</qos-policy>",
-		"p:2:1: <xi:include>: nothing of another namespace is allowed, nor any "
-		"inclusion\n"
-		"p:3:1: <?xml-stylesheet?>: processing instructions aren't allowed\n"
-		"p:4:1: <qos-setup> has a namespace, which no element of a policy has\n"
-		"p:5:6: this isn't well-formed XML: ");
+	refuse("<qos-policy>" LEVELS "\n<xi:include "
+	       "xmlns:xi=\"http://www.w3.org/2001/XInclude\" href=\"/etc/passwd\"/>\n"
+	       "<?xml-stylesheet href=\"a\"?>\n"
+	       "<qos-setup xmlns=\"urn:x\"/>\n&foo;</qos-policy>",
+		"p:2:1: <xi:include> namespace\n"
+		"p:3:1: <?xml-stylesheet?>\n"
+		"p:4:1: <qos-setup> namespace\n"
+		"p:5:6: XML");
 }
 END_TEST
 
@@ -547,7 +516,7 @@ START_TEST(test_amounts_have_limits)
 	ck_assert_int_eq(parse_many(name, "x", 15 << 20,
 				 "</name></port-group></port-groups></qos-policy>"),
 		EINVAL);
-	ck_assert_ptr_nonnull(strstr(mistakes(), "a name has 255 characters at most"));
+	assert_line_with(mistakes(), "name 255");
 	ck_assert_int_eq(parse_many("<qos-policy>" LEVELS, "<a>", 1 << 20, ""), EINVAL);
 	ck_assert_int_eq(
 		parse_many("<qos-policy>" LEVELS, "<port-groups>", 1 << 20, ""),

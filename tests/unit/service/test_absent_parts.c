@@ -33,10 +33,7 @@ START_TEST(test_http_wanted_reported_once_and_in_status)
 	for (unsigned i = 0; i < 2; i++)
 		ck_assert_int_eq(triad_http_configure_listener(http, &here), ENOTSUP);
 	ck_assert_uint_eq(n_lines, 1);
-	ck_assert_str_eq(last_line,
-		"prometheus: Triad was built without libmicrohttpd: install "
-		"libmicrohttpd-dev and libgnutls28-dev and build again; until then "
-		"prometheus.listen is not in force");
+	assert_mentions(last_line, "prometheus libmicrohttpd-dev libgnutls28-dev");
 	ck_assert(!triad_http_status(http).listening);
 	ck_assert_ptr_nonnull(strstr(triad_http_status(http).reason, "libmicrohttpd"));
 	ck_assert_int_eq(triad_http_configure(http, NULL), 0);
@@ -56,9 +53,7 @@ START_TEST(test_webhook_sends_nothing_and_reports_why)
 	answer = triad_webhook_post_send(post, &target, "[]", 2);
 	ck_assert_int_eq(answer.status, 0);
 	ck_assert_int_ne(answer.trouble, 0);
-	ck_assert_str_eq(answer.reason,
-		"Triad was built without libcurl: install libcurl4-gnutls-dev and build "
-		"again");
+	assert_mentions(answer.reason, "libcurl4-gnutls-dev");
 	triad_webhook_post_cancel(post);
 	triad_webhook_post_free(post);
 }
@@ -66,9 +61,7 @@ END_TEST
 
 START_TEST(test_policy_in_xml_refused_with_what_to_do)
 {
-	refuse("\n<qos-policy><qos-levels/></qos-policy>",
-		"p:1:1: this policy is XML, and Triad was built without libxml2: write "
-		"it in OpenSM's syntax, or install libxml2-dev and build again");
+	refuse("\n<qos-policy><qos-levels/></qos-policy>", "p:1:1: XML libxml2-dev");
 	accept("qos-ulps\ndefault: 0\nend-qos-ulps\n");
 }
 END_TEST
