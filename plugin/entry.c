@@ -161,6 +161,7 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 	if (kind == TRIAD_EVENT_ROUTING_DONE)
 		triad_ports_mark(plugin->ports);
 	if (kind == TRIAD_EVENT_SWEEP_DONE) {
+		triad_worker_note_discovered(plugin->worker);
 		triad_qos_note_discovered(plugin->qos);
 		triad_ports_avoid(plugin->ports);
 	}

@@ -44,8 +44,8 @@ struct triad_worker_status {
 	uint64_t n_recoveries;    /* steps taken to help it */
 };
 
-/* Starts the thread.  The arguments outlive it.  NULL when memory or threads are
- * short. */
+/* From create().  Starts the thread.  The arguments outlive it.  NULL when memory or
+ * threads are short. */
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
 	struct triad_sa_source *source, struct triad_qos *qos,
@@ -62,6 +62,10 @@ void triad_worker_set_console(
 
 /* From report(): never blocks. */
 void triad_worker_note_sweep(struct triad_worker *worker);
+
+/* From report() of HEAVY_SWEEP_DONE, in the SM's thread: reads the QoS tables that OpenSM
+ * has by default. */
+void triad_worker_note_discovered(struct triad_worker *worker);
 
 struct triad_worker_status triad_worker_status(struct triad_worker *worker);
 
