@@ -37,7 +37,8 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 		triad_health_add_trouble(health, severity, "SM", text, "");
 	}
 	/* This is also true for a moment at the start, during the first sweep. */
-	if (plugin->osm->subn.sm_state == IB_SMINFO_STATE_DISCOVERING) {
+	if (triad_osm_peek(&plugin->osm->subn.sm_state) ==
+		IB_SMINFO_STATE_DISCOVERING) {
 		severity = TRIAD_UNKNOWN;
 		triad_health_add_trouble(health, severity, "SM",
 			"it is neither master nor standby: it is looking for the "

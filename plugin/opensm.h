@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Includes OpenSM's headers in the order that gives its structures the layout of the
  * opensm program: osm_config.h comes first, because it decides the members of
- * osm_opensm_t.  Files of plugin/ include OpenSM through this header. */
+ * osm_opensm_t.  Files of plugin/ include OpenSM through this header, which also has how
+ * to read what OpenSM is changing. */
 #ifndef TRIAD_PLUGIN_OPENSM_H
 #define TRIAD_PLUGIN_OPENSM_H
 
@@ -13,5 +14,9 @@
 #include <opensm/osm_log.h>
 #include <opensm/osm_opensm.h>
 #include <opensm/osm_version.h>
+
+/* One value of OpenSM's that its threads may change meanwhile, without the lock: the state of
+ * the SM, for example.  'place' points to it.  Successive ones are read in that order. */
+#define triad_osm_peek(place) __atomic_load_n((place), __ATOMIC_ACQUIRE)
 
 #endif

@@ -5,7 +5,7 @@
 
 const char *triad_sm_state(const struct osm_opensm *osm)
 {
-	switch (osm->subn.sm_state) {
+	switch (triad_osm_peek(&osm->subn.sm_state)) {
 	case IB_SMINFO_STATE_NOTACTIVE:
 		return "not-active";
 	case IB_SMINFO_STATE_DISCOVERING:
@@ -25,14 +25,16 @@ bool triad_sm_is_in_first_sweep(const struct osm_opensm *osm)
 
 	/* OpenSM sets the second flag before it clears the first, so one is always
 	 * set. */
-	return subn->sm_state == IB_SMINFO_STATE_MASTER &&
-		(subn->force_first_time_master_sweep || subn->first_time_master_sweep);
+	return triad_osm_peek(&subn->sm_state) == IB_SMINFO_STATE_MASTER &&
+		(triad_osm_peek(&subn->force_first_time_master_sweep) ||
+			triad_osm_peek(&subn->first_time_master_sweep));
 }
 
 bool triad_sm_is_standby(const struct osm_opensm *osm)
 {
-	return osm->subn.sm_state == IB_SMINFO_STATE_STANDBY ||
-		osm->subn.sm_state == IB_SMINFO_STATE_NOTACTIVE;
+	uint8_t state = triad_osm_peek(&osm->subn.sm_state);
+
+	return state == IB_SMINFO_STATE_STANDBY || state == IB_SMINFO_STATE_NOTACTIVE;
 }
 
 bool triad_sm_other_master(struct osm_opensm *osm, uint64_t *guid, bool *waits)
@@ -64,8 +66,9 @@ void triad_sm_smps(
 {
 	const osm_stats_t *stats = &osm->stats;
 
-	*n_outstanding = (uint32_t)stats->qp0_mads_outstanding;
-	*n_moved = (uint32_t)stats->qp0_mads_sent + (uint32_t)stats->qp0_mads_rcvd;
+	*n_outstanding = (uint32_t)triad_osm_peek(&stats->qp0_mads_outstanding);
+	*n_moved = (uint32_t)triad_osm_peek(&stats->qp0_mads_sent) +
+		(uint32_t)triad_osm_peek(&stats->qp0_mads_rcvd);
 }
 
 uint64_t triad_sm_sa_key(const struct osm_opensm *osm)

@@ -11,7 +11,6 @@
 #include "ib/link.h"
 #include "plugin/physp.h"
 #include "plugin/qos/tables/hooks.h"
-#include "plugin/qos/tables/osm_defaults.h"
 #include "triad/clock.h"
 
 #define MAX_MFT_BLOCKS ((int)(TRIAD_FABRIC_MAX_MLIDS / IB_MCAST_BLOCK_SIZE))
@@ -383,7 +382,6 @@ static void read_once(struct snapshot *snapshot)
 
 	cl_plock_acquire(&snapshot->osm->lock);
 	snapshot->sa = read_sa(snapshot->osm);
-	triad_osm_defaults_read(snapshot->osm, &snapshot->qos);
 	snapshot->qos.engine_has_tables = triad_hooks_has_other(snapshot->osm);
 	read_partitions(snapshot);
 	read_aliases(snapshot);
@@ -396,10 +394,11 @@ static void read_once(struct snapshot *snapshot)
 }
 
 int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
-	const atomic_ulong *sweeps_begun, struct triad_fabric **fabric)
+	const struct triad_fabric_qos *defaults, const atomic_ulong *sweeps_begun,
+	struct triad_fabric **fabric)
 {
 	static atomic_ulong generations;
-	struct snapshot snapshot = {.osm = osm};
+	struct snapshot snapshot = {.osm = osm, .qos = *defaults};
 	unsigned long sweeps_before = atomic_load(sweeps_begun);
 	int error;
 

@@ -22,11 +22,13 @@
 
 struct osm_opensm;
 
-/* 'like' (may be NULL): the snapshot before this one.  'sweeps_begun' counts OpenSM's
+/* 'like' (may be NULL): the snapshot before this one.  'defaults': what
+ * triad_osm_defaults_read() read in the SM's thread.  'sweeps_begun' counts OpenSM's
  * heavy sweeps; if it changes during the call, the fabric is marked as not consistent.
  * Returns 0 and a fabric with one reference, ENODATA (nothing discovered yet),
  * ECANCELED (OpenSM is ending), ENOMEM, EOVERFLOW or EINVAL. */
 int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
-	const atomic_ulong *sweeps_begun, struct triad_fabric **fabric);
+	const struct triad_fabric_qos *defaults, const atomic_ulong *sweeps_begun,
+	struct triad_fabric **fabric);
 
 #endif

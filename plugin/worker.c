@@ -9,6 +9,7 @@
 #include "plugin/ports/ports.h"
 #include "plugin/qos/osm_lookup.h"
 #include "plugin/qos/qos.h"
+#include "plugin/qos/tables/osm_defaults.h"
 #include "plugin/sm_recover.h"
 #include "plugin/sm_state.h"
 #include "plugin/snapshot.h"
@@ -61,6 +62,7 @@ struct triad_worker {
 
 	pthread_mutex_t lock; /* protects what follows */
 	struct triad_worker_status status;
+	struct triad_fabric_qos defaults;
 };
 
 static void *run_thread(void *argument);
@@ -87,6 +89,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	worker->snapshot_due_us = UINT64_MAX;
 	worker->sm_state = "";
 	pthread_mutex_init(&worker->lock, NULL);
+	triad_osm_defaults_read(osm, &worker->defaults);
 	if (!triad_thread_start(&worker->thread, "triad-worker", run_thread, worker))
 		return worker;
 	free(worker);
@@ -123,7 +126,13 @@ void triad_worker_note_sweep(struct triad_worker *worker)
 
 void triad_worker_note_discovered(struct triad_worker *worker)
 {
+	struct triad_fabric_qos defaults = {0};
+
 	atomic_store(&worker->discovery_begun_us, atomic_load(&worker->sweep_begun_us));
+	triad_osm_defaults_read(worker->osm, &defaults);
+	pthread_mutex_lock(&worker->lock);
+	worker->defaults = defaults;
+	pthread_mutex_unlock(&worker->lock);
 }
 
 bool triad_worker_is_current(struct triad_worker *worker, uint64_t generation)
@@ -201,9 +210,14 @@ static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	uint64_t begun_us = atomic_load(&worker->discovery_begun_us);
 	struct triad_qos_moment before = triad_qos_now(worker->qos);
 	uint32_t n_aliases = triad_osm_lookup_n_aliases(worker->osm);
-	int error = triad_snapshot_take(
-		worker->osm, worker->fabric, &worker->sweeps_begun, fabric);
+	struct triad_fabric_qos defaults;
+	int error;
 
+	pthread_mutex_lock(&worker->lock);
+	defaults = worker->defaults;
+	pthread_mutex_unlock(&worker->lock);
+	error = triad_snapshot_take(
+		worker->osm, worker->fabric, &defaults, &worker->sweeps_begun, fabric);
 	if (!error)
 		(*fabric)->begun_us = begun_us;
 	if (!error && (*fabric)->consistent && worker->sm == TRIAD_SM_MASTER) {

@@ -44,8 +44,8 @@ struct triad_worker_status {
 	uint64_t n_recoveries;    /* steps taken to help it */
 };
 
-/* Starts the thread.  The arguments outlive it.  NULL when memory or threads are
- * short. */
+/* From create().  Starts the thread.  The arguments outlive it.  NULL when memory or
+ * threads are short. */
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
 	struct triad_sa_source *source, struct triad_qos *qos,
@@ -60,9 +60,11 @@ void triad_worker_configure(struct triad_worker *worker, const struct triad_conf
 void triad_worker_set_console(
 	struct triad_worker *worker, struct triad_console *console);
 
-/* From report(), when a heavy sweep begins, and when its discovery has finished: never
- * block. */
+/* From report() of HEAVY_SWEEP_START: never blocks. */
 void triad_worker_note_sweep(struct triad_worker *worker);
+
+/* From report() of HEAVY_SWEEP_DONE, in the SM's thread, when the discovery has finished:
+ * reads the QoS tables that OpenSM has by default. */
 void triad_worker_note_discovered(struct triad_worker *worker);
 
 struct triad_worker_status triad_worker_status(struct triad_worker *worker);

@@ -215,14 +215,15 @@ static const char *find_trouble(
 
 static void publish(struct triad_history_mirror *mirror, const struct triad_conf *conf)
 {
+	const char *trouble =
+		conf->history.replicate ? find_trouble(mirror, conf) : NULL;
 	struct triad_mirror_status status = {0};
 
 	if (mirror->machine)
 		triad_mirror_status(mirror->machine, &status);
 	pthread_mutex_lock(&mirror->lock);
 	mirror->status.is_on = conf->history.replicate;
-	mirror->status.trouble =
-		conf->history.replicate ? find_trouble(mirror, conf) : NULL;
+	mirror->status.trouble = trouble;
 	mirror->status.mirror = status;
 	pthread_mutex_unlock(&mirror->lock);
 }

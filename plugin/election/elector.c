@@ -173,7 +173,8 @@ static uint64_t run_step(struct triad_elector *elector)
 	if (!elector->election)
 		return now_us;
 	/* SUBNET_UP counts only for the present time as master. */
-	is_master = elector->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
+	is_master =
+		triad_osm_peek(&elector->osm->subn.sm_state) == IB_SMINFO_STATE_MASTER;
 	if (!is_master)
 		atomic_store(&elector->is_up, false);
 	triad_election_sm(elector->election, is_master, atomic_load(&elector->is_up),

@@ -128,7 +128,8 @@ static void look_for_lids(struct fabric_carrier *carrier)
 	/* OpenSM finds its own port first; all other ports are in its tables only after
 	 * it has discovered the fabric. */
 	if (!carrier->up_us && carrier->places[0].lid &&
-		carrier->osm->subn.sm_state > IB_SMINFO_STATE_DISCOVERING)
+		triad_osm_peek(&carrier->osm->subn.sm_state) >
+			IB_SMINFO_STATE_DISCOVERING)
 		carrier->up_us = now_us;
 	if (!carrier->up_us)
 		carrier->look_us = now_us + SOON_US;

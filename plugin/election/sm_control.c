@@ -266,7 +266,7 @@ static bool look_at_the_dead(struct triad_sm_control *control,
 	enum others *others)
 {
 	if (!target->is_quorate || target->other_master ||
-		control->osm->subn.opt.ignore_other_sm)
+		triad_osm_peek(&control->osm->subn.opt.ignore_other_sm))
 		return false;
 	triad_fabric_ask_dead(control->fabric, dead);
 	if (!dead->master || has_id(target->standby, target->n_standby, dead->master))
@@ -333,7 +333,8 @@ static bool may_still_ignore(
 	const struct triad_sm_control *control, const struct triad_sm_target *target)
 {
 	return target->is_set && target->is_master && !target->other_master &&
-		control->osm->subn.sm_state == IB_SMINFO_STATE_DISCOVERING &&
+		triad_osm_peek(&control->osm->subn.sm_state) ==
+		IB_SMINFO_STATE_DISCOVERING &&
 		triad_clock_now_us() < control->ignore_until_us;
 }
 
@@ -350,7 +351,7 @@ static void become_master(struct triad_sm_control *control,
 	bool asks = control->has_taken_over || (master && !control->has_asked);
 
 	/* An SM that discovers is about to become master, or standby, by itself. */
-	if (control->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
+	if (triad_osm_peek(&control->osm->subn.sm_state) != IB_SMINFO_STATE_STANDBY)
 		return;
 	if (control->has_taken_over && !target->other_master && is_outranked(control)) {
 		control->again_us = now_us + MAX_RETRY_US;
@@ -381,7 +382,8 @@ static void see_to_mastership(
 	struct triad_sm_control *control, const struct triad_sm_target *target)
 {
 	uint64_t now_us = triad_clock_now_us();
-	bool is_master = control->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
+	bool is_master =
+		triad_osm_peek(&control->osm->subn.sm_state) == IB_SMINFO_STATE_MASTER;
 
 	/* Follow a new target at once, with two exceptions.  Before this SM sweeps to
 	 * yield, the other one has time to ask by a trap.  Before it takes over from a
@@ -420,7 +422,7 @@ static bool end_vain_wait(struct triad_sm_control *control)
 	bool was_vain;
 
 	/* Check without the lock first: such a wait is very rare. */
-	if (!control->osm->sm.polling_sm_guid)
+	if (!triad_osm_peek(&control->osm->sm.polling_sm_guid))
 		return false;
 	cl_plock_excl_acquire(&control->osm->lock);
 	was_vain = may_touch() && triad_sm_end_vain_wait(control->osm);

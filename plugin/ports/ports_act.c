@@ -33,7 +33,8 @@ void ports_ask_for_sweep(struct triad_ports *ports)
 	struct osm_opensm *osm = ports->osm;
 
 	ports->acts.wants_sweep = false;
-	if (osm_exit_flag || osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
+	if (osm_exit_flag ||
+		triad_osm_peek(&osm->subn.sm_state) != IB_SMINFO_STATE_MASTER)
 		return;
 	osm->subn.force_heavy_sweep = TRUE;
 	osm_opensm_sweep(osm);

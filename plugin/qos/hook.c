@@ -4,7 +4,6 @@
 #include "plugin/qos/hook.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 
 /* The first members of the vendor library's private structure. */
 struct bind {
@@ -21,11 +20,12 @@ static bool is_known(const struct bind *bind, struct osm_opensm *osm)
 }
 
 int triad_sa_hook_install(struct triad_sa_hook *hook, struct osm_opensm *osm,
-	void (*receive)(struct osm_madw *madw, void *context, struct osm_madw *request))
+	triad_sa_hook_receive receive)
 {
+	triad_sa_hook_receive original;
 	struct bind *bind = (struct bind *)osm->sa.mad_ctrl.h_bind;
 
-	if (hook->installed)
+	if (atomic_load(&hook->installed))
 		return 0;
 	/* OpenSM frees the structure when it ends. */
 	if (!bind || osm_exit_flag)
@@ -33,26 +33,25 @@ int triad_sa_hook_install(struct triad_sa_hook *hook, struct osm_opensm *osm,
 	if (!is_known(bind, osm))
 		return ENOTSUP;
 	hook->osm = osm;
-	hook->original = atomic_load(&bind->receive);
-	if (!hook->original || hook->original == receive)
+	original = atomic_load(&bind->receive);
+	if (!original || original == receive)
 		return ENOTSUP;
+	atomic_store(&hook->original, original);
 	atomic_store(&bind->receive, receive);
-	hook->installed = true;
+	atomic_store(&hook->installed, true);
 	return 0;
 }
 
-void triad_sa_hook_remove(struct triad_sa_hook *hook,
-	void (*receive)(struct osm_madw *madw, void *context, struct osm_madw *request))
+void triad_sa_hook_remove(struct triad_sa_hook *hook, triad_sa_hook_receive receive)
 {
 	osm_vend_mad_recv_callback_t expected = receive;
 	struct bind *bind;
 
-	if (!hook->installed)
+	if (!atomic_exchange(&hook->installed, false))
 		return;
-	/* If somebody installed another callback over ours, leave it. */
-	hook->installed = false;
 	bind = (struct bind *)hook->osm->sa.mad_ctrl.h_bind;
+	/* If somebody installed another callback over ours, leave it. */
 	if (bind && is_known(bind, hook->osm))
 		(void)atomic_compare_exchange_strong(
-			&bind->receive, &expected, hook->original);
+			&bind->receive, &expected, atomic_load(&hook->original));
 }

@@ -22,7 +22,7 @@ static bool is_published(const struct triad_qos *qos)
 	return qos->fabric && qos->snapshot &&
 		qos->status.state == TRIAD_QOS_ANSWERING &&
 		!atomic_load(&qos->snapshot->paths->marked) &&
-		qos->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
+		triad_osm_peek(&qos->osm->subn.sm_state) == IB_SMINFO_STATE_MASTER;
 }
 
 /* The caller holds the lock. */

@@ -107,13 +107,14 @@ static bool is_wanted(struct triad_qos_server *server, const ib_sa_mad_t *mad)
 static void receive(struct osm_madw *madw, void *context, struct osm_madw *request)
 {
 	struct triad_qos_server *server = atomic_load(&installed);
+	triad_sa_hook_receive original = atomic_load(&server->hook.original);
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 	struct triad_work_queue_job job = {
 		.madw = madw, .lid = cl_ntoh16(madw->mad_addr.dest_lid)};
 
 	/* 'request' is set when the MAD is an answer to a request of OpenSM's. */
 	if (request || !is_wanted(server, mad) || !is_accepted(server, mad)) {
-		server->hook.original(madw, context, request);
+		original(madw, context, request);
 		return;
 	}
 	server_count(&server->counts.received);
@@ -127,7 +128,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 	if (atomic_load(&server->has_policy))
 		server_give_back(server, madw);
 	else
-		server->hook.original(madw, context, request);
+		original(madw, context, request);
 }
 
 int triad_qos_server_install(struct triad_qos_server *server)
@@ -234,14 +235,14 @@ bool triad_qos_server_take_outdated(struct triad_qos_server *server)
 
 bool triad_qos_server_is_installed(const struct triad_qos_server *server)
 {
-	return server->hook.installed;
+	return atomic_load(&server->hook.installed);
 }
 
 struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *server)
 {
 	const struct server_counts *counts = &server->counts;
 	struct triad_qos_server_status status = {
-		.installed = server->hook.installed,
+		.installed = atomic_load(&server->hook.installed),
 		.n_received = atomic_load(&counts->received),
 		.n_answered = atomic_load(&counts->answered),
 		.n_refused = atomic_load(&counts->refused),

@@ -18,7 +18,7 @@ uint64_t server_now_ns(void)
 
 bool server_is_master(const struct triad_qos_server *server)
 {
-	return server->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
+	return triad_osm_peek(&server->osm->subn.sm_state) == IB_SMINFO_STATE_MASTER;
 }
 
 void triad_qos_server_hand_over(struct triad_qos_server *server)
@@ -40,16 +40,18 @@ bool triad_qos_server_answers_on(struct triad_qos_server *server)
 
 bool server_may_answer(struct triad_qos_server *server)
 {
+	uint8_t state = triad_osm_peek(&server->osm->subn.sm_state);
+
 	if (!atomic_load(&server->generation))
 		return false;
-	if (server_is_master(server))
+	if (state == IB_SMINFO_STATE_MASTER)
 		return !atomic_load(&server->handed_over_until_us);
 	/* Start the time here, because the worker notices only later that this SM is
 	 * standby; no request is lost until then.  While the SM discovers, the rest of
 	 * the time still counts. */
-	if (server->osm->subn.sm_state == IB_SMINFO_STATE_STANDBY)
+	if (state == IB_SMINFO_STATE_STANDBY)
 		triad_qos_server_hand_over(server);
-	else if (server->osm->subn.sm_state != IB_SMINFO_STATE_DISCOVERING)
+	else if (state != IB_SMINFO_STATE_DISCOVERING)
 		return false;
 	return triad_qos_server_answers_on(server);
 }
@@ -74,5 +76,7 @@ void server_give_back(struct triad_qos_server *server, osm_madw_t *madw)
 
 void server_pass_on(struct triad_qos_server *server, osm_madw_t *madw)
 {
-	server->hook.original(madw, &server->osm->sa.mad_ctrl, NULL);
+	triad_sa_hook_receive original = atomic_load(&server->hook.original);
+
+	original(madw, &server->osm->sa.mad_ctrl, NULL);
 }

@@ -116,13 +116,14 @@ static bool works_as_master(struct triad_sa_copies *copies)
 {
 	const osm_subn_t *subn = &copies->osm->subn;
 
-	if (subn->sm_state != IB_SMINFO_STATE_MASTER) {
+	if (triad_osm_peek(&subn->sm_state) != IB_SMINFO_STATE_MASTER) {
 		/* SUBNET_UP counts only for the present time as master. */
 		atomic_store(&copies->is_up, false);
 		return false;
 	}
 	return atomic_load(&copies->is_up) &&
-		!triad_sm_is_in_first_sweep(copies->osm) && subn->last_sm_port_state;
+		!triad_sm_is_in_first_sweep(copies->osm) &&
+		triad_osm_peek(&subn->last_sm_port_state);
 }
 
 /* Whether this SM holds the election's lease. */
@@ -137,16 +138,16 @@ static bool has_lease(struct triad_sa_copies *copies)
 static struct triad_sa_facts find_facts(struct triad_sa_copies *copies)
 {
 	const osm_sm_t *sm = &copies->osm->sm;
-	const uint8_t state = copies->osm->subn.sm_state;
+	const uint8_t state = triad_osm_peek(&copies->osm->subn.sm_state);
 	struct triad_sa_facts facts = {
 		.is_up = works_as_master(copies), .has_lease = has_lease(copies)};
 
 	if (state == IB_SMINFO_STATE_STANDBY) {
 		facts.sm = TRIAD_SA_SM_STANDBY;
-		facts.other = cl_ntoh64(sm->master_sm_guid);
+		facts.other = cl_ntoh64(triad_osm_peek(&sm->master_sm_guid));
 	} else if (state == IB_SMINFO_STATE_MASTER) {
 		facts.sm = TRIAD_SA_SM_MASTER;
-		facts.other = cl_ntoh64(sm->polling_sm_guid);
+		facts.other = cl_ntoh64(triad_osm_peek(&sm->polling_sm_guid));
 	}
 	return facts;
 }

@@ -98,11 +98,13 @@ static void empty_lists(struct osm_opensm *osm)
  * and its SA takes no new records. */
 static bool follows_other(const struct osm_opensm *osm)
 {
+	uint8_t state = triad_osm_peek(&osm->subn.sm_state);
+
 	if (osm_exit_flag)
 		return false;
-	return osm->subn.sm_state == IB_SMINFO_STATE_STANDBY ||
-		(osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
-			osm->sm.polling_sm_guid);
+	return state == IB_SMINFO_STATE_STANDBY ||
+		(state == IB_SMINFO_STATE_MASTER &&
+			triad_osm_peek(&osm->sm.polling_sm_guid));
 }
 
 static int make_ready(struct osm_opensm *osm)

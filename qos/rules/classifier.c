@@ -10,9 +10,10 @@
 #define AHEAD_OCTETS (8 * sizeof(uint64_t)) /* three steps down the tree */
 
 /* A long search mostly counts bits.  Not every x86-64 has an instruction for that, so
- * this compiles the function twice, and the dynamic linker chooses one. */
+ * this compiles the function twice, and the dynamic linker chooses one.  It does so
+ * before the sanitizer of threads is ready for what it makes of the choice. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                \
-	!defined(__POPCNT__)
+	!defined(__POPCNT__) && !defined(__SANITIZE_THREAD__)
 #define WITH_POPCNT __attribute__((target_clones("popcnt", "default")))
 #else
 #define WITH_POPCNT

@@ -35,6 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "plugin/qos/tables/osm_defaults.h"
 #include "plugin/snapshot.h"
 #include "qos/answer.h"
 #include "qos/latency.h"
@@ -380,11 +381,13 @@ static bool prepare(struct bench *bench, const char *policy_file)
 {
 	static struct triad_diags diags;
 	atomic_ulong sweeps = 0;
+	struct triad_fabric_qos defaults = {0};
 	struct triad_policy *policy = NULL;
 	uint64_t begun_ns;
 	bool fits;
 
-	if (triad_snapshot_take(bench->osm, NULL, &sweeps, &bench->fabric))
+	triad_osm_defaults_read(bench->osm, &defaults);
+	if (triad_snapshot_take(bench->osm, NULL, &defaults, &sweeps, &bench->fabric))
 		return false;
 	begun_ns = now_ns();
 	fits = !triad_paths_build(bench->fabric, &bench->paths);

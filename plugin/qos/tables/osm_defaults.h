@@ -11,7 +11,8 @@
 
 struct osm_opensm;
 
-/* The caller holds osm->lock: OpenSM frees the texts when it reads its file again. */
+/* Only in create() and in report() of the SM's own thread: when that thread reads OpenSM's
+ * file again, before and after HEAVY_SWEEP_START, it frees the texts without a lock. */
 void triad_osm_defaults_read(
 	const struct osm_opensm *osm, struct triad_fabric_qos *qos);
 

@@ -220,7 +220,8 @@ bool triad_tables_ask_for_sweep(struct triad_tables *tables)
 {
 	struct osm_opensm *osm = tables->osm;
 
-	if (osm_exit_flag || osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
+	if (osm_exit_flag ||
+		triad_osm_peek(&osm->subn.sm_state) != IB_SMINFO_STATE_MASTER)
 		return false;
 	osm->subn.force_heavy_sweep = TRUE;
 	osm_opensm_sweep(osm);

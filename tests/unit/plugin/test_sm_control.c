@@ -32,6 +32,12 @@ static uint64_t master_over_fabric;
 static atomic_uint n_traps;
 static struct osm_subn_opt file_opts;
 
+/* OpenSM's threads write it without a lock. */
+static void set_sm_state(uint8_t state)
+{
+	__atomic_store_n(&osm.subn.sm_state, state, __ATOMIC_RELEASE);
+}
+
 /* --- substitutes for OpenSM --- */
 
 volatile unsigned int osm_exit_flag;
@@ -56,7 +62,7 @@ int osm_send_trap144(struct osm_sm *sm, ib_net16_t local_changes)
 
 ib_api_status_t osm_sm_state_mgr_process(struct osm_sm *sm, osm_sm_signal_t signal)
 {
-	osm.subn.sm_state = IB_SMINFO_STATE_DISCOVERING;
+	set_sm_state(IB_SMINFO_STATE_DISCOVERING);
 	atomic_store(&is_other_ignored, osm.subn.opt.ignore_other_sm);
 	atomic_fetch_add(&n_discoveries, 1);
 	return IB_SUCCESS;
@@ -161,7 +167,7 @@ static ib_net64_t waits_for(void)
 static void begin_to_wait(void)
 {
 	cl_plock_excl_acquire(&osm.lock);
-	osm.sm.polling_sm_guid = cl_hton64(OTHER);
+	__atomic_store_n(&osm.sm.polling_sm_guid, cl_hton64(OTHER), __ATOMIC_RELEASE);
 	cl_plock_release(&osm.lock);
 }
 
@@ -277,7 +283,7 @@ static bool take_over_beside(bool is_quorate, uint64_t member, bool is_standby)
 		.n_standby = is_standby,
 		.standby = {is_standby ? member : 0}};
 
-	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
+	set_sm_state(IB_SMINFO_STATE_STANDBY);
 	triad_sm_control_set(control, &target);
 	ck_assert(wait_for(&n_discoveries));
 	return atomic_load(&is_other_ignored);
@@ -294,7 +300,7 @@ START_TEST(test_dead_master_is_not_asked_until_this_one_is_master)
 	ck_assert(take_over(true, 0));
 	usleep(100000);
 	ck_assert(is_ignoring());
-	osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
+	set_sm_state(IB_SMINFO_STATE_MASTER);
 	ck_assert(stops_ignoring());
 	ck_assert_uint_eq(triad_sm_control_status(control).n_unasked, 1);
 }
@@ -306,7 +312,8 @@ START_TEST(test_discovery_that_takes_long_asks_again)
 
 	ck_assert(take_over(true, 0));
 	ck_assert(stops_ignoring());
-	ck_assert_int_eq(osm.subn.sm_state, IB_SMINFO_STATE_DISCOVERING);
+	ck_assert_int_eq(
+		triad_osm_peek(&osm.subn.sm_state), IB_SMINFO_STATE_DISCOVERING);
 	ck_assert_uint_ge(triad_clock_now_us() - begin_us, 2 * TRIAD_US_PER_S);
 }
 END_TEST
@@ -335,8 +342,10 @@ START_TEST(test_what_opensm_conf_has_meanwhile_stays)
 {
 	osm.subn.opt.file_opts = &file_opts;
 	ck_assert(take_over(true, 0));
+	cl_plock_excl_acquire(&osm.lock);
 	file_opts.ignore_other_sm = TRUE;
-	osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
+	cl_plock_release(&osm.lock);
+	set_sm_state(IB_SMINFO_STATE_MASTER);
 	usleep(MUST_NOT_US);
 	ck_assert(is_ignoring());
 }
@@ -346,7 +355,7 @@ START_TEST(test_administrators_own_value_stays)
 {
 	osm.subn.opt.ignore_other_sm = TRUE;
 	ck_assert(take_over(true, 0));
-	osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
+	set_sm_state(IB_SMINFO_STATE_MASTER);
 	usleep(MUST_NOT_US);
 	ck_assert(is_ignoring());
 	ck_assert_uint_eq(triad_sm_control_status(control).n_unasked, 0);
@@ -410,7 +419,7 @@ START_TEST(test_member_that_reports_in_time_none_is_asked)
 		.members = {OTHER + 1}};
 
 	remote.smi.guid = cl_hton64(OTHER + 1);
-	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
+	set_sm_state(IB_SMINFO_STATE_STANDBY);
 	triad_sm_control_set(control, &target);
 	usleep(100000);
 	ck_assert(take_over(true, OTHER + 1));
@@ -442,7 +451,7 @@ START_TEST(test_too_few_that_are_standby_all_are_asked)
 		.is_quorate = true,
 		.n_standby_needed = 1};
 
-	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
+	set_sm_state(IB_SMINFO_STATE_STANDBY);
 	triad_sm_control_set(control, &target);
 	ck_assert(wait_for(&n_discoveries));
 	ck_assert(!is_other_ignored);
