@@ -104,10 +104,12 @@ struct ports_records {
 	uint64_t retry_us; /* when to try it again, with trouble */
 };
 
-/* Other SMs, of OpenSM and of the cluster. */
+/* Other SMs: of OpenSM, of the cluster, configured, and those that were there within a
+ * day, whether they live or not.  Those that OpenSM knows now come first. */
 struct ports_sms {
 	uint32_t n;
 	uint64_t guids[PORTS_MAX_SMS];
+	uint64_t seen_us[PORTS_MAX_SMS]; /* triad_clock_boot_us() */
 	bool without_cluster; /* OpenSM has some, though no cluster is configured */
 };
 
@@ -195,7 +197,7 @@ bool ports_wait_for_members(struct triad_ports *ports, uint64_t until_us);
 bool ports_is_ending(struct triad_ports *ports);
 
 /* --- ports_look.c --- */
-/* The other SMs, of OpenSM and of the cluster. */
+/* Brings 'sms' up to date. */
 void ports_find_sms(struct triad_ports *ports);
 void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric);
 /* Another configuration is in force. */

@@ -6,7 +6,8 @@ import pytest
 
 from checks import wait_until
 from portlib import managed, switch_guid
-from triadlib import log_has
+from triadlab import hosts, state
+from triadlib import ask_json, log_has
 
 LEAF2, SPINE1, SPINE2 = (switch_guid(number) for number in (2, 4, 5))
 
@@ -115,3 +116,25 @@ def test_next_generation_is_planned_on_what_the_last_one_did(cluster):
         assert row_of(ports, "spine-02", 4)["found"] == "active", "the last link"
         assert row_of(ports, "leaf-02", 1)["found"] == "active", "a host behind it"
         ports.check(expected_sets=1)
+
+
+# The switch and port that each of portlib's SMS is at.
+PLACES = {0: (switch_guid(1), 1), 1: (LEAF2, 1), 2: (switch_guid(3), 1)}
+
+
+@pytest.mark.row("X3")
+def test_way_to_an_sm_that_has_ended_is_guarded():
+    with managed("peers", port={"grace": 0, "drain": 0}) as ports:
+        gone = 2 if ports.master != 2 else 1
+        place = PLACES[gone]
+        hosts.kill(state.load_required(ports.lab.folder), gone, "opensm")
+        # Its opensm has ended when OpenSM no longer counts it among the SMs.
+        wait_until(lambda: len(ask_json(ports.lab, "election", sm=ports.master)["members"])
+                   == 2, 60, "a view without it")
+        ports.sweep(3, ports.master)
+        ports.expected.change(*place, state="disabled")
+        ports.load(ports.master)
+        wait_until(lambda: (row_of(ports, f"{place[0]:#x}", place[1]) or {}).get("guard") ==
+                   "sm_way", 30, "its link, which the guard keeps")
+        ports.sweep(3, ports.master)
+        assert not ports.sets(), "Sets of a port's physical state"
