@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/hash.h"
+
 /* --- life --- */
 
 static uint32_t *new_numbers(size_t n)
@@ -139,11 +141,13 @@ static uint32_t find_access_switch(
 	return at != NONE && view->enter[at] != NONE ? at : NONE;
 }
 
-static void add_lost(struct triad_guard_lost *lost, uint32_t node)
+static void add_lost(
+	const struct triad_guard *guard, struct triad_guard_lost *lost, uint32_t node)
 {
 	if (lost->n < TRIAD_GUARD_MAX_LOST)
 		lost->nodes[lost->n] = node;
 	lost->n++;
+	lost->fingerprint += triad_hash_word(0, guard->fabric->nodes[node].guid);
 }
 
 /* Whether the node of 'port', which is no switch, is lost with the subtree: none of its
@@ -183,7 +187,7 @@ static void add_lost_hosts(const struct triad_guard *guard,
 		host = guard->fabric->ports[far].node;
 		if (guard->switch_of[host] == NONE && host != guard->own &&
 			host != known && is_lost_at(guard, view, far, top))
-			add_lost(lost, host);
+			add_lost(guard, lost, host);
 	}
 }
 
@@ -196,7 +200,7 @@ static void find_lost(const struct triad_guard *guard, const struct guard_view *
 		uint32_t at = view->order[i];
 
 		if (guard->node_of[at] != known)
-			add_lost(lost, guard->node_of[at]);
+			add_lost(guard, lost, guard->node_of[at]);
 		add_lost_hosts(guard, view, at, top, known, lost);
 	}
 }
@@ -212,7 +216,7 @@ static enum triad_guard_verdict judge_end(
 		return TRIAD_GUARD_OWN_PATH;
 	for (uint32_t i = 0; i < guard->n_sms; i++)
 		if (guard->sms[i] == far) {
-			add_lost(lost, guard->fabric->ports[far].node);
+			add_lost(guard, lost, guard->fabric->ports[far].node);
 			return TRIAD_GUARD_SM_PATH;
 		}
 	return TRIAD_GUARD_FREE;
@@ -235,7 +239,7 @@ static enum triad_guard_verdict judge_view(struct triad_guard *guard,
 			sm = guard->fabric->ports[guard->sms[i]].node;
 	/* Put that SM's node first, and spare nothing. */
 	if (sm != NONE) {
-		add_lost(lost, sm);
+		add_lost(guard, lost, sm);
 		find_lost(guard, view, top, sm, lost);
 		return TRIAD_GUARD_SM_PATH;
 	}

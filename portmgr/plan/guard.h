@@ -44,7 +44,8 @@ enum triad_guard_verdict {
 /* Nodes of the fabric that would become unreachable, the first of them by index; with
  * SM_PATH, the SM's node comes first. */
 struct triad_guard_lost {
-	uint32_t n; /* all of them */
+	uint32_t n;           /* all of them */
+	uint64_t fingerprint; /* of the GUIDs of all of them, in any order */
 	uint32_t nodes[TRIAD_GUARD_MAX_LOST];
 };
 

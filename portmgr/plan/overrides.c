@@ -18,7 +18,7 @@ void triad_overrides_add(
 	overrides->all[overrides->n++] =
 		(struct triad_plan_override){.node_guid = item->node_guid,
 			.port = item->number,
-			.n_lost = item->lost.n};
+			.fingerprint = item->lost.fingerprint};
 }
 
 void triad_overrides_remove(

@@ -188,7 +188,8 @@ static bool is_overridden(
 	for (uint32_t i = 0; i < input->n_overrides; i++)
 		if (input->overrides[i].node_guid == item->node_guid &&
 			input->overrides[i].port == item->number)
-			return item->lost.n <= input->overrides[i].n_lost;
+			return item->lost.fingerprint ==
+				input->overrides[i].fingerprint;
 	return false;
 }
 

@@ -96,10 +96,10 @@ struct triad_plan {
 };
 
 /* An operator's override of a guard, for a port (node GUID, number).  It is valid while
- * no more nodes would be lost than the operator was shown. */
+ * those nodes would be lost that the operator was shown, and no others. */
 struct triad_plan_override {
 	uint64_t node_guid;
-	uint32_t n_lost;
+	uint64_t fingerprint; /* triad_guard_lost */
 	uint8_t port;
 };
 

@@ -8,7 +8,7 @@ static struct triad_overrides overrides;
 static void add(uint64_t guid, uint8_t port)
 {
 	const struct triad_plan_item item = {
-		.node_guid = guid, .number = port, .lost = {.n = 7}};
+		.node_guid = guid, .number = port, .lost = {.fingerprint = 7}};
 
 	triad_overrides_add(&overrides, &item);
 }
@@ -31,7 +31,7 @@ START_TEST(test_overrides_without_room_forget_the_oldest)
 	ck_assert(!has(101, 1));
 	for (unsigned i = 2; i < TRIAD_OVERRIDES_MAX + 2; i++)
 		ck_assert(has(100 + i, 1));
-	ck_assert_uint_eq(overrides.all[0].n_lost, 7);
+	ck_assert_uint_eq(overrides.all[0].fingerprint, 7);
 }
 END_TEST
 

@@ -461,10 +461,13 @@ START_TEST(test_plan_guard_overridden_by_hand)
 {
 	fixture_build(OWN + 1);
 	input.n_overrides = 2;
-	overrides[0] = (struct triad_plan_override){0x201, 0, 2};
-	overrides[1] = (struct triad_plan_override){0x301, 2, 4};
+	overrides[0] = (struct triad_plan_override){0x201, 0, 1};
+	overrides[1] = (struct triad_plan_override){0x301, 0, 4};
 	expect("spine-01,3,disabled\nspine-01,4,disabled\nleaf-02,2,enabled\n"
 	       "leaf-01,1,disabled\n");
+	make();
+	ck_assert(!triad_plan_find(plan, 0x301, 4)->is_overridden);
+	overrides[1].fingerprint = triad_plan_find(plan, 0x301, 4)->lost.fingerprint;
 	ck_assert_str_eq(planned(),
 		"201/1 disable !own_way active\n301/3 disable active\n"
 		"301/4 disable !split overridden active\n");
@@ -472,9 +475,10 @@ START_TEST(test_plan_guard_overridden_by_hand)
 	ck_assert_uint_eq(triad_plan_n_open(plan), 2);
 	assert_mentions(describe(0x301, 4),
 		"expected disabled approved leaf-02 0x0000000000000202 host-0004 0x0000000000000140");
-	/* The user approved the loss of another number of nodes. */
-	overrides[1].n_lost = 1;
+	/* As many nodes would be lost, but another one in place of one of them. */
+	fabric->nodes[triad_fabric_find_node(fabric, 0x140)].guid++;
 	make();
+	ck_assert_uint_eq(triad_plan_find(plan, 0x301, 4)->lost.n, 2);
 	ck_assert(!triad_plan_find(plan, 0x301, 4)->is_overridden);
 }
 END_TEST
