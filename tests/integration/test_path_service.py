@@ -273,7 +273,7 @@ def test_group_of_an_absent_port_is_reported_and_joined(scratch):
         lab.sim('ReLink "Hca4"[1]')
         sweep_heavily(lab, lambda: sl_of(lab, "--service_id", "0x20001") == "0x3",
                       what="the level of the port that came")
-        log_has(lab, f"{path} 5 no port group")
+        log_has(lab, f"{path} 5 node no port group")
 
 
 # --- explain, clients ----------------------------------------------------------
