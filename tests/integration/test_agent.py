@@ -350,9 +350,8 @@ def test_agent_bad_file_all_mistakes_reported(scratch):
     with stock_lab(scratch) as lab:
         agent = Agent(scratch, lab, "[perfmgr]\nwindow = 0\nspeed = 3\n[nothing]\na = b\n")
         assert agent.wait() == 2, "exit status"
-        for part in ("agent.conf:2: ", "agent.conf:3: ", "agent.conf:4: ",
-                     "3 mistake(s): mend the file and start triad-agent again"):
-            assert part in agent.log(), "log"
+        for words in ("agent.conf:2:", "agent.conf:3:", "agent.conf:4:", "3 mistake"):
+            assert mentions(agent.log(), words), "log"
 
 
 def test_agent_missing_file_reported(scratch):
@@ -456,7 +455,7 @@ def test_agent_port_down_says_what_to_do(scratch):
         agent = Agent(scratch, lab)
         assert agent.wait() == 1, "exit status"
         assert mentions(agent.log(), "no ACTIVE"), "log"
-        assert "0x0000000000100007 is down; connect one" in agent.log(), "log"
+        assert mentions(agent.log(), "0x0000000000100007 down"), "log"
 
 
 def test_agent_leaves_the_plugins_commands_to_it(scratch):

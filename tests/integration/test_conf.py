@@ -148,7 +148,7 @@ def test_set_wrong_value_refused():
     with triad_lab() as lab:
         failed(lab.run("triadctl", "set", "perfmgr.window", "0"), 1, "1 to 4096")
         failed(lab.run("triadctl", "set", "perfmgr.nothing", "0"), 1, "nothing")
-        failed(lab.run("triadctl", "set", "control.socket", "/tmp/x"), 1, "start")
+        failed(lab.run("triadctl", "set", "control.socket", "/tmp/x"), 1, "restart")
 
 
 def test_conf_replaced_while_others_read_it(tmp_path):

@@ -148,9 +148,7 @@ def test_packages_of_two_versions_do_not_mix(package, tmp_path, script, own, oth
 
 @pytest.mark.parametrize("script", ["package-deb", "package-rpm"])
 def test_packages_without_the_page_are_reported_to_be_so(package, tmp_path, script):
-    missing = "there is no page/dist, so the packages have only the plain page; " \
-        "scripts/page-build makes it"
-    failed(package(script), 1, missing)
+    failed(package(script), 1, "no page/dist scripts/page-build")
     (tmp_path / "tree/page/dist").mkdir(parents=True)
     (tmp_path / "tree/page/dist/index.html").touch()
     process = package(script)

@@ -171,14 +171,15 @@ def test_full_disk_no_port_touched_until_there_is_room():
         ports.load()
         wait_until(lambda: "No space left" in (ports.status()["trouble"] or ""), 30,
                    "a word about the disk")
-        told = "can't be written: No space left on device; no port is touched until"
-        assert told in ports.status()["trouble"]
+        told = "written No space left on device no port"
+        assert mentions(ports.status()["trouble"], told)
         plan = ports.lab.run("triadctl", "port", "plan")
         failed(plan, 3)
         assert "nothing is done: " in plan.stdout
-        assert told in plan.stdout
+        assert mentions(plan.stdout, told)
         ports.sweep()
-        assert ports.lab.log().count(told) == 1, "lines of it in the log"
+        assert sum(mentions(line, told) for line in ports.lab.log().splitlines()) == 1, \
+            "lines of it in the log"
         assert ports.sets() == [], "what was sent"
         assert ports.row("leaf-03", 3)["found"] == "active", "the port"
         disk.make_room()
@@ -340,11 +341,11 @@ def test_file_with_mistakes_all_reported_and_last_good_one_stays():
         report = ports.status()
         assert (report["generation"], report["mistakes"], report["state"]) == \
             (good, 4, "enforcing"), "generation, mistakes, state"
-        assert f"{path}:4:6: the port 0: " in report["mistake"]
+        assert mentions(report["mistake"], f"{path}:4:6: port 0")
         log = ports.lab.log()
-        for place in ("4:6: the port 0", "5:11: the state 'on'", "5:14: remote: no key 'gud'",
-                      "5:22: the width '5x'"):
-            assert f"{path}:{place}" in log
+        for words in ("4:6: port 0", "5:11: state 'on'", "5:14: remote 'gud'",
+                      "5:22: width '5x'"):
+            assert mentions(log, f"{path}:{words}")
         assert mentions(log, f"{path} not taken")
         # It is still in force, not only still told.
         ports.lab.sim(*SWAP)
@@ -396,9 +397,9 @@ def test_another_sm_without_cluster_nothing_done_until_it_is_gone():
         ports.snapshot(master)
         ports.expected.change(LEAF3, 3, state="disabled")
         ports.load(master)
-        told = "election.cluster is none, but there is another SM, on port " + \
-            ports.guids[1 - master]
-        wait_until(lambda: told in (ports.status(master)["trouble"] or ""), 60, "its reason")
+        told = f"election.cluster none another SM {ports.guids[1 - master]}"
+        wait_until(lambda: mentions(ports.status(master)["trouble"] or "", told), 60,
+                   "its reason")
         assert ports.status(master)["state"] == "waiting for permission", "state"
         ports.sweep(sm=master)
         process = ports.lab.run("triadctl", "port", "approve", sm=master)

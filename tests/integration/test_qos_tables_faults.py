@@ -98,11 +98,11 @@ def test_nodes_in_no_group_are_counted_and_listed(scratch):
     lab, path = table_lab(scratch, NET, policy(groups, [STORAGE]))
     with lab:
         wait_for(lab)
-        log_has(lab, f"{path} 3 no port group")
+        log_has(lab, f"{path} 3 node no port group")
         log_has(lab, "'Nobody' 0x0000000000000077")
         sweep(lab, 2)
         lines = triad_lines(lab.log())
-        assert len([line for line in lines if mentions(line, "no port group")]) == 1, \
+        assert len([line for line in lines if mentions(line, "node no port group")]) == 1, \
             "lines in the log"
         assert [row["node_name"] for row in ask_json(lab, "qos", "nodes")] == \
             ["Hca1", "Hca2", "Hca3"], "nodes"

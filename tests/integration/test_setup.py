@@ -329,7 +329,7 @@ esac""")
     os.kill(int((tmp_path / "left").read_text()), signal.SIGKILL)
     failed(process, 1, "nothing was changed")
     shown = words_of(process.stdout)
-    assert "doesn't say its version" in shown, shown
+    assert mentions(shown, "version"), shown
 
 
 def test_plugin_that_does_not_fit_changes_nothing(tmp_path):
@@ -444,7 +444,7 @@ def test_restart_loads_triad_and_remove_gives_the_file_back():
         report = json.loads(succeeded(lab.setup("--restart", "--json")).stdout)
         assert not report["changed"] and not report["restarted"], report
         assert lab.state().sms[0].process.pid == second, "no restart without need"
-        assert "not restarted: Triad answers" in succeeded(lab.setup("--restart")).stdout
+        assert mentions(succeeded(lab.setup("--restart")).stdout, "not restarted")
 
         succeeded(lab.setup("--remove", "--restart"))
         assert lab.conf.read_bytes() == before

@@ -13,14 +13,14 @@ import time
 
 import pytest
 
-from checks import failed, lines_mention, succeeded, wait_until
+from checks import failed, lines_mention, mentions, succeeded, wait_until
 from ctllib import (DONE, MESSAGE, OUTPUT, PROGRESS, TRIADCTL, Plugin, ask,
                     ask_on_terminal, environment, exit_frame, frame, run)
 from labs import SRCDIR, XML, need
 
 
 GUID = "0x0002c90300001234"
-ADVICE = "start opensm with event_plugin_name osmtriad, see its log for ERR 1000"
+ADVICE = "event_plugin_name osmtriad ERR 1000"
 
 
 # --- requests and answers ----------------------------------------------------
@@ -167,7 +167,7 @@ def test_socket_missing_says_what_to_do(tmp_path):
     process = run("--socket", path, "status")
     failed(process, 1, "triadctl: OpenSM Triad plugin running")
     assert str(path) in process.stderr, "message"
-    assert ADVICE in process.stderr, "message"
+    assert mentions(process.stderr, ADVICE), "message"
 
 
 def test_socket_left_behind_says_what_to_do(scratch):

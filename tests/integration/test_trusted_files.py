@@ -136,8 +136,8 @@ def test_state_dir_that_takes_nothing_gives_no_vote_until_it_does(scratch):
 
 def links(path, precious):
     """What could lead elsewhere, made and undone."""
-    yield lambda: path.symlink_to(precious), "it is a symbolic link"
-    yield lambda: os.link(precious, path), "a hard link"
+    yield lambda: path.symlink_to(precious), "symbolic link"
+    yield lambda: os.link(precious, path), "hard link"
 
 
 def test_alerts_lead_nowhere_else(scratch):
@@ -153,8 +153,7 @@ def test_alerts_lead_nowhere_else(scratch):
             perf_set(lab, "Switch1", 3, SymbolErrorCounter=count)
             sweep(lab)
             sweep(lab)
-            log_has(lab, f"{path} can't be written: {reason}"
-                    if "symbolic" in reason else reason)
+            log_has(lab, f"{path} {reason}" if "symbolic" in reason else reason)
             # Raised and cleared: a line that came later would make the file.
             wait_until(lambda n=count // 30: status(lab)["alerts"]["file_dropped"] == n,
                        20, "both lines")
