@@ -3,6 +3,7 @@
  * exports. */
 #include "plugin/opensm.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "lib/syslog_line.h"
@@ -51,6 +52,10 @@ static void report_layout(struct osm_opensm *osm, const struct triad_layout *bui
 		found->options, built_for->options);
 }
 
+/* OpenSM makes plugins in one thread and reports to them in others, and orders nothing
+ * between them. */
+static atomic_uint n_created;
+
 static void *create(struct osm_opensm *osm)
 {
 	const struct triad_layout *built_for =
@@ -65,6 +70,7 @@ static void *create(struct osm_opensm *osm)
 	plugin = triad_plugin_new(osm);
 	if (plugin)
 		triad_access_start(plugin);
+	atomic_fetch_add_explicit(&n_created, 1, memory_order_release);
 	return plugin;
 }
 
@@ -142,6 +148,7 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 	enum triad_event_kind kind = TRIAD_N_EVENTS;
 	struct triad_trap trap;
 
+	(void)atomic_load_explicit(&n_created, memory_order_acquire);
 	if ((unsigned)id < sizeof(kinds) / sizeof(kinds[0]))
 		kind = kinds[id];
 	/* For this event 'data' is a number, not a pointer. */

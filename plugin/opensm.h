@@ -19,4 +19,8 @@
  * the SM, for example.  'place' points to it.  Successive ones are read in that order. */
 #define triad_osm_peek(place) __atomic_load_n((place), __ATOMIC_ACQUIRE)
 
+/* Changes such a value, which other threads of ours peek at or change, too. */
+#define triad_osm_poke(place, value)                                                   \
+	__atomic_store_n((place), (__typeof__(*(place)))(value), __ATOMIC_RELEASE)
+
 #endif

@@ -32,13 +32,13 @@ bool triad_sm_end_vain_wait(struct osm_opensm *osm)
 	if (osm->subn.sm_state != IB_SMINFO_STATE_MASTER || !osm->sm.polling_sm_guid ||
 		!other || !comes_before(osm, other))
 		return false;
-	osm->sm.polling_sm_guid = 0;
+	triad_osm_poke(&osm->sm.polling_sm_guid, 0);
 	return true;
 }
 
 void triad_sm_sweep(struct osm_opensm *osm)
 {
-	osm->subn.force_heavy_sweep = TRUE;
+	triad_osm_poke(&osm->subn.force_heavy_sweep, TRUE);
 	osm_opensm_sweep(osm);
 }
 

@@ -417,11 +417,14 @@ static void record_routes(struct triad_service *service)
 	struct triad_route_result *result = triad_route_checker_result(service->routes);
 	uint64_t n_lost, n_loops;
 
-	if (!result || result->hash == service->recorded_routes) {
+	/* The thread that checks routes calls this, and whoever changes what is
+	 * checked. */
+	if (!result ||
+		atomic_exchange(&service->recorded_routes, result->hash) ==
+			result->hash) {
 		triad_route_result_unref(result);
 		return;
 	}
-	service->recorded_routes = result->hash;
 	n_lost = result->check->problems[TRIAD_ROUTES_UNREACHABLE].n;
 	n_loops = result->check->credit.n_loops;
 	triad_route_result_unref(result);

@@ -108,7 +108,7 @@ struct triad_service {
 	struct triad_recorder *recorder;
 	struct triad_history_keeper *history;
 	struct triad_route_checker *routes;
-	uint64_t recorded_routes; /* a hash; only triad-routes uses it */
+	atomic_uint_fast64_t recorded_routes; /* a hash */
 	struct triad_congestion_watcher *congestion;
 	struct triad_exports *exports;
 	struct triad_web *web;

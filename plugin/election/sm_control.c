@@ -185,7 +185,7 @@ static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (master && osm_get_port_by_guid(sm->p_subn, cl_hton64(master)))
-		sm->master_sm_guid = cl_hton64(master);
+		triad_osm_poke(&sm->master_sm_guid, cl_hton64(master));
 	table_lid = describe_trap(sm, &trap);
 	cl_plock_release(&control->osm->lock);
 	if (!may_touch() || send_trap(control, lid ? lid : table_lid, &trap))

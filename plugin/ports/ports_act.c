@@ -36,7 +36,7 @@ void ports_ask_for_sweep(struct triad_ports *ports)
 	if (osm_exit_flag ||
 		triad_osm_peek(&osm->subn.sm_state) != IB_SMINFO_STATE_MASTER)
 		return;
-	osm->subn.force_heavy_sweep = TRUE;
+	triad_osm_poke(&osm->subn.force_heavy_sweep, TRUE);
 	osm_opensm_sweep(osm);
 }
 

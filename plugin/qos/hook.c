@@ -23,7 +23,7 @@ int triad_sa_hook_install(struct triad_sa_hook *hook, struct osm_opensm *osm,
 	triad_sa_hook_receive receive)
 {
 	triad_sa_hook_receive original;
-	struct bind *bind = (struct bind *)osm->sa.mad_ctrl.h_bind;
+	struct bind *bind = (struct bind *)triad_osm_peek(&osm->sa.mad_ctrl.h_bind);
 
 	if (atomic_load(&hook->installed))
 		return 0;
@@ -49,7 +49,7 @@ void triad_sa_hook_remove(struct triad_sa_hook *hook, triad_sa_hook_receive rece
 
 	if (!atomic_exchange(&hook->installed, false))
 		return;
-	bind = (struct bind *)hook->osm->sa.mad_ctrl.h_bind;
+	bind = (struct bind *)triad_osm_peek(&hook->osm->sa.mad_ctrl.h_bind);
 	/* If somebody installed another callback over ours, leave it. */
 	if (bind && is_known(bind, hook->osm))
 		(void)atomic_compare_exchange_strong(

@@ -12,7 +12,7 @@ const union MHD_ConnectionInfo *__wrap_MHD_get_connection_info(
 const union MHD_ConnectionInfo *__wrap_MHD_get_connection_info(
 	struct MHD_Connection *connection, enum MHD_ConnectionInfoType type, ...)
 {
-	static union MHD_ConnectionInfo copy;
+	static _Thread_local union MHD_ConnectionInfo copy; /* of one daemon each */
 	const union MHD_ConnectionInfo *info =
 		__real_MHD_get_connection_info(connection, type);
 

@@ -223,7 +223,7 @@ bool triad_tables_ask_for_sweep(struct triad_tables *tables)
 	if (osm_exit_flag ||
 		triad_osm_peek(&osm->subn.sm_state) != IB_SMINFO_STATE_MASTER)
 		return false;
-	osm->subn.force_heavy_sweep = TRUE;
+	triad_osm_poke(&osm->subn.force_heavy_sweep, TRUE);
 	osm_opensm_sweep(osm);
 	return true;
 }
