@@ -75,15 +75,15 @@ static bool journal_news(struct triad_ports *ports)
 	return true;
 }
 
-/* Another configuration is in force: offers it to the members and makes a new plan
- * due. */
-static void handle_expected(struct triad_ports *ports)
+/* Offers the configuration in force to the members, once it is on this disk: an offer is
+ * a confirmation. */
+static void offer_expected(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
 	struct triad_replica_config config = {0};
 
-	/* announce() passes it to the election when a majority has it. */
-	ports->is_announced = false;
+	if (*ports->source.copy_trouble)
+		return;
 	if (expected)
 		config = (struct triad_replica_config){
 			.generation = expected->generation,
@@ -91,6 +91,15 @@ static void handle_expected(struct triad_ports *ports)
 			.size = ports->source.size};
 	(void)triad_replica_offer(ports->records.replica, &config, ports->source.octets,
 		triad_clock_boot_us());
+}
+
+/* Another configuration is in force: offers it to the members and makes a new plan
+ * due. */
+static void handle_expected(struct triad_ports *ports)
+{
+	/* announce() passes it to the election when a majority has it. */
+	ports->is_announced = false;
+	offer_expected(ports);
 	ports_take_expected(ports);
 }
 
@@ -209,6 +218,8 @@ static uint64_t run_step(struct triad_ports *ports)
 	ports_take_conf(ports);
 	if (triad_source_look(&ports->source, now_us))
 		handle_expected(ports);
+	if (triad_source_retry_copy(&ports->source, now_us))
+		offer_expected(ports);
 	ports_pump(ports);
 	/* Not in ports_pump(), which also runs while an action waits: another
 	 * configuration frees the plan that the action comes from. */

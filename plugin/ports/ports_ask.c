@@ -67,6 +67,9 @@ static void describe_trouble(
 			"0x%016" PRIx64
 			": without a cluster a single SM alone may enforce",
 			ports->sms.guids[0]);
+	else if (wants_to && *ports->source.copy_trouble)
+		snprintf(status->trouble, sizeof(status->trouble), "%s",
+			ports->source.copy_trouble);
 	else if (wants_to && !ports->is_announced)
 		snprintf(status->trouble, sizeof(status->trouble),
 			"a majority of the SMs has not this generation yet: is "

@@ -31,7 +31,8 @@ bool ports_is_config_agreed(const struct triad_ports *ports)
 {
 	uint32_t n_needed = votes_needed(ports);
 
-	return n_needed &&
+	/* Without a copy here, the replica still offers the last configuration. */
+	return n_needed && !*ports->source.copy_trouble &&
 		triad_replica_n_same_config(ports->records.replica) >= n_needed;
 }
 

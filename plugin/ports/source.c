@@ -13,6 +13,8 @@
 #include "triad/file.h"
 
 #define LOOK_US TRIAD_US_PER_S
+/* How often to try again to write the copy. */
+#define COPY_AGAIN_US (5 * TRIAD_US_PER_S)
 
 void triad_source_init(
 	struct triad_source *source, pthread_mutex_t *lock, struct triad_log *log)
@@ -86,24 +88,43 @@ static int read_file(const char *path, struct stat *status, char **octets, size_
 	return error;
 }
 
+/* The configuration stays in force.  Logs one line until the copy works again. */
 static void keep_copy(struct triad_source *source, const char *octets, size_t size)
 {
 	char why[TRIAD_FILE_REASON_SIZE] = "";
+	bool had_trouble = *source->copy_trouble;
 	int error = 0;
 
 	if (*source->copy)
 		error = triad_file_check_folder(source->copy, why) == EPERM
 			? EPERM
 			: triad_file_replace(source->copy, octets, size, 0600);
-	/* The configuration stays in force.  Log one line until the copy works
-	 * again. */
-	if (error && !source->has_copy_trouble)
-		triad_log_write(source->log, TRIAD_LOG_ERROR,
-			"ports: %s: the expected configuration can't be kept there: "
-			"%s; it does not outlive a restart until it can "
-			"(election.state_dir)",
-			source->copy, error == EPERM && *why ? why : strerror(error));
-	source->has_copy_trouble = error != 0;
+	*source->copy_trouble = '\0';
+	if (!error)
+		return;
+	snprintf(source->copy_trouble, sizeof(source->copy_trouble),
+		"the expected configuration can't be written to %.100s: %.80s; no port "
+		"is touched before it can (election.state_dir)",
+		source->copy, error == EPERM && *why ? why : strerror(error));
+	if (!had_trouble)
+		triad_log_write(source->log, TRIAD_LOG_ERROR, "ports: %s",
+			source->copy_trouble);
+}
+
+bool triad_source_retry_copy(struct triad_source *source, uint64_t now_us)
+{
+	if (!*source->copy_trouble || !source->expected ||
+		now_us < source->copy_again_us)
+		return false;
+	source->copy_again_us = now_us + COPY_AGAIN_US;
+	/* Only this thread replaces 'octets'. */
+	pthread_mutex_unlock(source->lock);
+	keep_copy(source, source->octets, source->size);
+	pthread_mutex_lock(source->lock);
+	if (!*source->copy_trouble)
+		triad_log_write(source->log, TRIAD_LOG_INFO,
+			"ports: %s: it can be written again", source->copy);
+	return !*source->copy_trouble;
 }
 
 /* --- which one is in force --- */

@@ -19,6 +19,7 @@ from portlib import DISABLED, POLLING, managed, switch_guid
 from smalldisk import SmallDisk
 from triadlab import hosts, state
 from triadlab.tcp_ports import free_port
+from triadlib import ask_json
 
 LEAF1, LEAF2, LEAF3, SPINE1 = (switch_guid(number) for number in (1, 2, 3, 4))
 
@@ -163,6 +164,11 @@ def managed_on_small_disk():
         yield ports, disks[0]
 
 
+def generation_confirmed(ports):
+    """As the election has it from this SM."""
+    return ask_json(ports.lab, "election")["members"][0]["generation"]
+
+
 def test_full_disk_no_port_touched_until_there_is_room():
     with managed_on_small_disk() as (ports, disk):
         assert ports.guids == [SM_PORT], "the SM's port"
@@ -182,8 +188,11 @@ def test_full_disk_no_port_touched_until_there_is_room():
             "lines of it in the log"
         assert ports.sets() == [], "what was sent"
         assert ports.row("leaf-03", 3)["found"] == "active", "the port"
+        # It is confirmed to nobody: a restart would bring the last one back.
+        assert generation_confirmed(ports) < ports.expected.generation
         disk.make_room()
         ports.wait_for("leaf-03", 3, "disabled", timeout_s=90)
+        assert generation_confirmed(ports) == ports.expected.generation
         assert ports.status()["trouble"] is None, "the trouble, with room"
         ports.check(expected_sets=1)
 
