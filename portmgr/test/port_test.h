@@ -99,8 +99,8 @@ struct triad_port_test {
 	bool is_timed_out; /* why it failed */
 	enum triad_test_request awaited; /* without a result yet; WAIT: none */
 	uint64_t resume_us; /* nothing is requested before: a result was not known */
-	char name[65];  /* NodeDescription received last, cleaned; "": none */
-	char text[200]; /* the verdict, or what it waits for; for people */
+	char name[65];      /* NodeDescription received last, cleaned; "": none */
+	char text[200];     /* the verdict, or what it waits for; for people */
 };
 
 void triad_port_test_begin(struct triad_port_test *test,

@@ -654,7 +654,8 @@ int main(void)
 	tcase_add_test(cases, test_guard_many_lost_first_named_all_counted);
 	tcase_add_test(cases, test_guard_host_with_two_links_lost_with_the_last);
 	tcase_add_test(cases, test_guard_link_of_host_without_traffic_is_no_other_way);
-	tcase_add_loop_test(cases, test_guard_link_without_traffic_is_no_other_way, 0, 2);
+	tcase_add_loop_test(
+		cases, test_guard_link_without_traffic_is_no_other_way, 0, 2);
 	tcase_add_test(cases, test_guard_link_down_or_disabled_is_no_way);
 	tcase_add_test(cases, test_guard_loops_free);
 	tcase_add_test(cases, test_guard_what_is_not_reached_not_lost);
