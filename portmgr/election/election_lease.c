@@ -296,30 +296,39 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 	add_grant(e, e->conf.id);
 }
 
-/* Gives a promise and returns its term, or 0. */
+/* Whether a vote for the claim would be for a term that begins only once. */
+static bool is_claim_new(
+	struct triad_election *e, const struct triad_election_message *m)
+{
+	if (is_term_new(e, m->from, m->claim) && m->claim <= e->stored.term)
+		return true;
+	/* Our term, which the answer contains, must exceed the claim, so that the sender
+	 * uses a higher one. */
+	if (e->stored.term == m->claim)
+		e->stored.term++;
+	e->counts.n_stale++;
+	return false;
+}
+
+/* Gives a promise and returns its term, or 0.
+ *
+ * Whoever says that it holds the lease gets the promise of each member that has promised
+ * nobody else, in memory at least, even if that member may not vote for it.  For
+ * IS_CONF_MANAGER counts only of the sender that has our promise; without one this
+ * member would elect against the holder for ever. */
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m)
 {
 	if (!m->claim || !members_in_view(e, m->from) ||
 		has_promised_other(e, m->from) || !members_is_able(e, m))
 		return 0;
-	if (!is_term_new(e, m->from, m->claim) || m->claim > e->stored.term) {
-		/* Our term, which the answer contains, must exceed the claim, so that
-		 * the sender uses a higher one. */
-		if (e->stored.term == m->claim)
-			e->stored.term++;
-		e->counts.n_stale++;
-		return 0;
+	if (is_claim_new(e, m) && may_vote(e) && members_agrees(e, m) &&
+		can_store(e, m->from, m->claim)) {
+		promise(e, m->from, m->claim);
+		return m->claim;
 	}
-	if (!may_vote(e) || !members_agrees(e, m) || !can_store(e, m->from, m->claim)) {
-		/* IS_CONF_MANAGER counts only of the sender that has our promise.
-		 * Without one, a member with better ports than the holder would elect
-		 * for ever, and one that has just started would claim the lease. */
-		if (m->priority & TRIAD_PRIORITY_IS_CONF_MANAGER)
-			promise_in_memory(e, m->from, m->claim);
-		return 0;
-	}
-	promise(e, m->from, m->claim);
-	return m->claim;
+	if (m->priority & TRIAD_PRIORITY_IS_CONF_MANAGER)
+		promise_in_memory(e, m->from, m->claim);
+	return 0;
 }
 
 void lease_unstored(struct triad_election *e)

@@ -58,6 +58,29 @@ START_TEST(test_promise_lasts_a_lease_and_then_another_term_may_have_it)
 }
 END_TEST
 
+/* A holder whose term is older than a vote of this member gets no vote, but is followed: else
+ * this member would elect against it, and it against this one, for ever. */
+START_TEST(test_holder_of_an_older_term_is_followed_without_a_vote)
+{
+	struct triad_election_message holder;
+
+	become_standby_of_better();
+	run_to(1450 * MS);
+	ck_assert_uint_eq(grant_to(BETTER, 3, 3), 3);
+	run_to(1850 * MS);
+	holder = message_of(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
+		TRIAD_PRIORITY_IS_CONF_MANAGER); /* with no good port */
+	holder.claim = holder.term = 2;
+	forget();
+	receive_message(&holder);
+	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_CEDE], 0);
+	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_TAKEOVER], 1);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_TAKEOVER].grant, 0);
+	/* So the holder learns of the higher term, and asks for a new one. */
+	ck_assert_uint_ge(last_sent[TRIAD_ELECTION_TAKEOVER].term, 3);
+}
+END_TEST
+
 /* Row: E12 */
 START_TEST(test_promise_is_not_made_to_who_is_not_able)
 {
@@ -692,6 +715,7 @@ int main(void)
 	tcase_add_test(cases, test_promise_is_made_after_a_lease_since_the_start);
 	tcase_add_test(
 		cases, test_promise_lasts_a_lease_and_then_another_term_may_have_it);
+	tcase_add_test(cases, test_holder_of_an_older_term_is_followed_without_a_vote);
 	tcase_add_loop_test(cases, test_promise_is_not_made_to_who_is_not_able, 0, 7);
 	tcase_add_test(cases, test_lease_is_held_from_when_it_was_asked_for);
 	tcase_add_test(
