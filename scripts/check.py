@@ -114,8 +114,8 @@ def run_step(command, log, **options):
 
 @functools.cache
 def temporary_folder():
-    """An empty folder; its name is short because paths of sockets are."""
-    folder = tempfile.mkdtemp(prefix="triad-check-", dir="/tmp")
+    """An empty folder; its name is short because paths of sockets are, and screens narrow."""
+    folder = tempfile.mkdtemp(prefix="tc-", dir="/tmp")
     atexit.register(os.rmdir, folder)
     return folder
 

@@ -19,6 +19,11 @@ def succeeded(process):
     return process
 
 
+def fits_columns(text, columns=80):
+    """Whether no line is longer; but a path that needs a line may be."""
+    return all(len(line) <= columns or "/" in line.split()[-1] for line in text.splitlines())
+
+
 def mentions(text, words):
     """Whether a line of the text has these words, in their order, whatever stands between
     them: a message for people counts by its objects, values and key words."""

@@ -312,7 +312,8 @@ def test_file_that_cannot_be_written_is_reported_once(scratch):
         obstacle = member.paths_file.with_suffix(".new")
         obstacle.mkdir()
         paths.change_policy(default=3, sl=BULK)
-        wait_until(lambda: "can't be written or removed" in member.control("health").stdout,
+        wait_until(lambda: "can't be written or removed" in
+                   " ".join(member.control("health").stdout.split()),
                    60, "health says so")
         assert not member.paths_file.exists(), "an old file"
         assert member.log().count("can't be written") == 1, member.log()

@@ -11,7 +11,7 @@ import pytest
 
 from agentlib import (Broker, manager_lab, near_and_far, triadctl,
                       wait_until_settled)
-from checks import mentions, stopped, wait_until
+from checks import fits_columns, mentions, stopped, wait_until
 from triadlib import ask, ask_json, status, triad_lab, wait_for_sweep
 
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
@@ -67,8 +67,7 @@ def names(link):
 
 
 def fits_screen(text, n_lines=24):
-    return len(text.splitlines()) <= n_lines and \
-        all(len(line) <= 80 for line in text.splitlines())
+    return len(text.splitlines()) <= n_lines and fits_columns(text)
 
 
 # --- master ---------------------------------------------------------------------

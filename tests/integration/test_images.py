@@ -12,7 +12,7 @@ import pytest
 
 import control
 import tablelib
-from checks import failed, succeeded, wait_until
+from checks import failed, fits_columns, succeeded, wait_until
 from smalldisk import small_disk
 from test_agent import Agent
 from test_lifecycle import end
@@ -331,7 +331,7 @@ def test_commands_show_what_they_answered(past):
         process = lab.run("triadctl", *words, "--at", then)
         assert f"as of {then}" in process.stderr and "no answer" not in process.stderr, words
         assert (process.stdout or process.stderr.count("\n") > 1), words
-        assert max(map(len, process.stdout.splitlines()), default=0) <= 80, words
+        assert fits_columns(process.stdout), words
     bare = succeeded(lab.run("triadctl", "routes", "--at", then, "--no-headings")).stdout
     assert "BUSIEST" not in bare and "0-1" in bare, bare
 
@@ -373,7 +373,7 @@ def test_perf_history_draws_what_a_counter_did(past):
     text = succeeded(lab.run("triadctl", "perf", "history", "Switch1:3",
                              "SymbolErrorCounter")).stdout
     assert "#" in text and " in all\n" in text
-    assert max(map(len, text.splitlines())) <= 80
+    assert fits_columns(text)
 
 
 @pytest.mark.row("N10")
@@ -407,7 +407,7 @@ def test_ports_are_expected_and_found_as_they_were(past):
     assert not listed(lab, "--failed", "--at", then)
     text = succeeded(lab.run("triadctl", "port", "list", "--at", then)).stdout
     assert text.startswith("NODE "), "no line above the table"
-    assert "Nowhere" in text and max(map(len, text.splitlines())) <= 80, text
+    assert "Nowhere" in text and fits_columns(text), text
     failed(lab.run("triadctl", "port", "list", "--node", "Switch9", "--at", then), 1,
            "no switch")
 
@@ -459,7 +459,7 @@ def test_histograms_are_those_of_then_and_since(past):
            "no histograms of details")
     text = succeeded(lab.run("triadctl", "perf", "histogram", "SymbolErrorCounter",
                              "--since", then)).stdout
-    assert "\nsince " in text and max(map(len, text.splitlines()[1:])) <= 80
+    assert "\nsince " in text and fits_columns(text.partition("\n")[2])
 
 
 @pytest.mark.row("N10")
