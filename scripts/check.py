@@ -20,13 +20,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent
-PLAIN, SANITIZED = "build", "build-sanitize"
+PLAIN, SANITIZED, THREADS = "build", "build-sanitize", "build-tsan"
 # What is sanitized is compiled in half the time so, and linked in a quarter; the plain build
 # has the warnings that need the optimizer, and the linker that users have.
+SANITIZED_FLAGS = ["CFLAGS=-O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized",
+                   *(["LDFLAGS=-fuse-ld=gold"] if shutil.which("ld.gold") else [])]
 CONFIGURE = {PLAIN: ["--enable-werror", "CFLAGS=-O2 -g1"],
-             SANITIZED: ["--enable-werror", "--enable-sanitizers",
-                         "CFLAGS=-O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized",
-                         *(["LDFLAGS=-fuse-ld=gold"] if shutil.which("ld.gold") else [])]}
+             SANITIZED: ["--enable-werror", "--enable-sanitizers", *SANITIZED_FLAGS],
+             THREADS: ["--enable-werror", "--enable-sanitizers=thread", *SANITIZED_FLAGS]}
+
+# Without --full, races are looked for where several threads share most; building only what
+# that needs takes half of the time that all would.
+THREADS_TESTS = ["tests/unit/lib/test_task", "tests/unit/perfmgr/test_details",
+                 "tests/unit/perfmgr/test_engine", "tests/unit/plugin/test_sm_control",
+                 "tests/unit/qos/test_work_queue", "tests/unit/service/test_perf"]
+THREADS_PROGRAMS = ["libosmtriad.la", "triadctl", "tests/lab/liblabsim.la",
+                    "tests/lab/liblabumad.la", "tests/lab/librecord.la",
+                    "tests/integration/path_ask"]
 
 # Most tests in Python wait, they don't work: more of them run at once than there are
 # processors.
@@ -53,11 +63,12 @@ SHELL_SCRIPTS = ["autogen.sh", "scripts/build", "scripts/check", "scripts/demo",
 C_SOURCES = ["*/*.[ch]", "*/*/*.[ch]", "*/*/*/*.[ch]"]
 
 DESCRIPTION = """\
-Installs missing packages, builds Triad twice, with warnings as errors, and runs the
+Installs missing packages, builds Triad three times, with warnings as errors, and runs the
 tests that prove a change of the product: in build-sanitize/, which has the address and
 undefined-behaviour sanitizers, the unit tests, simulations and fuzz corpora, and those on
-stock opensm and ibsim; in build/ one of each file of the latter, and the tests of scripts.
-Needs root, because ibsim and opensm do.
+stock opensm and ibsim; in build/ one of each file of the latter, and the tests of scripts;
+in build-tsan/, which has the sanitizer of threads, some that have many threads.  Needs root,
+because ibsim and opensm do.
 """
 
 EPILOG = """\
@@ -133,12 +144,12 @@ def tail(log, n=30):
 
 # --- building -------------------------------------------------------------------
 
-def build(tree, target, *, prefix=()):
+def build(tree, *targets, first="all", prefix=()):
     """Configures and builds; an empty Result, or one with the failure."""
     say(f"{tree}: building")
     log = SOURCE / tree / "check-build.log"
-    steps = [[*prefix, "scripts/build", "--dir", tree, *CONFIGURE[tree]],
-             [*prefix, "make", "-C", tree, "-j", str(os.cpu_count()), target]]
+    steps = [[*prefix, "scripts/build", "--dir", tree, "--make", first, *CONFIGURE[tree]],
+             [*prefix, "make", "-C", tree, "-j", str(os.cpu_count()), *targets]]
     if all(run_step(step, log) for step in steps):
         say(f"{tree}: built")
         return Result()
@@ -161,11 +172,11 @@ def count(text, word):
     return int(found[-1]) if found else 0
 
 
-def test_c(tree):
+def test_c(tree, *what):
     """The unit tests, simulations and fuzz corpora, by automake."""
     say(f"{tree}: tests in C")
     log = SOURCE / tree / "check-c.log"
-    run_step(in_memory(*YIELD, "make", "-C", tree, "check", "-j",
+    run_step(in_memory(*YIELD, "make", "-C", tree, *(what or ["check"]), "-j",
                        str(JOBS_A_CPU * os.cpu_count())), log)
     text = log.read_text(encoding="utf-8", errors="replace")
     if not count(text, "TOTAL"):
@@ -348,6 +359,24 @@ def check_sanitized(options, variables, n_at_once):
     return test_python(SANITIZED, selection, variables, n_at_once)
 
 
+def check_threads(options, variables, n_at_once):
+    """Races between threads."""
+    if options.is_full:
+        result = build(THREADS, "lab-programs", prefix=YIELD)
+        tests, selection = [], "threads"
+    else:
+        result = build(THREADS, *THREADS_PROGRAMS, *THREADS_TESTS, first="Makefile",
+                       prefix=YIELD)
+        # check-TESTS alone would build all programs for tests first.
+        tests = ["check-TESTS", f"TESTS={' '.join(THREADS_TESTS)}", "check_PROGRAMS=",
+                 "check_LTLIBRARIES="]
+        selection = "threads_short"
+    if not result.failed:
+        result.add(test_c(THREADS, *tests))
+        result.add(test_python(THREADS, selection, variables, n_at_once))
+    return result
+
+
 def check(options):
     variables = {"TRIAD_FULL": "1"} if options.is_full else {}
     variables |= {"TRIAD_SOAK": "1"} if options.soak else {}
@@ -365,10 +394,13 @@ def check(options):
                  for part in (check_sanitized, check_plain)]
         # Tests in Python mostly wait; what works all the time fills the processors.
         parts.append(pool.submit(test_c, SANITIZED))
-        if options.is_full:
-            parts.append(pool.submit(fuzz, options))
+        parts.append(pool.submit(fuzz, options) if options.is_full else
+                     pool.submit(check_threads, options, variables, 3))
         for part in parts:
             result.add(part.result())
+    # A race needs no busy machine to be seen, and programs are ten times as slow.
+    if options.is_full:
+        result.add(check_threads(options, variables, n_at_once))
     # With the machine to itself: it installs and builds much, and its labs have the host's
     # network.
     if options.is_full:

@@ -389,6 +389,7 @@ def test_file_of_another_program_is_left_alone(scratch):
 
 # --- never old ----------------------------------------------------------------------
 
+@pytest.mark.threads
 def test_policy_changed_no_old_path_after_a_second(scratch):
     with PathLab(scratch) as paths:
         paths.wait_for_paths()

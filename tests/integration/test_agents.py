@@ -61,6 +61,7 @@ def by_name(members, name):
 
 # --- who reads what --------------------------------------------------------------
 
+@pytest.mark.threads
 @pytest.mark.row("M5", "M10", "M15", "A13")
 def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(scratch):
     broker = Broker(scratch)
@@ -152,6 +153,7 @@ def test_profiles_of_agents_say_who_wrote_them(scratch):
 
 # --- agents that go --------------------------------------------------------------
 
+@pytest.mark.threads
 @pytest.mark.row("M4", "M17")
 def test_agent_killed_its_nodes_move_and_no_total_jumps(scratch):
     broker = Broker(scratch)
@@ -341,6 +343,7 @@ def test_worn_cable_that_an_agent_found_is_an_alert_at_the_top(scratch):
         assert "symbol bit error rate " in ask(lab, "alerts"), "with its evidence"
 
 
+@pytest.mark.threads
 @pytest.mark.row("M12", "N4")
 def test_details_that_agents_read_are_the_managers(scratch):
     broker = Broker(scratch)

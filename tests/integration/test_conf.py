@@ -151,6 +151,7 @@ def test_set_wrong_value_refused():
         failed(lab.run("triadctl", "set", "control.socket", "/tmp/x"), 1, "restart")
 
 
+@pytest.mark.threads
 def test_conf_replaced_while_others_read_it(tmp_path):
     conf = (f"[election]\nenabled = true\ncluster = none\nstate_dir = {tmp_path}\n"
             "[port]\nenabled = true\n[qos]\nenabled = true\n")

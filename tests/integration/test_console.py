@@ -52,6 +52,7 @@ def loopback(lab, scratch):
     return session
 
 
+@pytest.mark.threads
 @pytest.mark.plain
 @pytest.mark.row("A7")
 def test_loopback_triad_commands_answered(scratch):
@@ -124,6 +125,7 @@ def test_loopback_user_ends_input_still_answered():
             assert expected in answer, f"{line!r} was answered {answer!r}"
 
 
+@pytest.mark.threads
 @pytest.mark.plain
 @pytest.mark.row("A7")
 def test_local_both_answered():

@@ -198,6 +198,7 @@ def cables(lab, *words):
             for row in ask_json(lab, "cables", *words)}
 
 
+@pytest.mark.threads
 @pytest.mark.row("N6")
 def test_cables_equal_what_modules_hold(lab):
     rows = cables(lab)

@@ -52,6 +52,7 @@ def findings(running, sm):
     return [it["what"] for it in json.loads(answer.stdout)["findings"]]
 
 
+@pytest.mark.threads
 @pytest.mark.plain
 @pytest.mark.row("N12")
 @pytest.mark.parametrize("kind", KINDS)

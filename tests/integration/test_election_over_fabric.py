@@ -27,6 +27,7 @@ def wait_for_trouble(running, sm, words):
                lambda: f"'{words}': {report(running, sm)['trouble']}")
 
 
+@pytest.mark.threads
 @pytest.mark.plain
 @pytest.mark.row("E1", "E8")
 def test_killed_master_is_replaced_and_comes_back():

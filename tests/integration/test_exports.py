@@ -116,6 +116,7 @@ def test_alert_that_found_a_full_disk_is_written_later(scratch):
         assert '"raised"' in path.read_text(encoding="utf-8"), "the alert"
 
 
+@pytest.mark.threads
 def test_scrapes_while_addresses_change_stop_nobody():
     """A server waits for its thread when it ends."""
     ports = [free_port(), free_port()]

@@ -83,6 +83,7 @@ def is_about_the_cut_link(row):
 
 # --- what happened, and restarts ---------------------------------------------------
 
+@pytest.mark.threads
 @pytest.mark.plain
 @pytest.mark.row("N1")
 def test_link_down_and_up_shown_with_both_ends_also_after_a_restart(tmp_path):

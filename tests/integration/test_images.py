@@ -46,6 +46,7 @@ def check_files(folder):
     return files
 
 
+@pytest.mark.threads
 @pytest.mark.plain
 @pytest.mark.row("N10")
 def test_images_outlive_a_kill_and_are_profiles(scratch):
@@ -251,6 +252,7 @@ def detail(lab, *words):
     return found.get("PortLoopingErrors")
 
 
+@pytest.mark.threads
 @pytest.mark.row("N10")
 def test_commands_show_a_past_moment(past):
     lab, then = past

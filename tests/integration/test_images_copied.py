@@ -87,6 +87,7 @@ def harm(lab, action, *words):
     getattr(hosts, action)(state.load_required(lab.folder), *words)
 
 
+@pytest.mark.threads
 @pytest.mark.plain
 @pytest.mark.row("N10")
 @pytest.mark.parametrize("kind", KINDS)

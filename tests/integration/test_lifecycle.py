@@ -72,6 +72,7 @@ def ended_in_mid_sweep(lab):
     wait_until(lambda: is_zombie(opensm), 30, "opensm's end")
 
 
+@pytest.mark.threads
 def test_signal_in_mid_sweep_clean_end():
     with triad_lab(HANGS) as lab:
         wait_for_sweep(lab)

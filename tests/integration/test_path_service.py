@@ -329,6 +329,8 @@ def test_clients_who_ask_most_are_first():
 
 # --- switching -----------------------------------------------------------------
 
+@pytest.mark.threads
+@pytest.mark.threads_short
 def test_off_and_on_again_and_again_under_load():
     with Lab(NET, triad_conf=QOS) as lab:
         turn_on(lab)
@@ -399,6 +401,7 @@ def test_fabric_changed_answers_as_opensm(scratch):
         most_by_triad(counts, count=COUNT)
 
 
+@pytest.mark.threads
 @pytest.mark.row("X5")
 def test_sweeps_all_the_time_no_wrong_answer(scratch):
     """While links come and go, an answer names LIDs that are a way at that time or were

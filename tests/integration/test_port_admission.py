@@ -100,6 +100,8 @@ def narrow(text):
     return "".join(lines)
 
 
+@pytest.mark.threads
+@pytest.mark.threads_short
 @pytest.mark.plain
 @pytest.mark.row("E10")
 def test_narrow_link_under_test_fails_with_its_step():

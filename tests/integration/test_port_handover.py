@@ -134,6 +134,7 @@ def test_paused_master_sends_nothing_when_it_goes_on(scratch):
         ports.check()
 
 
+@pytest.mark.threads
 def test_master_killed_in_mid_test_port_stays_held_and_is_tested_by_the_next():
     with managed("peers", port={"test_time": 6, "test_timeout": 60}) as ports:
         old = ports.master

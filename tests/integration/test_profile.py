@@ -162,6 +162,7 @@ def put_aside(folder):
 
 # --- what is written -----------------------------------------------------------
 
+@pytest.mark.threads
 @pytest.mark.plain
 @pytest.mark.row("M3", "A11")
 def test_sweep_written_as_documented(scratch):

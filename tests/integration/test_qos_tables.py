@@ -223,6 +223,7 @@ def test_tables_after_a_start_without_triad_are_opensms(scratch):
 
 # --- changes -------------------------------------------------------------------
 
+@pytest.mark.threads
 @pytest.mark.plain
 @pytest.mark.row("Q10", "X3")
 def test_changed_policy_sends_what_the_plan_counts(scratch):

@@ -115,6 +115,7 @@ def copying(kind, election=KEY, **options):
             yield Copies(running, client)
 
 
+@pytest.mark.threads
 @pytest.mark.plain
 @pytest.mark.row("N12")
 @pytest.mark.parametrize("kind", KINDS)

@@ -213,6 +213,7 @@ def flow_samples(datagram):
         yield records
 
 
+@pytest.mark.threads
 @pytest.mark.row("S1", "S2", "S4")
 def test_requests_for_paths_are_flow_samples():
     with collector() as sock, triad_lab(SAMPLED.format(address(sock))) as lab:

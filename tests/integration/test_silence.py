@@ -48,6 +48,7 @@ def link(lab):
     wait_until(lambda: not alerts(lab), 60, "the end of the alert")
 
 
+@pytest.mark.threads
 @pytest.mark.row("N1")
 def test_silenced_place_wakes_nobody_in_any_output(scratch, tmp_path):
     receiver = Receiver(scratch)

@@ -92,6 +92,7 @@ def disturb(lab, dice, address):
         lab.run("triadctl", "perf", "show", "--node", "nobody")
 
 
+@pytest.mark.threads
 @pytest.mark.plain
 def test_soak_resources_flat(tmp_path):
     seed = int(time.time())

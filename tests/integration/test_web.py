@@ -150,6 +150,8 @@ def check_description(description):
         assert reference in description["components"]["schemas"], reference
 
 
+@pytest.mark.threads
+@pytest.mark.threads_short
 @pytest.mark.row("N11")
 def test_each_resource_is_as_described(lab):
     description = get_json(lab.address, "/api/v1/openapi.json")

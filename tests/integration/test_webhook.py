@@ -54,6 +54,7 @@ def token_file(folder, token):
 
 # --- Alertmanager ------------------------------------------------------------
 
+@pytest.mark.threads
 @pytest.mark.row("N2")
 @pytest.mark.plain
 def test_dead_links_are_in_alertmanager_until_they_are_back(scratch):
