@@ -604,7 +604,8 @@ def test_flood_refused_are_counted_others_served(scratch):
         flood += [server.connect() for _ in range(100)]
         # Half of the places are for one address; those that wait are few. Some of those that
         # have a place make room, a second later, or are cut when they have not asked in time.
-        wait_until(lambda: gone(server.status()) >= len(flood) - WAITING - 8, 20, "refusals")
+        wait_until(lambda: gone(server.status()) >= len(flood) - WAITING - 8, 20,
+                   lambda: f"refusals of {len(flood)}: {server.status()}")
     assert server.status()["clients"] <= 8, "clients"
     assert answers_from(server, "127.0.0.2"), "no answer"
     for connection in flood:
