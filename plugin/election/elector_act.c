@@ -78,9 +78,8 @@ static void set_target_members(
 
 	triad_election_status(elector->election, triad_clock_boot_us(), &status);
 	target->is_quorate = status.view.is_connected && status.view.is_quorate;
-	/* Corosync's votes are hosts, which stay when an SM hangs: don't count them. */
 	target->n_standby_needed =
-		status.view.has_fixed_voters ? status.view.n_votes_needed - 1 : 0;
+		status.view.n_votes_needed ? status.view.n_votes_needed - 1 : 0;
 	target->n_members = target->n_standby = 0;
 	memset(target->members, 0, sizeof(target->members));
 	memset(target->standby, 0, sizeof(target->standby));

@@ -43,8 +43,8 @@ static struct triad_cluster *join(struct triad_elector *elector)
 
 	switch ((enum triad_conf_cluster)conf->election.cluster) {
 	case TRIAD_CLUSTER_COROSYNC:
-		return triad_cluster_corosync_new(
-			elector->id, conf->election.group, &sink, elector->log);
+		return triad_cluster_corosync_new(elector->id, conf->election.group,
+			conf->election.voters, &sink, elector->log);
 	case TRIAD_CLUSTER_PEERS:
 		return join_peers(
 			elector, conf->election.listen, triad_udp_carrier_new());
@@ -183,6 +183,7 @@ static bool must_begin_anew(const struct triad_conf *a, const struct triad_conf 
 {
 	return a->election.cluster != b->election.cluster ||
 		strcmp(a->election.group, b->election.group) ||
+		a->election.voters != b->election.voters ||
 		strcmp(a->election.listen, b->election.listen) ||
 		strcmp(a->election.peers, b->election.peers) ||
 		strcmp(a->election.key_file, b->election.key_file) ||

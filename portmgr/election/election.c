@@ -335,7 +335,8 @@ int triad_election_blacklist(
 int triad_election_confirm(struct triad_election *election, uint64_t now_us)
 {
 	set_now(election, now_us);
-	if (!election->view.is_connected || election->view.is_quorate)
+	if (!election->view.is_connected ||
+		election->view.n_members >= election->view.n_votes_needed)
 		return EINVAL;
 	election->is_confirmed_down = true;
 	/* A missing member may hold the lease until then. */
