@@ -29,12 +29,17 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 	char text[512], up[TRIAD_CLOCK_TEXT_SIZE];
 
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
+		/* An SM that sweeps often does its work. */
+		enum triad_severity one =
+			i == TRIAD_SM_SWEEPS_OFTEN ? TRIAD_WARNING : TRIAD_CRITICAL;
+
 		if (!worker.sm.is_raised[i])
 			continue;
-		severity = TRIAD_CRITICAL;
+		if (severity != TRIAD_CRITICAL)
+			severity = one;
 		triad_sm_watch_text(
 			&worker.sm, (enum triad_sm_trouble)i, text, sizeof(text));
-		triad_health_add_trouble(health, severity, "SM", text, "");
+		triad_health_add_trouble(health, one, "SM", text, "");
 	}
 	/* This is also true for a moment at the start, during the first sweep. */
 	if (triad_osm_peek(&plugin->osm->subn.sm_state) ==

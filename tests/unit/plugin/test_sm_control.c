@@ -233,6 +233,38 @@ START_TEST(test_other_one_raised_waits_no_more)
 }
 END_TEST
 
+/* How often the SM sweeps while its vain wait comes back each time. */
+static unsigned sweeps_of_waits_that_come_back(void)
+{
+	uint64_t end_us = triad_clock_now_us() + 3 * TRIAD_US_PER_S;
+
+	for (; triad_clock_now_us() < end_us; usleep(10000))
+		begin_to_wait();
+	return atomic_load(&n_sweeps);
+}
+
+/* Now, after one second, after two more: nothing sends or sweeps on each tick. */
+START_TEST(test_vain_wait_that_comes_back_sweeps_less_and_less_often)
+{
+	set_target(6, true);
+	ck_assert_uint_le(sweeps_of_waits_that_come_back(), 3);
+	ck_assert_uint_ge(atomic_load(&n_sweeps), 2);
+}
+END_TEST
+
+/* It was a standby of the election from the start, and OpenSM made it master. */
+START_TEST(test_master_that_is_to_yield_sweeps_less_and_less_often)
+{
+	struct triad_sm_target target = {
+		.is_set = true, .priority = 6, .n_members = 1, .members = {OTHER}};
+
+	triad_sm_control_set(control, &target);
+	usleep(3500000);
+	ck_assert_uint_ge(atomic_load(&n_sweeps), 1);
+	ck_assert_uint_le(atomic_load(&n_sweeps), 3);
+}
+END_TEST
+
 START_TEST(test_no_elections_opensm_left_alone)
 {
 	osm.subn.opt.sm_priority = 6;
@@ -488,6 +520,9 @@ int main(void)
 	tcase_add_test(cases, test_begins_to_wait_when_lowered_waits_no_more);
 	tcase_add_test(cases, test_higher_one_waits_on);
 	tcase_add_test(cases, test_other_one_raised_waits_no_more);
+	tcase_add_test(
+		cases, test_vain_wait_that_comes_back_sweeps_less_and_less_often);
+	tcase_add_test(cases, test_master_that_is_to_yield_sweeps_less_and_less_often);
 	tcase_add_test(cases, test_no_elections_opensm_left_alone);
 	add_dead_masters(cases);
 	return run_cases(cases);
