@@ -51,6 +51,7 @@ struct triad_sm_control {
 	bool has_priority; /* OpenSM has the priority 'given_priority', not its own */
 	uint8_t given_priority;
 	bool was_master_targeted, had_other_master, has_taken_over, has_asked;
+	bool was_outranked;      /* by a master that does not elect, at the last try */
 	struct triad_umad *umad; /* for traps; NULL: not yet */
 	uint32_t tid;
 	struct retry retry, vain; /* of mastership; of ending a vain wait */
@@ -194,9 +195,13 @@ static uint16_t describe_trap(osm_sm_t *sm, struct triad_sm_trap *trap)
 static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 {
 	osm_sm_t *sm = &control->osm->sm;
-	uint16_t lid = master ? triad_fabric_ask_lid(control->fabric, master) : 0;
+	struct triad_fabric_peer peer;
 	struct triad_sm_trap trap;
-	uint16_t table_lid;
+	uint16_t table_lid, lid = 0;
+
+	if (master && triad_fabric_ask_peer(control->fabric, master, &peer) &&
+		triad_fabric_verdict_is_alive(peer.verdict))
+		lid = peer.lid;
 
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (master && osm_get_port_by_guid(sm->p_subn, cl_hton64(master)))
@@ -218,18 +223,60 @@ static void sweep(struct triad_sm_control *control)
 	triad_sm_sweep(control->osm);
 }
 
-/* Whether discovery has found a master of a higher priority: an SM without Triad.
- * Don't ask it: it would sweep in vain and not hand over.  OpenSM polls it, and takes
- * over when it dies. */
+static bool is_higher(
+	const struct triad_sm_control *control, const struct triad_fabric_peer *peer)
+{
+	const osm_subn_t *subn = &control->osm->subn;
+
+	return osm_sm_is_greater_than(peer->priority, cl_hton64(peer->id),
+		triad_osm_peek(&subn->opt.sm_priority), subn->sm_port_guid);
+}
+
+/* Whether there is a master of a higher priority: an SM without Triad.  Don't ask it: it
+ * would sweep in vain and not hand over.  OpenSM polls it, and takes over when it dies;
+ * as its own answer over the fabric is newer than OpenSM's table, this SM need not wait
+ * for that. */
 static bool is_outranked(struct triad_sm_control *control)
 {
+	struct triad_fabric_peer peer;
+	uint64_t master;
 	bool is_so;
 
 	cl_plock_acquire(&control->osm->lock);
-	is_so = triad_sm_is_higher_master(
-		control->osm, cl_ntoh64(control->osm->sm.master_sm_guid));
+	master = cl_ntoh64(control->osm->sm.master_sm_guid);
+	is_so = triad_sm_is_higher_master(control->osm, master);
 	cl_plock_release(&control->osm->lock);
-	return is_so;
+	if (!is_so || !triad_fabric_ask_peer(control->fabric, master, &peer))
+		return is_so;
+	switch (peer.verdict) {
+	case TRIAD_FABRIC_MASTER:
+		return is_higher(control, &peer);
+	case TRIAD_FABRIC_STANDBY:
+	case TRIAD_FABRIC_NO_SM:
+	case TRIAD_FABRIC_SM_SILENT:
+		return false;
+	default:
+		/* No answer: discovery, which needs no LIDs, has found it. */
+		return true;
+	}
+}
+
+/* The SM to ask to hand over, and whether that is of use; 0: none is known. */
+static uint64_t find_master(
+	struct triad_sm_control *control, const struct triad_sm_target *target)
+{
+	struct triad_fabric_peer peer;
+	uint64_t master;
+
+	if (target->other_master)
+		return target->other_master;
+	/* An SM that is cut off from the election may answer over the fabric as master:
+	 * asking it at once is faster than discovering it. */
+	master = triad_fabric_ask_master(control->fabric);
+	if (master && triad_fabric_ask_peer(control->fabric, master, &peer) &&
+		!triad_fabric_peer_elects(&peer) && is_higher(control, &peer))
+		return 0;
+	return master;
 }
 
 /* --- SMs that are dead for certain --- */
@@ -358,20 +405,22 @@ static bool may_still_ignore(
 static void become_master(struct triad_sm_control *control,
 	const struct triad_sm_target *target, uint64_t now_us)
 {
-	/* An SM that is cut off from the election may answer over the fabric as master:
-	 * asking it at once is faster than discovering it. */
-	uint64_t master = target->other_master
-		? target->other_master
-		: triad_fabric_ask_master(control->fabric);
-	bool asks = control->has_taken_over || (master && !control->has_asked);
+	uint64_t master;
+	bool asks;
 
 	/* An SM that discovers is about to become master, or standby, by itself. */
 	if (triad_osm_peek(&control->osm->subn.sm_state) != IB_SMINFO_STATE_STANDBY)
 		return;
 	if (control->has_taken_over && !target->other_master && is_outranked(control)) {
-		control->retry.again_us = now_us + MAX_RETRY_US;
+		control->was_outranked = true;
+		control->retry.again_us = now_us + TICK_US;
 		return;
 	}
+	/* That master is none any more: discover at once. */
+	control->has_taken_over &= !control->was_outranked;
+	control->was_outranked = false;
+	master = find_master(control, target);
+	asks = control->has_taken_over || (master && !control->has_asked);
 	if (!asks && waits_for_standbys(control, target, now_us)) {
 		control->retry.again_us = now_us + STANDBY_TICK_US;
 		return;
@@ -406,6 +455,7 @@ static void see_to_mastership(
 	if (target->is_master != control->was_master_targeted) {
 		control->was_master_targeted = target->is_master;
 		control->has_taken_over = control->has_asked = false;
+		control->was_outranked = false;
 		retry_begin(&control->retry, now_us);
 		control->standby_until_us = now_us + STANDBY_WAIT_US;
 		if (!target->is_master)
