@@ -159,7 +159,9 @@ bool elector_stop(struct triad_elector *elector)
 		withdraw(elector);
 		/* OpenSM gets its own priority back. */
 		memset(&elector->target, 0, sizeof(elector->target));
-		triad_sm_control_set(elector->sm, &elector->target);
+		memset(&elector->divided, 0, sizeof(elector->divided));
+		elector->given = elector->target;
+		triad_sm_control_set(elector->sm, &elector->given);
 	}
 	triad_fabric_ask_begin(elector->fabric, 0, 0);
 	triad_election_free(elector->election);

@@ -404,20 +404,6 @@ void triad_election_facts(
 	};
 }
 
-uint64_t triad_election_sm_master(
-	const struct triad_election *election, uint64_t now_us)
-{
-	for (uint32_t i = 0; i < election->n_received; i++) {
-		const struct received *received = &election->received[i];
-
-		if ((received->message.flags & TRIAD_ELECTION_SM_IS_MASTER) &&
-			now_us < received->at_us +
-					election_us(election->conf.keepalive_ms))
-			return received->message.from;
-	}
-	return 0;
-}
-
 static void describe_self(
 	const struct triad_election *e, struct triad_election_member *member)
 {
@@ -434,13 +420,15 @@ static void describe_self(
 		.is_witness = e->conf.is_witness,
 		.is_blacklisted = triad_blacklist_has(&e->stored.blacklist, e->conf.id),
 		.is_self = true,
+		.is_sm_master = e->is_sm_master,
 	};
 }
 
 static void describe(const struct triad_election *e, const struct received *received,
-	struct triad_election_member *member)
+	uint64_t now_us, struct triad_election_member *member)
 {
 	const struct triad_election_message *m = &received->message;
+	bool is_fresh = now_us < received->at_us + election_us(e->conf.keepalive_ms);
 
 	*member = (struct triad_election_member){
 		.id = m->from,
@@ -455,6 +443,7 @@ static void describe(const struct triad_election *e, const struct received *rece
 		.is_able = m->flags & TRIAD_ELECTION_IS_ABLE,
 		.is_witness = m->flags & TRIAD_ELECTION_IS_WITNESS,
 		.is_blacklisted = triad_blacklist_has(&e->stored.blacklist, m->from),
+		.is_sm_master = is_fresh && (m->flags & TRIAD_ELECTION_SM_IS_MASTER),
 	};
 	for (uint32_t i = 0; i < e->round.n_grants; i++)
 		member->has_granted |= e->round.grants[i] == m->from;
@@ -510,6 +499,6 @@ void triad_election_status(const struct triad_election *election, uint64_t now_u
 	describe_self(e, &status->members[status->n_members++]);
 	for (uint32_t i = 0; i < e->n_received; i++)
 		if (status->n_members < TRIAD_CLUSTER_MAX_MEMBERS)
-			describe(e, &e->received[i],
+			describe(e, &e->received[i], now_us,
 				&status->members[status->n_members++]);
 }
