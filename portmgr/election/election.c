@@ -194,6 +194,7 @@ void triad_election_view(struct triad_election *election,
 		return;
 	/* The operator's confirmation counts only for the old view. */
 	election->view = *view;
+	election->view_us = election->now_us;
 	election->is_confirmed_down = false;
 	members_keep_view(election);
 	lease_view(election);

@@ -104,6 +104,7 @@ static bool wants_lease(struct triad_election *e)
 		(e->claim || !e->has_disk_trouble) &&
 		e->state != TRIAD_ELECTION_ELECTING && !e->conf.is_witness &&
 		may_vote(e) && e->now_us >= e->claim_again_us &&
+		(e->claim || members_are_heard(e)) &&
 		!has_promised_other(e, e->conf.id);
 }
 
@@ -361,10 +362,12 @@ void lease_run(struct triad_election *e)
 uint64_t lease_next_us(const struct triad_election *e)
 {
 	uint64_t next_us = e->is_holder ? e->lease_until_us : UINT64_MAX;
-	uint64_t votes_us = e->votes_from_us;
+	uint64_t votes_us = e->votes_from_us, heard_us = e->view_us + lease_us(e);
 
 	if (e->yields_until_us && e->yields_until_us < next_us)
 		next_us = e->yields_until_us;
+	if (e->now_us < heard_us && heard_us < next_us)
+		next_us = heard_us;
 	if (e->now_us < votes_us && votes_us < next_us)
 		next_us = votes_us;
 	if (e->now_us < e->promise.until_us && e->promise.until_us < next_us)
