@@ -521,6 +521,10 @@ static const struct triad_conf_key table[] = {
 	{KEY(election, group), TEXT(check_group), .default_text = "triad",
 		.at_run_time = true,
 		.help = "With corosync: the process group, one for each subnet."},
+	{KEY(election, voters), UINT(0, 32, ""), .default_text = "0",
+		.at_run_time = true,
+		.help = "With corosync: how many SMs vote, witnesses too; 0: as many as "
+			"Corosync expects votes."},
 	{KEY(election, listen), TEXT(check_own), .default_text = "",
 		.at_run_time = true,
 		.help = "With peers: this host's address and port."},

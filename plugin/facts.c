@@ -40,6 +40,10 @@ const struct triad_fact triad_snapshot_facts[] = {
 		TRIAD_GAUGE("triad_sm_no_answers",
 			"1 while OpenSM waits for SMPs, and has sent and received none for half "
 			"a minute.")},
+	{TRIAD_FACT(UINT, sm.is_raised[TRIAD_SM_SWEEPS_OFTEN]),
+		TRIAD_GAUGE("triad_sm_sweeps_often",
+			"1 while OpenSM has swept heavily twice a second or more for half a "
+			"minute.")},
 	{TRIAD_FACT(UINT, n_recoveries),
 		TRIAD_COUNTER("triad_sm_recoveries",
 			"Steps taken to get this SM out of trouble (sm.recover).")},

@@ -29,12 +29,17 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 	char text[512], up[TRIAD_CLOCK_TEXT_SIZE];
 
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
+		/* An SM that sweeps often does its work. */
+		enum triad_severity one =
+			i == TRIAD_SM_SWEEPS_OFTEN ? TRIAD_WARNING : TRIAD_CRITICAL;
+
 		if (!worker.sm.is_raised[i])
 			continue;
-		severity = TRIAD_CRITICAL;
+		if (severity != TRIAD_CRITICAL)
+			severity = one;
 		triad_sm_watch_text(
 			&worker.sm, (enum triad_sm_trouble)i, text, sizeof(text));
-		triad_health_add_trouble(health, severity, "SM", text, "");
+		triad_health_add_trouble(health, one, "SM", text, "");
 	}
 	/* This is also true for a moment at the start, during the first sweep. */
 	if (triad_osm_peek(&plugin->osm->subn.sm_state) ==
@@ -254,6 +259,21 @@ static const char *describe_cut(const struct triad_fabric_peer *peer,
 	       "those here; 'triadctl election' shows when it is heard again";
 }
 
+/* Describes a member that the election hears, and whose port is silent. */
+static const char *describe_divided(const struct triad_elector_status *status,
+	const struct triad_fabric_peer *peer, char *text, size_t size)
+{
+	if (peer->verdict != TRIAD_FABRIC_PORT_SILENT)
+		return NULL;
+	snprintf(text, size,
+		"the fabric is divided, or the way to SM 0x%016" PRIx64
+		" is broken: the election hears it, and its port does not answer%s",
+		peer->id,
+		status->leads_part ? "; this SM is master of its own part of the fabric"
+				   : "");
+	return "look at the links between the switches, and at that of its port";
+}
+
 /* Describes, from the fabric, a member that is silent in the election. */
 static const char *describe_lost(const struct triad_fabric_peer *peer,
 	bool elects_over_fabric, char *text, size_t size)
@@ -291,9 +311,11 @@ static bool add_lost(
 		char text[256];
 
 		if (triad_elector_hears(status, &fabric->peers[i]))
-			continue;
-		advice = describe_lost(
-			&fabric->peers[i], elects_over_fabric, text, sizeof(text));
+			advice = describe_divided(
+				status, &fabric->peers[i], text, sizeof(text));
+		else
+			advice = describe_lost(&fabric->peers[i], elects_over_fabric,
+				text, sizeof(text));
 		if (advice)
 			triad_health_add_trouble(
 				health, TRIAD_WARNING, "election", text, advice);

@@ -54,6 +54,8 @@ const char *triad_sm_recover(struct osm_opensm *osm, enum triad_sm_trouble troub
 		cl_event_signal(&osm->vl15.signal);
 		return "woke what sends its SMPs";
 	}
+	if (trouble == TRIAD_SM_SWEEPS_OFTEN)
+		return NULL;
 	/* Only try, because a sweep may hold the lock for long; OpenSM's own API
 	 * can't. */
 	if (pthread_rwlock_trywrlock(&osm->lock.lock))

@@ -10,6 +10,8 @@
  * asks that one by trap 144 to hand over, several times a second, and Triad in the
  * lower one sweeps if the election requires it.
  *
+ * Nothing helps against sweeps that are asked for too often.
+ *
  * Thread-safety: one thread.  Takes OpenSM's lock only when it is free. */
 #ifndef TRIAD_PLUGIN_SM_RECOVER_H
 #define TRIAD_PLUGIN_SM_RECOVER_H

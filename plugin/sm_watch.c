@@ -12,6 +12,9 @@
 #define MIN_SWEEP_US (60 * TRIAD_US_PER_S)
 #define MAX_SWEEP_US (600 * TRIAD_US_PER_S)
 #define LONGEST_SWEEPS 3
+#define SWEEPS_OFTEN 2                        /* a second */
+#define SWEEPS_OFTEN_US (20 * TRIAD_US_PER_S) /* after the first count */
+#define COUNT_US (10 * TRIAD_US_PER_S)
 /* Looks are closer than this; a longer gap means that the process was stopped. */
 #define MAX_STEP_US TRIAD_US_PER_S
 
@@ -24,15 +27,20 @@ static uint64_t limit_us(
 		return TWO_MASTERS_US;
 	if (trouble == TRIAD_SM_NO_ANSWERS)
 		return NO_ANSWERS_US;
+	if (trouble == TRIAD_SM_SWEEPS_OFTEN)
+		return SWEEPS_OFTEN_US;
 	if (sweep_us < MIN_SWEEP_US)
 		return MIN_SWEEP_US;
 	return sweep_us < MAX_SWEEP_US ? sweep_us : MAX_SWEEP_US;
 }
 
-static bool is_so(const struct triad_sm_sight *sight, enum triad_sm_trouble trouble)
+static bool is_so(const struct triad_sm_watch *watch,
+	const struct triad_sm_sight *sight, enum triad_sm_trouble trouble)
 {
 	if (trouble == TRIAD_SM_NO_ANSWERS)
 		return sight->n_outstanding;
+	if (trouble == TRIAD_SM_SWEEPS_OFTEN)
+		return watch->sweeps_10s >= 10 * SWEEPS_OFTEN;
 	if (!sight->is_master)
 		return false;
 	return trouble == TRIAD_SM_TWO_MASTERS ? sight->other_master
@@ -43,14 +51,14 @@ static bool is_so(const struct triad_sm_sight *sight, enum triad_sm_trouble trou
 static bool goes_on(const struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
 	const struct triad_sm_sight *sight)
 {
-	return is_so(&watch->last, trouble) &&
+	return is_so(watch, &watch->last, trouble) &&
 		(trouble != TRIAD_SM_NO_ANSWERS || watch->last.n_smps == sight->n_smps);
 }
 
 static bool look_at(struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
 	const struct triad_sm_sight *sight)
 {
-	bool was_so = goes_on(watch, trouble, sight), is = is_so(sight, trouble);
+	bool was_so = goes_on(watch, trouble, sight), is = is_so(watch, sight, trouble);
 	uint64_t *lasted_us = &watch->lasted_us[trouble];
 	uint64_t step_us = sight->now_us - watch->last.now_us;
 
@@ -69,11 +77,27 @@ static bool look_at(struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
 	return is && *lasted_us >= limit_us(watch, trouble);
 }
 
+/* 'sweeps_10s' stays until the next count. */
+static void count_sweeps(
+	struct triad_sm_watch *watch, const struct triad_sm_sight *sight)
+{
+	uint64_t step_us = sight->now_us - watch->counted_us;
+	uint32_t n = sight->n_sweeps - watch->counted_n;
+
+	if (watch->counted_us && step_us < COUNT_US)
+		return;
+	if (watch->counted_us)
+		watch->sweeps_10s = (uint32_t)(n * (10 * TRIAD_US_PER_S) / step_us);
+	watch->counted_us = sight->now_us;
+	watch->counted_n = sight->n_sweeps;
+}
+
 uint32_t triad_sm_watch_look(
 	struct triad_sm_watch *watch, const struct triad_sm_sight *sight)
 {
 	uint32_t changed = 0;
 
+	count_sweeps(watch, sight);
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
 		bool is_raised = look_at(watch, i, sight);
 
@@ -161,6 +185,24 @@ static void no_answers_text(const struct triad_sm_watch *watch, char *text, size
 			watch->last.n_outstanding, s);
 }
 
+static void sweeps_often_text(
+	const struct triad_sm_watch *watch, char *text, size_t size)
+{
+	uint64_t s = lasted_s(watch, TRIAD_SM_SWEEPS_OFTEN);
+
+	if (!watch->is_raised[TRIAD_SM_SWEEPS_OFTEN])
+		snprintf(text, size,
+			"OpenSM sweeps heavily less often again, after %" PRIu64 " s",
+			s);
+	else
+		snprintf(text, size,
+			"OpenSM has swept heavily %" PRIu32 ".%" PRIu32
+			" times a second for %" PRIu64
+			" s, which keeps switches and SM busy: OpenSM's log tells what traps "
+			"it receives, often of a link that comes and goes",
+			watch->sweeps_10s / 10, watch->sweeps_10s % 10, s);
+}
+
 void triad_sm_watch_text(const struct triad_sm_watch *watch,
 	enum triad_sm_trouble trouble, char *text, size_t size)
 {
@@ -169,6 +211,7 @@ void triad_sm_watch_text(const struct triad_sm_watch *watch,
 		[TRIAD_SM_TWO_MASTERS] = two_masters_text,
 		[TRIAD_SM_SWEEP_UNENDED] = sweep_text,
 		[TRIAD_SM_NO_ANSWERS] = no_answers_text,
+		[TRIAD_SM_SWEEPS_OFTEN] = sweeps_often_text,
 	};
 
 	texts[trouble](watch, text, size);
@@ -184,6 +227,8 @@ void triad_sm_watch_summary(const struct triad_sm_watch *watch, char *text, size
 	snprintf(whats[TRIAD_SM_SWEEP_UNENDED], sizeof(whats[0]),
 		"no heavy sweep is through");
 	snprintf(whats[TRIAD_SM_NO_ANSWERS], sizeof(whats[0]), "no SMP is answered");
+	snprintf(whats[TRIAD_SM_SWEEPS_OFTEN], sizeof(whats[0]),
+		"heavy sweeps several times a second");
 	*text = '\0';
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES && n < size; i++)
 		if (watch->is_raised[i])

@@ -12,11 +12,14 @@
  *     no answers       OpenSM waits for answers to SMPs, and nothing has been sent or
  *                      received for half a minute; OpenSM normally gives up an SMP
  *                      within seconds
+ *     sweeps often     heavy sweeps have begun at least SWEEPS_OFTEN times a second for
+ *                      half a minute: something that OpenSM reports or is asked makes
+ *                      it begin again
  *
  * A standby that does not sweep has no trouble.  Time during which the process was
  * stopped does not count.
  *
- * Help (plugin/sm_recover.h) is due when a trouble begins, and again each minute.
+ * Help (plugin/sm_recover.h), where there is one, is due when a trouble begins, and again each minute.
  *
  * Thread-safety: none; pure. */
 #ifndef TRIAD_PLUGIN_SM_WATCH_H
@@ -30,6 +33,7 @@ enum triad_sm_trouble {
 	TRIAD_SM_TWO_MASTERS,
 	TRIAD_SM_SWEEP_UNENDED,
 	TRIAD_SM_NO_ANSWERS,
+	TRIAD_SM_SWEEPS_OFTEN,
 	TRIAD_SM_N_TROUBLES
 };
 
@@ -39,6 +43,7 @@ struct triad_sm_sight {
 	bool waits;                  /* for the other master to hand over */
 	uint64_t other_master;       /* port GUID; 0: none */
 	uint32_t n_outstanding;      /* SMPs not yet sent or not yet answered */
+	uint32_t n_sweeps;           /* heavy ones begun since the start; it may wrap */
 	uint32_t n_smps; /* sent and received since the start; it may wrap */
 };
 
@@ -48,6 +53,10 @@ struct triad_sm_watch {
 						  * lasted; 0: it is absent */
 	uint64_t longest_sweep_us;               /* of the sweeps that finished */
 	bool is_raised[TRIAD_SM_N_TROUBLES];
+	/* Heavy sweeps are counted for some seconds each time. */
+	uint64_t counted_us;                     /* since when; 0: not yet */
+	uint32_t counted_n;                      /* n_sweeps then */
+	uint32_t sweeps_10s;                     /* in ten seconds, as counted last */
 	uint64_t helped_us[TRIAD_SM_N_TROUBLES]; /* when help was given last; 0: not
 						  * since the trouble was raised */
 };

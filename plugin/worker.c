@@ -333,6 +333,7 @@ static void watch_sm(struct triad_worker *worker)
 	sight.now_us = triad_clock_now_us();
 	sight.is_master = worker->sm == TRIAD_SM_MASTER;
 	sight.is_sweeping = worker->is_sweeping;
+	sight.n_sweeps = (uint32_t)atomic_load(&worker->sweeps_begun);
 	(void)triad_sm_other_master(worker->osm, &sight.other_master, &sight.waits);
 	triad_sm_smps(worker->osm, &sight.n_outstanding, &sight.n_smps);
 	changed = triad_sm_watch_look(&worker->watch, &sight);

@@ -3,6 +3,7 @@
 noinst_LTLIBRARIES += libtriadelection.la
 libtriadelection_la_SOURCES = \
 	portmgr/election/blacklist.c portmgr/election/blacklist.h \
+	portmgr/election/divided.c portmgr/election/divided.h \
 	portmgr/election/election.c portmgr/election/election.h \
 	portmgr/election/election_lease.c \
 	portmgr/election/election_members.c \

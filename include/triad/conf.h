@@ -280,6 +280,7 @@ struct triad_conf {
 		unsigned cluster; /* enum triad_conf_cluster */
 		char group[TRIAD_CONF_TEXT_SIZE];
 		char listen[TRIAD_CONF_TEXT_SIZE]; /* triad_address_parse() */
+		unsigned voters;                   /* 0: as Corosync expects */
 		char peers[TRIAD_CONF_TEXT_SIZE];  /* triad_addresses_parse() */
 		char key_file[TRIAD_CONF_PATH_SIZE];
 		char state_dir[TRIAD_CONF_PATH_SIZE];

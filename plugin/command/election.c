@@ -315,13 +315,11 @@ static void format_quorum(
 			: view->is_quorate ? "yes"
 					   : "no",
 		view->n_members, view->n_members == 1 ? "" : "s");
-	/* Corosync counts votes itself and reports only whether there are enough, so
-	 * the number that is needed may be unknown. */
-	if (view->is_quorate || view->n_votes_needed > view->n_members)
+	if (view->n_votes_needed)
 		triad_text_append(text, size, ", %" PRIu32 " vote%s needed",
 			view->n_votes_needed, view->n_votes_needed == 1 ? "" : "s");
-	else if (view->is_connected)
-		triad_text_append(text, size, ", no majority of the cluster");
+	else
+		triad_text_append(text, size, ", how many vote is not known yet");
 	if (n_unknown(view))
 		triad_text_append(text, size, "; %u not known yet", n_unknown(view));
 }

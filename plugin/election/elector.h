@@ -50,6 +50,7 @@ struct triad_elector_status {
 	struct triad_cluster_status transport;
 	struct triad_sm_control_status sm;
 	struct triad_fabric_report fabric;
+	bool leads_part;    /* master of its part of a divided fabric (divided.h) */
 	uint32_t n_cut_off; /* members that it reaches over the fabric only */
 	uint32_t keepalive_ms;
 	enum triad_check check;

@@ -71,40 +71,81 @@ static void carry_out(
 
 /* --- publishing the result --- */
 
-static void set_target_members(
-	struct triad_sm_target *target, const struct triad_elector *elector)
+/* Whether the SM reports that it is the fabric's master, and may be reached there. */
+static bool is_master_here(
+	struct triad_elector *elector, const struct triad_election_member *member)
 {
-	struct triad_election_status status;
+	struct triad_fabric_peer peer;
 
-	triad_election_status(elector->election, triad_clock_boot_us(), &status);
-	target->is_quorate = status.view.is_connected && status.view.is_quorate;
-	/* Corosync's votes are hosts, which stay when an SM hangs: don't count them. */
+	return member->is_sm_master &&
+		!(triad_fabric_ask_peer(elector->fabric, member->id, &peer) &&
+			peer.verdict == TRIAD_FABRIC_PORT_SILENT);
+}
+
+static void set_target_members(struct triad_elector *elector,
+	const struct triad_election_status *status, struct triad_sm_target *target)
+{
+	target->is_quorate = status->view.is_connected && status->view.is_quorate;
 	target->n_standby_needed =
-		status.view.has_fixed_voters ? status.view.n_votes_needed - 1 : 0;
-	target->n_members = target->n_standby = 0;
-	memset(target->members, 0, sizeof(target->members));
-	memset(target->standby, 0, sizeof(target->standby));
-	for (uint32_t i = 0; i < status.n_members; i++) {
-		const struct triad_election_member *member = &status.members[i];
+		status->view.n_votes_needed ? status->view.n_votes_needed - 1 : 0;
+	for (uint32_t i = 0; i < status->n_members; i++) {
+		const struct triad_election_member *member = &status->members[i];
 
 		if (member->is_self)
 			continue;
 		target->members[target->n_members++] = member->id;
 		if (member->state == TRIAD_ELECTION_STANDBY &&
-			member->received_us >= status.elected_us)
+			member->received_us >= status->elected_us)
 			target->standby[target->n_standby++] = member->id;
+		if (!target->other_master && is_master_here(elector, member))
+			target->other_master = member->id;
 	}
 }
 
-static void update_target(
-	struct triad_elector *elector, const struct triad_sm_target *before)
+/* Looks whether the fabric is divided, so that this SM is to be master of its part. */
+static void look_at_division(struct triad_elector *elector,
+	const struct triad_election_status *status, struct triad_sm_target *target)
 {
-	elector->target.other_master =
-		triad_election_sm_master(elector->election, triad_clock_boot_us());
-	set_target_members(&elector->target, elector);
+	struct triad_divided *divided = &elector->divided;
+	struct triad_fabric_report fabric;
+
+	triad_fabric_ask_report(elector->fabric, &fabric);
+	/* Behind a port that is down, all are silent. */
+	if (!elector->health.seen_good || elector->conf->election.witness)
+		memset(divided, 0, sizeof(*divided));
+	else if (triad_divided_look(divided, status, fabric.peers, fabric.n_all,
+			 triad_clock_boot_us()))
+		triad_log_write(elector->log, TRIAD_LOG_INFO,
+			divided->leads
+				? "election: the fabric is divided: the election hears "
+				  "the master, and its port does not answer: this SM "
+				  "is master of its own part until it does"
+				: "election: this SM follows the elected master again, "
+				  "or another SM is master of its part of the fabric");
+	if (!divided->leads)
+		return;
+	target->is_master = true;
+	target->priority = TRIAD_PRIORITY_SM_OF_PART;
+}
+
+static void update_target(struct triad_elector *elector)
+{
+	struct triad_sm_target target;
+	struct triad_election_status status;
+
+	triad_election_status(elector->election, triad_clock_boot_us(), &status);
+	memset(&target, 0, sizeof(target));
+	target.is_set = elector->target.is_set;
+	target.priority = elector->target.priority;
+	target.is_master = elector->target.is_master;
+	set_target_members(elector, &status, &target);
+	if (target.is_set)
+		look_at_division(elector, &status, &target);
 	/* Pass only changes: each wakes triad-sm. */
-	if (memcmp(before, &elector->target, sizeof(*before)))
-		triad_sm_control_set(elector->sm, &elector->target);
+	if (!memcmp(&elector->given, &target, sizeof(target)))
+		return;
+	elector->given = target;
+	triad_sm_control_set(elector->sm, &target);
 }
 
 static void name_reasons(uint32_t reasons, char *text, size_t size)
@@ -210,7 +251,6 @@ static void report_state(
 
 void elector_act(struct triad_elector *elector)
 {
-	struct triad_sm_target before = elector->target;
 	struct triad_election_action action;
 	struct triad_election_status status;
 	struct triad_permission_facts facts;
@@ -229,7 +269,7 @@ void elector_act(struct triad_elector *elector)
 	elector->facts = facts;
 	pthread_mutex_unlock(&elector->facts_lock);
 	permission = triad_permission_judge(&facts, triad_clock_boot_us());
-	update_target(elector, &before);
+	update_target(elector);
 	trace(elector, &permission);
 	report_permission(elector, &permission);
 	if (!has_acted)

@@ -43,8 +43,8 @@ static struct triad_cluster *join(struct triad_elector *elector)
 
 	switch ((enum triad_conf_cluster)conf->election.cluster) {
 	case TRIAD_CLUSTER_COROSYNC:
-		return triad_cluster_corosync_new(
-			elector->id, conf->election.group, &sink, elector->log);
+		return triad_cluster_corosync_new(elector->id, conf->election.group,
+			conf->election.voters, &sink, elector->log);
 	case TRIAD_CLUSTER_PEERS:
 		return join_peers(
 			elector, conf->election.listen, triad_udp_carrier_new());
@@ -159,7 +159,9 @@ bool elector_stop(struct triad_elector *elector)
 		withdraw(elector);
 		/* OpenSM gets its own priority back. */
 		memset(&elector->target, 0, sizeof(elector->target));
-		triad_sm_control_set(elector->sm, &elector->target);
+		memset(&elector->divided, 0, sizeof(elector->divided));
+		elector->given = elector->target;
+		triad_sm_control_set(elector->sm, &elector->given);
 	}
 	triad_fabric_ask_begin(elector->fabric, 0, 0);
 	triad_election_free(elector->election);
@@ -183,6 +185,7 @@ static bool must_begin_anew(const struct triad_conf *a, const struct triad_conf 
 {
 	return a->election.cluster != b->election.cluster ||
 		strcmp(a->election.group, b->election.group) ||
+		a->election.voters != b->election.voters ||
 		strcmp(a->election.listen, b->election.listen) ||
 		strcmp(a->election.peers, b->election.peers) ||
 		strcmp(a->election.key_file, b->election.key_file) ||

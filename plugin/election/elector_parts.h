@@ -17,6 +17,7 @@
 #include "lib/task.h"
 #include "plugin/election/elector.h"
 #include "plugin/election/health_watch.h"
+#include "portmgr/election/divided.h"
 #include "portmgr/election/port_health.h"
 #include "triad/clock.h"
 #include "triad/file.h"
@@ -66,8 +67,10 @@ struct triad_elector {
 	uint64_t ports[TRIAD_CONF_MAX_GUIDS];
 	size_t n_ports;
 	bool has_left; /* a transport's thread hangs, and can reach this struct */
-	uint32_t longest_lease_ms; /* that this process promised */
-	struct triad_sm_target target;
+	uint32_t longest_lease_ms;     /* that this process promised */
+	struct triad_sm_target target; /* as the election wants it */
+	struct triad_sm_target given;  /* as triad-sm has it */
+	struct triad_divided divided;
 	bool has_store_trouble;
 	uint64_t n_store_failed;
 	struct triad_line_file trace;

@@ -6,6 +6,7 @@
 
 #include "lib/text.h"
 #include "plugin/election/elector_parts.h"
+#include "portmgr/election/priority.h"
 #include "triad/clock.h"
 
 enum triad_check elector_find_check(
@@ -77,6 +78,9 @@ static void describe(
 	if (elector->election) {
 		triad_election_status(
 			elector->election, status->now_us, &status->election);
+		if (elector->divided.leads)
+			status->election.sm_priority = TRIAD_PRIORITY_SM_OF_PART;
+		status->leads_part = elector->divided.leads;
 		elector->cluster->ops->status(elector->cluster, &status->transport);
 	}
 	describe_trouble(elector, status);

@@ -62,9 +62,15 @@ static uint16_t read_master_lid(struct triad_fabric_ask *ask)
 /* The caller holds the lock; it is released while this reads OpenSM's tables. */
 static void look_around(struct triad_fabric_ask *ask)
 {
+	uint64_t ids[TRIAD_FABRIC_MAX_PEERS], now_us = triad_clock_boot_us();
 	bool has_tables;
-	uint64_t now_us;
+	size_t n = 0;
 
+	pthread_mutex_unlock(&ask->lock);
+	(void)triad_sm_list(ask->osm, ids, TRIAD_FABRIC_MAX_PEERS, &n);
+	pthread_mutex_lock(&ask->lock);
+	for (size_t i = 0; i < n; i++)
+		triad_fabric_watch_listed(&ask->watch, ids[i], now_us);
 	ask->n_places = ask->watch.n_peers;
 	for (uint32_t i = 0; i < ask->n_places; i++)
 		ask->places[i] = (struct triad_sm_tables){.id = ask->watch.peers[i].id};
@@ -85,7 +91,7 @@ static void look_around(struct triad_fabric_ask *ask)
 
 struct change {
 	uint64_t id;
-	bool is_member;
+	bool is_member, elects;
 	enum triad_fabric_verdict from, to;
 };
 
@@ -109,6 +115,7 @@ static uint32_t judge_all(struct triad_fabric_watch *watch, uint64_t now_us,
 			continue;
 		changes[n_changes++] = (struct change){.id = peer->id,
 			.is_member = peer->is_member,
+			.elects = triad_fabric_peer_elects(peer),
 			.from = changes[i].from,
 			.to = peer->verdict};
 	}
@@ -130,7 +137,9 @@ static void report_changes(
 				changes[i].id, triad_fabric_verdict_text(changes[i].to),
 				triad_fabric_verdict_text(changes[i].from),
 				changes[i].is_member ? ""
-						     : "; it has left the election",
+					: changes[i].elects
+					? "; it has left the election"
+					: "; it does not elect here",
 				suppressed);
 }
 
@@ -228,6 +237,7 @@ static bool read_answer(
 	info = triad_sm_info_decode(data);
 	answer->guid = info.guid;
 	answer->state = info.state;
+	answer->priority = info.priority;
 	return true;
 }
 
@@ -315,11 +325,13 @@ static uint64_t task_step(void *context)
 	struct triad_fabric_ask *ask = context;
 	uint64_t now_us = triad_clock_boot_us();
 
-	/* Without peers there is nothing to ask, and no descriptor is needed. */
-	if (!ask->watch.period_us || !ask->watch.n_peers || osm_exit_flag)
+	if (!ask->watch.period_us || osm_exit_flag)
 		return UINT64_MAX;
 	if (now_us >= ask->look_us)
 		look_around(ask);
+	/* Without peers there is nothing to ask, and no descriptor is needed. */
+	if (!ask->watch.n_peers)
+		return triad_clock_now_us() + LOOK_US;
 	run_round(ask);
 	/* run_round() has waited already, unless the port is not open. */
 	return triad_clock_now_us() + (ask->umad ? 0 : SLICE_US);
@@ -361,17 +373,19 @@ void triad_fabric_ask_dead(struct triad_fabric_ask *ask, struct triad_fabric_dea
 	pthread_mutex_unlock(&ask->lock);
 }
 
-uint16_t triad_fabric_ask_lid(struct triad_fabric_ask *ask, uint64_t id)
+bool triad_fabric_ask_peer(
+	struct triad_fabric_ask *ask, uint64_t id, struct triad_fabric_peer *peer)
 {
-	uint16_t lid = 0;
+	bool is_known = false;
 
 	pthread_mutex_lock(&ask->lock);
-	for (uint32_t i = 0; i < ask->watch.n_peers; i++)
-		if (ask->watch.peers[i].id == id &&
-			triad_fabric_verdict_is_alive(ask->watch.peers[i].verdict))
-			lid = ask->watch.peers[i].lid;
+	for (uint32_t i = 0; i < ask->watch.n_peers && !is_known; i++) {
+		is_known = ask->watch.peers[i].id == id;
+		if (is_known)
+			*peer = ask->watch.peers[i];
+	}
 	pthread_mutex_unlock(&ask->lock);
-	return lid;
+	return is_known;
 }
 
 uint64_t triad_fabric_ask_master(struct triad_fabric_ask *ask)
@@ -395,9 +409,14 @@ void triad_fabric_ask_report(
 		.period_ms = (uint32_t)(ask->watch.period_us / TRIAD_US_PER_MS),
 		.n_asked = ask->watch.n_asked,
 		.n_missed = ask->watch.n_missed,
-		.n_peers = ask->watch.n_peers,
+		.n_all = ask->watch.n_peers,
 	};
-	memcpy(report->peers, ask->watch.peers, sizeof(report->peers));
+	for (uint32_t i = 0; i < ask->watch.n_peers; i++)
+		if (triad_fabric_peer_elects(&ask->watch.peers[i]))
+			report->peers[report->n_peers++] = ask->watch.peers[i];
+	for (uint32_t i = 0, n = report->n_peers; i < ask->watch.n_peers; i++)
+		if (!triad_fabric_peer_elects(&ask->watch.peers[i]))
+			report->peers[n++] = ask->watch.peers[i];
 	pthread_mutex_unlock(&ask->lock);
 }
 

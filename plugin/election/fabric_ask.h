@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Asks the ports of the election's members over the fabric
+/* Asks other SMs' ports over the fabric
  * (portmgr/election/fabric_watch.h), in a thread of its own.
  *
  * The thread triad-fabric sends SMPs by LID and waits for the answers.  It uses a
  * descriptor of its own, because in OpenSM's queue its SMPs would wait behind those of
- * a sweep.  It takes the members' LIDs from OpenSM's tables, and the master's LID from
+ * a sweep.  It takes their LIDs, and the SMs that do not elect, from OpenSM's tables, and the master's LID from
  * the local port, because a standby's tables may be older.  If the local port is down
  * or absent, it tries again later.
  *
@@ -24,7 +24,8 @@ struct triad_fabric_ask;
 struct triad_fabric_report {
 	uint32_t period_ms; /* 0: nobody is asked */
 	uint64_t n_asked, n_missed;
-	uint32_t n_peers;
+	uint32_t n_peers; /* those that elect, or did; others follow */
+	uint32_t n_all;
 	struct triad_fabric_peer peers[TRIAD_FABRIC_MAX_PEERS];
 };
 
@@ -48,9 +49,9 @@ void triad_fabric_ask_members(struct triad_fabric_ask *ask,
 void triad_fabric_ask_dead(
 	struct triad_fabric_ask *ask, struct triad_fabric_dead *dead);
 
-/* The LID at which that SM answered within the last few seconds; 0: it did not
- * answer. */
-uint16_t triad_fabric_ask_lid(struct triad_fabric_ask *ask, uint64_t id);
+/* What is known of the SM at that port; false: nothing is. */
+bool triad_fabric_ask_peer(
+	struct triad_fabric_ask *ask, uint64_t id, struct triad_fabric_peer *peer);
 
 /* An SM that answers over the fabric as master; 0: none does. */
 uint64_t triad_fabric_ask_master(struct triad_fabric_ask *ask);

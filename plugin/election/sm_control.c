@@ -19,8 +19,8 @@
  * sweep before it would wait for the dead SM's answer for nearly a second. */
 #define SETTLE_US (30 * TRIAD_US_PER_MS)
 
-/* How long to wait for a live master to hand over before asking it again.  The wait
- * grows from RETRY_US to MAX_RETRY_US. */
+/* Whatever sends or sweeps is repeated after RETRY_US first, and then after twice as
+ * long each time, at most MAX_RETRY_US. */
 #define RETRY_US TRIAD_US_PER_S
 #define MAX_RETRY_US (30 * TRIAD_US_PER_S)
 
@@ -32,6 +32,11 @@
  * Discovery would wait twice as long for a dead SM's answer. */
 #define STANDBY_WAIT_US (400 * TRIAD_US_PER_MS)
 #define STANDBY_TICK_US (10 * TRIAD_US_PER_MS)
+
+struct retry {
+	uint64_t again_us; /* not before; 0: at once */
+	uint64_t wait_us;  /* after the next try; 0: RETRY_US */
+};
 
 struct triad_sm_control {
 	struct osm_opensm *osm;
@@ -46,15 +51,36 @@ struct triad_sm_control {
 	bool has_priority; /* OpenSM has the priority 'given_priority', not its own */
 	uint8_t given_priority;
 	bool was_master_targeted, had_other_master, has_taken_over, has_asked;
+	bool was_outranked;      /* by a master that does not elect, at the last try */
 	struct triad_umad *umad; /* for traps; NULL: not yet */
 	uint32_t tid;
-	uint64_t again_us, retry_us, standby_until_us;
+	struct retry retry, vain; /* of mastership; of ending a vain wait */
+	uint64_t standby_until_us;
 	uint64_t ignore_until_us; /* we made OpenSM ignore other SMs; 0: we did not */
 };
 
 static bool may_touch(void)
 {
 	return !osm_exit_flag;
+}
+
+/* --- retries --- */
+
+/* Begins anew, with a first try at 'at_us'. */
+static void retry_begin(struct retry *retry, uint64_t at_us)
+{
+	*retry = (struct retry){.again_us = at_us};
+}
+
+/* After a try. */
+static void retry_wait(struct retry *retry, uint64_t now_us)
+{
+	if (!retry->wait_us)
+		retry->wait_us = RETRY_US;
+	retry->again_us = now_us + retry->wait_us;
+	retry->wait_us *= 2;
+	if (retry->wait_us > MAX_RETRY_US)
+		retry->wait_us = MAX_RETRY_US;
 }
 
 /* --- priority --- */
@@ -103,10 +129,8 @@ static void set_priority(struct triad_sm_control *control, uint8_t priority)
 	control->given_priority = priority;
 	/* Ask at once, even if a master refused to hand over to a lower priority
 	 * before. */
-	if (control->was_master_targeted) {
-		control->retry_us = RETRY_US;
-		control->again_us = triad_clock_now_us();
-	}
+	if (control->was_master_targeted)
+		retry_begin(&control->retry, triad_clock_now_us());
 	put_priority(control, priority);
 	triad_log_write(control->log, TRIAD_LOG_INFO,
 		"election: the SM's priority is now %u", priority);
@@ -119,14 +143,6 @@ static void count(struct triad_sm_control *control, uint64_t *counter)
 	pthread_mutex_lock(&control->lock);
 	(*counter)++;
 	pthread_mutex_unlock(&control->lock);
-}
-
-static void wait_longer(struct triad_sm_control *control, uint64_t now_us)
-{
-	control->again_us = now_us + control->retry_us;
-	control->retry_us *= 2;
-	if (control->retry_us > MAX_RETRY_US)
-		control->retry_us = MAX_RETRY_US;
 }
 
 /* Sends the trap by our own descriptor.  OpenSM counts a trap of its own as outstanding
@@ -179,9 +195,13 @@ static uint16_t describe_trap(osm_sm_t *sm, struct triad_sm_trap *trap)
 static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 {
 	osm_sm_t *sm = &control->osm->sm;
-	uint16_t lid = master ? triad_fabric_ask_lid(control->fabric, master) : 0;
+	struct triad_fabric_peer peer;
 	struct triad_sm_trap trap;
-	uint16_t table_lid;
+	uint16_t table_lid, lid = 0;
+
+	if (master && triad_fabric_ask_peer(control->fabric, master, &peer) &&
+		triad_fabric_verdict_is_alive(peer.verdict))
+		lid = peer.lid;
 
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (master && osm_get_port_by_guid(sm->p_subn, cl_hton64(master)))
@@ -203,18 +223,60 @@ static void sweep(struct triad_sm_control *control)
 	triad_sm_sweep(control->osm);
 }
 
-/* Whether discovery has found a master of a higher priority: an SM without Triad.
- * Don't ask it: it would sweep in vain and not hand over.  OpenSM polls it, and takes
- * over when it dies. */
+static bool is_higher(
+	const struct triad_sm_control *control, const struct triad_fabric_peer *peer)
+{
+	const osm_subn_t *subn = &control->osm->subn;
+
+	return osm_sm_is_greater_than(peer->priority, cl_hton64(peer->id),
+		triad_osm_peek(&subn->opt.sm_priority), subn->sm_port_guid);
+}
+
+/* Whether there is a master of a higher priority: an SM without Triad.  Don't ask it: it
+ * would sweep in vain and not hand over.  OpenSM polls it, and takes over when it dies;
+ * as its own answer over the fabric is newer than OpenSM's table, this SM need not wait
+ * for that. */
 static bool is_outranked(struct triad_sm_control *control)
 {
+	struct triad_fabric_peer peer;
+	uint64_t master;
 	bool is_so;
 
 	cl_plock_acquire(&control->osm->lock);
-	is_so = triad_sm_is_higher_master(
-		control->osm, cl_ntoh64(control->osm->sm.master_sm_guid));
+	master = cl_ntoh64(control->osm->sm.master_sm_guid);
+	is_so = triad_sm_is_higher_master(control->osm, master);
 	cl_plock_release(&control->osm->lock);
-	return is_so;
+	if (!is_so || !triad_fabric_ask_peer(control->fabric, master, &peer))
+		return is_so;
+	switch (peer.verdict) {
+	case TRIAD_FABRIC_MASTER:
+		return is_higher(control, &peer);
+	case TRIAD_FABRIC_STANDBY:
+	case TRIAD_FABRIC_NO_SM:
+	case TRIAD_FABRIC_SM_SILENT:
+		return false;
+	default:
+		/* No answer: discovery, which needs no LIDs, has found it. */
+		return true;
+	}
+}
+
+/* The SM to ask to hand over, and whether that is of use; 0: none is known. */
+static uint64_t find_master(
+	struct triad_sm_control *control, const struct triad_sm_target *target)
+{
+	struct triad_fabric_peer peer;
+	uint64_t master;
+
+	if (target->other_master)
+		return target->other_master;
+	/* An SM that is cut off from the election may answer over the fabric as master:
+	 * asking it at once is faster than discovering it. */
+	master = triad_fabric_ask_master(control->fabric);
+	if (master && triad_fabric_ask_peer(control->fabric, master, &peer) &&
+		!triad_fabric_peer_elects(&peer) && is_higher(control, &peer))
+		return 0;
+	return master;
 }
 
 /* --- SMs that are dead for certain --- */
@@ -343,29 +405,31 @@ static bool may_still_ignore(
 static void become_master(struct triad_sm_control *control,
 	const struct triad_sm_target *target, uint64_t now_us)
 {
-	/* An SM that is cut off from the election may answer over the fabric as master:
-	 * asking it at once is faster than discovering it. */
-	uint64_t master = target->other_master
-		? target->other_master
-		: triad_fabric_ask_master(control->fabric);
-	bool asks = control->has_taken_over || (master && !control->has_asked);
+	uint64_t master;
+	bool asks;
 
 	/* An SM that discovers is about to become master, or standby, by itself. */
 	if (triad_osm_peek(&control->osm->subn.sm_state) != IB_SMINFO_STATE_STANDBY)
 		return;
 	if (control->has_taken_over && !target->other_master && is_outranked(control)) {
-		control->again_us = now_us + MAX_RETRY_US;
+		control->was_outranked = true;
+		control->retry.again_us = now_us + TICK_US;
 		return;
 	}
+	/* That master is none any more: discover at once. */
+	control->has_taken_over &= !control->was_outranked;
+	control->was_outranked = false;
+	master = find_master(control, target);
+	asks = control->has_taken_over || (master && !control->has_asked);
 	if (!asks && waits_for_standbys(control, target, now_us)) {
-		control->again_us = now_us + STANDBY_TICK_US;
+		control->retry.again_us = now_us + STANDBY_TICK_US;
 		return;
 	}
 	control->has_asked = asks;
 	control->has_taken_over = !asks;
 	if (asks) {
 		ask_for_hand_over(control, master);
-		wait_longer(control, now_us);
+		retry_wait(&control->retry, now_us);
 		return;
 	}
 	triad_log_write(control->log, TRIAD_LOG_INFO,
@@ -375,7 +439,7 @@ static void become_master(struct triad_sm_control *control,
 	ignore_others(control, target);
 	/* As if polling the master had timed out: OpenSM discovers the fabric. */
 	osm_sm_state_mgr_process(&control->osm->sm, OSM_SM_SIGNAL_POLLING_TIMEOUT);
-	control->again_us = now_us;
+	control->retry.again_us = now_us;
 }
 
 static void see_to_mastership(
@@ -391,18 +455,18 @@ static void see_to_mastership(
 	if (target->is_master != control->was_master_targeted) {
 		control->was_master_targeted = target->is_master;
 		control->has_taken_over = control->has_asked = false;
-		control->retry_us = RETRY_US;
-		control->again_us = now_us;
+		control->was_outranked = false;
+		retry_begin(&control->retry, now_us);
 		control->standby_until_us = now_us + STANDBY_WAIT_US;
 		if (!target->is_master)
-			control->again_us += RETRY_US;
+			control->retry.again_us += RETRY_US;
 		else if (!target->other_master)
-			control->again_us += SETTLE_US;
+			control->retry.again_us += SETTLE_US;
 	}
 	if (control->had_other_master && !target->other_master)
-		control->again_us = now_us; /* it will no longer hand over */
+		control->retry.again_us = now_us; /* it will no longer hand over */
 	control->had_other_master = target->other_master != 0;
-	if (is_master == target->is_master || now_us < control->again_us)
+	if (is_master == target->is_master || now_us < control->retry.again_us)
 		return;
 	if (target->is_master) {
 		become_master(control, target, now_us);
@@ -412,7 +476,7 @@ static void see_to_mastership(
 	if (!target->n_members)
 		return;
 	sweep(control);
-	wait_longer(control, now_us);
+	retry_wait(&control->retry, now_us);
 }
 
 /* --- a hand-over that never comes --- */
@@ -428,6 +492,23 @@ static bool end_vain_wait(struct triad_sm_control *control)
 	was_vain = may_touch() && triad_sm_end_vain_wait(control->osm);
 	cl_plock_release(&control->osm->lock);
 	return was_vain;
+}
+
+/* The wait may come back with the sweep that is to end it. */
+static void see_to_vain_wait(struct triad_sm_control *control)
+{
+	uint64_t now_us = triad_clock_now_us();
+
+	if (now_us < control->vain.again_us || !end_vain_wait(control))
+		return;
+	/* Nothing for long: this is another case. */
+	if (now_us > control->vain.again_us + 2 * MAX_RETRY_US)
+		retry_begin(&control->vain, now_us);
+	retry_wait(&control->vain, now_us);
+	triad_log_write(control->log, TRIAD_LOG_INFO,
+		"election: this SM waited for a hand-over by a master of higher priority; "
+		"it sweeps and hands over to that one");
+	sweep(control);
 }
 
 /* --- the thread --- */
@@ -446,12 +527,7 @@ static void carry_out(
 		return;
 	/* First the priority: all OpenSMs decide about mastership by it. */
 	set_priority(control, target->priority);
-	if (end_vain_wait(control)) {
-		triad_log_write(control->log, TRIAD_LOG_INFO,
-			"election: this SM waited for a hand-over by a master of higher "
-			"priority; it sweeps and hands over to that one");
-		sweep(control);
-	}
+	see_to_vain_wait(control);
 	see_to_mastership(control, target);
 }
 
@@ -468,8 +544,8 @@ static uint64_t task_step(void *context)
 	pthread_mutex_lock(&control->lock);
 	now_us = triad_clock_now_us();
 	next_us = now_us + (control->ignore_until_us ? IGNORE_TICK_US : TICK_US);
-	if (control->again_us > now_us && control->again_us < next_us)
-		next_us = control->again_us;
+	if (control->retry.again_us > now_us && control->retry.again_us < next_us)
+		next_us = control->retry.again_us;
 	return next_us;
 }
 

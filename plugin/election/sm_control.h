@@ -13,6 +13,8 @@
  *   planned hand-over the old master finishes its sweep.
  * - A master that the election does not hear, but that answers over the fabric, is asked
  *   in the same way.
+ * - A master of higher priority that does not elect is left alone, as long as it answers
+ *   over the fabric as master; OpenSM's table of SMs, which is older, does not decide.
  * - When no SM reports that it is master, the standby at once does what OpenSM does when
  *   its polling of the master times out: it discovers, and becomes master if no live master
  *   answers.  So it never displaces an SM without Triad.  A master that does answer is

@@ -22,4 +22,8 @@ struct triad_sm_tables {
 bool triad_sm_places_read(
 	struct osm_opensm *osm, struct triad_sm_tables *places, size_t n);
 
+/* The GUIDs of the ports at which OpenSM knows SMs, at most 'max'; '*n' is their number.
+ * Returns false as triad_sm_places_read(). */
+bool triad_sm_list(struct osm_opensm *osm, uint64_t *ids, size_t max, size_t *n);
+
 #endif

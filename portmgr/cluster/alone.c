@@ -9,8 +9,7 @@ static void *run_thread(void *argument)
 	struct triad_cluster_view view = {.is_connected = true,
 		.is_quorate = true,
 		.n_members = 1,
-		.n_votes_needed = 1,
-		.has_fixed_voters = true};
+		.n_votes_needed = 1};
 	struct pollfd polled = {.fd = alone->event, .events = POLLIN};
 	struct triad_transport_payload payload;
 

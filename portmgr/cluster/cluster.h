@@ -6,7 +6,7 @@
  * payloads in order, the sender's own included.  It does not look into payloads.
  *
  *     corosync   a process group of Corosync's: the same order for everybody,
- *                membership and quorum from the cluster
+ *                membership from the cluster
  *     peers      datagrams between addresses that the configuration lists, each
  *                authenticated; members are those received recently
  *     fabric     the same, as MADs from SM's port to SM's port
@@ -42,23 +42,24 @@ struct triad_cluster_view {
 	/* False: the transport does not work (no Corosync, no socket); then the view
 	 * has this member alone and no quorum. */
 	bool is_connected;
-	/* More than half of the whole cluster is on this side. */
+	/* A majority of the configured voters is on this side. */
 	bool is_quorate;
 	/* Includes this member. 0 is a member whose id is not known yet; it counts,
 	 * too. */
 	uint32_t n_members;
 	uint64_t members[TRIAD_CLUSTER_MAX_MEMBERS];
-	/* The votes that make a majority, one vote a member: a majority of all
-	 * configured peers, or, with a cluster that has its own quorum (Corosync), of
-	 * the members of this view. */
+	/* The votes that make a majority of the configured voters, one vote a member.
+	 * A view only says who can be reached, so this is the same in every view: any
+	 * two majorities have a member in common.  More only while more members are
+	 * here than are configured.  0: the number of voters is not known yet. */
 	uint32_t n_votes_needed;
-	/* That majority is of all configured peers, so it is the same in every view. */
-	bool has_fixed_voters;
-	/* In a view with quorum, higher than in all earlier views with quorum, whatever
-	 * their members (Corosync's ring sequence); 0: the transport has no such
-	 * number. */
-	uint64_t epoch;
 };
+
+/* The votes that make a majority of 'n_voters'; 0 of 0. */
+static inline uint32_t triad_cluster_majority(uint32_t n_voters)
+{
+	return n_voters ? n_voters / 2 + 1 : 0;
+}
 
 /* The transport's output, called from its thread. */
 struct triad_cluster_sink {
@@ -108,9 +109,11 @@ struct triad_cluster {
 /* Each returns NULL when memory or threads are short.  'status' reports other trouble;
  * it ends without a restart when its cause ends. */
 
-/* Joins Corosync's process group 'group' (at most 100 characters). */
+/* Joins Corosync's process group 'group' (at most 100 characters).  'n_voters': how many
+ * SMs the group has by configuration; 0: as many as Corosync expects votes. */
 struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
-	const struct triad_cluster_sink *sink, struct triad_log *log);
+	uint32_t n_voters, const struct triad_cluster_sink *sink,
+	struct triad_log *log);
 
 /* Datagrams over a carrier (carrier.h), which the transport frees.  'peers' has the
  * addresses of all members, this one included, and 'own' is this one's.  Both are in

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A process group of Corosync's.
  *
- * One thread, triad-corosync, has three connections: libcpg's (members, messages),
- * libquorum's (whether the cluster is quorate, and for which ring) and libvotequorum's
- * (votes).  A member of the group is a (node, process).  The header of each message
- * names the sender's SM, so each member announces itself, with only a header, whenever
- * the members change (group.h). libcpg does not let a process join twice.
+ * One thread, triad-corosync, has two connections: libcpg's (members, messages, the ring)
+ * and libvotequorum's (how many votes Corosync expects; not if the configuration has
+ * the number of voters).  A member of the group is a (node, process).  The header of
+ * each message names the sender's SM, so each member announces itself, with only a
+ * header, whenever the members change (group.h). libcpg does not let a process join
+ * twice.
  *
- * The view's quorum must belong to the view's members.  The two come over different
- * connections, each with its ring; while the rings differ, the view has no quorum.  The
- * thread waits for equal rings, at most SETTLE_US, before it delivers a view.  But a
- * message delivers the view at once, because its order among views matters.  Besides
- * Corosync's own quorum, more than half of the expected votes is required, because with
- * two_node and auto_tie_breaker exactly half has Corosync's quorum.
+ * Corosync's own quorum does not matter: it is one of nodes, also of such that have no
+ * SM, and two of its partitions may have it one after the other without a node in
+ * common that knows what the first one did.  The view's quorum is a majority of the SMs
+ * that are configured to vote: of as many as Corosync expects votes, or as the
+ * configuration says.  The number that is expected never falls while this runs, or a
+ * Corosync that adapts it to the nodes present (last_man_standing, allow_downscale)
+ * would make the majority one of these.
  *
- * When Corosync ends, all three connections are closed, the view has only this member,
- * and the thread tries to connect each RETRY_US. Queued payloads are dropped.
+ * When a new ring forms, the thread waits until it is known, at most SETTLE_US, before
+ * it delivers a view.  But a message delivers the view at once, because its order among
+ * views matters.
  *
  * When Corosync hangs (SIGSTOP), the thread may hang, too: connecting, joining, leaving
- * (cpg_finalize), cpg_local_get, quorum_trackstart and votequorum_getinfo wait for its
- * answer without a limit. cpg_mcast_joined does not wait, and returns CS_ERR_TRY_AGAIN
+ * (cpg_finalize), cpg_local_get and votequorum_getinfo wait for its answer without a
+ * limit. cpg_mcast_joined does not wait, and returns CS_ERR_TRY_AGAIN
  * when its buffer is full.  But libqb spins when Corosync does not take some 280
  * messages, so at most WINDOW are sent before one has come back.  The dispatches read
  * what has arrived, and don't wait.  So a hanging Corosync shows in own payloads that
  * don't come back, and in a full queue. */
 #include <corosync/cpg.h>
-#include <corosync/quorum.h>
 #include <corosync/votequorum.h>
 #include <poll.h>
 #include <stdio.h>
@@ -42,26 +44,28 @@
 #define RESEND_MS 5
 #define WINDOW 32u /* the most own messages under way */
 #define SETTLE_US (50 * TRIAD_US_PER_MS)
+#define N_FDS 2u
 #define TROUBLE_SIZE sizeof(((struct triad_cluster_status *)0)->trouble)
 
 struct corosync {
 	struct triad_transport base;
 	struct cpg_name group;
+	uint32_t n_voters_set; /* by the configuration; 0: as Corosync expects votes */
+	uint32_t n_voters;     /* 0: not known yet */
 	char wrong[TROUBLE_SIZE]; /* a configuration error: permanent */
 
 	/* State of the connection. */
 	bool is_open, is_broken;
-	bool has_cpg, has_quorum, has_votes;
+	bool has_cpg, has_votes;
 	cpg_handle_t cpg;
-	quorum_handle_t quorum;
 	votequorum_handle_t votes;
-	int fds[3];
+	int fds[N_FDS]; /* of libcpg and libvotequorum; -1: not open */
 	uint32_t node, pid;
 	uint64_t again_us;
 
 	/* State of the group. */
 	struct triad_group members;
-	struct triad_group_quorum seen; /* as the connections report it */
+	struct triad_group_ring ring;
 	bool is_in;
 	bool announce, must_resend;
 	unsigned n_in_flight; /* own messages that have not come back yet */
@@ -86,25 +90,44 @@ static void check(struct corosync *corosync, cs_error_t error)
 		corosync->is_broken = true;
 }
 
-/* Finds whether the cluster has more than half of the expected votes.  Waits for
- * Corosync's answer. */
+/* Finds how many SMs vote.  Waits for Corosync's answer. */
 static void ask_votes(struct corosync *corosync)
 {
 	struct votequorum_info info;
-	cs_error_t error = votequorum_getinfo(corosync->votes, corosync->node, &info);
+	cs_error_t error;
 
-	corosync->seen.has_majority = false;
+	if (!corosync->has_votes)
+		return;
+	error = votequorum_getinfo(corosync->votes, corosync->node, &info);
 	check(corosync, error);
-	if (error == CS_OK)
-		corosync->seen.has_majority = info.flags & VOTEQUORUM_INFO_QUORATE &&
-			2 * (uint64_t)info.total_votes > info.highest_expected &&
-			2 * (uint64_t)info.total_votes > info.node_expected_votes;
+	if (error != CS_OK)
+		return;
+	if (corosync->n_voters < info.highest_expected)
+		corosync->n_voters = info.highest_expected;
+	if (corosync->n_voters < info.node_expected_votes)
+		corosync->n_voters = info.node_expected_votes;
 }
 
-static void read_quorum(struct corosync *corosync)
+static void read_votes(struct corosync *corosync)
 {
-	check(corosync, quorum_dispatch(corosync->quorum, CS_DISPATCH_ALL));
-	check(corosync, votequorum_dispatch(corosync->votes, CS_DISPATCH_ALL));
+	if (corosync->has_votes)
+		check(corosync, votequorum_dispatch(corosync->votes, CS_DISPATCH_ALL));
+}
+
+/* With more members than voters, two parts of the group may each have a majority. */
+static void complain_about_number(struct corosync *corosync)
+{
+	const size_t n = corosync->members.n;
+
+	if (n > TRIAD_CLUSTER_MAX_MEMBERS)
+		snprintf(corosync->complaint, sizeof(corosync->complaint),
+			"group %.60s has %zu members, more than %u",
+			corosync->group.value, n, TRIAD_CLUSTER_MAX_MEMBERS);
+	else if (corosync->n_voters && n > corosync->n_voters)
+		snprintf(corosync->complaint, sizeof(corosync->complaint),
+			"group %.40s has %zu SMs, and %u vote by configuration: set "
+			"election.voters to the number of SMs, on all of them",
+			corosync->group.value, n, corosync->n_voters);
 }
 
 static void deliver_view(struct corosync *corosync)
@@ -115,8 +138,16 @@ static void deliver_view(struct corosync *corosync)
 	ask_votes(corosync);
 	if (!corosync->is_in || corosync->is_broken)
 		return;
-	view = triad_group_view(&corosync->members, &corosync->seen);
+	complain_about_number(corosync);
+	view = triad_group_view(
+		&corosync->members, &corosync->ring, corosync->n_voters);
 	triad_transport_report_view(&corosync->base, &view);
+}
+
+static void report_cut_off(struct corosync *corosync)
+{
+	triad_transport_report_cut_off(
+		&corosync->base, triad_cluster_majority(corosync->n_voters));
 }
 
 /* --- what Corosync calls, from the dispatches --- */
@@ -151,10 +182,6 @@ static void set_members(
 	corosync->is_in = triad_group_name(
 		&corosync->members, corosync->node, corosync->pid, corosync->base.id);
 	*corosync->complaint = '\0';
-	if (n > TRIAD_CLUSTER_MAX_MEMBERS)
-		snprintf(corosync->complaint, sizeof(corosync->complaint),
-			"group %.60s has %zu members, more than %u",
-			corosync->group.value, n, TRIAD_CLUSTER_MAX_MEMBERS);
 }
 
 /* When nodes come or go, the ring changes, too.  Corosync delivers the new ring next;
@@ -167,7 +194,7 @@ static void receive_group(cpg_handle_t handle, const struct cpg_name *group,
 
 	set_members(corosync, members, n);
 	if (is_of_nodes(left, n_left) || is_of_nodes(joined, n_joined))
-		corosync->seen.ring = (struct triad_group_ring){0};
+		corosync->ring.is_known = false;
 	corosync->announce = true;
 	note_change(corosync);
 }
@@ -177,10 +204,10 @@ static void receive_ring(
 {
 	struct corosync *corosync = of_cpg(handle);
 
-	corosync->seen.ring = (struct triad_group_ring){ring.nodeid, ring.seq};
-	corosync->seen.n_nodes = n <= TRIAD_CLUSTER_MAX_MEMBERS ? n : 0;
-	for (uint32_t i = 0; i < corosync->seen.n_nodes; i++)
-		corosync->seen.nodes[i] = nodes[i];
+	corosync->ring.is_known = true;
+	corosync->ring.n_nodes = n <= TRIAD_CLUSTER_MAX_MEMBERS ? n : 0;
+	for (uint32_t i = 0; i < corosync->ring.n_nodes; i++)
+		corosync->ring.nodes[i] = nodes[i];
 	note_change(corosync);
 }
 
@@ -237,28 +264,13 @@ static void receive_message(cpg_handle_t handle, const struct cpg_name *group,
 	if (!handle_verdict(corosync, verdict, &message))
 		return;
 	/* Deliver the view of an earlier change before this message. */
-	if (corosync->is_view_due) {
-		read_quorum(corosync);
+	if (corosync->is_view_due)
 		deliver_view(corosync);
-	}
 	triad_transport_deliver(
 		&corosync->base, message.id, message.payload, message.size);
 }
 
-static void receive_quorum(quorum_handle_t handle, uint32_t is_quorate,
-	struct quorum_ring_id ring, uint32_t n, const uint32_t *nodes)
-{
-	const void *context = NULL;
-	struct corosync *corosync;
-
-	quorum_context_get(handle, &context);
-	corosync = (struct corosync *)context;
-	corosync->seen.is_quorate = is_quorate;
-	corosync->seen.quorum_ring = (struct triad_group_ring){ring.nodeid, ring.seq};
-	note_change(corosync);
-}
-
-static void read_votes(votequorum_handle_t handle)
+static void note_votes(votequorum_handle_t handle)
 {
 	void *context = NULL;
 
@@ -269,13 +281,13 @@ static void read_votes(votequorum_handle_t handle)
 static void receive_vote_quorum(votequorum_handle_t handle, uint64_t context,
 	uint32_t is_quorate, uint32_t n, votequorum_node_t nodes[])
 {
-	read_votes(handle);
+	note_votes(handle);
 }
 
 static void receive_expected(
 	votequorum_handle_t handle, uint64_t context, uint32_t n_expected)
 {
-	read_votes(handle);
+	note_votes(handle);
 }
 
 /* --- the connection --- */
@@ -298,25 +310,6 @@ static cs_error_t open_cpg(struct corosync *corosync)
 	return error;
 }
 
-static cs_error_t open_quorum(struct corosync *corosync)
-{
-	quorum_model_v1_data_t model = {
-		.model = QUORUM_MODEL_V1, .quorum_notify_fn = receive_quorum};
-	uint32_t type = QUORUM_FREE;
-	cs_error_t error = quorum_model_initialize(&corosync->quorum, QUORUM_MODEL_V1,
-		(quorum_model_data_t *)&model, &type, corosync);
-
-	corosync->has_quorum = error == CS_OK;
-	if (error == CS_OK && type != QUORUM_SET)
-		return CS_ERR_NOT_SUPPORTED;
-	if (error == CS_OK)
-		error = quorum_fd_get(corosync->quorum, &corosync->fds[1]);
-	if (error == CS_OK)
-		error = quorum_trackstart(
-			corosync->quorum, CS_TRACK_CURRENT | CS_TRACK_CHANGES);
-	return error;
-}
-
 static cs_error_t open_votes(struct corosync *corosync)
 {
 	votequorum_callbacks_t callbacks = {
@@ -328,24 +321,23 @@ static cs_error_t open_votes(struct corosync *corosync)
 	if (error == CS_OK)
 		error = votequorum_context_set(corosync->votes, corosync);
 	if (error == CS_OK)
-		error = votequorum_fd_get(corosync->votes, &corosync->fds[2]);
+		error = votequorum_fd_get(corosync->votes, &corosync->fds[1]);
 	if (error == CS_OK)
 		error = votequorum_trackstart(corosync->votes, 0, CS_TRACK_CHANGES);
-	return error;
+	/* libcpg has answered: only the service of votes is missing. */
+	return error == CS_OK || error == CS_ERR_TRY_AGAIN ? error
+							   : CS_ERR_NOT_SUPPORTED;
 }
 
 static void close_all(struct corosync *corosync)
 {
 	if (corosync->has_votes)
 		votequorum_finalize(corosync->votes);
-	if (corosync->has_quorum)
-		quorum_finalize(corosync->quorum);
 	if (corosync->has_cpg)
 		cpg_finalize(corosync->cpg);
-	corosync->has_votes = corosync->has_quorum = corosync->has_cpg = false;
-	corosync->is_open = corosync->is_broken = false;
-	corosync->is_in = corosync->seen.is_quorate = corosync->seen.has_majority =
-		false;
+	corosync->has_votes = corosync->has_cpg = false;
+	corosync->is_open = corosync->is_broken = corosync->is_in = false;
+	corosync->ring.is_known = false;
 	corosync->announce = corosync->is_view_due = corosync->must_resend = false;
 	corosync->members.n = 0;
 	corosync->n_in_flight = 0;
@@ -363,8 +355,9 @@ static void log_why(struct corosync *corosync, cs_error_t error)
 			(unsigned)geteuid(), (unsigned)geteuid());
 	else if (error == CS_ERR_NOT_SUPPORTED)
 		snprintf(text, sizeof(text),
-			"Corosync has no quorum: corosync.conf needs 'quorum { "
-			"provider: corosync_votequorum }'");
+			"Corosync counts no votes: corosync.conf needs 'quorum { "
+			"provider: corosync_votequorum }', or triad.conf "
+			"election.voters");
 	else if (error == CS_ERR_EXIST)
 		snprintf(text, sizeof(text),
 			"this process is in group %.60s already: only one of it can be",
@@ -386,10 +379,9 @@ static void connect_all(struct corosync *corosync, uint64_t now_us)
 			&corosync->base, &corosync->base.status.n_reconnects);
 	corosync->again_us = now_us + RETRY_US;
 	corosync->pid = (uint32_t)getpid();
+	corosync->fds[1] = -1;
 	error = open_cpg(corosync);
-	if (error == CS_OK)
-		error = open_quorum(corosync);
-	if (error == CS_OK)
+	if (error == CS_OK && !corosync->n_voters_set)
 		error = open_votes(corosync);
 	if (error == CS_OK)
 		error = cpg_join(corosync->cpg, &corosync->group);
@@ -448,11 +440,11 @@ static void send_queued(struct corosync *corosync)
 
 static void serve(struct corosync *corosync)
 {
-	read_quorum(corosync);
+	read_votes(corosync);
 	if (!corosync->is_broken)
 		check(corosync, cpg_dispatch(corosync->cpg, CS_DISPATCH_ALL));
 	if (!corosync->is_broken && corosync->is_view_due && corosync->is_in &&
-		(triad_group_is_settled(&corosync->seen) ||
+		(corosync->ring.is_known ||
 			triad_clock_now_us() >= corosync->settle_until_us))
 		deliver_view(corosync);
 	if (!corosync->is_broken)
@@ -476,13 +468,14 @@ static void run_once(struct corosync *corosync)
 	if (!corosync->is_broken)
 		return;
 	close_all(corosync);
-	triad_transport_report_cut_off(&corosync->base, 1);
+	report_cut_off(corosync);
 	log_why(corosync, CS_ERR_LIBRARY);
 }
 
 static void wait_for_more(struct corosync *corosync)
 {
-	struct pollfd polled[4] = {{.fd = corosync->base.event, .events = POLLIN}};
+	struct pollfd polled[1 + N_FDS] = {
+		{.fd = corosync->base.event, .events = POLLIN}};
 	int timeout_ms = 1000;
 
 	/* No descriptor signals that Corosync is back or has room again, or that a view
@@ -493,13 +486,13 @@ static void wait_for_more(struct corosync *corosync)
 		timeout_ms = (int)(RETRY_US / TRIAD_US_PER_MS);
 	else if (corosync->must_resend || corosync->is_view_due)
 		timeout_ms = RESEND_MS;
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < N_FDS; i++) {
 		polled[i + 1].fd = corosync->is_open ? corosync->fds[i] : -1;
 		polled[i + 1].events = POLLIN;
 	}
-	if (poll(polled, 4, timeout_ms) <= 0)
+	if (poll(polled, 1 + N_FDS, timeout_ms) <= 0)
 		return;
-	for (unsigned i = 1; i < 4; i++)
+	for (unsigned i = 1; i <= N_FDS; i++)
 		if (polled[i].revents & (POLLHUP | POLLERR | POLLNVAL))
 			corosync->is_broken = true;
 }
@@ -508,7 +501,7 @@ static void *run_thread(void *argument)
 {
 	struct corosync *corosync = argument;
 
-	triad_transport_report_cut_off(&corosync->base, 1);
+	report_cut_off(corosync);
 	if (*corosync->wrong)
 		triad_transport_trouble(&corosync->base, corosync->wrong);
 	while (triad_transport_drain(&corosync->base)) {
@@ -528,7 +521,7 @@ static const struct triad_cluster_ops ops = {.name = "corosync",
 	.free = triad_transport_end};
 
 struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
-	const struct triad_cluster_sink *sink, struct triad_log *log)
+	uint32_t n_voters, const struct triad_cluster_sink *sink, struct triad_log *log)
 {
 	struct corosync *corosync =
 		triad_transport_new(sizeof(*corosync), &ops, id, sink, log);
@@ -536,6 +529,7 @@ struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
 
 	if (!corosync)
 		return NULL;
+	corosync->n_voters = corosync->n_voters_set = n_voters;
 	if (!length || length > MAX_GROUP) {
 		snprintf(corosync->wrong, sizeof(corosync->wrong),
 			"the group's name has %zu characters: it may have 1 to %u",

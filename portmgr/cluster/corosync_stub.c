@@ -6,9 +6,9 @@ static void *run_thread(void *argument)
 {
 	struct triad_transport *transport = argument;
 
-	triad_transport_report_cut_off(transport, 1);
+	triad_transport_report_cut_off(transport, 0);
 	triad_transport_trouble(transport,
-		"built without Corosync: install libcpg-dev, libquorum-dev and "
+		"built without Corosync: install libcpg-dev and "
 		"libvotequorum-dev and build again, or set election.cluster");
 	return NULL;
 }
@@ -20,7 +20,7 @@ static const struct triad_cluster_ops ops = {.name = "corosync",
 	.free = triad_transport_end};
 
 struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
-	const struct triad_cluster_sink *sink, struct triad_log *log)
+	uint32_t n_voters, const struct triad_cluster_sink *sink, struct triad_log *log)
 {
 	struct triad_transport *transport =
 		triad_transport_new(sizeof(*transport), &ops, id, sink, log);

@@ -111,36 +111,28 @@ enum triad_group_verdict triad_group_take(struct triad_group *group, uint32_t no
 
 /* --- the view ---------------------------------------------------------- */
 
-bool triad_group_is_settled(const struct triad_group_quorum *quorum)
+static bool is_in_ring(const struct triad_group_ring *ring, uint32_t node)
 {
-	return quorum->ring.seq && quorum->ring.seq == quorum->quorum_ring.seq &&
-		quorum->ring.node == quorum->quorum_ring.node;
-}
-
-static bool is_in_ring(const struct triad_group_quorum *quorum, uint32_t node)
-{
-	for (uint32_t i = 0; i < quorum->n_nodes; i++)
-		if (quorum->nodes[i] == node)
+	for (uint32_t i = 0; i < ring->n_nodes; i++)
+		if (ring->nodes[i] == node)
 			return true;
-	return !quorum->ring.seq || !quorum->n_nodes;
+	return !ring->is_known || !ring->n_nodes;
 }
 
-struct triad_cluster_view triad_group_view(
-	const struct triad_group *group, const struct triad_group_quorum *quorum)
+struct triad_cluster_view triad_group_view(const struct triad_group *group,
+	const struct triad_group_ring *ring, uint32_t n_voters)
 {
-	struct triad_cluster_view view = {
-		.is_connected = true, .epoch = quorum->ring.seq};
+	struct triad_cluster_view view = {.is_connected = true};
 	/* Count the members without room as if they were in the ring. */
 	size_t n = group->n - known(group);
 
 	for (size_t i = 0; i < known(group); i++)
-		if (is_in_ring(quorum, group->members[i].node))
+		if (is_in_ring(ring, group->members[i].node))
 			view.members[view.n_members++] = group->members[i].id;
 	n += view.n_members;
-	view.n_votes_needed = (uint32_t)n / 2 + 1;
-	/* The quorum counts only for exactly these members: all known, all in the same
-	 * ring. */
-	view.is_quorate = n == view.n_members && quorum->is_quorate &&
-		quorum->has_majority && triad_group_is_settled(quorum);
+	if (n_voters && n > n_voters)
+		n_voters = (uint32_t)n;
+	view.n_votes_needed = triad_cluster_majority(n_voters);
+	view.is_quorate = n_voters && n == view.n_members && n >= view.n_votes_needed;
 	return view;
 }

@@ -78,28 +78,20 @@ enum triad_group_verdict triad_group_take(struct triad_group *group, uint32_t no
 
 /* --- the view ---------------------------------------------------------- */
 
+/* The nodes that reach each other. */
 struct triad_group_ring {
-	uint32_t node;
-	uint64_t seq; /* 0: not known */
-};
-
-/* What Corosync reports of its cluster, over separate connections. */
-struct triad_group_quorum {
-	struct triad_group_ring ring;        /* of the group's members */
-	struct triad_group_ring quorum_ring; /* the ring for which the quorum was
-					      * reported */
-	bool is_quorate, has_majority;
-	/* The nodes of 'ring'; n_nodes 0: unknown, or too many. */
+	bool is_known; /* false: a new ring is forming */
+	/* n_nodes 0: not known, or too many. */
 	uint32_t n_nodes, nodes[TRIAD_CLUSTER_MAX_MEMBERS];
 };
 
-/* Whether the quorum is that of the members' ring. */
-bool triad_group_is_settled(const struct triad_group_quorum *quorum);
-
 /* The view of the group, which this member is in.  Leaves out members on nodes that the
  * ring lacks: when a ring breaks while it is formed, libcpg may keep listing processes
- * of the other side until the next ring. */
-struct triad_cluster_view triad_group_view(
-	const struct triad_group *group, const struct triad_group_quorum *quorum);
+ * of the other side until the next ring.
+ *
+ * 'n_voters': how many SMs are configured to vote; 0: not known, so there is no quorum.
+ * If more members are here, the majority is one of them. */
+struct triad_cluster_view triad_group_view(const struct triad_group *group,
+	const struct triad_group_ring *ring, uint32_t n_voters);
 
 #endif

@@ -218,8 +218,7 @@ static bool has_had_time(const struct peers *peers)
 static void deliver_view(struct peers *peers)
 {
 	struct triad_cluster_view view = {.is_connected = true,
-		.n_votes_needed = (uint32_t)peers->n / 2 + 1,
-		.has_fixed_voters = true};
+		.n_votes_needed = triad_cluster_majority((uint32_t)peers->n)};
 
 	if (!is_working(peers) || !has_had_time(peers)) {
 		triad_transport_report_cut_off(&peers->base, view.n_votes_needed);

@@ -37,7 +37,7 @@ void *triad_transport_new(size_t size, const struct triad_cluster_ops *ops, uint
 	return transport;
 }
 
-/* libquorum and libcpg put a buffer of 1 MiB on the stack while they dispatch. */
+/* libcpg puts a buffer of 1 MiB on the stack while they dispatch. */
 #define STACK_SIZE (4u << 20)
 
 int triad_transport_start(
@@ -211,7 +211,6 @@ static bool is_as_reported(const struct triad_cluster_view *reported,
 	return reported->number && reported->is_connected == view->is_connected &&
 		reported->is_quorate == view->is_quorate &&
 		reported->n_votes_needed == view->n_votes_needed &&
-		reported->epoch == view->epoch &&
 		reported->n_members == view->n_members &&
 		memcmp(reported->members, view->members,
 			view->n_members * sizeof(view->members[0])) == 0;

@@ -194,6 +194,7 @@ void triad_election_view(struct triad_election *election,
 		return;
 	/* The operator's confirmation counts only for the old view. */
 	election->view = *view;
+	election->view_us = election->now_us;
 	election->is_confirmed_down = false;
 	members_keep_view(election);
 	lease_view(election);
@@ -335,7 +336,8 @@ int triad_election_blacklist(
 int triad_election_confirm(struct triad_election *election, uint64_t now_us)
 {
 	set_now(election, now_us);
-	if (!election->view.is_connected || election->view.is_quorate)
+	if (!election->view.is_connected ||
+		election->view.n_members >= election->view.n_votes_needed)
 		return EINVAL;
 	election->is_confirmed_down = true;
 	/* A missing member may hold the lease until then. */
@@ -403,20 +405,6 @@ void triad_election_facts(
 	};
 }
 
-uint64_t triad_election_sm_master(
-	const struct triad_election *election, uint64_t now_us)
-{
-	for (uint32_t i = 0; i < election->n_received; i++) {
-		const struct received *received = &election->received[i];
-
-		if ((received->message.flags & TRIAD_ELECTION_SM_IS_MASTER) &&
-			now_us < received->at_us +
-					election_us(election->conf.keepalive_ms))
-			return received->message.from;
-	}
-	return 0;
-}
-
 static void describe_self(
 	const struct triad_election *e, struct triad_election_member *member)
 {
@@ -433,13 +421,15 @@ static void describe_self(
 		.is_witness = e->conf.is_witness,
 		.is_blacklisted = triad_blacklist_has(&e->stored.blacklist, e->conf.id),
 		.is_self = true,
+		.is_sm_master = e->is_sm_master,
 	};
 }
 
 static void describe(const struct triad_election *e, const struct received *received,
-	struct triad_election_member *member)
+	uint64_t now_us, struct triad_election_member *member)
 {
 	const struct triad_election_message *m = &received->message;
+	bool is_fresh = now_us < received->at_us + election_us(e->conf.keepalive_ms);
 
 	*member = (struct triad_election_member){
 		.id = m->from,
@@ -454,6 +444,7 @@ static void describe(const struct triad_election *e, const struct received *rece
 		.is_able = m->flags & TRIAD_ELECTION_IS_ABLE,
 		.is_witness = m->flags & TRIAD_ELECTION_IS_WITNESS,
 		.is_blacklisted = triad_blacklist_has(&e->stored.blacklist, m->from),
+		.is_sm_master = is_fresh && (m->flags & TRIAD_ELECTION_SM_IS_MASTER),
 	};
 	for (uint32_t i = 0; i < e->round.n_grants; i++)
 		member->has_granted |= e->round.grants[i] == m->from;
@@ -509,6 +500,6 @@ void triad_election_status(const struct triad_election *election, uint64_t now_u
 	describe_self(e, &status->members[status->n_members++]);
 	for (uint32_t i = 0; i < e->n_received; i++)
 		if (status->n_members < TRIAD_CLUSTER_MAX_MEMBERS)
-			describe(e, &e->received[i],
+			describe(e, &e->received[i], now_us,
 				&status->members[status->n_members++]);
 }

@@ -104,7 +104,9 @@ struct triad_election_member {
 	uint64_t received_us; /* 0: not yet */
 	uint32_t lease_ms;
 	bool is_able, is_witness, is_blacklisted, is_self;
-	bool has_granted; /* our present claim */
+	bool is_sm_master; /* its SM is the fabric's master, as it said within the
+			    * keep-alive time */
+	bool has_granted;  /* our present claim */
 };
 
 struct triad_election_status {
@@ -186,11 +188,6 @@ void triad_election_store_failed(struct triad_election *election);
 
 void triad_election_status(const struct triad_election *election, uint64_t now_us,
 	struct triad_election_status *status);
-
-/* Another member that, within the keep-alive time, reported that its SM is the fabric's
- * master; 0: none. */
-uint64_t triad_election_sm_master(
-	const struct triad_election *election, uint64_t now_us);
 
 /* The facts from which triad_permission_judge() derives the permission to enforce. */
 void triad_election_facts(

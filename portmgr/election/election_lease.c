@@ -5,17 +5,14 @@
  * asked + lease.  A grant is a promise that lasts, by the voter's clock, until received
  * + lease, and received is not before asked.  Majorities intersect, so a second
  * holder's majority has a voter of the first one, whose promise must have ended.
- * Majorities of fixed voters always intersect.  Majorities of views do because only one
- * view at a time has a quorum, and a claimant in a new view first waits for the length
- * of a lease, in which all promises of earlier views end.
+ * A majority is one of the configured voters, whoever can be reached, so any two have a
+ * voter in common.  That voter also knows the highest term and generation that the
+ * first holder had, so that the second one can't do without them.
  *
  * A question is repeated with the same number, and counts from its first time, until it
  * has come back to its sender.  So an old question in the queue of a stopped cluster
  * service gives nobody a lease when the service continues. */
 #include "portmgr/election/election_parts.h"
-
-/* 2^EPOCH_SHIFT terms can begin in one ring. */
-#define EPOCH_SHIFT 16
 
 /* After this many leases, drop a claim that was not granted, for a while. */
 #define CLAIM_LEASES 3u
@@ -107,17 +104,12 @@ static bool wants_lease(struct triad_election *e)
 		(e->claim || !e->has_disk_trouble) &&
 		e->state != TRIAD_ELECTION_ELECTING && !e->conf.is_witness &&
 		may_vote(e) && e->now_us >= e->claim_again_us &&
+		(e->claim || members_are_heard(e)) &&
 		!has_promised_other(e, e->conf.id);
 }
 
 static void make_claim(struct triad_election *e)
 {
-	uint64_t first = e->view.epoch << EPOCH_SHIFT;
-
-	/* Make terms of a later ring higher than those of all earlier rings, even of
-	 * rings that this member missed. */
-	if (e->stored.term < first)
-		e->stored.term = first;
 	e->claim = ++e->stored.term;
 	e->claimed_us = e->now_us;
 	e->was_refused = false;
@@ -346,17 +338,12 @@ void lease_unstored(struct triad_election *e)
 void lease_view(struct triad_election *e)
 {
 	forget_round(e);
-	/* Members of this ring use no lower term; see MAX_TERM_JUMP. */
-	if (e->stored.term < e->view.epoch << EPOCH_SHIFT)
-		e->stored.term = e->view.epoch << EPOCH_SHIFT;
 	e->round.is_back = true; /* don't wait: messages of the old view may be lost */
 	e->status_due_us = e->now_us;
 	if (!e->is_holder) {
-		e->claim = 0; /* make a new one, with a term of this view's epoch */
+		e->claim = 0; /* make a new one, which nobody has refused */
 		e->first_claimed_us = e->now_us;
 	}
-	if (!e->is_holder && !e->view.has_fixed_voters)
-		e->not_before_us = e->now_us + lease_us(e);
 }
 
 void lease_run(struct triad_election *e)
@@ -384,10 +371,12 @@ void lease_run(struct triad_election *e)
 uint64_t lease_next_us(const struct triad_election *e)
 {
 	uint64_t next_us = e->is_holder ? e->lease_until_us : UINT64_MAX;
-	uint64_t votes_us = e->votes_from_us;
+	uint64_t votes_us = e->votes_from_us, heard_us = e->view_us + lease_us(e);
 
 	if (e->yields_until_us && e->yields_until_us < next_us)
 		next_us = e->yields_until_us;
+	if (e->now_us < heard_us && heard_us < next_us)
+		next_us = heard_us;
 	if (e->now_us < votes_us && votes_us < next_us)
 		next_us = votes_us;
 	if (e->now_us < e->promise.until_us && e->promise.until_us < next_us)

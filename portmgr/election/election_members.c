@@ -128,6 +128,20 @@ bool members_all_worse(const struct triad_election *e, uint64_t since_us)
 	return true;
 }
 
+/* Only all of them know who had the lease last, and who is best now. */
+bool members_are_heard(const struct triad_election *e)
+{
+	bool are_all = true;
+
+	for (uint32_t i = 0; i < e->view.n_members; i++) {
+		const struct received *received = members_find(e, e->view.members[i]);
+
+		are_all &= e->view.members[i] == e->conf.id ||
+			(received && received->at_us >= e->view_us);
+	}
+	return are_all || e->now_us >= e->view_us + election_us(e->conf.lease_ms);
+}
+
 /* --- candidates --- */
 
 bool members_is_able(

@@ -74,6 +74,7 @@ struct triad_election {
 
 	/* --- input --- */
 	struct triad_cluster_view view; /* number 0: none yet */
+	uint64_t view_us;               /* since when */
 	bool was_connected;             /* in any view so far */
 	uint64_t begun_us;              /* when this process began */
 	bool is_confirmed_down;         /* by the operator, for this view */
@@ -162,6 +163,8 @@ uint64_t members_better_master(const struct triad_election *e);
 /* Whether messages of all others in the view came since 'since_us', and none is
  * better. */
 bool members_all_worse(const struct triad_election *e, uint64_t since_us);
+/* Whether all members were heard in this view, or had the time of a lease to be. */
+bool members_are_heard(const struct triad_election *e);
 /* Who should be the configuration manager; 0: nobody is able. */
 uint64_t members_candidate(struct triad_election *e);
 bool members_is_able(

@@ -92,6 +92,20 @@ void triad_fabric_watch_members(struct triad_fabric_watch *watch,
 	watch->master = master;
 }
 
+void triad_fabric_watch_listed(
+	struct triad_fabric_watch *watch, uint64_t id, uint64_t now_us)
+{
+	struct triad_fabric_peer *peer = find_peer(watch, id);
+
+	/* Members come first where there is no room for all. */
+	if (!peer && id && watch->n_peers < TRIAD_FABRIC_MAX_PEERS) {
+		peer = &watch->peers[watch->n_peers++];
+		*peer = (struct triad_fabric_peer){.id = id};
+	}
+	if (peer)
+		peer->listed_us = now_us;
+}
+
 static bool is_recent(uint64_t at_us, uint64_t now_us)
 {
 	return at_us && now_us - at_us < FORGET_US;
@@ -290,6 +304,7 @@ static void note_sm_info(struct triad_fabric_peer *peer,
 	peer->refused_us = 0;
 	peer->answered_us = now_us;
 	peer->is_master = answer->state == TRIAD_SM_STATE_MASTER;
+	peer->priority = answer->priority;
 }
 
 void triad_fabric_watch_answer(struct triad_fabric_watch *watch,
@@ -383,7 +398,8 @@ static enum triad_fabric_verdict judge(
 static bool is_to_be_kept(const struct triad_fabric_peer *peer, uint64_t now_us)
 {
 	return peer->is_member || triad_fabric_verdict_is_alive(peer->verdict) ||
-		now_us < peer->received_us + KEEP_US;
+		is_recent(peer->listed_us, now_us) ||
+		(peer->received_us && now_us < peer->received_us + KEEP_US);
 }
 
 void triad_fabric_watch_run(struct triad_fabric_watch *watch, uint64_t now_us)
@@ -476,7 +492,9 @@ void triad_fabric_watch_dead(const struct triad_fabric_watch *watch, uint64_t no
 	for (uint32_t i = 0; i < watch->n_peers; i++) {
 		const struct triad_fabric_peer *peer = &watch->peers[i];
 
-		if (!peer->lid || !is_dead(peer, now_us))
+		/* An SM that never elected is not known well enough. */
+		if (!peer->lid || !triad_fabric_peer_elects(peer) ||
+			!is_dead(peer, now_us))
 			continue;
 		dead->ids[dead->n++] = peer->id;
 		if (peer->lid == watch->master_lid &&
@@ -513,6 +531,11 @@ const char *triad_fabric_verdict_text(enum triad_fabric_verdict verdict)
 	};
 
 	return texts[verdict];
+}
+
+bool triad_fabric_peer_elects(const struct triad_fabric_peer *peer)
+{
+	return peer->is_member || peer->received_us;
 }
 
 bool triad_fabric_verdict_is_alive(enum triad_fabric_verdict verdict)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Watches the SMs of the election's members over the fabric itself, from port to port.
+/* Watches other SMs over the fabric itself, from port to port: the election's members,
+ * and those that OpenSM knows besides.
  *
  * An SM that has gone silent in the election may be dead, or hung, or only cut off from
  * its host's network.  The fabric tells these apart: if only the network is cut, the SM
@@ -10,7 +11,9 @@
  * Both answers name the port, so a LID that now belongs to another port is detected.
  * The verdict on a peer follows from its answers and from the questions without a
  * timely answer.  A peer that left the election is still watched: as long as it
- * answers, or else for ten minutes.
+ * answers, or else for ten minutes.  An SM outside the election is watched while OpenSM
+ * knows it, or while it answers.  Whoever decides something about another SM uses these
+ * answers, not OpenSM's table, which a standby renews only when it polls its master.
  *
  * When: a standby asks the master every 'period_us'; all others ask and are asked once
  * a second.  When a member has just gone silent in the election, all members that are
@@ -54,12 +57,14 @@ struct triad_fabric_peer {
 	uint16_t lid; /* 0: not known */
 	uint64_t m_key;
 	bool is_member;       /* at present */
-	uint64_t received_us; /* last message in the election */
+	uint64_t received_us; /* last message in the election; 0: never */
+	uint64_t listed_us;   /* when OpenSM knew its SM last; 0: never */
 	enum triad_fabric_verdict verdict;
 	uint64_t answered_us;      /* by its SM; 0: never */
 	uint64_t refused_us;       /* by its port, which has no SM; 0: not since */
 	uint64_t port_answered_us; /* 0: never */
 	bool is_master;            /* as its last answer said */
+	uint8_t priority;          /* the same */
 	uint64_t asked_us, port_asked_us; /* last; 0: not at this LID */
 	struct triad_fabric_silence sm, port;
 	struct triad_fabric_silence lost; /* of the SM, since its last message in the
@@ -80,7 +85,7 @@ struct triad_fabric_answer {
 	uint32_t tid;
 	bool is_refused; /* the port answered with an error status: it has no SM */
 	uint64_t guid;   /* of the port; 0 when it refused */
-	uint8_t state;   /* of SMInfo */
+	uint8_t state, priority; /* of SMInfo */
 };
 
 struct triad_fabric_watch {
@@ -118,6 +123,10 @@ void triad_fabric_watch_members(struct triad_fabric_watch *watch,
  * another LID. */
 void triad_fabric_watch_address(struct triad_fabric_watch *watch, uint64_t id,
 	uint16_t lid, uint64_t m_key, uint64_t now_us);
+
+/* OpenSM knows an SM at this port. */
+void triad_fabric_watch_listed(
+	struct triad_fabric_watch *watch, uint64_t id, uint64_t now_us);
 
 /* Sets the LID of the SM that our own port names; 0: it names none.  'm_key' is used
  * for the port there if that port is unknown. */
@@ -157,6 +166,8 @@ void triad_fabric_watch_dead(const struct triad_fabric_watch *watch, uint64_t no
  * people. */
 const char *triad_fabric_verdict_word(enum triad_fabric_verdict verdict);
 const char *triad_fabric_verdict_text(enum triad_fabric_verdict verdict);
+/* Whether it elects, or did. */
+bool triad_fabric_peer_elects(const struct triad_fabric_peer *peer);
 /* Whether its SM answers over the fabric. */
 bool triad_fabric_verdict_is_alive(enum triad_fabric_verdict verdict);
 

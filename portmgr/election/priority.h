@@ -59,6 +59,9 @@ struct triad_priority_sm {
 	bool is_conf_manager, is_master, is_quorate, ports_ok;
 	bool is_connected; /* to the other members; false: cut off, or no cluster */
 };
+/* Of one that leads its part of a divided fabric: below a master's with a majority, so
+ * that that one gets mastership when the parts are joined. */
+#define TRIAD_PRIORITY_SM_OF_PART 13u
 uint8_t triad_priority_of_sm(const struct triad_priority_sm *sm);
 
 /* Writes "IS_CONF_MANAGER PORTS_OK IS_MASTER WAS_HOLDER_LAST preference 8, 2 good

@@ -88,8 +88,7 @@ static struct triad_election *make_election(void)
 		.is_quorate = true,
 		.n_members = 3,
 		.members = {3, HERE, 9},
-		.n_votes_needed = 2,
-		.has_fixed_voters = true};
+		.n_votes_needed = 2};
 	struct triad_election *election = triad_election_new(&conf, &stored, 1000000);
 
 	if (!election)

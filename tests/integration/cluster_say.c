@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A member of a Corosync group:
  *
- *     cluster_say GROUP ID
+ *     cluster_say GROUP ID [VOTERS]
  *
  * Prints each event as a line of JSON: {"view": ...}, {"sender": ..., "text": ...}.
  * Sends each line of input and prints {"said": "TEXT", "error": 0}; for "?" it prints
@@ -66,12 +66,12 @@ int main(int argc, char **argv)
 	char line[256];
 	bool ended;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: cluster_say GROUP ID\n");
+	if (argc != 3 && argc != 4) {
+		fprintf(stderr, "usage: cluster_say GROUP ID [VOTERS]\n");
 		return 2;
 	}
-	cluster = triad_cluster_corosync_new(
-		strtoull(argv[2], NULL, 0), argv[1], &sink, NULL);
+	cluster = triad_cluster_corosync_new(strtoull(argv[2], NULL, 0), argv[1],
+		argc == 4 ? (uint32_t)strtoul(argv[3], NULL, 0) : 0, &sink, NULL);
 	if (!cluster)
 		return 1;
 	while (fgets(line, sizeof(line), stdin)) {

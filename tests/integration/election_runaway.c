@@ -71,7 +71,7 @@ static struct triad_cluster *join(int argc, char **argv, struct triad_log *log)
 
 	if (argc == 4 && !strcmp(argv[1], "corosync")) {
 		own_id = strtoull(argv[3], NULL, 0);
-		return triad_cluster_corosync_new(own_id, argv[2], &sink, log);
+		return triad_cluster_corosync_new(own_id, argv[2], 0, &sink, log);
 	}
 	if (argc != 6 || strcmp(argv[1], "peers"))
 		return NULL;

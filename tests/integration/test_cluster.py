@@ -4,6 +4,7 @@ stopped and started again.  It lives in namespaces of its own, on one node."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -50,13 +51,13 @@ system {{
 SPACE = ("set -e; for d in /run /dev/shm /var/lib/corosync; do mkdir -p $d; "
          "mount -t tmpfs triad-test $d; done; ip link set lo up; echo ready; "
          "exec sleep infinity")
-A, B = 0x0002c90300000001, 0x0002c90300000002
+A, B, C = 0x0002c90300000001, 0x0002c90300000002, 0x0002c90300000003
 
 
 class Cluster:
     """Namespaces, and Corosync in them when it is started."""
 
-    def __init__(self, scratch, votes=1):
+    def __init__(self, scratch, votes=2):
         need(COROSYNC)
         if not shutil.which("corosync"):
             pytest.skip("there is no corosync here")
@@ -85,17 +86,17 @@ class Cluster:
     def kill(self):
         end(self.corosync)
 
-    def member(self, ident, group="triad"):
-        return Member(self, ident, group)
+    def member(self, ident, group="triad", voters=0):
+        return Member(self, ident, group, voters)
 
 
 class Member:
     """A driver, and all it has said."""
 
-    def __init__(self, cluster, ident, group):
+    def __init__(self, cluster, ident, group, voters):
         self.lines = []
         self.process = subprocess.Popen(
-            cluster.inside(str(SAY), group, str(ident)), stdin=subprocess.PIPE,
+            cluster.inside(str(SAY), group, str(ident), str(voters)), stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True)
         cluster.scratch.callback(end, self.process)
         self.reader = threading.Thread(target=self._read, daemon=True)
@@ -187,8 +188,8 @@ def test_members_see_each_other_and_one_order(scratch):
 def test_member_killed_leaves_the_view_and_another_comes(scratch):
     cluster, first, second = two(scratch)
     second.process.kill()
-    view = first.wait_for_view([A])
-    assert view["needed"] == 1, "votes"
+    view = first.wait_for_view([A], quorate=False)
+    assert view["needed"] == 2, "votes"
     third = cluster.member(B)
     for member in first, third:
         member.wait_for_view([A, B])
@@ -251,8 +252,43 @@ def test_corosync_stopped_lets_members_send_until_full_and_end(scratch):
     said = [line["said"] for line in first.of("said") if not line["error"]]
     wait_until(lambda: len(first.texts()) == len(said), 30, "payloads")
     assert [text for _, text in first.texts()] == said, "their order"
-    first.wait_for_view([A])
+    first.wait_for_view([A], quorate=False)
     assert first.end() is True, "the end of a thread"
+
+
+def test_majority_is_one_of_the_votes_that_corosync_expects(scratch):
+    """Whoever is here: what one majority did, the next one must know."""
+    cluster = Cluster(scratch, votes=3)
+    cluster.start()
+    first = cluster.member(A)
+    wait_until(lambda: first.view().get("connected"), 30, "the connection")
+    assert first.wait_for_view([A], quorate=False)["needed"] == 2, "votes"
+    second = cluster.member(B)
+    for member in first, second:
+        assert member.wait_for_view([A, B])["needed"] == 2, "votes"
+    # It may expect fewer later: those who knew of more are not forgotten.
+    subprocess.run(cluster.inside("corosync-quorumtool", "-e", "1"), check=True,
+                   stdout=subprocess.DEVNULL)
+    wait_until(lambda: re.search(r"Expected votes: +1\b", subprocess.run(
+        cluster.inside("corosync-quorumtool", "-s"), capture_output=True, text=True,
+        check=False).stdout), 10, "fewer votes")
+    second.process.kill()
+    assert first.wait_for_view([A], quorate=False)["needed"] == 2, "votes"
+
+
+def test_number_of_voters_is_set_and_more_than_that_are_reported(scratch):
+    cluster = Cluster(scratch, votes=5)
+    cluster.start()
+    first, second = (cluster.member(ident, voters=2) for ident in (A, B))
+    for member in first, second:
+        assert member.wait_for_view([A, B])["needed"] == 2, "votes"
+    assert first.status()["trouble"] == "", "trouble"
+    third = cluster.member(C, voters=2)
+    assert first.wait_for_view([A, B, C])["needed"] == 2, "votes"
+    wait_until(lambda: "election.voters" in first.status()["trouble"], 10, "trouble")
+    third.process.kill()
+    first.wait_for_view([A, B])
+    wait_until(lambda: first.status()["trouble"] == "", 10, "trouble")
 
 
 def test_half_of_the_votes_is_no_majority(scratch):
@@ -262,15 +298,15 @@ def test_half_of_the_votes_is_no_majority(scratch):
         "    wait_for_all: 0"))
     cluster.start()
     first = cluster.member(A)
+    wait_until(lambda: first.view().get("connected"), 30, "the connection")
     view = first.wait_for_view([A], quorate=False)
-    wait_until(lambda: first.view()["connected"], 30, "the connection")
     first.say("x")
     wait_until(lambda: first.texts() == [(A, "x")], 10, "a payload")
     quorum = subprocess.run(cluster.inside("corosync-quorumtool", "-s"),
                             capture_output=True, text=True, check=False).stdout
     assert "Quorate:          Yes" in quorum, "what Corosync says"
     assert first.view()["quorate"] is False, "quorum"
-    assert view["needed"] == 1, "votes"
+    assert view["needed"] == 2, "votes"
 
 
 def test_two_of_one_id_are_reported(scratch):
@@ -294,7 +330,7 @@ def test_group_name_too_long_is_reported(scratch):
 def test_corosync_refuses_a_user_is_reported(scratch):
     cluster = Cluster(scratch)
     cluster.start()
-    cluster.member(A).wait_for_view([A])
+    cluster.member(A).wait_for_view([A], quorate=False)
     other = subprocess.Popen(
         cluster.inside("setpriv", "--reuid", "65534", "--regid", "65534",
                        "--clear-groups", str(SAY), "triad", str(B)),

@@ -7,10 +7,13 @@ import json
 import pytest
 
 from checks import mentions, wait_until
-from electionlib import cluster, others, report
+from electionlib import PATIENT, cluster, now_s, others, report
 from triadlib import ask, log_has
 
 KINDS = ["corosync", "peers"]
+
+# How long a part of the fabric may be without a master.  OpenSM alone needs 54 s.
+MASTER_S = 10
 
 
 def guid(running, sm):
@@ -175,6 +178,71 @@ def test_master_without_election_is_not_pushed_aside():
         assert n_unasked(running, second) == 0, "take-overs"
         assert running.masters() == [0], "the fabric's masters"
         running.lab.host("resume", first, "opensm")
+
+
+def test_master_without_election_that_comes_back_with_one_is_replaced_at_once():
+    """OpenSM's table has it as a master of the highest priority for a long time yet."""
+    sms = ("Hca1", "Hca2", "Hca3", "Hca4")
+    with cluster("corosync", sms=sms, opensm_conf="sm_priority 15\n") as running:
+        running.wait_for_holder()
+        ask(running.lab, "set", "election.enabled", "false", sm=0)
+        wait_until(lambda: running.masters() == [0], 60, "the one that does not elect")
+        elected = wait_until(lambda: [sm for sm in (1, 2, 3) if
+                                      report(running, sm)["state"] == "MASTER"], 30,
+                             "an elected one")[0]
+        # It has tried, and found the master.
+        wait_until(lambda: report(running, elected)["counters"]["take_overs"] > 0 and
+                   running.lab.status()["sms"][elected]["state"] == "standby", 30,
+                   "its attempt to take over")
+        begun = now_s()
+        running.lab.host("kill", 0, "opensm")
+        running.lab.host("start", 0, "opensm")
+        wait_until(running.masters, 30, "a master")
+        took = now_s() - begun
+        print(f"a master {took:.1f} s after the old one was restarted")
+        assert took < MASTER_S
+        running.wait_for_holder()
+        wait_until(lambda: len(running.masters()) == 1, 30, "one master in the end")
+        running.check()
+
+
+BETWEEN_SWITCHES = ('"Switch1"[3]', '"Switch1"[5]')
+
+
+@pytest.mark.plain
+@pytest.mark.row("N12")
+@pytest.mark.parametrize("elected", [0, 1], ids=["of two", "of one"])
+def test_divided_fabric_has_a_master_in_each_part(elected):
+    """The network of the SMs stays whole, so the election has one master for both; it
+    is in the part of two SMs, or alone in its part."""
+    near, far = ((0, 2), (1,)) if elected == 0 else ((1,), (0, 2))
+    with cluster("peers", election=PATIENT) as running:
+        if at_rest(running) != elected:
+            ask(running.lab, "port", "priority", "12", sm=elected)
+        running.wait_for_holder(among=[elected])
+        running.wait_for_master(elected)
+        at_rest(running)
+        begun = now_s()
+        running.lab.sim(*(f"Unlink {port}" for port in BETWEEN_SWITCHES))
+        wait_until(lambda: set(running.masters()) & set(far), 30, "one in the other part")
+        took = now_s() - begun
+        print(f"the other part has a master after {took:.1f} s")
+        assert took < MASTER_S
+        leader = (set(running.masters()) & set(far)).pop()
+        wait_until(lambda: any(mentions(it, "fabric divided own part")
+                               for it in findings(running, leader)), 30, "health")
+        sweeps = [report(running, sm)["counters"]["sweeps"] for sm in range(3)]
+        # What would sweep again and again does so now.
+        until = now_s() + 5
+        wait_until(lambda: now_s() > until, 10, "time for sweeps")
+        assert len(running.masters()) == 2, "one master in each part"
+        assert [report(running, sm)["counters"]["sweeps"] for sm in range(3)] == sweeps, \
+            "sweeps of a fabric at rest"
+        assert running.holder() == elected and elected in near, "who may enforce"
+        running.lab.sim(*(f"ReLink {port}" for port in BETWEEN_SWITCHES))
+        wait_until(lambda: running.masters() == [elected], 30, "one master")
+        assert running.holder() == elected, "who may enforce in the end"
+        running.check()
 
 
 def test_heartbeat_off_asks_nobody():

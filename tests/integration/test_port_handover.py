@@ -170,8 +170,10 @@ def test_master_killed_in_mid_test_port_stays_held_and_is_tested_by_the_next():
 
 
 @pytest.mark.row("E12")
-def test_last_one_acts_by_hand_until_another_comes_back():
-    with managed("peers") as ports:
+@pytest.mark.parametrize("kind", ["corosync", "peers"])
+def test_last_one_acts_by_hand_until_another_comes_back(kind):
+    """Corosync goes on where an opensm ends: a quorum of hosts knows nothing of ports."""
+    with managed(kind) as ports:
         last = others(ports.master)[0]
         gone = others(last)
         for sm in gone:

@@ -7,13 +7,15 @@
  * taken from a heap, and the same seed gives the same run.  Two transports:
  *
  *     peers  each message takes its own time to each receiver, or is lost; who has been
- *            cut off for a while leaves the view; the majority is one of all nodes
+ *            cut off for a while leaves the view
  *     ring   as Corosync: everybody in a ring gets messages in one order; when somebody
  *            comes or goes a new ring forms after a while, not at the same moment for
- *            everybody; 'bare' nodes have a cluster service and no election, but count
- *            for its quorum.  A cluster service that is stopped keeps what it was
+ *            everybody; 'bare' nodes have a cluster service and no election.
+ *            A cluster service that is stopped keeps what it was
  *            given; when it goes on, it may first hand that back to its sender as if
  *            nothing had happened.
+ *
+ * The majority is one of all nodes with an election, in both.
  *
  * A node's SM becomes master a moment after its election requests it.
  *

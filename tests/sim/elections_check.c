@@ -15,13 +15,8 @@ static void note_violation(
 			'A' + (int)b, (double)s->now_us / 1e6);
 }
 
-/* Members of a ring know the terms of all that are alive, but not the term of a member
- * that died alone. */
 static bool is_older(const struct elections *s, unsigned node, uint64_t term)
 {
-	if (s->kind == ELECTIONS_RING &&
-		s->nodes[s->highest_term_node].life != s->highest_term_life)
-		return false;
 	return term < s->highest_term ||
 		(term == s->highest_term && node != s->highest_term_node);
 }
@@ -65,7 +60,6 @@ void elections_watch(struct elections *s, unsigned node)
 			s, "an old term has permission", node, s->highest_term_node);
 	s->highest_term = permission.term;
 	s->highest_term_node = node;
-	s->highest_term_life = s->nodes[node].life;
 }
 
 /* --- what must hold after a time without faults --- */
@@ -81,11 +75,9 @@ static struct side look_at_side(struct elections *s, unsigned first)
 	struct side side = {.mask = elections_component(s, first)};
 	unsigned n_here = 0;
 
-	for (unsigned i = 0; i < elections_n_all(s); i++)
-		n_here += (side.mask >> i & 1) &&
-			(i >= s->n_nodes || s->kind == ELECTIONS_RING ||
-				elections_is_running(s, i));
-	side.is_quorate = n_here * 2 > elections_n_all(s);
+	for (unsigned i = 0; i < s->n_nodes; i++)
+		n_here += (side.mask >> i & 1) && elections_is_running(s, i);
+	side.is_quorate = n_here >= triad_cluster_majority(s->n_nodes);
 	for (unsigned i = 0; i < s->n_nodes; i++) {
 		struct triad_election_status status;
 		struct triad_permission_facts facts;

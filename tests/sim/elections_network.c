@@ -64,29 +64,21 @@ static uint32_t alive_mask(const struct elections *s)
 
 /* --- views --- */
 
-static void deliver_view(
-	struct elections *s, unsigned node, uint32_t mask, bool has_settled)
+static void deliver_view(struct elections *s, unsigned node, uint32_t mask)
 {
 	struct node *n = &s->nodes[node];
-	unsigned n_here = (unsigned)__builtin_popcount(mask);
 	/* Peers notice a dead peer only after its silence. */
 	uint32_t elects = s->kind == ELECTIONS_PEERS ? mask : mask & alive_mask(s);
 	struct triad_cluster_view view = {
 		.number = ++n->view_number,
 		.is_connected = true,
-		.is_quorate = has_settled && n_here * 2 > elections_n_all(s),
-		.has_fixed_voters = s->kind == ELECTIONS_PEERS,
-		.epoch = s->kind == ELECTIONS_RING ? n->ring : 0,
+		.n_votes_needed = triad_cluster_majority(s->n_nodes),
 	};
 
 	for (unsigned i = 0; i < s->n_nodes; i++)
 		if (elects >> i & 1)
 			view.members[view.n_members++] = elections_id(i);
-	view.n_votes_needed = view.n_members / 2 + 1;
-	if (s->kind == ELECTIONS_PEERS)
-		view.n_votes_needed = s->n_nodes / 2 + 1;
-	if (s->kind == ELECTIONS_PEERS)
-		view.is_quorate = view.n_members >= view.n_votes_needed;
+	view.is_quorate = view.n_members >= view.n_votes_needed;
 	triad_election_view(n->election, &view, elections_clock(s, node));
 	elections_poke(s, node);
 }
@@ -106,7 +98,6 @@ static uint64_t ring_of(struct elections *s, uint32_t mask)
 }
 
 static void send_in_ring(struct elections *s, unsigned from, struct payload *payload);
-static void review_at(struct elections *s, unsigned node, uint64_t at_us);
 
 static void review_ring(struct elections *s, unsigned node)
 {
@@ -119,21 +110,13 @@ static void review_ring(struct elections *s, unsigned node)
 
 	if (n->is_stopped)
 		return;
-	if (n->ring == ring && n->view_mask == view && n->view_number) {
-		if (n->is_unsettled)
-			deliver_view(s, node, mask, true);
-		n->is_unsettled = false;
+	if (n->ring == ring && n->view_mask == view && n->view_number)
 		return;
-	}
 	n->ring = ring;
 	n->view_mask = view;
 	memcpy(queue, n->queue, sizeof(queue));
 	n->n_queue = 0;
-	/* The quorum may be reported a moment later. */
-	n->is_unsettled = elections_random(s, 2);
-	deliver_view(s, node, mask, !n->is_unsettled);
-	if (n->is_unsettled)
-		review_at(s, node, s->now_us + elections_random(s, 50 * MS));
+	deliver_view(s, node, mask);
 	for (unsigned i = 0; i < n_queue; i++)
 		send_in_ring(s, node, queue[i]);
 }
@@ -159,7 +142,7 @@ static void review_peers(struct elections *s, unsigned node)
 	if (n->view_number && mask == n->view_mask)
 		return;
 	n->view_mask = mask;
-	deliver_view(s, node, mask, true);
+	deliver_view(s, node, mask);
 }
 
 void elections_review(struct elections *s, unsigned node)

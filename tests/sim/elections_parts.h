@@ -37,7 +37,6 @@ struct node {
 	uint64_t life;
 	struct triad_election_stored stored;
 	bool is_paused, is_stopped, is_runaway, is_disk_full;
-	bool is_unsettled; /* its view's quorum is not reported yet */
 	unsigned group;
 	int drift_ppm;
 	uint64_t offset_us;
@@ -66,7 +65,6 @@ struct elections {
 	struct event_heap heap;
 	uint64_t highest_term;
 	unsigned highest_term_node;
-	uint64_t highest_term_life;
 	uint64_t ring_of_mask[64], mask_of_ring[64]; /* recent rings */
 	unsigned n_rings;
 	char violation[256], wrong[256];

@@ -118,6 +118,7 @@ unit_tests = \
 	tests/unit/portmgr/test_expected \
 	tests/unit/portmgr/test_expected_placed \
 	tests/unit/portmgr/test_expected_remote \
+	tests/unit/portmgr/test_divided \
 	tests/unit/portmgr/test_fabric_watch \
 	tests/unit/portmgr/test_group \
 	tests/unit/portmgr/test_guard \

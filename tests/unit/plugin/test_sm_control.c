@@ -29,6 +29,7 @@ static atomic_uint n_sweeps, n_discoveries;
 static atomic_bool is_other_ignored; /* ignore_other_sm in the last discovery */
 static struct triad_fabric_dead dead;
 static uint64_t master_over_fabric;
+static atomic_uint verdict; /* on the other SM, as its port answers */
 static atomic_uint n_traps;
 static struct osm_subn_opt file_opts;
 
@@ -79,9 +80,13 @@ void triad_fabric_ask_dead(
 	*found = dead;
 }
 
-uint16_t triad_fabric_ask_lid(struct triad_fabric_ask *ask, uint64_t id)
+bool triad_fabric_ask_peer(
+	struct triad_fabric_ask *ask, uint64_t id, struct triad_fabric_peer *peer)
 {
-	return 0;
+	*peer = (struct triad_fabric_peer){.id = id,
+		.priority = 15,
+		.verdict = (enum triad_fabric_verdict)atomic_load(&verdict)};
+	return peer->verdict != TRIAD_FABRIC_UNKNOWN;
 }
 
 uint64_t triad_fabric_ask_master(struct triad_fabric_ask *ask)
@@ -136,6 +141,7 @@ static void set_up(void)
 	atomic_store(&n_discoveries, 0);
 	atomic_store(&n_traps, 0);
 	master_over_fabric = 0;
+	atomic_store(&verdict, TRIAD_FABRIC_UNKNOWN);
 	know_remote();
 	cl_plock_init(&osm.lock);
 	osm.sm.p_subn = &osm.subn;
@@ -233,6 +239,38 @@ START_TEST(test_other_one_raised_waits_no_more)
 }
 END_TEST
 
+/* How often the SM sweeps while its vain wait comes back each time. */
+static unsigned sweeps_of_waits_that_come_back(void)
+{
+	uint64_t end_us = triad_clock_now_us() + 3 * TRIAD_US_PER_S;
+
+	for (; triad_clock_now_us() < end_us; usleep(10000))
+		begin_to_wait();
+	return atomic_load(&n_sweeps);
+}
+
+/* Now, after one second, after two more: nothing sends or sweeps on each tick. */
+START_TEST(test_vain_wait_that_comes_back_sweeps_less_and_less_often)
+{
+	set_target(6, true);
+	ck_assert_uint_le(sweeps_of_waits_that_come_back(), 3);
+	ck_assert_uint_ge(atomic_load(&n_sweeps), 2);
+}
+END_TEST
+
+/* It was a standby of the election from the start, and OpenSM made it master. */
+START_TEST(test_master_that_is_to_yield_sweeps_less_and_less_often)
+{
+	struct triad_sm_target target = {
+		.is_set = true, .priority = 6, .n_members = 1, .members = {OTHER}};
+
+	triad_sm_control_set(control, &target);
+	usleep(3500000);
+	ck_assert_uint_ge(atomic_load(&n_sweeps), 1);
+	ck_assert_uint_le(atomic_load(&n_sweeps), 3);
+}
+END_TEST
+
 START_TEST(test_no_elections_opensm_left_alone)
 {
 	osm.subn.opt.sm_priority = 6;
@@ -243,13 +281,18 @@ END_TEST
 
 /* --- taking over from a dead master --- */
 
-static bool wait_for(const atomic_uint *n)
+static bool wait_for_within(const atomic_uint *n, uint64_t us)
 {
-	uint64_t end_us = triad_clock_now_us() + MUST_US;
+	uint64_t end_us = triad_clock_now_us() + us;
 
 	while (!atomic_load(n) && triad_clock_now_us() < end_us)
 		usleep(1000);
 	return atomic_load(n);
+}
+
+static bool wait_for(const atomic_uint *n)
+{
+	return wait_for_within(n, MUST_US);
 }
 
 static bool is_ignoring(void)
@@ -293,6 +336,43 @@ static bool take_over(bool is_quorate, uint64_t standby)
 {
 	return take_over_beside(is_quorate, standby, standby != 0);
 }
+
+/* A standby's discovery found a higher master that does not elect, as OpenSM's table
+ * has it from then on. */
+static void find_higher_master(enum triad_fabric_verdict is)
+{
+	const struct triad_sm_target target = {
+		.is_set = true, .priority = 14, .is_master = true};
+
+	osm.sm.master_sm_guid = cl_hton64(OTHER);
+	atomic_store(&verdict, is);
+	set_sm_state(IB_SMINFO_STATE_STANDBY);
+	triad_sm_control_set(control, &target);
+	ck_assert(wait_for(&n_discoveries));
+	set_sm_state(IB_SMINFO_STATE_STANDBY);
+}
+
+START_TEST(test_higher_master_outside_the_election_is_left_alone_while_it_is_one)
+{
+	find_higher_master(TRIAD_FABRIC_MASTER);
+	usleep(MUST_NOT_US);
+	ck_assert_uint_eq(atomic_load(&n_discoveries), 1);
+	ck_assert_uint_eq(atomic_load(&n_traps), 0);
+	/* It answers otherwise long before OpenSM's table is renewed. */
+	atomic_store(&n_discoveries, 0);
+	atomic_store(&verdict, TRIAD_FABRIC_STANDBY);
+	ck_assert(wait_for_within(&n_discoveries, 2 * TRIAD_US_PER_S));
+}
+END_TEST
+
+START_TEST(test_higher_master_that_does_not_answer_is_left_to_opensm)
+{
+	find_higher_master(TRIAD_FABRIC_UNKNOWN);
+	usleep(MUST_NOT_US);
+	ck_assert_uint_eq(atomic_load(&n_discoveries), 1);
+	ck_assert_uint_eq(atomic_load(&n_traps), 0);
+}
+END_TEST
 
 /* Row: N12 */
 START_TEST(test_dead_master_is_not_asked_until_this_one_is_master)
@@ -460,6 +540,10 @@ END_TEST
 
 static void add_dead_masters(TCase *cases)
 {
+	tcase_add_test(cases,
+		test_higher_master_outside_the_election_is_left_alone_while_it_is_one);
+	tcase_add_test(
+		cases, test_higher_master_that_does_not_answer_is_left_to_opensm);
 	tcase_add_test(cases, test_dead_master_is_not_asked_until_this_one_is_master);
 	tcase_add_test(cases, test_discovery_that_takes_long_asks_again);
 	tcase_add_test(cases, test_elections_off_in_discovery_asks_again);
@@ -488,6 +572,9 @@ int main(void)
 	tcase_add_test(cases, test_begins_to_wait_when_lowered_waits_no_more);
 	tcase_add_test(cases, test_higher_one_waits_on);
 	tcase_add_test(cases, test_other_one_raised_waits_no_more);
+	tcase_add_test(
+		cases, test_vain_wait_that_comes_back_sweeps_less_and_less_often);
+	tcase_add_test(cases, test_master_that_is_to_yield_sweeps_less_and_less_often);
 	tcase_add_test(cases, test_no_elections_opensm_left_alone);
 	add_dead_masters(cases);
 	return run_cases(cases);

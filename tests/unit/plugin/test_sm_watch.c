@@ -133,6 +133,29 @@ START_TEST(test_help_is_due_when_trouble_begins_and_each_minute)
 }
 END_TEST
 
+START_TEST(test_heavy_sweeps_twice_a_second_for_half_a_minute_reported)
+{
+	struct triad_sm_sight seen = master;
+	uint32_t changed = 0;
+	char text[400];
+
+	/* Each second, which a link that flaps may cause. */
+	for (unsigned i = 0; i < 100; i++, seen.n_sweeps++)
+		ck_assert_uint_eq(see(seen, 1), 0);
+	/* A burst. */
+	seen.n_sweeps += 30;
+	ck_assert_uint_eq(see(seen, 60), 0);
+	for (unsigned i = 0; i < 45; i++, seen.n_sweeps += 5)
+		changed |= see(seen, 1);
+	ck_assert_uint_eq(changed, 1u << TRIAD_SM_SWEEPS_OFTEN);
+	triad_sm_watch_text(&watch, TRIAD_SM_SWEEPS_OFTEN, text, sizeof(text));
+	assert_line_with(text, "5.0 a second");
+	check_summary("heavy sweeps");
+	ck_assert_uint_eq(see(seen, 25), 1u << TRIAD_SM_SWEEPS_OFTEN);
+	check_summary("");
+}
+END_TEST
+
 START_TEST(test_sweep_unended_after_a_minute)
 {
 	ck_assert_uint_eq(see(sweeping, 60), 0);
@@ -190,6 +213,8 @@ int main(void)
 	tcase_add_test(cases, test_two_masters_twice_for_a_moment_no_trouble);
 	tcase_add_test(cases, test_no_answers_reported_when_no_smp_moves);
 	tcase_add_test(cases, test_help_is_due_when_trouble_begins_and_each_minute);
+	tcase_add_test(
+		cases, test_heavy_sweeps_twice_a_second_for_half_a_minute_reported);
 	tcase_add_test(cases, test_sweep_unended_after_a_minute);
 	tcase_add_test(cases, test_sweep_unended_later_where_sweeps_are_long);
 	tcase_add_test(cases, test_sweep_that_broke_off_is_no_measure);

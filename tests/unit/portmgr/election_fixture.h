@@ -56,8 +56,7 @@ static inline void see(unsigned n_members)
 		.is_quorate = true,
 		.n_members = n_members,
 		.members = {HERE, BETTER, WORSE},
-		.n_votes_needed = 2,
-		.has_fixed_voters = true};
+		.n_votes_needed = 2};
 
 	triad_election_view(election, &view, now_us);
 	collect();

@@ -263,8 +263,7 @@ static void see_alone(void)
 		.is_connected = true,
 		.n_members = 1,
 		.members = {HERE},
-		.n_votes_needed = 2,
-		.has_fixed_voters = true};
+		.n_votes_needed = 2};
 
 	triad_election_view(election, &view, now_us);
 	collect();

@@ -399,6 +399,64 @@ START_TEST(test_answer_to_nothing_changes_nothing)
 }
 END_TEST
 
+/* --- SMs that do not elect --- */
+
+/* Only OpenSM knows the second SM. */
+static void run_with_stranger(uint64_t us)
+{
+	const struct triad_fabric_member master = {.id = MASTER, .received_us = now_us};
+	struct triad_fabric_question question;
+
+	for (uint64_t end_us = now_us + us; now_us < end_us; now_us += STEP_US) {
+		triad_fabric_watch_members(&watch, &master, 1, MASTER);
+		triad_fabric_watch_listed(&watch, OTHER, now_us);
+		look();
+		triad_fabric_watch_run(&watch, now_us);
+		while (triad_fabric_watch_next(&watch, now_us, &question))
+			deliver(&question);
+	}
+}
+
+START_TEST(test_sm_that_only_opensm_knows_is_watched_too)
+{
+	run_with_stranger(2 * S);
+	ck_assert_int_eq(verdict_of(OTHER), TRIAD_FABRIC_STANDBY);
+	ports[1].state = TRIAD_SM_STATE_MASTER;
+	run_with_stranger(2 * S);
+	ck_assert_int_eq(verdict_of(OTHER), TRIAD_FABRIC_MASTER);
+	ck_assert(!triad_fabric_peer_elects(&watch.peers[1]));
+	ck_assert(triad_fabric_peer_elects(&watch.peers[0]));
+}
+END_TEST
+
+/* Too little is known of it to take over without asking it. */
+START_TEST(test_sm_that_only_opensm_knows_is_never_dead)
+{
+	run_with_stranger(2 * S);
+	ports[1].sm_answers = false;
+	run_with_stranger(5 * S);
+	ck_assert_int_eq(verdict_of(OTHER), TRIAD_FABRIC_SM_SILENT);
+	ck_assert_uint_eq(dead().n, 0);
+}
+END_TEST
+
+START_TEST(test_sm_that_opensm_forgot_is_watched_while_it_answers)
+{
+	struct triad_fabric_question question;
+
+	run_with_stranger(2 * S);
+	for (unsigned i = 0; i < 20; i++, now_us += S) {
+		ports[1].answers = i < 10;
+		triad_fabric_watch_run(&watch, now_us);
+		while (triad_fabric_watch_next(&watch, now_us, &question))
+			deliver(&question);
+		if (i == 9)
+			ck_assert_int_eq(verdict_of(OTHER), TRIAD_FABRIC_STANDBY);
+	}
+	ck_assert_int_eq(verdict_of(OTHER), TRIAD_FABRIC_N_VERDICTS);
+}
+END_TEST
+
 /* --- members that come and go --- */
 
 START_TEST(test_lost_member_is_kept_while_it_answers)
@@ -510,6 +568,9 @@ int main(void)
 	tcase_add_test(cases, test_silence_at_an_old_lid_is_forgotten);
 	tcase_add_test(cases, test_unknown_lid_is_not_asked);
 	tcase_add_test(cases, test_answer_to_nothing_changes_nothing);
+	tcase_add_test(cases, test_sm_that_only_opensm_knows_is_watched_too);
+	tcase_add_test(cases, test_sm_that_only_opensm_knows_is_never_dead);
+	tcase_add_test(cases, test_sm_that_opensm_forgot_is_watched_while_it_answers);
 	tcase_add_test(cases, test_lost_member_is_kept_while_it_answers);
 	tcase_add_test(cases, test_more_members_than_there_is_room_for);
 	tcase_add_test(cases, test_smps_by_lid_are_as_the_specification_has_them);

@@ -36,10 +36,7 @@ END_TEST
 
 START_TEST(test_members_beyond_the_room_are_counted_and_not_kept)
 {
-	const struct triad_group_quorum quorum = {.ring = {1, 7},
-		.quorum_ring = {1, 7},
-		.is_quorate = true,
-		.has_majority = true};
+	const struct triad_group_ring ring = {.is_known = true};
 	struct triad_cluster_view view;
 
 	for (unsigned i = 0; i < MOST + 2; i++)
@@ -50,7 +47,7 @@ START_TEST(test_members_beyond_the_room_are_counted_and_not_kept)
 		ck_assert(triad_group_name(group, i, 1, i + 1));
 	for (unsigned i = MOST; i < MOST + 2; i++)
 		ck_assert_ptr_null(triad_group_find(group, i, 1));
-	view = triad_group_view(group, &quorum);
+	view = triad_group_view(group, &ring, MOST);
 	ck_assert_uint_eq(view.n_members, MOST);
 	ck_assert(!view.is_quorate);
 	for (unsigned i = 0; i < MOST; i++)
@@ -80,12 +77,8 @@ END_TEST
 
 START_TEST(test_member_on_a_node_that_the_ring_lacks_is_left_out)
 {
-	struct triad_group_quorum quorum = {.ring = {1, 7},
-		.quorum_ring = {1, 7},
-		.is_quorate = true,
-		.has_majority = true,
-		.n_nodes = 2,
-		.nodes = {1, 3}};
+	struct triad_group_ring ring = {
+		.is_known = true, .n_nodes = 2, .nodes = {1, 3}};
 	struct triad_cluster_view view;
 
 	triad_group_add(group, &before, 1, 10);
@@ -93,17 +86,48 @@ START_TEST(test_member_on_a_node_that_the_ring_lacks_is_left_out)
 	triad_group_add(group, &before, 3, 30);
 	ck_assert(triad_group_name(group, 1, 10, 0x11));
 	ck_assert(triad_group_name(group, 3, 30, 0x33));
-	view = triad_group_view(group, &quorum);
+	view = triad_group_view(group, &ring, 3);
 	ck_assert_uint_eq(view.n_members, 2);
 	ck_assert_uint_eq(view.members[0], 0x11);
 	ck_assert_uint_eq(view.members[1], 0x33);
 	ck_assert_uint_eq(view.n_votes_needed, 2);
 	ck_assert(view.is_quorate);
-	/* Between two rings the group doesn't know its ring, so it has no quorum. */
-	quorum.ring = (struct triad_group_ring){0};
-	view = triad_group_view(group, &quorum);
+	/* Between two rings nobody knows who is left out. */
+	ring.is_known = false;
+	view = triad_group_view(group, &ring, 3);
 	ck_assert_uint_eq(view.n_members, 3);
-	ck_assert(!view.is_quorate);
+}
+END_TEST
+
+START_TEST(test_majority_is_one_of_the_configured_voters_whoever_is_here)
+{
+	static const struct {
+		uint32_t n_voters, n_here, n_needed;
+		bool is_quorate;
+	} cases[] = {
+		{3, 1, 2, false},
+		{3, 2, 2, true},
+		{3, 3, 2, true},
+		{2, 1, 2, false},
+		{4, 2, 3, false},
+		{1, 1, 1, true},
+		/* Not known how many vote; and more are here than vote. */
+		{0, 1, 0, false},
+		{3, 4, 3, true},
+		{1, 2, 2, true},
+	};
+	const struct triad_group_ring ring = {.is_known = true};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct triad_cluster_view view;
+
+		triad_group_begin(group);
+		for (uint32_t node = 0; node < cases[i].n_here; node++)
+			triad_group_add(group, &before, node, 1);
+		view = triad_group_view(group, &ring, cases[i].n_voters);
+		ck_assert_uint_eq(view.n_votes_needed, cases[i].n_needed);
+		ck_assert_int_eq(view.is_quorate, cases[i].is_quorate);
+	}
 }
 END_TEST
 
@@ -117,5 +141,7 @@ int main(void)
 	tcase_add_test(cases, test_member_that_is_listed_twice_counts_once);
 	tcase_add_test(cases, test_id_of_another_is_found);
 	tcase_add_test(cases, test_member_on_a_node_that_the_ring_lacks_is_left_out);
+	tcase_add_test(
+		cases, test_majority_is_one_of_the_configured_voters_whoever_is_here);
 	return run_cases(cases);
 }
