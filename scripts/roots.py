@@ -16,7 +16,9 @@ _VARIABLES = ("http_proxy", "https_proxy", "no_proxy")
 _NPM_CERTIFICATES = "NODE_EXTRA_CA_CERTS"
 _COPIED_CERTIFICATES = "/etc/npm-certificates.pem"
 
-# $0 is the root, $1 the folder of packages or "", the rest the command.
+# $0 is the root, $1 the folder of packages or "", the rest the command.  The root becomes that
+# of the mount namespace, by pivot_root: with chroot alone, who enters the namespace of one of
+# its processes, as labs do, would see this machine's files.
 _ENTER = """\
 set -e
 root=$0 packages=$1
@@ -41,7 +43,10 @@ ln -s fd/2 "$root/dev/stderr"
 if [ -n "$packages" ]; then
     mount --bind "$packages" "$root/var/cache/apt/archives"
 fi
-exec chroot "$root" "$@"
+cd "$root"
+pivot_root . .
+umount -l .
+exec chroot . "$@"
 """
 
 
