@@ -119,6 +119,9 @@ static void complain_about_number(struct corosync *corosync)
 {
 	const size_t n = corosync->members.n;
 
+	/* What is wrong with one member says more. */
+	if (*corosync->complaint)
+		return;
 	if (n > TRIAD_CLUSTER_MAX_MEMBERS)
 		snprintf(corosync->complaint, sizeof(corosync->complaint),
 			"group %.60s has %zu members, more than %u",
