@@ -103,8 +103,8 @@ static void keep_copy(struct triad_source *source, const char *octets, size_t si
 	if (!error)
 		return;
 	snprintf(source->copy_trouble, sizeof(source->copy_trouble),
-		"the expected configuration can't be written to %.100s: %.80s; no port "
-		"is touched before it can (election.state_dir)",
+		"the expected configuration can't be written to %.80s: %.80s; no port "
+		"is touched before it can",
 		source->copy, error == EPERM && *why ? why : strerror(error));
 	if (!had_trouble)
 		triad_log_write(source->log, TRIAD_LOG_ERROR, "ports: %s",
