@@ -110,7 +110,7 @@ class Root:
             log.flush()
             begin = log.tell()
             done = subprocess.run(
-                ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--ipc",
+                ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--ipc",
                  "--propagation", "private", "sh", "-c", _ENTER, self.folder,
                  self._packages or "", "/bin/sh", "-exc", command],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False, env=login)
