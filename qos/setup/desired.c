@@ -258,7 +258,7 @@ static void look_at(struct triad_desired *desired, uint32_t port)
 	is->kind = (uint8_t)triad_fabric_qos_kind(desired->fabric, port);
 	is->first_row = TRIAD_FABRIC_NONE;
 	is->vlarb = TRIAD_SCOPE_NONE;
-	is->is_looked_at = triad_fabric_port_passes_data(at) &&
+	is->is_looked_at = at->state > TRIAD_PORT_DOWN && !at->is_held &&
 		(is->kind != TRIAD_QOS_PORT_SWITCH0 ||
 			desired->fabric->nodes[at->node].enhanced_port0);
 	if (!is->is_looked_at)
