@@ -5,6 +5,7 @@ noinst_HEADERS += \
 	include/triad/command.h \
 	include/triad/conf.h \
 	include/triad/control.h \
+	include/triad/descriptors.h \
 	include/triad/diag.h \
 	include/triad/fabric.h \
 	include/triad/file.h \

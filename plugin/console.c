@@ -17,6 +17,7 @@
 
 #include "plugin/console_session.h"
 #include "triad/clock.h"
+#include "triad/descriptors.h"
 #include "triad/thread.h"
 
 #define MAX_SESSIONS 8
@@ -121,7 +122,8 @@ static void accept_session(struct triad_console *console)
 		(void)poll(&stop, 1, ACCEPT_AGAIN_MS);
 		return;
 	}
-	opensm = session ? connect_to_opensm(console) : -1;
+	opensm = session && triad_descriptor_may_stay(user) ? connect_to_opensm(console)
+							    : -1;
 	if (opensm < 0) {
 		(void)!send(user, refusal, sizeof(refusal) - 1,
 			MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -13,6 +13,7 @@
 #include "service/control_file.h"
 #include "service/peer.h"
 #include "triad/control.h"
+#include "triad/descriptors.h"
 #include "triad/thread.h"
 
 /* Pause after an error of accept(). */
@@ -408,14 +409,17 @@ static void accept_client(struct triad_control *control)
 		client->is_silent = true;
 		triad_peer_of_unix(fd, &client->peer);
 		client->is_own = triad_peer_is_own(&client->peer);
-		if (!start_client(control, client))
+		/* Root is answered even then: who else could find the cause. */
+		if ((client->is_own || triad_descriptor_may_stay(fd)) &&
+			!start_client(control, client))
 			return;
 		triad_peer_clear(&client->peer);
 		free(client);
 	}
 	count(control, &control->status.n_busy);
 	turn_away(fd,
-		"busy: too many clients at once (control.max_clients); try again\n");
+		"busy: too many clients at once (control.max_clients, or the limit of "
+		"descriptors); try again\n");
 }
 
 static void *run_thread(void *argument)

@@ -12,12 +12,15 @@
 #include "service/peer.h"
 #include "service/service.h"
 #include "triad/clock.h"
+#include "triad/descriptors.h"
 
 /* A sweep counts as missing when it is this many periods late. */
 #define MISSING_PERIODS 3
 #define SLACK_US (10 * TRIAD_US_PER_S)
 /* An agent without paths for so long is a finding. */
 #define PATHS_US (5 * TRIAD_US_PER_S)
+/* For so long after the last one a client that was turned away is a finding. */
+#define DESCRIPTORS_US (20 * TRIAD_US_PER_S)
 
 static const char *plural(uint64_t n)
 {
@@ -570,6 +573,24 @@ static void add_devices(struct triad_health *health, struct triad_service *servi
 	}
 }
 
+/* A finding while clients are turned away because the process has too few descriptors. */
+static void add_descriptors(struct triad_health *health)
+{
+	struct triad_descriptors_status status = triad_descriptors_status();
+	char what[TRIAD_HEALTH_PLACE_SIZE];
+
+	if (!status.refused_us ||
+		triad_clock_now_us() - status.refused_us > DESCRIPTORS_US)
+		return;
+	snprintf(what, sizeof(what),
+		"clients turned away: of %" PRIu64
+		" descriptors of this process, %" PRIu64 " are for its files",
+		status.limit, status.kept);
+	triad_health_add_trouble(health, TRIAD_WARNING, "descriptors", what,
+		"raise LimitNOFILE of its systemd unit, or lower web.max_clients and "
+		"prometheus.max_clients");
+}
+
 void triad_service_health(struct triad_service *service, struct triad_health *health)
 {
 	*health = (struct triad_health){.verdict = TRIAD_OK};
@@ -581,5 +602,6 @@ void triad_service_health(struct triad_service *service, struct triad_health *he
 	add_paths(health, service);
 	add_devices(health, service);
 	triad_exports_add_health(health, service);
+	add_descriptors(health);
 	add_conf(health, service);
 }

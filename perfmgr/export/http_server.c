@@ -17,6 +17,7 @@
 #include "perfmgr/export/http_guard.h"
 #include "perfmgr/export/http_tls.h"
 #include "triad/clock.h"
+#include "triad/descriptors.h"
 #include "triad/socket_address.h"
 #include "triad/thread.h"
 
@@ -199,8 +200,8 @@ static void turn_away(struct triad_http_server *server, int fd)
 		triad_log_write(server->log, TRIAD_LOG_INFO,
 			"%s: a client was turned away: %u are connected, %u may "
 			"be, half of them from one address, and %u wait; "
-			"%s.max_clients decides (%lu lines like this one were "
-			"left out)",
+			"%s.max_clients decides, and the limit of descriptors (%lu "
+			"lines like this one were left out)",
 			server->callbacks.section, atomic_load(&server->clients.n),
 			server->clients.max, server->clients.n_waiting,
 			server->callbacks.section, suppressed);
@@ -225,7 +226,9 @@ static bool accept_one(struct triad_http_server *server, uint64_t now_us)
 			server->accept_after_us = now_us + LOOK_MS * TRIAD_US_PER_MS;
 		return false;
 	}
-	fd = triad_http_clients_wait(&server->clients, fd, &from.any, size, now_us);
+	if (triad_descriptor_may_stay(fd))
+		fd = triad_http_clients_wait(
+			&server->clients, fd, &from.any, size, now_us);
 	if (fd >= 0)
 		turn_away(server, fd);
 	return true;

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Queries go out with the P_Key index and SL of a partition that both ends share."""
+"""Queries go out with the P_Key index and SL of a partition that both ends share; and
+nothing of Triad's keeps OpenSM from reading its partitions."""
 
+import contextlib
+import json
 import os
+import resource
+import socket
 
 import pytest
 
-from labs import BUILDDIR
-from triadlib import NET, ports, triad_lab, wait_for_sweep
+from checks import mentions, wait_until
+from labs import BUILDDIR, HTTP, WEB, need
+from triadlab.tcp_ports import free_port
+from triadlib import (NET, QUICK, ports, status, sweep_heavily, triad_lab,
+                      wait_for_sweep)
 
 # Everybody is a limited member of the default partition, the SM on Hca1 too, which two
 # limited members can't meet in; Hca4 alone is a full one.
@@ -58,3 +66,44 @@ def test_partitions_every_query_with_a_shared_pkey(scratch):
 
 def lid_of(rows, name):
     return next(row["lid"] for row in rows.values() if row["node_name"] == name)
+
+
+def pkeys(lab, lid):
+    return lab.run("smpquery", "pkeys", str(lid), "1").stdout
+
+
+@pytest.mark.row("N11")
+def test_clients_leave_opensm_the_descriptors_of_its_files(scratch):
+    """More clients than opensm may have descriptors, and OpenSM that reads its partitions
+    meanwhile."""
+    need(WEB)
+    need(HTTP)
+    partitions = scratch.folder() / "partitions.conf"
+    partitions.write_text(PARTITIONS)
+    triad_conf = QUICK + f"[web]\nlisten = 127.0.0.1:{free_port()}\nmax_clients = 1000\n"
+    with contextlib.ExitStack() as clients, triad_lab(
+            triad_conf, opensm_conf=f"qos TRUE\npartition_config_file {partitions}\n",
+            sms=("Hca1",)) as lab:
+        wait_for_sweep(lab)
+        lid, opensm = lid_of(ports(lab), "Hca2"), lab.status()["sms"][0]["pid"]
+        before = pkeys(lab, lid)
+        assert "0x8001" in before, "a partition of the file"
+        resource.prlimit(opensm, resource.RLIMIT_NOFILE, (128, 128))
+        address = ("127.0.0.1", int(triad_conf.rpartition("listen = 127.0.0.1:")[2].split()[0]))
+        for i in range(200):
+            client = clients.enter_context(socket.socket())
+            client.bind((f"127.0.0.{1 + i % 100}", 0))
+            client.connect(address)
+
+        def turned_away():
+            return [finding["what"] for finding in json.loads(
+                lab.triad("health", "--json").stdout)["findings"]
+                    if mentions(finding["what"], "of 128 descriptors 32")]
+
+        wait_until(turned_away, 20, "a finding")
+        assert len(os.listdir(f"/proc/{opensm}/fd")) > 90, "the others have places"
+        n_sweeps = status(lab)["topology"]["sm_sweeps"]
+        sweep_heavily(lab, lambda: status(lab)["topology"]["sm_sweeps"] > n_sweeps)
+        assert pkeys(lab, lid) == before, "partitions"
+        clients.close()
+        wait_until(lambda: not turned_away(), 40, "the end")

@@ -37,6 +37,7 @@ unit_tests = \
 	tests/unit/lib/test_format_version \
 	tests/unit/lib/test_grow \
 	tests/unit/lib/test_hash \
+	tests/unit/lib/test_descriptors \
 	tests/unit/lib/test_inbox \
 	tests/unit/lib/test_json \
 	tests/unit/lib/test_json_page \
