@@ -21,20 +21,21 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent
 PLAIN, SANITIZED, THREADS = "build", "build-sanitize", "build-tsan"
-# What is sanitized is compiled in half the time so, and linked in a quarter; the plain build
-# has the warnings that need the optimizer, and the linker that users have.
-SANITIZED_FLAGS = ["CFLAGS=-O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized",
-                   *(["LDFLAGS=-fuse-ld=gold"] if shutil.which("ld.gold") else [])]
-CONFIGURE = {PLAIN: ["--enable-werror", "CFLAGS=-O2 -g1"],
-             SANITIZED: ["--enable-werror", "--enable-sanitizers", *SANITIZED_FLAGS],
-             THREADS: ["--enable-werror", "--enable-sanitizers=thread", *SANITIZED_FLAGS]}
+# What is sanitized is linked in a quarter of the time so.
+GOLD = ["LDFLAGS=-fuse-ld=gold"] if shutil.which("ld.gold") else []
+# Addresses: compiled in half the time so; the others have the warnings that need the
+# optimizer, and the plain one has the linker that users have.
+CONFIGURE = {PLAIN: ["CFLAGS=-O2 -g1"],
+             SANITIZED: ["--enable-sanitizers", *GOLD,
+                         "CFLAGS=-O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized"],
+             THREADS: ["--enable-sanitizers=thread", *GOLD, "CFLAGS=-O2 -g1"]}
 
-# Without --full, races are looked for where several threads share most; building only what
-# that needs takes half of the time that all would.
+# Without --full, races are looked for where several threads share most; only what that
+# needs is built, which is nearly all that gets installed.
 THREADS_TESTS = ["tests/unit/lib/test_task", "tests/unit/perfmgr/test_details",
                  "tests/unit/perfmgr/test_engine", "tests/unit/plugin/test_sm_control",
                  "tests/unit/qos/test_work_queue", "tests/unit/service/test_perf"]
-THREADS_PROGRAMS = ["libosmtriad.la", "triadctl", "tests/lab/liblabsim.la",
+THREADS_PROGRAMS = ["libosmtriad.la", "triadctl", "triad-agent", "tests/lab/liblabsim.la",
                     "tests/lab/liblabumad.la", "tests/lab/librecord.la",
                     "tests/integration/path_ask"]
 
@@ -63,12 +64,11 @@ SHELL_SCRIPTS = ["autogen.sh", "scripts/build", "scripts/check", "scripts/demo",
 C_SOURCES = ["*/*.[ch]", "*/*/*.[ch]", "*/*/*/*.[ch]"]
 
 DESCRIPTION = """\
-Installs missing packages, builds Triad three times, with warnings as errors, and runs the
-tests that prove a change of the product: in build-sanitize/, which has the address and
-undefined-behaviour sanitizers, the unit tests, simulations and fuzz corpora, and those on
-stock opensm and ibsim; in build/ one of each file of the latter, and the tests of scripts;
-in build-tsan/, which has the sanitizer of threads, some that have many threads.  Needs root,
-because ibsim and opensm do.
+Installs missing packages, builds Triad twice, with warnings as errors, and runs the tests
+that prove a change of the product: in build-sanitize/, which has the address and
+undefined-behaviour sanitizers, the unit tests, simulations and fuzz corpora, those on stock
+opensm and ibsim, and those of scripts; in build-tsan/, which has the sanitizer of threads,
+some that have many threads.  Needs root, because ibsim and opensm do.
 """
 
 EPILOG = """\
@@ -148,9 +148,12 @@ def build(tree, *targets, first="all", prefix=()):
     """Configures and builds; an empty Result, or one with the failure."""
     say(f"{tree}: building")
     log = SOURCE / tree / "check-build.log"
-    steps = [[*prefix, "scripts/build", "--dir", tree, "--make", first, *CONFIGURE[tree]],
+    steps = [[*prefix, "scripts/build", "--dir", tree, "--make", first, "--enable-werror",
+              "CC=ccache gcc", *CONFIGURE[tree]],
              [*prefix, "make", "-C", tree, "-j", str(os.cpu_count()), *targets]]
-    if all(run_step(step, log) for step in steps):
+    # What another checkout compiled from the same text is taken from the cache.
+    variables = os.environ | {"CCACHE_BASEDIR": str(SOURCE), "CCACHE_NOHASHDIR": "1"}
+    if all(run_step(step, log, env=variables) for step in steps):
         say(f"{tree}: built")
         return Result()
     return broken(f"{tree} does not build; the end of {log}:\n{tail(log)}")
@@ -159,7 +162,7 @@ def build(tree, *targets, first="all", prefix=()):
 def build_page():
     """The page for the browser, which the builds embed."""
     say("page: building")
-    log = SOURCE / PLAIN / "check-page.log"
+    log = SOURCE / SANITIZED / "check-page.log"
     if run_step(["scripts/page-build"], log):
         return Result()
     return broken(f"the page does not build; the end of {log}:\n{tail(log)}")
@@ -254,7 +257,7 @@ def read_junit(tree, report):
 
 def check_one(what, *command):
     """One command, one test."""
-    log = SOURCE / PLAIN / "check-one.log"
+    log = SOURCE / SANITIZED / "check-one.log"
     if run_step([*YIELD, *command], log):
         return Result(passed=1)
     return broken(f"{what}:\n{tail(log)}")
@@ -341,22 +344,11 @@ def check_plain(options, variables, n_at_once):
     result = build(PLAIN, "lab-programs", prefix=BUILD_YIELD)
     if result.failed:
         return result
-    # What they find without sanitizers they find with them.
-    if options.is_full:
-        result.add(test_c(PLAIN))
-    # These run beside the tests of the sanitized build.  By default those are more; with
-    # --full these begin later, end last, and are alone in the end.
-    selection = "" if options.is_full else "(plain or scripts) and not full"
-    part = 4 if options.is_full else 2
-    result.add(test_python(PLAIN, selection, variables, n_at_once * part // 3))
-    if options.is_full:
-        result.add(check_storms(options))
+    result.add(test_c(PLAIN))
+    # These begin later than those of the sanitized build, end last, and are alone in the end.
+    result.add(test_python(PLAIN, "", variables, n_at_once * 4 // 3))
+    result.add(check_storms(options))
     return result
-
-
-def check_sanitized(options, variables, n_at_once):
-    selection = "not scripts" if options.is_full else "not scripts and not full"
-    return test_python(SANITIZED, selection, variables, n_at_once)
 
 
 def check_threads(options, variables, n_at_once):
@@ -390,12 +382,16 @@ def check(options):
         result.add(sources.result())
         if result.failed:
             return result
-        parts = [pool.submit(part, options, variables, n_at_once)
-                 for part in (check_sanitized, check_plain)]
         # Tests in Python mostly wait; what works all the time fills the processors.
-        parts.append(pool.submit(test_c, SANITIZED))
-        parts.append(pool.submit(fuzz, options) if options.is_full else
-                     pool.submit(check_threads, options, variables, 3))
+        parts = [pool.submit(test_python, SANITIZED,
+                             "not scripts" if options.is_full else "not full", variables,
+                             n_at_once),
+                 pool.submit(test_c, SANITIZED)]
+        if options.is_full:
+            parts += [pool.submit(check_plain, options, variables, n_at_once),
+                      pool.submit(fuzz, options)]
+        else:
+            parts.append(pool.submit(check_threads, options, variables, 3))
         for part in parts:
             result.add(part.result())
     # A race needs no busy machine to be seen, and programs are ten times as slow.
@@ -425,8 +421,9 @@ def parse_arguments():
         prog="check", description=DESCRIPTION, epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true",
-                        help="everything in both builds: demos, benchmarks, packages, the "
-                             "browser; long storms, libFuzzer (scripts/fuzz), and the long forms "
+                        help="everything, and in a third build without "
+                             "sanitizers, too: demos, benchmarks, packages, the browser; "
+                             "long storms, libFuzzer (scripts/fuzz), and the long forms "
                              "of tests that have one of minutes; and what the documents say, on "
                              "a bare machine (scripts/bare-machine)")
     parser.add_argument("--soak", action="store_true",

@@ -119,7 +119,7 @@ class _Start:
             net=str(wishes.folder / "fabric.net"), n_nodes=len(fabric.nodes),
             run_node=nodes.choose_for_commands(fabric, sm_nodes).node_id,
             builddir=builddir, port_library=self._find_port_library(builddir),
-            preload=[*preload, *wishes.preload],
+            preload=[*wishes.preload, *preload],
             variables=environment.to_keep() | wishes.variables,
             cluster=wishes.cluster)
 

@@ -266,6 +266,7 @@ def test_line_of_a_block_is_distinguished_from_what_stands_around_it():
 
 
 @pytest.mark.long
+@pytest.mark.full
 @pytest.mark.scripts  # OpenSM has mistakes that a sanitizer stops it for
 def test_examples_run_as_printed(scratch):
     need(XML)

@@ -293,7 +293,8 @@ def unlooked(lab):
             if mentions(finding["what"], "credit loop not known")]
 
 
-@pytest.mark.scripts
+@pytest.mark.scripts  # a sanitizer allocates before what fails is there
+@pytest.mark.full
 @pytest.mark.row("X3")
 def test_guard_that_could_not_look_for_credit_loops_says_so(scratch):
     scarce = scratch.folder() / "scarce"

@@ -47,8 +47,6 @@ def test_library_that_lacks_refused(tmp_path):
         check_refusal(lab, "Failed to open event plugin", "libglib-9.9.so.0")
 
 
-# The address sanitizer stands between the plugin and what is preloaded.
-@pytest.mark.scripts
 @pytest.mark.parametrize("n_left", range(12))
 def test_host_without_threads_reported(n_left, monkeypatch):
     monkeypatch.setenv("TRIAD_THREADS_LEFT", str(n_left))
@@ -56,7 +54,6 @@ def test_host_without_threads_reported(n_left, monkeypatch):
         check_refusal(lab, "memory threads Triad off", "limits opensm")
 
 
-@pytest.mark.scripts
 def test_host_with_threads_loads(monkeypatch):
     """So that it is the lack of threads that refuses."""
     monkeypatch.setenv("TRIAD_THREADS_LEFT", "1000")

@@ -234,7 +234,8 @@ def ask_million_rows(scratch, megabytes, *words):
         check=False, timeout=500)
 
 
-@pytest.mark.scripts
+@pytest.mark.scripts  # a sanitizer needs much more memory
+@pytest.mark.full
 def test_million_rows_in_little_memory(scratch):
     process = succeeded(ask_million_rows(scratch, 150))
     # The heading is a line, too, and a number for awk: 0.
@@ -242,7 +243,8 @@ def test_million_rows_in_little_memory(scratch):
         [str(MILLION + 1), str(MILLION * (MILLION - 1) // 2)], process.stderr
 
 
-@pytest.mark.scripts
+@pytest.mark.scripts  # a sanitizer needs much more memory
+@pytest.mark.full
 def test_million_rows_sorted_in_too_little_memory_reported(scratch):
     process = ask_million_rows(scratch, 150, "--sort", "node")
     failed(process, 1, "triadctl: perf show: memory")
