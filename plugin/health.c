@@ -16,16 +16,95 @@
 #include "plugin/sm_state.h"
 #include "plugin/worker.h"
 #include "service/health.h"
+#include "service/perf.h"
 #include "triad/clock.h"
 
 /* A member whose last message is not older than this is present. */
 #define MEMBER_SILENT_US (10 * TRIAD_US_PER_S)
 
+/* With the GUID always, because several may have a name. */
+static void format_end(const struct triad_fabric *fabric, uint64_t guid, unsigned port,
+	char *text, size_t size)
+{
+	uint32_t node =
+		fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
+
+	if (node != TRIAD_FABRIC_NONE)
+		snprintf(text, size, "%.40s (0x%016" PRIx64 ")/P%u",
+			fabric->nodes[node].name, guid, port);
+	else
+		snprintf(text, size, "0x%016" PRIx64 "/P%u", guid, port);
+}
+
+/* Both places of a GUID, and the GUID. */
+static bool format_duplicate(
+	struct triad_plugin *plugin, const char *error, char *text, size_t size)
+{
+	struct triad_view *view;
+	struct triad_sm_duplicate duplicate;
+	char ends[2][80];
+
+	if (!triad_sm_errors_duplicate(error, &duplicate))
+		return false;
+	view = triad_perf_view(plugin->service.perf);
+	for (unsigned i = 0; i < 2; i++)
+		format_end(view ? view->fabric : NULL, duplicate.at[i],
+			duplicate.ports[i], ends[i], sizeof(ends[i]));
+	triad_view_unref(view);
+	snprintf(text, size, "two devices have GUID 0x%016" PRIx64 ", at %s and at %s",
+		duplicate.guid, ends[0], ends[1]);
+	return true;
+}
+
+/* What OpenSM was told and could not do.  Returns the worst severity. */
+static enum triad_severity add_sm_errors(struct triad_health *health,
+	struct triad_plugin *plugin, const struct triad_worker_status *worker)
+{
+	enum triad_severity worst = TRIAD_OK;
+	char what[256];
+
+	for (unsigned i = 0; i < TRIAD_SM_N_ERRORS; i++) {
+		const struct triad_sm_error_state *state = &worker->errors.of[i];
+		struct triad_health_finding finding = {
+			.severity = triad_sm_error_severity(i),
+			.since_us = state->since_us,
+			.at = "SM",
+		};
+
+		if (!triad_sm_errors_has(&worker->errors, i))
+			continue;
+		if (!format_duplicate(plugin, state->text, what, sizeof(what)))
+			snprintf(what, sizeof(what), "%s", state->text);
+		snprintf(finding.what, sizeof(finding.what), "%s: %.160s",
+			triad_sm_error_meaning(i), what);
+		snprintf(finding.advice, sizeof(finding.advice), "%s",
+			triad_sm_error_advice(i));
+		triad_health_add(health, &finding);
+		if (triad_severity_is_worse(finding.severity, worst))
+			worst = finding.severity;
+	}
+	if (*worker->engine_wanted &&
+		strcmp(worker->engine, worker->engine_wanted) != 0 &&
+		strcmp(triad_sm_state(plugin->osm), "master") == 0) {
+		snprintf(what, sizeof(what),
+			"routes are made by %s, not by %s, which opensm.conf wants",
+			*worker->engine ? worker->engine : "no routing engine",
+			worker->engine_wanted);
+		triad_health_add_trouble(health, TRIAD_WARNING, "SM", what,
+			"this fabric is not what that engine needs, a link or a switch less "
+			"perhaps: OpenSM's log says why, 'triadctl links --down' what is "
+			"missing");
+		if (worst == TRIAD_OK)
+			worst = TRIAD_WARNING;
+	}
+	return worst;
+}
+
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 {
 	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
 	struct triad_worker_status worker = triad_worker_status(plugin->worker);
-	enum triad_severity severity = TRIAD_OK;
+	enum triad_severity severity = add_sm_errors(health, plugin, &worker);
 	char text[512], up[TRIAD_CLOCK_TEXT_SIZE];
 
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
@@ -52,9 +131,10 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 	}
 	triad_clock_format_length(up_us, up);
 	triad_sm_watch_summary(&worker.sm, text, sizeof(text));
-	triad_health_line(health, "sm", "SM", severity, "%s, OpenSM %s, up %s%s%s",
+	triad_health_line(health, "sm", "SM", severity, "%s, OpenSM %s, up %s%s%s%s",
 		triad_sm_state(plugin->osm), TRIAD_OPENSM_VERSION, up,
-		*text ? "; " : "", text);
+		*text ? "; " : "", text,
+		worker.reads_log ? "" : "; its log can't be read for errors");
 }
 
 /* --- QoS --- */

@@ -47,6 +47,7 @@ libosmtriad_la_SOURCES = \
 	plugin/layout/measured.h \
 	plugin/layout/no_perfmgr.c \
 	plugin/layout/stock.c \
+	plugin/log_tail.c plugin/log_tail.h \
 	plugin/opensm.h \
 	plugin/osmlog.c plugin/osmlog.h \
 	plugin/own_metrics.c plugin/own_metrics.h \
@@ -96,6 +97,7 @@ libosmtriad_la_SOURCES = \
 	plugin/sa/sa_copies_parts.h \
 	plugin/sa/sa_restore.c plugin/sa/sa_restore.h \
 	plugin/sa/sa_snapshot.c plugin/sa/sa_snapshot.h \
+	plugin/sm_errors.c plugin/sm_errors.h \
 	plugin/sm_recover.c plugin/sm_recover.h \
 	plugin/sm_state.c plugin/sm_state.h \
 	plugin/sm_watch.c plugin/sm_watch.h \

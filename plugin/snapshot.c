@@ -365,6 +365,9 @@ static struct triad_fabric_sa read_sa(const struct osm_opensm *osm)
 		.rate_limit = rate_limit(opt),
 	};
 
+	if (!osm_exit_flag && osm->routing_engine_list)
+		snprintf(sa.engine_wanted, sizeof(sa.engine_wanted), "%s",
+			osm_routing_engine_type_str(osm->routing_engine_list->type));
 	if (!osm_exit_flag && engine) {
 		sa.engine_has_sl = engine->path_sl;
 		snprintf(sa.engine, sizeof(sa.engine), "%s",

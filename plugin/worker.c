@@ -2,10 +2,13 @@
 #include "plugin/worker.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugin/console.h"
+#include "plugin/log_tail.h"
+#include "plugin/opensm.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/osm_lookup.h"
 #include "plugin/qos/qos.h"
@@ -59,6 +62,8 @@ struct triad_worker {
 	bool reads_as_standby;
 	struct triad_fabric *fabric; /* the last snapshot */
 	uint32_t n_aliases;          /* before the last that paths are of; 0: unknown */
+	struct triad_log_tail osm_log;
+	struct triad_sm_errors errors;
 
 	pthread_mutex_t lock; /* protects what follows */
 	struct triad_worker_status status;
@@ -88,6 +93,9 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	worker->routes = routes;
 	worker->snapshot_due_us = UINT64_MAX;
 	worker->sm_state = "";
+	/* OpenSM never changes it. */
+	triad_log_tail_init(&worker->osm_log, osm->log.log_file_name);
+	triad_sm_errors_init(&worker->errors);
 	pthread_mutex_init(&worker->lock, NULL);
 	triad_osm_defaults_read(osm, &worker->defaults);
 	if (!triad_thread_start(&worker->thread, "triad-worker", run_thread, worker))
@@ -103,6 +111,7 @@ void triad_worker_free(struct triad_worker *worker)
 	triad_events_stop(worker->events);
 	pthread_join(worker->thread, NULL);
 	triad_fabric_unref(worker->fabric);
+	triad_log_tail_clear(&worker->osm_log);
 	pthread_mutex_destroy(&worker->lock);
 	free(worker);
 }
@@ -168,6 +177,9 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 	status.n_ports = counts.n_ports;
 	status.n_switches = counts.n_switches;
 	status.n_links = counts.n_links;
+	snprintf(status.engine, sizeof(status.engine), "%s", fabric->sa.engine);
+	snprintf(status.engine_wanted, sizeof(status.engine_wanted), "%s",
+		fabric->sa.engine_wanted);
 	/* Write back the whole copy: only this thread changes the status. */
 	pthread_mutex_lock(&worker->lock);
 	worker->status = status;
@@ -267,6 +279,28 @@ static void copy_subnet(struct triad_worker *worker)
 	}
 }
 
+/* --- OpenSM's log --- */
+
+static void take_log_line(void *context, const char *line)
+{
+	struct triad_worker *worker = context;
+	enum triad_sm_error kind =
+		triad_sm_errors_take(&worker->errors, line, triad_clock_now_us());
+
+	if (kind < TRIAD_SM_N_ERRORS)
+		triad_recorder_note_text(worker->recorder, TRIAD_TIMELINE_SM, "%s",
+			triad_sm_error_meaning(kind));
+}
+
+static void read_osm_log(struct triad_worker *worker)
+{
+	(void)triad_log_tail_read(&worker->osm_log, take_log_line, worker);
+	pthread_mutex_lock(&worker->lock);
+	worker->status.errors = worker->errors;
+	worker->status.reads_log = triad_log_tail_is_open(&worker->osm_log);
+	pthread_mutex_unlock(&worker->lock);
+}
+
 /* --- events --- */
 
 static void look_at_sm_state(struct triad_worker *worker)
@@ -298,6 +332,9 @@ static void look_at_sm_state(struct triad_worker *worker)
 		triad_qos_forget_fabric(worker->qos);
 		triad_ports_set_fabric(worker->ports, NULL);
 		triad_route_checker_set_fabric(worker->routes, NULL);
+		/* None of its sweeps will bring the subnet up. */
+		triad_sm_errors_up(&worker->errors);
+		triad_sm_errors_up(&worker->errors);
 	}
 	worker->reads_as_standby = false;
 	triad_perf_set_sm(worker->perf, worker->sm);
@@ -400,6 +437,9 @@ static void handle(struct triad_worker *worker, const struct triad_event *event)
 {
 	switch (event->kind) {
 	case TRIAD_EVENT_SUBNET_UP:
+		/* The lines of this sweep have been read before this event. */
+		triad_sm_errors_up(&worker->errors);
+		/* fall through */
 	case TRIAD_EVENT_REROUTED:
 		worker->is_sweeping &= event->kind == TRIAD_EVENT_REROUTED;
 		worker->snapshot_due_us = event->at_us;
@@ -440,6 +480,7 @@ static void *run_thread(void *argument)
 				? worker->snapshot_due_us
 				: now_us;
 		has_one = triad_events_take(worker->events, until_us, &event);
+		read_osm_log(worker);
 		if (triad_clock_now_us() > until_us + PAUSE_US)
 			triad_qos_note_pause(worker->qos);
 		/* First of all, because only a master handles new routes. */

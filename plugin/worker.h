@@ -8,6 +8,7 @@
  *   (service/sa_source.h).
  * - It checks whether this SM does its work (plugin/sm_watch.h), and helps it
  *   (plugin/sm_recover.h).
+ * - It reads OpenSM's log for what OpenSM could not do (plugin/sm_errors.h).
  * - It waits for OpenSM's console to appear, and puts Triad before it.
  *
  * SUBNET_UP comes late when ports don't answer the SM. So the worker also takes a
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "plugin/events.h"
+#include "plugin/sm_errors.h"
 #include "plugin/sm_watch.h"
 #include "triad/conf.h"
 #include "triad/fabric.h"
@@ -40,8 +42,13 @@ struct triad_worker_status {
 	/* of the last snapshot */
 	uint64_t generation, taken_us, lock_us, octets;
 	uint32_t n_nodes, n_switches, n_ports, n_links;
-	struct triad_sm_watch sm; /* whether this SM does its work */
-	uint64_t n_recoveries;    /* steps taken to help it */
+	struct triad_sm_watch sm;      /* whether this SM does its work */
+	uint64_t n_recoveries;         /* steps taken to help it */
+	struct triad_sm_errors errors; /* what OpenSM's log says */
+	bool reads_log;                /* whether they are known */
+	/* The routing engine in force, and the one that opensm.conf wants; "": not
+	 * known, or none. */
+	char engine[24], engine_wanted[24];
 };
 
 /* From create().  Starts the thread.  The arguments outlive it.  NULL when memory or

@@ -75,7 +75,7 @@ static void add_conf(struct triad_health *health, struct triad_service *service)
 	memcpy(path, service->conf_path, sizeof(path));
 	pthread_mutex_unlock(&service->conf_lock);
 	if (state == TRIAD_CONF_BROKEN) {
-		snprintf(what, sizeof(what), "%zu mistake%s in %s, so nothing runs",
+		snprintf(what, sizeof(what), "%zu mistake%s in %.512s, so nothing runs",
 			diags.n_total, plural(diags.n_total), path);
 		triad_health_add_trouble(health, TRIAD_CRITICAL, "configuration", what,
 			"mend what 'triadctl status --all' shows at its end, then "
@@ -84,7 +84,8 @@ static void add_conf(struct triad_health *health, struct triad_service *service)
 			TRIAD_CRITICAL, "%s", what);
 	} else if (diags.n) {
 		snprintf(what, sizeof(what),
-			"%s had %zu mistake%s at the last reload, and is not in force",
+			"%.512s had %zu mistake%s at the last reload, and is not in "
+			"force",
 			path, diags.n_total, plural(diags.n_total));
 		triad_health_add_trouble(health, TRIAD_WARNING, "configuration", what,
 			"'triadctl config diff' shows those that it still has; mend them, "

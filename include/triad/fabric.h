@@ -175,6 +175,7 @@ struct triad_fabric_sa {
 	uint8_t rate_limit;    /* the highest code that it gives; 0: no limit */
 	bool engine_has_sl;    /* the routing engine decides on SLs */
 	char engine[24]; /* the routing engine that is used, "minhop"; "": unknown */
+	char engine_wanted[24]; /* the first of those that opensm.conf has; "": none */
 };
 
 /* Kinds of ports that OpenSM has default tables for. */

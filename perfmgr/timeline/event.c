@@ -38,6 +38,7 @@ static const char *const names[TRIAD_N_TIMELINE_KINDS] = {
 	[TRIAD_TIMELINE_MORE] = "more",
 	[TRIAD_TIMELINE_ROUTES] = "routes",
 	[TRIAD_TIMELINE_QOS] = "qos",
+	[TRIAD_TIMELINE_SM] = "sm",
 };
 
 const char *triad_timeline_kind_name(unsigned kind)

@@ -59,6 +59,7 @@ enum triad_timeline_kind {
 	/* About the subnet; the text says what. */
 	TRIAD_TIMELINE_ROUTES, /* forwarding tables changed and were checked */
 	TRIAD_TIMELINE_QOS,    /* the state of policy, answers or tables changed */
+	TRIAD_TIMELINE_SM,     /* OpenSM could not do something */
 	TRIAD_N_TIMELINE_KINDS
 };
 

@@ -51,6 +51,7 @@ static const char *const titles[TRIAD_N_TIMELINE_KINDS] = {
 	[TRIAD_TIMELINE_MORE] = "more",
 	[TRIAD_TIMELINE_ROUTES] = "routes",
 	[TRIAD_TIMELINE_QOS] = "QoS",
+	[TRIAD_TIMELINE_SM] = "SM",
 };
 
 /* Formats an event's detail, besides its place.  'number' is the event's. */

@@ -107,6 +107,8 @@ unit_tests = \
 	tests/unit/plugin/test_health_watch \
 	tests/unit/plugin/test_read_back \
 	tests/unit/plugin/test_sm_control \
+	tests/unit/plugin/test_log_tail \
+	tests/unit/plugin/test_sm_errors \
 	tests/unit/plugin/test_sm_watch \
 	tests/unit/plugin/test_state_file \
 	tests/unit/portmgr/test_agenda \
@@ -253,6 +255,10 @@ tests_unit_plugin_test_sm_control_SOURCES = \
 tests_unit_plugin_test_sm_control_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 tests_unit_qos_test_work_queue_SOURCES = \
 	tests/unit/qos/test_work_queue.c plugin/qos/work_queue.c
+tests_unit_plugin_test_log_tail_SOURCES = \
+	tests/unit/plugin/test_log_tail.c plugin/log_tail.c
+tests_unit_plugin_test_sm_errors_SOURCES = \
+	tests/unit/plugin/test_sm_errors.c plugin/sm_errors.c
 tests_unit_plugin_test_sm_watch_SOURCES = \
 	tests/unit/plugin/test_sm_watch.c plugin/sm_watch.c
 tests_unit_plugin_test_state_file_SOURCES = \
