@@ -144,6 +144,12 @@ void triad_worker_note_discovered(struct triad_worker *worker)
 	pthread_mutex_unlock(&worker->lock);
 }
 
+bool triad_worker_has_other_engine(const struct triad_worker_status *status)
+{
+	return *status->engine_wanted &&
+		strcmp(status->engine, status->engine_wanted) != 0;
+}
+
 bool triad_worker_is_current(struct triad_worker *worker, uint64_t generation)
 {
 	return triad_worker_status(worker).generation == generation &&
@@ -177,9 +183,11 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 	status.n_ports = counts.n_ports;
 	status.n_switches = counts.n_switches;
 	status.n_links = counts.n_links;
-	snprintf(status.engine, sizeof(status.engine), "%s", fabric->sa.engine);
-	snprintf(status.engine_wanted, sizeof(status.engine_wanted), "%s",
-		fabric->sa.engine_wanted);
+	if (worker->sm == TRIAD_SM_MASTER) {
+		snprintf(status.engine, sizeof(status.engine), "%s", fabric->sa.engine);
+		snprintf(status.engine_wanted, sizeof(status.engine_wanted), "%s",
+			fabric->sa.engine_wanted);
+	}
 	/* Write back the whole copy: only this thread changes the status. */
 	pthread_mutex_lock(&worker->lock);
 	worker->status = status;
@@ -303,6 +311,18 @@ static void read_osm_log(struct triad_worker *worker)
 
 /* --- events --- */
 
+/* This SM is not master: it routes nothing, and none of its sweeps will bring the subnet
+ * up. */
+static void forget_errors(struct triad_worker *worker)
+{
+	triad_sm_errors_up(&worker->errors);
+	triad_sm_errors_up(&worker->errors);
+	pthread_mutex_lock(&worker->lock);
+	worker->status.errors = worker->errors;
+	worker->status.engine[0] = worker->status.engine_wanted[0] = '\0';
+	pthread_mutex_unlock(&worker->lock);
+}
+
 static void look_at_sm_state(struct triad_worker *worker)
 {
 	const char *state = triad_sm_state(worker->osm);
@@ -332,9 +352,7 @@ static void look_at_sm_state(struct triad_worker *worker)
 		triad_qos_forget_fabric(worker->qos);
 		triad_ports_set_fabric(worker->ports, NULL);
 		triad_route_checker_set_fabric(worker->routes, NULL);
-		/* None of its sweeps will bring the subnet up. */
-		triad_sm_errors_up(&worker->errors);
-		triad_sm_errors_up(&worker->errors);
+		forget_errors(worker);
 	}
 	worker->reads_as_standby = false;
 	triad_perf_set_sm(worker->perf, worker->sm);

@@ -46,8 +46,8 @@ struct triad_worker_status {
 	uint64_t n_recoveries;         /* steps taken to help it */
 	struct triad_sm_errors errors; /* what OpenSM's log says */
 	bool reads_log;                /* whether they are known */
-	/* The routing engine in force, and the one that opensm.conf wants; "": not
-	 * known, or none. */
+	/* Of a master: the routing engine in force, and the one that opensm.conf wants;
+	 * "": not known, or none. */
 	char engine[24], engine_wanted[24];
 };
 
@@ -75,6 +75,9 @@ void triad_worker_note_sweep(struct triad_worker *worker);
 void triad_worker_note_discovered(struct triad_worker *worker);
 
 struct triad_worker_status triad_worker_status(struct triad_worker *worker);
+
+/* Whether routes are made by another routing engine than opensm.conf wants. */
+bool triad_worker_has_other_engine(const struct triad_worker_status *status);
 
 /* Whether the fabric of that generation is the latest, and no heavy sweep has begun
  * since it was copied. */

@@ -101,11 +101,22 @@ bool triad_silence_fits_end(const struct triad_silence *silence, uint64_t node_g
 		triad_node_choice_has(&silence->choice, node_name, node_guid);
 }
 
+/* Whether a finding concerns the fabric: forwarding tables are its own, and their fault only
+ * shows at the alert's place. */
+static bool is_of_fabric(const struct triad_alert *alert)
+{
+	for (unsigned i = 0; i < alert->n_findings; i++)
+		if (alert->findings[i].cause == TRIAD_ALERT_ROUTES)
+			return true;
+	return false;
+}
+
 static bool is_worse(
 	const struct triad_alert *alert, const struct triad_silence *silence)
 {
-	return triad_severity_is_worse(
-		       triad_alert_severity(alert), silence->severity) ||
+	return (is_of_fabric(alert) && silence->kind != TRIAD_ALERT_KIND_ROUTES) ||
+		triad_severity_is_worse(
+			triad_alert_severity(alert), silence->severity) ||
 		triad_alert_kind(alert) > silence->kind;
 }
 
@@ -133,7 +144,7 @@ static bool fits_any_end(
 bool triad_silence_fits(
 	const struct triad_silence *silence, const struct triad_alert *alert)
 {
-	return !(silence->is_ack && is_worse(alert, silence)) &&
+	return !(silence->is_ack ? is_worse(alert, silence) : is_of_fabric(alert)) &&
 		fits_any_end(silence, alert);
 }
 

@@ -5,9 +5,11 @@
  *
  *     place    a node, a port, or all nodes of a pattern, for a time that may begin later
  *              (maintenance).  It matches alerts with an end there; a silence of a single
- *              port does not match alerts about its whole node.
+ *              port does not match alerts about its whole node, and none matches
+ *              what is the whole fabric's and only shows there: routes.
  *     alert    an acknowledgement.  It ends with the alert, or when the alert gets worse:
- *              from a counter to a link that is down, or to critical.
+ *              from a counter to a link that is down, or to critical; or when it comes to
+ *              be about routes, too.
  *
  * Times are those of the wall clock, because silences outlive a restart.  There is no
  * hidden clock: triad_silences_advance() sets the time.

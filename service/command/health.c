@@ -95,15 +95,19 @@ static void put_verdict(struct triad_output *output, const struct triad_health *
 	triad_output_printf(output, "%s%s%s", color_of(output, health->verdict),
 		triad_severity_name(health->verdict), color_end(output));
 	if (!n)
-		triad_output_printf(output, "  nothing is wrong\n");
+		triad_output_printf(output, "  nothing is wrong");
 	else
 		triad_output_printf(output,
 			"  %" PRIu32 " finding%s: %" PRIu32 " critical, %" PRIu32
-			" warning%s, %" PRIu32 " not known\n",
+			" warning%s, %" PRIu32 " not known",
 			n, n == 1 ? "" : "s", health->n_of[TRIAD_CRITICAL],
 			health->n_of[TRIAD_WARNING],
 			health->n_of[TRIAD_WARNING] == 1 ? "" : "s",
 			health->n_of[TRIAD_UNKNOWN]);
+	if (health->n_silenced)
+		triad_output_printf(
+			output, "; %" PRIu32 " silenced", health->n_silenced);
+	triad_output_put(output, "\n", 1);
 }
 
 static void put_text(struct triad_output *output, const struct triad_health *health)
@@ -148,6 +152,9 @@ static void put_plugin_line(
 		output, "TRIAD %s - %s", triad_severity_name(health->verdict), text);
 	if (n > 1)
 		triad_output_printf(output, " (and %" PRIu32 " more)", n - 1);
+	if (health->n_silenced)
+		triad_output_printf(
+			output, " (%" PRIu32 " silenced)", health->n_silenced);
 	triad_output_printf(output,
 		" | ports=%" PRIu32 ";;;0 unanswered=%" PRIu32
 		";;;0 links_down=%" PRIu32 ";;;0 alerts=%" PRIu32

@@ -120,6 +120,29 @@ START_TEST(test_silence_of_a_port_does_not_hide_its_node)
 }
 END_TEST
 
+START_TEST(test_silence_of_a_place_does_not_hide_the_fabrics_routes)
+{
+	struct triad_alert routes = of_link(TRIAD_ALERT_ROUTES);
+	struct triad_alert both = of_link(TRIAD_ALERT_UNANSWERED);
+	struct triad_silence ack;
+
+	add("leaf-01", WALL, WALL + 60 * S);
+	ck_assert(!is_silenced(&routes));
+	ck_assert(is_silenced(&both));
+	/* Joined by the fault of routes. */
+	both.findings[both.n_findings++].cause = TRIAD_ALERT_ROUTES;
+	ck_assert(!is_silenced(&both));
+	/* Who acknowledges the alert means it. */
+	ack = triad_silence_of_alert(&routes);
+	ck_assert(triad_silence_fits(&ack, &routes));
+	both.n_findings--;
+	ack = triad_silence_of_alert(&both);
+	ck_assert(triad_silence_fits(&ack, &both));
+	both.n_findings++;
+	ck_assert(!triad_silence_fits(&ack, &both));
+}
+END_TEST
+
 START_TEST(test_silence_begins_and_ends_in_time)
 {
 	struct triad_alert alert = of_link(TRIAD_ALERT_LINK_DOWN);
@@ -415,6 +438,7 @@ int main(void)
 	tcase_add_test(
 		cases, test_location_fits_nodes_ports_and_patterns_at_either_end);
 	tcase_add_test(cases, test_silence_of_a_port_does_not_hide_its_node);
+	tcase_add_test(cases, test_silence_of_a_place_does_not_hide_the_fabrics_routes);
 	tcase_add_test(cases, test_silence_begins_and_ends_in_time);
 	tcase_add_test(cases, test_silence_that_lasts_longest_is_the_alerts);
 	tcase_add_test(cases, test_numbers_are_given_once);
