@@ -83,9 +83,7 @@ static enum triad_severity add_sm_errors(struct triad_health *health,
 		if (triad_severity_is_worse(finding.severity, worst))
 			worst = finding.severity;
 	}
-	if (*worker->engine_wanted &&
-		strcmp(worker->engine, worker->engine_wanted) != 0 &&
-		strcmp(triad_sm_state(plugin->osm), "master") == 0) {
+	if (triad_worker_has_other_engine(worker)) {
 		snprintf(what, sizeof(what),
 			"routes are made by %s, not by %s, which opensm.conf wants",
 			*worker->engine ? worker->engine : "no routing engine",

@@ -30,8 +30,10 @@ static void add_topology(struct triad_own_metrics *list, struct triad_plugin *pl
 	struct triad_events_counts events = triad_events_counts(plugin->events);
 
 	triad_own_gauge(list, "triad_sm_errors",
-		"Kinds of things that OpenSM was told and could not do, as its log says.",
-		triad_sm_errors_count(&status.errors));
+		"Kinds of things that OpenSM was told and could not do: files, routing "
+		"engines, GUIDs that are not unique.",
+		triad_sm_errors_count(&status.errors) +
+			triad_worker_has_other_engine(&status));
 	triad_own_facts(list, triad_topology_facts, &status);
 	triad_own_facts(list, triad_snapshot_facts, &status);
 	triad_own_count(list, "triad_events_dropped",

@@ -123,6 +123,7 @@ static const struct triad_metric constants[] = {
 	{"triad_sm_sweep_unended", "It goes on.", TRIAD_METRIC_GAUGE, 0, "", NULL},
 	{"triad_sm_no_answers", "None comes.", TRIAD_METRIC_GAUGE, 0, "", NULL},
 	{"triad_sm_sweeps_often", "They do not end.", TRIAD_METRIC_GAUGE, 0, "", NULL},
+	{"triad_sm_errors", "What it was told.", TRIAD_METRIC_GAUGE, 0, "", NULL},
 	{"triad_events_dropped", "Events of OpenSM's that were lost.",
 		TRIAD_METRIC_COUNTER, 0, "", NULL},
 	{"triad_images_written", "Images.", TRIAD_METRIC_COUNTER, 12, "", NULL},
