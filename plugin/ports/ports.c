@@ -61,14 +61,16 @@ void ports_end_wait(struct triad_ports *ports)
  * digest states that its records are on this disk. */
 static bool journal_news(struct triad_ports *ports)
 {
+	const struct triad_replica_news *news = &ports->records.unwritten;
+
 	while (ports->records.has_unwritten ||
-		triad_replica_take_record(
+		triad_replica_take_news(
 			ports->records.replica, &ports->records.unwritten)) {
 		ports->records.has_unwritten = true;
-		ports->must_plan = true;
-		if (triad_last_act_is_by(&ports->records.unwritten))
+		ports->must_plan |= news->is_last;
+		if (news->is_last && triad_last_act_is_by(&news->record))
 			triad_last_act_note(&ports->acts.last, triad_clock_boot_us());
-		if (ports_journal(ports, &ports->records.unwritten))
+		if (ports_journal(ports, &news->record, news->is_last))
 			return false;
 		ports->records.has_unwritten = false;
 	}
@@ -206,6 +208,15 @@ static void handle_fabric(struct triad_ports *ports)
 		ports_take_fabric(ports, fabric);
 }
 
+static void trim_journal(struct triad_ports *ports)
+{
+	if (!ports->records.journal)
+		return;
+	ports_begin_wait(ports);
+	triad_journal_trim(ports->records.journal, ports->records.history);
+	ports_end_wait(ports);
+}
+
 /* Returns when to look again. */
 static uint64_t run_step(struct triad_ports *ports)
 {
@@ -233,6 +244,8 @@ static uint64_t run_step(struct triad_ports *ports)
 	if (!ports->conf->port.enabled)
 		return now_us + IDLE_US;
 	ports_retry_journal(ports, now_us);
+	/* A standby's, too: it grows by what others send. */
+	trim_journal(ports);
 	/* Then the plan and its actions.  An ended test or records of members outdate
 	 * the plan, so that no action is done until there is a new one. */
 	if (ports->must_plan)
@@ -243,9 +256,6 @@ static uint64_t run_step(struct triad_ports *ports)
 	tests_us = ports_run_tests(ports, now_us);
 	if (!ports->must_plan)
 		acts_us = ports_act(ports, triad_clock_boot_us());
-	ports_begin_wait(ports);
-	triad_journal_trim(ports->records.journal, ports->records.history);
-	ports_end_wait(ports);
 	if (acts_us < next_us)
 		next_us = acts_us;
 	return tests_us < next_us ? tests_us : next_us;

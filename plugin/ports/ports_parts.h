@@ -33,6 +33,7 @@
 #include "portmgr/history/journal.h"
 #include "portmgr/plan/last_act.h"
 #include "portmgr/plan/overrides.h"
+#include "portmgr/replica/replica.h"
 #include "triad/clock.h"
 
 #define PORTS_MAX_TESTS 64u
@@ -98,7 +99,7 @@ struct ports_records {
 	struct triad_journal *journal; /* NULL: it could not be opened */
 	char journal_path[TRIAD_SOURCE_PATH_SIZE];
 	struct triad_replica *replica;
-	struct triad_record unwritten; /* received, and not yet in the journal */
+	struct triad_replica_news unwritten; /* received, and not yet in the journal */
 	bool has_unwritten;
 	char trouble[256]; /* with the journal; "": none */
 	uint64_t retry_us; /* when to try it again, with trouble */
@@ -233,8 +234,11 @@ bool ports_may_act(struct triad_ports *ports);
 
 /* --- ports_commit.c --- */
 void ports_open_journal(struct triad_ports *ports);
-/* Writes a record to the journal, and reports trouble once.  Returns 0 or an errno. */
-int ports_journal(struct triad_ports *ports, const struct triad_record *record);
+/* Writes a record to the journal, and reports trouble once.  'is_last': it is its port's
+ * last record; if not, it is of long ago, and here for the list alone.  Returns 0 or an
+ * errno. */
+int ports_journal(
+	struct triad_ports *ports, const struct triad_record *record, bool is_last);
 /* Ends trouble that is over, also when no record is to be written. */
 void ports_retry_journal(struct triad_ports *ports, uint64_t now_us);
 /* Numbers and dates the record, writes it to the journal and sends it to members.
