@@ -136,9 +136,11 @@ void ports_pump(struct triad_ports *ports)
 
 	/* Empty the inbox even while the port manager is off, so that old payloads do
 	 * not wait there until it is on. */
-	if (ports_next_view(ports))
+	if (ports_next_view(ports)) {
 		triad_replica_view(
 			ports->records.replica, &ports->view, triad_clock_boot_us());
+		ports->sms.look_us = 0;
+	}
 	while (ports_next_payload(ports, &received))
 		if (ports->conf->port.enabled)
 			take_payload(ports, &received);
@@ -180,6 +182,7 @@ void ports_take_conf(struct triad_ports *ports)
 		conf->port.enabled && conf->port.mode == TRIAD_PORT_ENFORCE);
 	if (conf->port.enabled) {
 		ports_open_journal(ports);
+		ports_open_sms(ports);
 		snprintf(copy, sizeof(copy), "%s/expected-0x%016" PRIx64 ".csv",
 			conf->election.state_dir, ports->id);
 	}
@@ -202,7 +205,8 @@ static void handle_fabric(struct triad_ports *ports)
 	struct triad_fabric *fabric;
 	bool has_one = ports_next_fabric(ports, &fabric);
 
-	if (has_one || ports->must_plan)
+	if (has_one || ports->must_plan ||
+		ports_must_find_sms(ports, triad_clock_boot_us()))
 		ports_find_sms(ports);
 	if (has_one)
 		ports_take_fabric(ports, fabric);
