@@ -74,6 +74,7 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/plan/plan_text.c \
 	portmgr/plan/plan_desired.c \
 	portmgr/plan/port_row.c portmgr/plan/port_row.h \
+	portmgr/plan/seen_sms.c portmgr/plan/seen_sms.h \
 	portmgr/replica/replica.c portmgr/replica/replica.h \
 	portmgr/replica/replica_config.c \
 	portmgr/replica/replica_message.c portmgr/replica/replica_message.h \

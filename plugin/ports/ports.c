@@ -61,14 +61,16 @@ void ports_end_wait(struct triad_ports *ports)
  * digest states that its records are on this disk. */
 static bool journal_news(struct triad_ports *ports)
 {
+	const struct triad_replica_news *news = &ports->records.unwritten;
+
 	while (ports->records.has_unwritten ||
-		triad_replica_take_record(
+		triad_replica_take_news(
 			ports->records.replica, &ports->records.unwritten)) {
 		ports->records.has_unwritten = true;
-		ports->must_plan = true;
-		if (triad_last_act_is_by(&ports->records.unwritten))
+		ports->must_plan |= news->is_last;
+		if (news->is_last && triad_last_act_is_by(&news->record))
 			triad_last_act_note(&ports->acts.last, triad_clock_boot_us());
-		if (ports_journal(ports, &ports->records.unwritten))
+		if (ports_journal(ports, &news->record, news->is_last))
 			return false;
 		ports->records.has_unwritten = false;
 	}
@@ -134,9 +136,11 @@ void ports_pump(struct triad_ports *ports)
 
 	/* Empty the inbox even while the port manager is off, so that old payloads do
 	 * not wait there until it is on. */
-	if (ports_next_view(ports))
+	if (ports_next_view(ports)) {
 		triad_replica_view(
 			ports->records.replica, &ports->view, triad_clock_boot_us());
+		ports->sms.look_us = 0;
+	}
 	while (ports_next_payload(ports, &received))
 		if (ports->conf->port.enabled)
 			take_payload(ports, &received);
@@ -178,6 +182,7 @@ void ports_take_conf(struct triad_ports *ports)
 		conf->port.enabled && conf->port.mode == TRIAD_PORT_ENFORCE);
 	if (conf->port.enabled) {
 		ports_open_journal(ports);
+		ports_open_sms(ports);
 		snprintf(copy, sizeof(copy), "%s/expected-0x%016" PRIx64 ".csv",
 			conf->election.state_dir, ports->id);
 	}
@@ -200,10 +205,20 @@ static void handle_fabric(struct triad_ports *ports)
 	struct triad_fabric *fabric;
 	bool has_one = ports_next_fabric(ports, &fabric);
 
-	if (has_one || ports->must_plan)
+	if (has_one || ports->must_plan ||
+		ports_must_find_sms(ports, triad_clock_boot_us()))
 		ports_find_sms(ports);
 	if (has_one)
 		ports_take_fabric(ports, fabric);
+}
+
+static void trim_journal(struct triad_ports *ports)
+{
+	if (!ports->records.journal)
+		return;
+	ports_begin_wait(ports);
+	triad_journal_trim(ports->records.journal, ports->records.history);
+	ports_end_wait(ports);
 }
 
 /* Returns when to look again. */
@@ -233,6 +248,8 @@ static uint64_t run_step(struct triad_ports *ports)
 	if (!ports->conf->port.enabled)
 		return now_us + IDLE_US;
 	ports_retry_journal(ports, now_us);
+	/* A standby's, too: it grows by what others send. */
+	trim_journal(ports);
 	/* Then the plan and its actions.  An ended test or records of members outdate
 	 * the plan, so that no action is done until there is a new one. */
 	if (ports->must_plan)
@@ -243,9 +260,6 @@ static uint64_t run_step(struct triad_ports *ports)
 	tests_us = ports_run_tests(ports, now_us);
 	if (!ports->must_plan)
 		acts_us = ports_act(ports, triad_clock_boot_us());
-	ports_begin_wait(ports);
-	triad_journal_trim(ports->records.journal, ports->records.history);
-	ports_end_wait(ports);
 	if (acts_us < next_us)
 		next_us = acts_us;
 	return tests_us < next_us ? tests_us : next_us;

@@ -66,7 +66,7 @@ static void describe_trouble(
 			"election.cluster is none, but there is another SM, on port "
 			"0x%016" PRIx64
 			": without a cluster a single SM alone may enforce",
-			ports->sms.guids[0]);
+			ports->sms.seen.guids[0]);
 	else if (wants_to && *ports->source.copy_trouble)
 		snprintf(status->trouble, sizeof(status->trouble), "%s",
 			ports->source.copy_trouble);

@@ -71,7 +71,8 @@ static void note_in_history(
 	triad_recorder_note(ports->recorder, &event);
 }
 
-int ports_journal(struct triad_ports *ports, const struct triad_record *record)
+int ports_journal(
+	struct triad_ports *ports, const struct triad_record *record, bool is_last)
 {
 	char text[sizeof(ports->records.trouble)] = "";
 	int error;
@@ -81,9 +82,9 @@ int ports_journal(struct triad_ports *ports, const struct triad_record *record)
 	if (!ports->records.journal)
 		return EIO;
 	ports_begin_wait(ports);
-	error = triad_journal_append(ports->records.journal, record);
+	error = triad_journal_append(ports->records.journal, record, is_last);
 	ports_end_wait(ports);
-	if (!error)
+	if (!error && is_last)
 		note_in_history(ports, record);
 	/* Each step tries again: log only when the reason changes. */
 	if (error)
@@ -133,7 +134,7 @@ int ports_record(struct triad_ports *ports, struct triad_record *record)
 	record->writer = ports->id;
 	/* Write to disk first: a record that members receive must survive a restart of
 	 * this SM. */
-	error = ports_journal(ports, record);
+	error = ports_journal(ports, record, true);
 	if (error)
 		return error;
 	ports->term.n_records++;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "plugin/ports/ports_parts.h"
-#include "triad/lists.h"
 
 const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid)
 {
@@ -158,93 +157,12 @@ struct triad_plan_input ports_plan_input(const struct triad_ports *ports)
 		.expected = ports->source.expected,
 		.placed = ports->placed,
 		.history = ports->records.history,
-		.sm_guids = ports->sms.guids,
-		.n_sm_guids = ports->sms.n,
+		.sm_guids = ports->sms.seen.guids,
+		.n_sm_guids = ports->sms.seen.n,
 		.overrides = ports->overrides.all,
 		.n_overrides = ports->overrides.n,
 		.routes_over_all = triad_hold_routes_over_all(ports->osm),
 	};
-}
-
-/* --- other SMs --- */
-
-/* How long an SM that is gone is guarded: its host may be repaired, or updated. */
-#define REMEMBERED_US (24 * 3600 * TRIAD_US_PER_S)
-
-static void add_sm(struct ports_sms *sms, uint64_t guid, uint64_t own, uint64_t seen_us)
-{
-	if (!guid || guid == own || sms->n == PORTS_MAX_SMS)
-		return;
-	for (uint32_t i = 0; i < sms->n; i++)
-		if (sms->guids[i] == guid)
-			return;
-	sms->guids[sms->n] = guid;
-	sms->seen_us[sms->n++] = seen_us;
-}
-
-static void add_configured(
-	const struct triad_ports *ports, struct ports_sms *sms, uint64_t now_us)
-{
-	uint64_t guids[TRIAD_CONF_MAX_PEERS];
-	char reason[256];
-	size_t n = 0;
-
-	if (ports->conf->election.cluster != TRIAD_CLUSTER_FABRIC ||
-		!triad_guids_parse(ports->conf->election.peers, guids,
-			TRIAD_CONF_MAX_PEERS, &n, reason, sizeof(reason)))
-		return;
-	for (size_t i = 0; i < n; i++)
-		add_sm(sms, guids[i], ports->id, now_us);
-}
-
-/* Those that were seen before, and those whose acts the journal has: so they are also
- * known after a restart. */
-static void add_remembered(
-	const struct triad_ports *ports, struct ports_sms *sms, uint64_t now_us)
-{
-	const struct ports_sms *before = &ports->sms;
-	uint64_t since_us = triad_clock_wall_us() - REMEMBERED_US;
-
-	for (uint32_t i = 0; i < before->n; i++)
-		if (before->seen_us[i] + REMEMBERED_US > now_us)
-			add_sm(sms, before->guids[i], ports->id, before->seen_us[i]);
-	for (unsigned bucket = 0; bucket < TRIAD_HISTORY_N_BUCKETS; bucket++) {
-		const struct triad_record *record;
-
-		for (uint32_t i = 0;
-			(record = triad_history_at(ports->records.history, bucket, i));
-			i++)
-			if (record->at_us > since_us)
-				add_sm(sms, record->writer, ports->id, now_us);
-	}
-}
-
-void ports_find_sms(struct triad_ports *ports)
-{
-	cl_qmap_t *table = &ports->osm->subn.sm_guid_tbl;
-	uint64_t now_us = triad_clock_boot_us();
-	cl_map_item_t *item;
-	struct ports_sms sms = {0};
-
-	/* OpenSM may keep its lock for long in a sweep: commands don't wait for
-	 * that. */
-	ports_begin_wait(ports);
-	cl_plock_acquire(&ports->osm->lock);
-	for (item = cl_qmap_head(table); item != cl_qmap_end(table);
-		item = cl_qmap_next(item))
-		add_sm(&sms, cl_ntoh64(((osm_remote_sm_t *)item)->smi.guid), ports->id,
-			now_us);
-	cl_plock_release(&ports->osm->lock);
-	ports_end_wait(ports);
-	/* Without a cluster nothing keeps another SM from changing ports, too. */
-	sms.without_cluster =
-		sms.n && ports->conf->election.cluster == TRIAD_CLUSTER_NONE;
-	/* The cluster's members run SMs, even if these do not answer now. */
-	for (uint32_t i = 0; i < ports->view.n_members; i++)
-		add_sm(&sms, ports->view.members[i], ports->id, now_us);
-	add_configured(ports, &sms, now_us);
-	add_remembered(ports, &sms, now_us);
-	ports->sms = sms;
 }
 
 /* --- the plan --- */

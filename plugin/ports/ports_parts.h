@@ -4,6 +4,7 @@
  *     ports.c          its life, thread and steps
  *     ports_inbox.c    what other threads leave for it
  *     ports_look.c     fabric and configuration: the plan, which ports may be held
+ *     ports_sms.c      the other SMs, whose ways are guarded, and their file
  *     ports_term.c     the term in which this SM may act, and what a majority has
  *     ports_commit.c   records: journal and members
  *     ports_act.c      items that are due: Sets
@@ -33,10 +34,12 @@
 #include "portmgr/history/journal.h"
 #include "portmgr/plan/last_act.h"
 #include "portmgr/plan/overrides.h"
+#include "portmgr/plan/seen_sms.h"
+#include "portmgr/replica/replica.h"
 #include "triad/clock.h"
+#include "triad/file.h"
 
 #define PORTS_MAX_TESTS 64u
-#define PORTS_MAX_SMS 64u
 
 /* A command's request, and its result. */
 struct ports_request {
@@ -98,18 +101,21 @@ struct ports_records {
 	struct triad_journal *journal; /* NULL: it could not be opened */
 	char journal_path[TRIAD_SOURCE_PATH_SIZE];
 	struct triad_replica *replica;
-	struct triad_record unwritten; /* received, and not yet in the journal */
+	struct triad_replica_news unwritten; /* received, and not yet in the journal */
 	bool has_unwritten;
 	char trouble[256]; /* with the journal; "": none */
 	uint64_t retry_us; /* when to try it again, with trouble */
 };
 
 /* Other SMs: of OpenSM, of the cluster, configured, and those that were there within a
- * day, whether they live or not.  Those that OpenSM knows now come first. */
+ * day, whether they live or not. */
 struct ports_sms {
-	uint32_t n;
-	uint64_t guids[PORTS_MAX_SMS];
-	uint64_t seen_us[PORTS_MAX_SMS]; /* triad_clock_boot_us() */
+	struct triad_seen_sms seen;    /* those that OpenSM knows now come first */
+	struct triad_seen_sms written; /* in the file */
+	char path[TRIAD_SOURCE_PATH_SIZE];
+	bool is_of_later; /* a later Triad wrote the file: it stays */
+	struct triad_file_report reported;
+	uint64_t look_us;     /* when to look again */
 	bool without_cluster; /* OpenSM has some, though no cluster is configured */
 };
 
@@ -196,9 +202,15 @@ void ports_end_first_step(struct triad_ports *ports);
 bool ports_wait_for_members(struct triad_ports *ports, uint64_t until_us);
 bool ports_is_ending(struct triad_ports *ports);
 
-/* --- ports_look.c --- */
-/* Brings 'sms' up to date. */
+/* --- ports_sms.c --- */
+/* Reads the file, if it is another one than before. */
+void ports_open_sms(struct triad_ports *ports);
+/* Brings 'sms' and its file up to date; a new SM makes a plan due. */
 void ports_find_sms(struct triad_ports *ports);
+/* Whether that is due, though nothing happened. */
+bool ports_must_find_sms(const struct triad_ports *ports, uint64_t now_us);
+
+/* --- ports_look.c --- */
 void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric);
 /* Another configuration is in force. */
 void ports_take_expected(struct triad_ports *ports);
@@ -233,8 +245,11 @@ bool ports_may_act(struct triad_ports *ports);
 
 /* --- ports_commit.c --- */
 void ports_open_journal(struct triad_ports *ports);
-/* Writes a record to the journal, and reports trouble once.  Returns 0 or an errno. */
-int ports_journal(struct triad_ports *ports, const struct triad_record *record);
+/* Writes a record to the journal, and reports trouble once.  'is_last': it is its port's
+ * last record; if not, it is of long ago, and here for the list alone.  Returns 0 or an
+ * errno. */
+int ports_journal(
+	struct triad_ports *ports, const struct triad_record *record, bool is_last);
 /* Ends trouble that is over, also when no record is to be written. */
 void ports_retry_journal(struct triad_ports *ports, uint64_t now_us);
 /* Numbers and dates the record, writes it to the journal and sends it to members.

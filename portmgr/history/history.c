@@ -8,8 +8,7 @@
 
 struct entry {
 	struct triad_record record;
-	uint64_t hash;  /* of the record's line */
-	uint64_t taken; /* its place in the order in which records were taken, from 1 */
+	uint64_t hash; /* of the record's line */
 };
 
 /* The ports of a bucket.  'index' is a hash table of twice their room: a port's place
@@ -20,13 +19,20 @@ struct bucket {
 	uint32_t n, room;
 };
 
+/* The latest records.  'order' has their places in 'entries', sorted by
+ * triad_record_compare(): a ring, in which the oldest is at 'first'. */
+struct latest {
+	struct entry entries[TRIAD_HISTORY_N_LATEST];
+	uint16_t order[TRIAD_HISTORY_N_LATEST];
+	uint32_t first, n;
+	struct triad_history_digest digest;
+};
+
 struct triad_history {
 	struct bucket buckets[TRIAD_HISTORY_N_BUCKETS];
 	struct triad_history_digest digest;
 	uint32_t n;
-	uint64_t term, number; /* the newest */
-	uint64_t n_taken;
-	struct triad_record latest[TRIAD_HISTORY_N_LATEST]; /* a ring */
+	struct latest latest;
 };
 
 struct triad_history *triad_history_new(void)
@@ -157,45 +163,98 @@ static int add(struct triad_history *history, const struct triad_record *record,
 	return 0;
 }
 
-/* --- the history --- */
+/* --- the latest records --- */
 
-static void replace_record(struct triad_history *history, struct entry *entry,
-	const struct triad_record *record)
+/* Where 'order' has the place of entry 'i', the oldest first. */
+static uint32_t latest_at(const struct latest *latest, uint32_t i)
 {
-	uint64_t port_hash = hash_port(record->node_guid, record->port);
-	uint64_t before = entry->hash;
-
-	/* Remove the old line from the digest and add the new one.  The hash of a new
-	 * entry is 0. */
-	entry->record = *record;
-	entry->hash = hash_record(record);
-	history->digest.buckets[bucket_of(port_hash)] ^= before ^ entry->hash;
-	history->latest[history->n_taken++ % TRIAD_HISTORY_N_LATEST] = *record;
-	entry->taken = history->n_taken;
-	if (record->term > history->term ||
-		(record->term == history->term && record->number > history->number)) {
-		history->term = record->term;
-		history->number = record->number;
-	}
+	return (latest->first + i) % TRIAD_HISTORY_N_LATEST;
 }
+
+static const struct entry *latest_entry(const struct latest *latest, uint32_t i)
+{
+	return &latest->entries[latest->order[latest_at(latest, i)]];
+}
+
+/* How many are older than the record. */
+static uint32_t latest_n_older(
+	const struct latest *latest, const struct triad_record *record)
+{
+	uint32_t low = 0, high = latest->n;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (triad_record_compare(
+			    &latest_entry(latest, middle)->record, record) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void latest_change_digest(struct latest *latest, uint64_t hash)
+{
+	latest->digest.buckets[bucket_of(hash)] ^= hash >> 32;
+}
+
+/* Returns false if the record is there, or older than all of them and there is no
+ * room. */
+static bool latest_add(
+	struct latest *latest, const struct triad_record *record, uint64_t hash)
+{
+	uint32_t n_older = latest_n_older(latest, record);
+	uint16_t place = (uint16_t)latest->n;
+
+	if (n_older < latest->n &&
+		!triad_record_compare(&latest_entry(latest, n_older)->record, record))
+		return false;
+	if (latest->n == TRIAD_HISTORY_N_LATEST) {
+		if (!n_older)
+			return false;
+		/* It takes the place of the oldest. */
+		place = latest->order[latest->first];
+		latest_change_digest(latest, latest->entries[place].hash);
+		latest->first = latest_at(latest, 1);
+		latest->n--;
+		n_older--;
+	}
+	for (uint32_t i = latest->n++; i > n_older; i--)
+		latest->order[latest_at(latest, i)] =
+			latest->order[latest_at(latest, i - 1)];
+	latest->order[latest_at(latest, n_older)] = place;
+	latest->entries[place] = (struct entry){*record, hash};
+	latest_change_digest(latest, hash);
+	return true;
+}
+
+/* --- the history --- */
 
 int triad_history_merge(
 	struct triad_history *history, const struct triad_record *record)
 {
 	struct triad_record clean = *record;
 	struct entry *entry = find_entry(history, record->node_guid, record->port);
-	int error = 0;
+	uint64_t hash;
+	int error;
 
 	/* Compare the cleaned record: it must equal its copy that was read from a
 	 * line. */
 	triad_record_clean(&clean);
+	hash = hash_record(&clean);
 	if (entry && triad_record_compare(&clean, &entry->record) <= 0)
-		return EALREADY;
-	if (!entry)
-		error = add(history, &clean, &entry);
-	if (!error)
-		replace_record(history, entry, &clean);
-	return error;
+		return latest_add(&history->latest, &clean, hash) ? ESTALE : EALREADY;
+	error = entry ? 0 : add(history, &clean, &entry);
+	if (error)
+		return error;
+	/* Remove the old line from the digest and add the new one.  The hash of a new
+	 * entry is 0. */
+	history->digest.buckets[bucket_of(hash_port(clean.node_guid, clean.port))] ^=
+		entry->hash ^ hash;
+	*entry = (struct entry){clean, hash};
+	(void)latest_add(&history->latest, &clean, hash);
+	return 0;
 }
 
 const struct triad_record *triad_history_find(
@@ -222,8 +281,10 @@ uint32_t triad_history_n(const struct triad_history *history)
 void triad_history_newest(
 	const struct triad_history *history, uint64_t *term, uint64_t *number)
 {
-	*term = history->term;
-	*number = history->number;
+	const struct triad_record *newest = triad_history_latest(history, 0);
+
+	*term = newest ? newest->term : 0;
+	*number = newest ? newest->number : 0;
 }
 
 void triad_history_digest(
@@ -232,18 +293,44 @@ void triad_history_digest(
 	*digest = history->digest;
 }
 
+void triad_history_latest_digest(
+	const struct triad_history *history, struct triad_history_digest *digest)
+{
+	*digest = history->latest.digest;
+}
+
 const struct triad_record *triad_history_latest(
 	const struct triad_history *history, uint32_t i)
 {
-	if (i >= TRIAD_HISTORY_N_LATEST || i >= history->n_taken)
-		return NULL;
-	return &history->latest[(history->n_taken - 1 - i) % TRIAD_HISTORY_N_LATEST];
+	const struct latest *latest = &history->latest;
+
+	return i < latest->n ? &latest_entry(latest, latest->n - 1 - i)->record : NULL;
+}
+
+const struct triad_record *triad_history_latest_in(
+	const struct triad_history *history, unsigned bucket, uint32_t *i)
+{
+	const struct latest *latest = &history->latest;
+
+	while (*i < latest->n) {
+		const struct entry *entry =
+			latest_entry(latest, latest->n - 1 - (*i)++);
+
+		if (bucket_of(entry->hash) == bucket)
+			return &entry->record;
+	}
+	return NULL;
 }
 
 bool triad_history_is_in_latest(
 	const struct triad_history *history, uint64_t node_guid, uint8_t port)
 {
 	const struct entry *entry = find_entry(history, node_guid, port);
+	const struct latest *latest = &history->latest;
 
-	return entry && history->n_taken - entry->taken < TRIAD_HISTORY_N_LATEST;
+	/* Whatever was not cut is among them. */
+	return entry &&
+		(latest->n < TRIAD_HISTORY_N_LATEST ||
+			triad_record_compare(
+				&entry->record, &latest_entry(latest, 0)->record) >= 0);
 }

@@ -3,10 +3,17 @@
  * of all ports.
  *
  * Records may come in any order, more than once, from the journal and from other
- * members; the newest record of a port stays.  So members that have received the same
- * records have the same history.  They compare histories by a digest: a number for each
- * of TRIAD_HISTORY_N_BUCKETS buckets of ports, computed from the lines of the ports'
- * last records (record.h), so that it is the same on all machines.
+ * members.  Of each port the newest record stays, and of all records the newest
+ * TRIAD_HISTORY_N_LATEST do, by triad_record_compare().  So what stays follows from what
+ * was received alone: members that have received the same records have the same history,
+ * and so have members of which each has received what the others have kept.  An older
+ * record that arrives late is put among the latest, or is left out if it is older than
+ * all of them; it never changes a port's last record.
+ *
+ * Members compare their histories by two digests, of the last records and of the latest.
+ * A digest has a number for each of TRIAD_HISTORY_N_BUCKETS buckets, of ports or of
+ * records, computed from the records' lines (record.h), so that it is the same on all
+ * machines.
  *
  * What a port's last record means:
  *     disabled by us      DISABLE: intended, done or unanswered
@@ -27,16 +34,16 @@
 struct triad_history;
 
 struct triad_history_digest {
-	uint64_t buckets[TRIAD_HISTORY_N_BUCKETS]; /* all 0: the history is empty */
+	uint64_t buckets[TRIAD_HISTORY_N_BUCKETS]; /* all 0: there are no records */
 };
 
 struct triad_history *triad_history_new(void);
 /* Accepts NULL. */
 void triad_history_free(struct triad_history *history);
 
-/* Returns 0, EALREADY (the port's record is this one, or newer: nothing changed),
- * ENOMEM or ENOSPC (the cap).  An outcome is a record of its own, with a higher
- * number. */
+/* Returns 0 (it is now the port's last record), ESTALE (the port has a newer one: it was
+ * put among the latest alone), EALREADY (nothing changed), ENOMEM or ENOSPC (the cap).
+ * An outcome is a record of its own, with a higher number. */
 int triad_history_merge(
 	struct triad_history *history, const struct triad_record *record);
 
@@ -56,10 +63,17 @@ void triad_history_newest(
 
 void triad_history_digest(
 	const struct triad_history *history, struct triad_history_digest *digest);
+/* Of the latest records; its numbers have 32 bits. */
+void triad_history_latest_digest(
+	const struct triad_history *history, struct triad_history_digest *digest);
 
-/* The latest records, the one merged last first: record 'i' from 0, or NULL. */
+/* The latest records, the newest first: record 'i' from 0, or NULL. */
 const struct triad_record *triad_history_latest(
 	const struct triad_history *history, uint32_t i);
+/* The first of the latest records from '*i' on that is in the bucket; '*i' moves behind
+ * it.  NULL after the last. */
+const struct triad_record *triad_history_latest_in(
+	const struct triad_history *history, unsigned bucket, uint32_t *i);
 /* Whether the port's last record is still among the latest. */
 bool triad_history_is_in_latest(
 	const struct triad_history *history, uint64_t node_guid, uint8_t port);

@@ -231,8 +231,8 @@ static int write_all(int fd, const char *octets, size_t size, uint64_t *written)
 	return 0;
 }
 
-int triad_journal_append(
-	struct triad_journal *journal, const struct triad_record *record)
+int triad_journal_append(struct triad_journal *journal,
+	const struct triad_record *record, bool must_sync)
 {
 	char line[1 + TRIAD_RECORD_LINE_SIZE];
 	size_t size = 0;
@@ -245,7 +245,7 @@ int triad_journal_append(
 	size += triad_record_format(record, line + size);
 	line[size++] = '\n'; /* replaces the 0 */
 	error = write_all(journal->fd, line, size, &written);
-	if (!error && fdatasync(journal->fd))
+	if (!error && must_sync && fdatasync(journal->fd))
 		error = errno;
 	if (!error) {
 		journal->size += size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The journal: the file that keeps the records of actions on ports over a restart.
  *
- * Each record is a line (record.h), appended and synced before the call returns.
+ * Each record is a line (record.h).
  * Opening skips and counts torn or altered lines.  A file that has grown beyond
  * TRIAD_JOURNAL_MAX_OCTETS, or beyond twice its necessary size if that is more, is
  * rewritten (as a new file, then renamed) with the latest records and each port's last
@@ -28,9 +28,10 @@ int triad_journal_open(const char *path, struct triad_history *history,
 void triad_journal_close(struct triad_journal *journal);
 
 /* Appends and syncs.  Returns 0 or an errno (ENOSPC, EIO, ...): then the record is not
- * in the journal. */
-int triad_journal_append(
-	struct triad_journal *journal, const struct triad_record *record);
+ * in the journal.  A record that is among the latest alone needs no sync, because nobody
+ * counts on it: if a crash takes it, members send it again. */
+int triad_journal_append(struct triad_journal *journal,
+	const struct triad_record *record, bool must_sync);
 
 /* After a failed append: tests whether a record could be written now, by reserving room
  * after the end.  Returns 0 or an errno; EOPNOTSUPP if the file system can't tell. */

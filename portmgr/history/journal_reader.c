@@ -46,8 +46,8 @@ int triad_journal_reader_end(struct triad_journal_reader *reader)
 		return 0;
 	if (is_title(reader, length))
 		return reader->version > TRIAD_JOURNAL_VERSION ? EPROTONOSUPPORT : 0;
-	/* Count and skip a bad line: the records behind it are good.  EALREADY is no
-	 * mistake: a newer record of the port was read before. */
+	/* Count and skip a bad line: the records behind it are good.  EALREADY and
+	 * ESTALE are no mistakes: a newer record of the port was read before. */
 	if (length < sizeof(reader->line))
 		error = triad_record_parse(reader->line, length, &record);
 	if (!error)

@@ -15,6 +15,10 @@
 #define SETTLE_US (5 * TRIAD_US_PER_MS)
 #define TURN_US (5 * TRIAD_US_PER_MS)
 #define PASS_GAP_US (100 * TRIAD_US_PER_MS)
+/* The shortest and the longest time between two attempts to send a member the latest
+ * records that it lacks. */
+#define LATEST_GAP_US TRIAD_US_PER_S
+#define LATEST_MAX_GAP_US (64 * TRIAD_US_PER_S)
 #define LINES_SIZE (TRIAD_CLUSTER_PAYLOAD_SIZE - 8u)
 #define NEVER UINT64_MAX
 
@@ -149,6 +153,38 @@ static uint64_t fingerprint(
 	return print | 1;
 }
 
+/* Plans to send records: after the members of lower rank, unless these have sent them.
+ * While these send, waits, but not for longer than 'patience_us'. */
+static void plan_answer(struct triad_replica *replica, uint64_t patience_us)
+{
+	replica->answer_us = replica->now_us + SETTLE_US + replica->rank * TURN_US;
+	if (replica->passed_us && replica->answer_us < replica->passed_us + PASS_GAP_US)
+		replica->answer_us = replica->passed_us + PASS_GAP_US;
+	replica->answer_latest_us = replica->answer_us + patience_us;
+}
+
+/* The buckets of last records that differ from the member's. */
+static uint64_t differing_last(
+	const struct triad_replica *replica, const struct replica_member *member)
+{
+	struct triad_history_digest own;
+
+	triad_history_digest(replica->history, &own);
+	return differing(&own, &member->digest);
+}
+
+/* The buckets of latest records that differ, though all last records are equal. */
+static uint64_t differing_latest(
+	const struct triad_replica *replica, const struct replica_member *member)
+{
+	struct triad_history_digest own;
+
+	if (!member->has_latest || differing_last(replica, member))
+		return 0;
+	triad_history_latest_digest(replica->history, &own);
+	return differing(&own, &member->latest);
+}
+
 /* If 'member' has another digest, sends ours and plans to send records. */
 static void answer_digest(struct triad_replica *replica, struct replica_member *member)
 {
@@ -170,14 +206,20 @@ static void answer_digest(struct triad_replica *replica, struct replica_member *
 		replica_send_digest(
 			replica, at_us > replica->now_us ? at_us : replica->now_us);
 	}
-	if (!(buckets & filled(replica)) || replica->pass ||
-		replica->answer_us != NEVER)
-		return;
-	/* Send records after the members of lower rank, unless these have sent them. */
-	replica->answer_us = replica->now_us + SETTLE_US + replica->rank * TURN_US;
-	if (replica->passed_us && replica->answer_us < replica->passed_us + PASS_GAP_US)
-		replica->answer_us = replica->passed_us + PASS_GAP_US;
-	replica->answer_latest_us = replica->answer_us + replica->conf.interval_us;
+	if (buckets & filled(replica) && !replica->pass && !replica->answers_last) {
+		replica->answers_last = true;
+		plan_answer(replica, replica->conf.interval_us);
+	}
+}
+
+/* The same about the latest records, without sending our digest at once. */
+static void answer_latest(struct triad_replica *replica, struct replica_member *member)
+{
+	if (!differing_latest(replica, member))
+		member->latest_gap_us = 0;
+	else if (replica->now_us >= member->latest_us && !replica->latest_pass &&
+		replica->answer_us == NEVER)
+		plan_answer(replica, LATEST_GAP_US);
 }
 
 static void receive_digest(struct triad_replica *replica, struct replica_member *member,
@@ -186,46 +228,85 @@ static void receive_digest(struct triad_replica *replica, struct replica_member 
 	if (!member)
 		return;
 	member->digest = message->digest;
+	member->latest = message->latest;
+	member->has_latest = message->has_latest;
 	member->config = message->config;
 	member->has_digest = true;
 	member->received_us = replica->now_us;
 	answer_digest(replica, member);
+	answer_latest(replica, member);
 	replica_config_received(replica, member);
+}
+
+static void begin_latest_pass(struct triad_replica *replica)
+{
+	for (uint32_t i = 0; i < replica->n_members; i++) {
+		struct replica_member *member = &replica->members[i];
+		uint64_t buckets = differing_latest(replica, member);
+
+		if (!buckets || replica->now_us < member->latest_us)
+			continue;
+		replica->latest_pass |= buckets;
+		member->latest_gap_us = member->latest_gap_us
+			? member->latest_gap_us * 2
+			: LATEST_GAP_US;
+		if (member->latest_gap_us > LATEST_MAX_GAP_US)
+			member->latest_gap_us = LATEST_MAX_GAP_US;
+		member->latest_us = replica->now_us + member->latest_gap_us;
+	}
+	replica->latest_at = 0;
 }
 
 static void begin_pass(struct triad_replica *replica)
 {
-	struct triad_history_digest own;
 	uint64_t buckets = 0;
 
 	replica->answer_us = NEVER;
-	triad_history_digest(replica->history, &own);
+	if (!replica->answers_last) {
+		begin_latest_pass(replica);
+		return;
+	}
+	replica->answers_last = false;
 	for (uint32_t i = 0; i < replica->n_members; i++)
 		if (replica->members[i].has_digest)
-			buckets |= differing(&own, &replica->members[i].digest);
+			buckets |= differing_last(replica, &replica->members[i]);
 	replica->pass = buckets & filled(replica);
 	replica->pass_at = 0;
 }
 
 /* --- records --- */
 
+/* Whether it is the last record of its port. */
+static bool is_last(
+	const struct triad_replica *replica, const struct triad_record *record)
+{
+	const struct triad_record *last =
+		triad_history_find(replica->history, record->node_guid, record->port);
+
+	return last && !triad_record_compare(record, last);
+}
+
 /* Queues a record that is new here; false: there is no room for it. */
 static bool receive_record(struct triad_replica *replica,
 	const struct triad_record *record, bool *is_known)
 {
-	const struct triad_record *own =
-		triad_history_find(replica->history, record->node_guid, record->port);
+	uint64_t later_us = replica->digest_sent_us + ANSWER_GAP_US;
+	int error;
 
-	if (own && !triad_record_compare(record, own))
-		return true;
-	*is_known = false;
 	if (replica->news_ring.n == REPLICA_MAX_NEWS)
 		return false;
-	if (triad_history_merge(replica->history, record))
+	error = triad_history_merge(replica->history, record);
+	/* Whoever sends an older record than ours may lack what we are about to send. */
+	if (error != EALREADY || (replica->answers_last && !is_last(replica, record)))
+		*is_known = false;
+	if (error && error != ESTALE)
 		return true;
-	replica->news[triad_ring_put(&replica->news_ring, REPLICA_MAX_NEWS)] = *record;
+	replica->news[triad_ring_put(&replica->news_ring, REPLICA_MAX_NEWS)] =
+		(struct triad_replica_news){*record, !error};
 	replica->status.n_records_received++;
-	replica_send_digest(replica, replica->now_us);
+	/* Somebody may wait for a record that decides. */
+	replica_send_digest(replica,
+		error && later_us > replica->now_us ? later_us : replica->now_us);
 	return true;
 }
 
@@ -247,10 +328,11 @@ static bool receive_lines(struct triad_replica *replica, const char *lines, size
 		size -= length + 1;
 	}
 	/* Another member sends records that we have: let it send the rest, but don't
-	 * wait for ever. */
+	 * wait for ever.  A digest that shows the latest records comes a little later. */
 	if (is_good && is_known && replica->answer_us != NEVER) {
 		uint64_t at_us = replica->now_us + SETTLE_US +
-			(replica->rank + REPLICA_BUDGET) * TURN_US / 4;
+			(replica->rank + REPLICA_BUDGET) * TURN_US / 4 +
+			(replica->answers_last ? 0 : ANSWER_GAP_US);
 
 		if (at_us > replica->answer_latest_us)
 			at_us = replica->answer_latest_us;
@@ -271,12 +353,12 @@ void triad_replica_send(struct triad_replica *replica,
 	replica_send_digest(replica, now_us);
 }
 
-bool triad_replica_take_record(
-	struct triad_replica *replica, struct triad_record *record)
+bool triad_replica_take_news(
+	struct triad_replica *replica, struct triad_replica_news *news)
 {
 	if (!replica->news_ring.n)
 		return false;
-	*record = replica->news[triad_ring_take(&replica->news_ring, REPLICA_MAX_NEWS)];
+	*news = replica->news[triad_ring_take(&replica->news_ring, REPLICA_MAX_NEWS)];
 	return true;
 }
 
@@ -326,7 +408,8 @@ uint64_t triad_replica_next_us(const struct triad_replica *replica)
 
 	if (replica->answer_us < next_us)
 		next_us = replica->answer_us;
-	if ((replica->pass || replica->n_ranges) && replica->refill_us < next_us)
+	if ((replica->pass || replica->latest_pass || replica->n_ranges) &&
+		replica->refill_us < next_us)
 		next_us = replica->refill_us;
 	if (replica->outgoing_ring.n || replica->news_ring.n)
 		next_us = replica->now_us;
@@ -379,6 +462,25 @@ static void add_pass(struct triad_replica *replica, struct lines *lines)
 	}
 }
 
+/* Bucket by bucket, so that whoever sends next sees which ones are equal by then. */
+static void add_latest(struct triad_replica *replica, struct lines *lines)
+{
+	while (replica->latest_pass) {
+		unsigned bucket = (unsigned)__builtin_ctzll(replica->latest_pass);
+		uint32_t at = replica->latest_at;
+		const struct triad_record *record =
+			triad_history_latest_in(replica->history, bucket, &at);
+
+		if (record && !add_line(lines, record))
+			return;
+		replica->latest_at = at;
+		if (record)
+			continue;
+		replica->latest_pass &= replica->latest_pass - 1;
+		replica->latest_at = 0;
+	}
+}
+
 static size_t write_lines(struct triad_replica *replica,
 	void (*add)(struct triad_replica *replica, struct lines *lines),
 	uint8_t *payload)
@@ -394,14 +496,16 @@ static size_t write_lines(struct triad_replica *replica,
 
 static size_t write_digest(struct triad_replica *replica, uint8_t *payload)
 {
-	struct triad_replica_message message = {
-		.kind = TRIAD_REPLICA_DIGEST, .config = replica->own};
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST,
+		.config = replica->own,
+		.has_latest = true};
 
 	if (replica->now_us < replica->digest_us)
 		return 0;
 	replica->digest_sent_us = replica->now_us;
 	replica->digest_us = replica->now_us + replica->conf.interval_us;
 	triad_history_digest(replica->history, &message.digest);
+	triad_history_latest_digest(replica->history, &message.latest);
 	return triad_replica_message_encode(&message, payload);
 }
 
@@ -427,6 +531,8 @@ size_t triad_replica_take_payload(
 		size = write_lines(replica, add_pass, payload);
 	if (!size)
 		size = replica_config_take_part(replica, payload);
+	if (!size && replica->latest_pass)
+		size = write_lines(replica, add_latest, payload);
 	replica->budget -= size > 0;
 	return size;
 }

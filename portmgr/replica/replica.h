@@ -14,6 +14,13 @@
  * has since sent the same digest as its own: then a majority knows the intent, and this
  * member knows all that any earlier majority knew.
  *
+ * The digest is of the ports' last records: they alone decide.  With it comes another,
+ * of the latest records of all ports, which are for people.  Members whose last records
+ * are equal send each other those of the latest that the other one lacks, in the same
+ * way, but after all else, and less often for a member whose digest stays different.  So
+ * all show the same history, also after one lost its journal.  Members of earlier
+ * releases lack that digest, and are left alone.
+ *
  * Configuration: each member sends generation, hash and size of its own.  A member with
  * an older one asks for the newest, piece by piece, and accepts it when the hash is
  * right.  It never asks for one that is not newer.  Pieces go to all members; a member
@@ -36,6 +43,13 @@ struct triad_replica_conf {
 	uint64_t id;            /* of this member */
 	uint64_t interval_us;   /* between digests when nothing happens */
 	size_t max_config_size; /* octets; larger ones are not requested */
+};
+
+/* A record that was received and merged. */
+struct triad_replica_news {
+	struct triad_record record;
+	bool is_last; /* it was newer than the port's last record; if not, it is among
+			 the latest records alone, and decides nothing */
 };
 
 struct triad_replica_config {
@@ -79,8 +93,8 @@ uint64_t triad_replica_next_us(const struct triad_replica *replica);
 /* Takes the next new record, for the journal.  Take all of them before taking payloads:
  * a member may announce a record only when it is on its disk.  If the journal can't be
  * written, send no payload. */
-bool triad_replica_take_record(
-	struct triad_replica *replica, struct triad_record *record);
+bool triad_replica_take_news(
+	struct triad_replica *replica, struct triad_replica_news *news);
 /* Takes the next payload for all members, after triad_replica_run().  Returns its size;
  * 0: none now, or records must be taken first. */
 size_t triad_replica_take_payload(

@@ -37,6 +37,8 @@ static void put_digest(
 	triad_wire_put(wire, 8, message->config.generation);
 	triad_wire_put(wire, 8, message->config.hash);
 	triad_wire_put(wire, 8, message->config.size);
+	for (unsigned i = 0; message->has_latest && i < TRIAD_HISTORY_N_BUCKETS; i++)
+		triad_wire_put(wire, 4, message->latest.buckets[i]);
 }
 
 static void put_want(
@@ -118,6 +120,9 @@ static bool get_digest(struct triad_wire *wire, struct triad_replica_message *me
 	config->generation = triad_wire_get(wire, 8);
 	config->hash = triad_wire_get(wire, 8);
 	get_size(wire, config);
+	message->has_latest = wire->size - wire->at >= TRIAD_HISTORY_N_BUCKETS * 4u;
+	for (unsigned i = 0; message->has_latest && i < TRIAD_HISTORY_N_BUCKETS; i++)
+		message->latest.buckets[i] = triad_wire_get(wire, 4);
 	return is_config(config)
 		? config->size > 0
 		: !config->generation && !config->hash && !config->size;

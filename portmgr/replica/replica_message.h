@@ -16,6 +16,8 @@
  *     520   8     generation of its configuration; 0: none, and hash and size 0
  *     528   8     its hash
  *     536   8     its size
+ *     544   256   the digest of the latest records, 64 buckets of 4; missing in a
+ *                 DIGEST of an earlier Triad
  *
  *     RECORDS: some of its history
  *     8     n     lines (record.h), each with a line feed behind it
@@ -57,6 +59,8 @@ enum triad_replica_kind {
 struct triad_replica_message {
 	enum triad_replica_kind kind;
 	struct triad_history_digest digest; /* DIGEST */
+	struct triad_history_digest latest; /* DIGEST, if 'has_latest' */
+	bool has_latest;
 	struct triad_replica_config config; /* all but RECORDS; WANT has no size */
 	uint64_t to;                        /* WANT */
 	uint64_t piece;                     /* WANT, PART */

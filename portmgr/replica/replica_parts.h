@@ -24,6 +24,10 @@ struct replica_member {
 	struct triad_history_digest digest;
 	struct triad_replica_config config;
 	uint64_t answered; /* a hash of both digests, when ours was sent in answer */
+	bool has_latest;
+	struct triad_history_digest latest;
+	/* Latest records are sent for it from this time on, and again after the gap. */
+	uint64_t latest_us, latest_gap_us;
 };
 
 /* A configuration that is being fetched. */
@@ -61,11 +65,14 @@ struct triad_replica {
 	uint64_t digest_us, digest_sent_us;
 	struct triad_record outgoing[REPLICA_MAX_OUTGOING];
 	struct triad_ring outgoing_ring;
-	struct triad_record news[REPLICA_MAX_NEWS];
+	struct triad_replica_news news[REPLICA_MAX_NEWS];
 	struct triad_ring news_ring;
 	uint64_t answer_us, answer_latest_us; /* UINT64_MAX: none is needed */
-	uint64_t pass, passed_us;             /* buckets that are being sent */
+	bool answers_last;        /* the answer is of last records, not of the latest */
+	uint64_t pass, passed_us; /* buckets that are being sent */
 	uint32_t pass_at;
+	uint64_t latest_pass; /* buckets of latest records that are being sent */
+	uint32_t latest_at;
 
 	struct triad_replica_config own, ready;
 	uint8_t *own_octets, *ready_octets;

@@ -33,14 +33,15 @@ static void check_round_trip(const uint8_t *octets, size_t size)
 
 static void check_records(struct triad_replica *replica)
 {
-	struct triad_record record, again;
+	struct triad_replica_news news;
+	struct triad_record again;
 	char line[TRIAD_RECORD_LINE_SIZE];
 
-	while (triad_replica_take_record(replica, &record)) {
+	while (triad_replica_take_news(replica, &news)) {
 		require(!triad_record_parse(
-				line, triad_record_format(&record, line), &again),
+				line, triad_record_format(&news.record, line), &again),
 			"a record has a line");
-		require(!triad_record_compare(&record, &again), "the same record");
+		require(!triad_record_compare(&news.record, &again), "the same record");
 	}
 }
 

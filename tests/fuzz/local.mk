@@ -34,6 +34,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_sa_mad \
 	tests/fuzz/fuzz_sampled_request \
 	tests/fuzz/fuzz_seal \
+	tests/fuzz/fuzz_seen_sms \
 	tests/fuzz/fuzz_sflow \
 	tests/fuzz/fuzz_replica \
 	tests/fuzz/fuzz_smp \
@@ -79,6 +80,8 @@ tests_fuzz_fuzz_discovery_SOURCES = tests/fuzz/fuzz_discovery.c \
 tests_fuzz_fuzz_discovery_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_fuzz_fuzz_election_state_SOURCES = \
 	tests/fuzz/fuzz_election_state.c $(fuzz_driver)
+tests_fuzz_fuzz_seen_sms_SOURCES = \
+	tests/fuzz/fuzz_seen_sms.c $(fuzz_driver)
 tests_fuzz_fuzz_group_SOURCES = \
 	tests/fuzz/fuzz_group.c $(fuzz_driver)
 tests_fuzz_fuzz_timeline_SOURCES = \

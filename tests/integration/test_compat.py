@@ -203,6 +203,7 @@ VERSIONS = {
     "silences": ("perfmgr/formats/silence_file.h", "TRIAD_SILENCE_FILE_VERSION"),
     "election's state": ("portmgr/election/stored.h", "TRIAD_ELECTION_STORED_VERSION"),
     "journal of ports": ("portmgr/history/journal_reader.h", "TRIAD_JOURNAL_VERSION"),
+    "other SMs": ("portmgr/plan/seen_sms.h", "TRIAD_SEEN_SMS_VERSION"),
     "images of the fabric": ("history/image.h", "TRIAD_HISTORY_IMAGE_VERSION"),
     "control socket": ("include/triad/control.h", "TRIAD_CONTROL_VERSION"),
     "election's messages": ("portmgr/election/message.h", "TRIAD_ELECTION_VERSION"),

@@ -5,6 +5,7 @@ test or has failed, and plans that follow each other before a sweep shows what w
 import pytest
 
 from checks import wait_until
+from electionlib import others
 from portlib import managed, switch_guid
 from triadlab import hosts, state
 from triadlib import ask_json, log_has
@@ -131,6 +132,28 @@ def test_way_to_an_sm_that_has_ended_is_guarded():
         # Its opensm has ended when OpenSM no longer counts it among the SMs.
         wait_until(lambda: len(ask_json(ports.lab, "election", sm=ports.master)["members"])
                    == 2, 60, "a view without it")
+        ports.sweep(3, ports.master)
+        ports.expected.change(*place, state="disabled")
+        ports.load(ports.master)
+        wait_until(lambda: (row_of(ports, f"{place[0]:#x}", place[1]) or {}).get("guard") ==
+                   "sm_way", 30, "its link, which the guard keeps")
+        ports.sweep(3, ports.master)
+        assert not ports.sets(), "Sets of a port's physical state"
+
+
+@pytest.mark.row("X3")
+def test_way_to_an_sm_that_has_ended_is_guarded_by_those_that_were_restarted():
+    with managed("peers", port={"grace": 0, "drain": 0}) as ports:
+        gone = 2 if ports.master != 2 else 1
+        place = PLACES[gone]
+        lab = state.load_required(ports.lab.folder)
+        assert not ports.history(sm=ports.master), "what the gone one did to ports"
+        for sm in range(3):
+            hosts.kill(lab, sm, "opensm")
+        for sm in others(gone):
+            hosts.start(lab, sm, "opensm")
+        ports.master = ports.cluster.wait_for_holder(among=others(gone))
+        ports.wait_for_state("enforcing", ports.master, timeout_s=60)
         ports.sweep(3, ports.master)
         ports.expected.change(*place, state="disabled")
         ports.load(ports.master)

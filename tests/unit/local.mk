@@ -137,6 +137,7 @@ unit_tests = \
 	tests/unit/portmgr/test_plan \
 	tests/unit/portmgr/test_port_test \
 	tests/unit/portmgr/test_priority \
+	tests/unit/portmgr/test_seen_sms \
 	tests/unit/portmgr/test_record \
 	tests/unit/ib/test_route \
 	tests/unit/portmgr/test_sa_copier \

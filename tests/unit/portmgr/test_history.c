@@ -41,6 +41,15 @@ static struct triad_record a_record(
 		.reason = TRIAD_REASON_EXPECTED};
 }
 
+static bool is_same_latest(const struct triad_history *a, const struct triad_history *b)
+{
+	struct triad_history_digest ours, theirs;
+
+	triad_history_latest_digest(a, &ours);
+	triad_history_latest_digest(b, &theirs);
+	return !memcmp(&ours, &theirs, sizeof(ours));
+}
+
 static bool is_same_digest(const struct triad_history *a, const struct triad_history *b)
 {
 	struct triad_history_digest ours, theirs;
@@ -61,6 +70,8 @@ START_TEST(test_memory_newer_record_of_port_stays)
 	ck_assert_ptr_null(triad_history_find(history, 5, 1));
 	ck_assert_int_eq(triad_history_merge(history, &record), 0);
 	ck_assert_int_eq(triad_history_merge(history, &record), EALREADY);
+	/* An older one gets into the list alone. */
+	ck_assert_int_eq(triad_history_merge(history, &old), ESTALE);
 	ck_assert_int_eq(triad_history_merge(history, &old), EALREADY);
 	ck_assert_uint_eq(triad_history_find(history, 5, 1)->term, 4);
 	ck_assert_ptr_null(triad_history_find(history, 5, 2));
@@ -75,9 +86,11 @@ START_TEST(test_memory_newer_record_of_port_stays)
 	triad_history_newest(history, &term, &number);
 	ck_assert_uint_eq(term, 4);
 	ck_assert_uint_eq(number, 2);
-	ck_assert_uint_eq(triad_history_latest(history, 0)->port, 2);
-	ck_assert_uint_eq(triad_history_latest(history, 2)->number, 1);
-	ck_assert_ptr_null(triad_history_latest(history, 3));
+	ck_assert_uint_eq(triad_history_latest(history, 0)->number, 2);
+	ck_assert_uint_eq(triad_history_latest(history, 1)->number, 1);
+	ck_assert_uint_eq(triad_history_latest(history, 2)->port, 2);
+	ck_assert_uint_eq(triad_history_latest(history, 3)->port, 1);
+	ck_assert_ptr_null(triad_history_latest(history, 4));
 	triad_history_free(history);
 }
 END_TEST
@@ -127,9 +140,11 @@ START_TEST(test_memory_digest_depends_on_every_field)
 
 		triad_history_merge(theirs, &others[i]);
 		ck_assert_msg(!is_same_digest(ours, theirs), "field %u", i);
+		ck_assert_msg(!is_same_latest(ours, theirs), "field %u", i);
 		triad_history_merge(theirs, &record);
 		triad_history_merge(ours, &others[i]);
 		ck_assert(i == 4 || i == 5 || is_same_digest(ours, theirs));
+		ck_assert(is_same_latest(ours, theirs));
 		triad_history_free(theirs);
 		triad_history_free(ours);
 		ours = triad_history_new();
@@ -248,6 +263,53 @@ START_TEST(test_memory_history_keeps_latest)
 }
 END_TEST
 
+static int compare_records(const void *a, const void *b)
+{
+	return triad_record_compare(b, a);
+}
+
+/* More than are kept, of few ports, in any order, some twice: the list is that of all of
+ * them, sorted. */
+START_TEST(test_memory_latest_records_are_the_newest_of_all_in_their_order)
+{
+	enum { N = TRIAD_HISTORY_N_LATEST + 2000 };
+	static struct triad_record records[N];
+	struct triad_history *history = triad_history_new();
+	struct triad_history *other = triad_history_new();
+	uint32_t n_in = 0, at = 0;
+
+	seed();
+	for (uint32_t i = 0; i < N; i++)
+		records[i] = a_record(pick(9), 1 + i, 1 + pick(3), 1);
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t k = (uint32_t)pick(i + 1);
+		struct triad_record swapped = records[i];
+
+		records[i] = records[k];
+		records[k] = swapped;
+	}
+	for (uint32_t i = 0; i < N; i++) {
+		triad_history_merge(history, &records[i]);
+		triad_history_merge(history, &records[pick(i + 1)]);
+		triad_history_merge(other, &records[N - 1 - i]);
+	}
+	qsort(records, N, sizeof(*records), compare_records);
+	for (uint32_t i = 0; i < TRIAD_HISTORY_N_LATEST; i++)
+		ck_assert(!triad_record_compare(
+			triad_history_latest(history, i), &records[i]));
+	ck_assert_ptr_null(triad_history_latest(history, TRIAD_HISTORY_N_LATEST));
+	ck_assert(is_same_latest(history, other));
+	ck_assert(is_same_digest(history, other));
+	/* Each is in one bucket. */
+	for (unsigned bucket = 0; bucket < TRIAD_HISTORY_N_BUCKETS; bucket++, at = 0)
+		while (triad_history_latest_in(history, bucket, &at))
+			n_in++;
+	ck_assert_uint_eq(n_in, TRIAD_HISTORY_N_LATEST);
+	triad_history_free(history);
+	triad_history_free(other);
+}
+END_TEST
+
 START_TEST(test_memory_full_takes_no_more_ports)
 {
 	struct triad_history *history = triad_history_new();
@@ -278,6 +340,8 @@ int main(void)
 	tcase_add_test(cases, test_memory_text_not_clean_has_digest_of_clean_one);
 	tcase_add_test(cases, test_memories_of_same_records_in_any_order_are_same);
 	tcase_add_test(cases, test_memory_history_keeps_latest);
+	tcase_add_test(
+		cases, test_memory_latest_records_are_the_newest_of_all_in_their_order);
 	tcase_add_test(cases, test_memory_full_takes_no_more_ports);
 	return run_cases(cases);
 }

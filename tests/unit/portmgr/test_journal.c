@@ -101,7 +101,7 @@ static struct triad_record a_record(uint64_t number, uint64_t node_guid)
 static int append(uint64_t number, uint64_t node_guid)
 {
 	struct triad_record record = a_record(number, node_guid);
-	int error = triad_journal_append(journal, &record);
+	int error = triad_journal_append(journal, &record, true);
 
 	if (!error)
 		triad_history_merge(history, &record);
@@ -432,10 +432,8 @@ START_TEST(test_journal_too_large_is_trimmed_nothing_lost)
 	triad_history_digest(history, &after);
 	ck_assert_mem_eq(&before, &after, sizeof(before));
 	ck_assert_uint_eq(triad_journal_n_bad(journal), 0);
-	/* The history has only one of the many equal lines. */
-	ck_assert_uint_eq(triad_history_latest(history, 0)->number, 50);
-	for (uint32_t i = 1; i < TRIAD_HISTORY_N_LATEST; i++)
-		ck_assert_uint_eq(triad_history_latest(history, i)->number, n - i + 1);
+	for (uint32_t i = 0; i < TRIAD_HISTORY_N_LATEST; i++)
+		ck_assert_uint_eq(triad_history_latest(history, i)->number, n - i);
 	close_journal();
 }
 END_TEST

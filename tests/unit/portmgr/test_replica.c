@@ -182,13 +182,14 @@ static void take_config(unsigned i)
 static void run_member(unsigned i)
 {
 	struct member *member = &net.members[i];
-	struct triad_record record;
+	struct triad_replica_news news;
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
 	size_t size;
 
 	triad_replica_run(member->replica, net.now_us);
-	while (triad_replica_take_record(member->replica, &record))
-		ck_assert_int_eq(triad_history_merge(member->disk, &record), 0);
+	while (triad_replica_take_news(member->replica, &news))
+		ck_assert_int_eq(triad_history_merge(member->disk, &news.record),
+			news.is_last ? 0 : ESTALE);
 	take_config(i);
 	while ((size = triad_replica_take_payload(member->replica, payload)))
 		send_all(i, payload, size);
@@ -252,6 +253,8 @@ static void merge_all(struct triad_history *to, const struct triad_history *from
 	for (unsigned bucket = 0; bucket < TRIAD_HISTORY_N_BUCKETS; bucket++)
 		for (uint32_t i = 0; (record = triad_history_at(from, bucket, i)); i++)
 			triad_history_merge(to, record);
+	for (uint32_t i = 0; (record = triad_history_latest(from, i)); i++)
+		triad_history_merge(to, record);
 }
 
 static void start(unsigned i)
@@ -336,18 +339,33 @@ static void write_record(void)
 	net.asked_us = net.now_us;
 }
 
+static bool is_same_history(
+	const struct triad_history *a, const struct triad_history *b)
+{
+	struct triad_history_digest ours, theirs;
+	const struct triad_record *record, *other;
+
+	triad_history_digest(a, &ours);
+	triad_history_digest(b, &theirs);
+	if (memcmp(&ours, &theirs, sizeof(ours)))
+		return false;
+	for (uint32_t i = 0;; i++) {
+		record = triad_history_latest(a, i);
+		other = triad_history_latest(b, i);
+		if (!record || !other)
+			return record == other;
+		if (triad_record_compare(record, other))
+			return false;
+	}
+}
+
 static bool is_all_same(void)
 {
-	struct triad_history_digest first, other;
-
-	triad_history_digest(net.members[0].history, &first);
-	for (unsigned i = 1; i < net.n; i++) {
-		triad_history_digest(net.members[i].history, &other);
-		if (memcmp(&first, &other, sizeof(first)) ||
+	for (unsigned i = 1; i < net.n; i++)
+		if (!is_same_history(net.members[0].history, net.members[i].history) ||
 			net.members[i].config.generation !=
 				net.members[0].config.generation)
 			return false;
-	}
 	return true;
 }
 
@@ -549,6 +567,179 @@ START_TEST(test_newcomer_receives_records_about_once)
 }
 END_TEST
 
+static void receive_from(
+	unsigned to, uint64_t from, const struct triad_replica_message *message)
+{
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
+	size_t size = triad_replica_message_encode(message, payload);
+
+	ck_assert_uint_gt(size, 0);
+	triad_replica_payload(net.members[to].replica, from, payload, size, net.now_us);
+}
+
+/* --- the latest records --- */
+
+/* All have written them to disk long ago: 'n' of few ports, from 'first' on. */
+static void fill_with_records(unsigned first, unsigned n)
+{
+	net.number = 0;
+	for (unsigned k = 0; k < n; k++) {
+		struct triad_record record = a_record(1 + k % 5);
+
+		for (unsigned i = first; i < net.n; i++) {
+			triad_history_merge(net.members[i].history, &record);
+			triad_history_merge(net.members[i].disk, &record);
+		}
+	}
+}
+
+static void lose_disk(unsigned i)
+{
+	stop(i);
+	triad_history_free(net.members[i].disk);
+	net.members[i].disk = NULL;
+	start(i);
+	deliver_views();
+}
+
+START_TEST(test_latest_records_lost_are_sent_again_about_once)
+{
+	uint32_t n = 0;
+
+	build(5, 1);
+	/* Some are cut off everywhere. */
+	fill_with_records(0, TRIAD_HISTORY_N_LATEST + 100);
+	for (unsigned i = 0; i < 1000; i++)
+		tick();
+	ck_assert(is_all_same());
+	lose_disk(3);
+	ck_assert(!is_all_same());
+	memset(net.n_sent, 0, sizeof(net.n_sent));
+	ck_assert_uint_lt(ticks_until_same(5000), 5000);
+	ck_assert(is_same_history(net.members[3].disk, net.members[3].history));
+	while (triad_history_latest(net.members[3].history, n))
+		n++;
+	ck_assert_uint_eq(n, TRIAD_HISTORY_N_LATEST);
+	for (unsigned i = 0; i < 3000; i++)
+		tick();
+	/* Some seven in a payload. */
+	ck_assert_uint_le(
+		net.n_sent[TRIAD_REPLICA_RECORDS], TRIAD_HISTORY_N_LATEST / 3);
+	tear_down();
+}
+END_TEST
+
+/* Its disk is of a day when it had less; the others have since cut off what was there. */
+START_TEST(test_latest_records_of_an_old_backup_are_the_same_in_the_end)
+{
+	struct triad_history *backup = triad_history_new();
+
+	build(3, 1);
+	fill_with_records(0, 50);
+	merge_all(backup, net.members[1].disk);
+	net.term++;
+	fill_with_records(0, TRIAD_HISTORY_N_LATEST);
+	stop(1);
+	triad_history_free(net.members[1].disk);
+	net.members[1].disk = backup;
+	start(1);
+	deliver_views();
+	ck_assert_uint_lt(ticks_until_same(5000), 5000);
+	ck_assert_uint_eq(
+		triad_history_latest(net.members[1].history, TRIAD_HISTORY_N_LATEST - 1)
+			->term,
+		net.term);
+	tear_down();
+}
+END_TEST
+
+/* The network loses half of what is sent, and one has what the others lack. */
+START_TEST(test_latest_records_reach_all_though_payloads_are_lost)
+{
+	build(3, 1);
+	net.lost = 50;
+	fill_with_records(2, 300);
+	ck_assert_uint_lt(ticks_until_same(60000), 60000);
+	tear_down();
+}
+END_TEST
+
+/* A hostile member, or one that keeps another number of them. */
+START_TEST(test_latest_records_are_sent_more_rarely_to_who_never_has_them)
+{
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST};
+	unsigned n_payloads;
+
+	build(2, 1);
+	fill_with_records(0, 100);
+	stop(1);
+	message.has_latest = true;
+	triad_history_digest(net.members[0].history, &message.digest);
+	for (unsigned i = 0; i < 60000; i++) {
+		message.latest.buckets[i % TRIAD_HISTORY_N_BUCKETS]++;
+		if (i % 200 == 0)
+			receive_from(0, id_of(1), &message);
+		tick();
+	}
+	n_payloads = net.n_sent[TRIAD_REPLICA_RECORDS];
+	ck_assert_uint_ge(n_payloads, 100 / 9);
+	/* At 0, 1, 3, 7, 15, 31 and 63 s. */
+	ck_assert_uint_le(n_payloads, 7 * (100 / 3));
+	tear_down();
+}
+END_TEST
+
+START_TEST(test_latest_records_of_a_member_of_an_earlier_release_are_left_alone)
+{
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST};
+
+	build(2, 1);
+	fill_with_records(0, 100);
+	stop(1);
+	triad_history_digest(net.members[0].history, &message.digest);
+	for (unsigned i = 0; i < 5000; i++) {
+		if (i % 200 == 0)
+			receive_from(0, id_of(1), &message);
+		tick();
+	}
+	ck_assert_uint_eq(net.n_sent[TRIAD_REPLICA_RECORDS], 0);
+	ck_assert_uint_eq(triad_replica_n_same(
+				  net.members[0].replica, net.now_us - 3 * INTERVAL_US),
+		2);
+	tear_down();
+}
+END_TEST
+
+/* A record of long ago gets into the list, and changes nothing that decides. */
+START_TEST(test_record_of_long_ago_is_not_a_ports_last)
+{
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_RECORDS};
+	char line[TRIAD_RECORD_LINE_SIZE + 1];
+	struct triad_history_digest before, after;
+	struct triad_record old, record;
+	struct triad_replica_news news;
+
+	build(2, 1);
+	old = a_record(1);
+	record = a_record(1);
+	record.port = old.port;
+	triad_history_merge(net.members[0].history, &record);
+	triad_history_digest(net.members[0].history, &before);
+	message.n_octets = triad_record_format(&old, line);
+	line[message.n_octets++] = '\n';
+	message.octets = (const uint8_t *)line;
+	receive_from(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
+	ck_assert(triad_replica_take_news(net.members[0].replica, &news));
+	ck_assert(!news.is_last);
+	ck_assert(!triad_record_compare(&news.record, &old));
+	ck_assert(!triad_replica_take_news(net.members[0].replica, &news));
+	triad_history_digest(net.members[0].history, &after);
+	ck_assert_mem_eq(&before, &after, sizeof(before));
+	tear_down();
+}
+END_TEST
+
 START_TEST(test_config_of_megabytes_reaches_all_in_seconds)
 {
 	build(5, 1);
@@ -598,16 +789,6 @@ START_TEST(test_config_not_newer_is_left_alone)
 END_TEST
 
 /* --- unexpected messages --- */
-
-static void receive_from(
-	unsigned to, uint64_t from, const struct triad_replica_message *message)
-{
-	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
-	size_t size = triad_replica_message_encode(message, payload);
-
-	ck_assert_uint_gt(size, 0);
-	triad_replica_payload(net.members[to].replica, from, payload, size, net.now_us);
-}
 
 START_TEST(test_offer_too_large_is_refused)
 {
@@ -762,6 +943,7 @@ START_TEST(test_payloads_wait_for_records_to_be_taken)
 	struct triad_replica_message message = {.kind = TRIAD_REPLICA_RECORDS};
 	char line[TRIAD_RECORD_LINE_SIZE + 1];
 	struct triad_record record;
+	struct triad_replica_news news;
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
 
 	build(2, 1);
@@ -773,8 +955,9 @@ START_TEST(test_payloads_wait_for_records_to_be_taken)
 	triad_replica_run(net.members[0].replica, net.now_us);
 	ck_assert_uint_eq(
 		triad_replica_take_payload(net.members[0].replica, payload), 0);
-	ck_assert(triad_replica_take_record(net.members[0].replica, &record));
-	ck_assert(!triad_replica_take_record(net.members[0].replica, &record));
+	ck_assert(triad_replica_take_news(net.members[0].replica, &news));
+	ck_assert(news.is_last);
+	ck_assert(!triad_replica_take_news(net.members[0].replica, &news));
 	ck_assert_uint_gt(
 		triad_replica_take_payload(net.members[0].replica, payload), 0);
 	tear_down();
@@ -822,6 +1005,27 @@ START_TEST(test_message_round_trip_is_the_same_shorter_is_refused)
 			triad_replica_message_decode(&message, exact, shorter), 0);
 		free(exact);
 	}
+}
+END_TEST
+
+START_TEST(test_message_with_latest_records_is_the_same_shorter_is_without_them)
+{
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST,
+		.digest = {{[1] = 7}},
+		.latest = {{[0] = UINT32_MAX, [63] = 9}},
+		.has_latest = true};
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
+	size_t size = triad_replica_message_encode(&message, payload);
+
+	ck_assert_uint_eq(size, 800);
+	memset(&message, 0xff, sizeof(message));
+	ck_assert_int_eq(triad_replica_message_decode(&message, payload, size), 0);
+	ck_assert(message.has_latest);
+	ck_assert_uint_eq(message.digest.buckets[1], 7);
+	ck_assert_uint_eq(message.latest.buckets[0], UINT32_MAX);
+	ck_assert_uint_eq(message.latest.buckets[63], 9);
+	ck_assert_int_eq(triad_replica_message_decode(&message, payload, size - 1), 0);
+	ck_assert(!message.has_latest);
 }
 END_TEST
 
@@ -905,6 +1109,8 @@ static void add_messages(TCase *cases)
 	tcase_add_loop_test(cases, test_message_with_hostile_field_is_refused, 0,
 		sizeof(hostile) / sizeof(*hostile));
 	tcase_add_test(cases, test_message_too_large_is_not_encoded);
+	tcase_add_test(cases,
+		test_message_with_latest_records_is_the_same_shorter_is_without_them);
 }
 
 int main(void)
@@ -916,6 +1122,15 @@ int main(void)
 	tcase_add_test(cases, test_record_reaches_all_at_once);
 	tcase_add_test(cases, test_members_at_rest_send_digests_alone);
 	tcase_add_test(cases, test_newcomer_receives_records_about_once);
+	tcase_add_test(cases, test_latest_records_lost_are_sent_again_about_once);
+	tcase_add_test(
+		cases, test_latest_records_of_an_old_backup_are_the_same_in_the_end);
+	tcase_add_test(cases, test_latest_records_reach_all_though_payloads_are_lost);
+	tcase_add_test(
+		cases, test_latest_records_are_sent_more_rarely_to_who_never_has_them);
+	tcase_add_test(cases,
+		test_latest_records_of_a_member_of_an_earlier_release_are_left_alone);
+	tcase_add_test(cases, test_record_of_long_ago_is_not_a_ports_last);
 	tcase_add_test(cases, test_config_of_megabytes_reaches_all_in_seconds);
 	tcase_add_test(cases, test_config_source_gone_another_is_asked);
 	tcase_add_test(cases, test_config_not_newer_is_left_alone);
