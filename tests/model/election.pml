@@ -1,0 +1,695 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The election in calm: whatever came before, one member becomes master and holder of
+ * the lease, and stays.
+ *
+ * Model: three members that are connected and do not fail any more.  A step is one input
+ * of one member: a message, or its timers.  Time passes in ticks of 'status_ms', when all
+ * messages have arrived and all timers have run.  All members get messages in one order,
+ * but not at one time.  So no run needs fairness: a livelock is a cycle of ticks.
+ *
+ * Names are those of portmgr/election; what is different:
+ *   - Steps don't change an election's timeout, no member is skipped for a while, and the
+ *     operator prefers none.
+ *   - The start is any state that a time of faults may leave behind: see begin().
+ *   - Terms are counted from the lowest one in use, so that they do not grow for ever. */
+#define N 3
+#define NONE 3 /* no member */
+
+/* Times, in ticks. */
+#define TIMEOUT 2
+#define KEEPALIVE 5
+#define LEASE 4
+#define HELD 3 /* a holder's, which is shorter */
+#define CLAIM_TIME (3 * LEASE)
+#define MOMENT (LEASE / 2) /* how long a claim may be dropped: continues_claim() */
+#define claim_again(i) (2 + 3 * (i))
+
+#define MAX_ANSWERS 4
+#define MAX_CEDES 5
+#define MAX_TERM 60
+
+mtype = {ELECTING, STANDBY, MASTER, STATUS, TAKEOVER, CEDE};
+
+/* --- settings, constant in a run --- */
+byte health[N]; /* 1 to 3 */
+bool disk[N];   /* it works */
+bool odd[N];    /* has other settings than the rest */
+
+/* --- a member --- */
+mtype state[N];
+byte master[N] = NONE;
+byte deadline[N];
+byte rank[N];
+byte n_cedes[N]; /* ignored by its master */
+bool is_due[N];  /* STATUS */
+bool is_run_due[N]; /* its timers, in this tick */
+
+byte promise_left[N]; /* MOMENT more than until its end */
+byte votes_in[N];     /* when it may vote */
+byte claim[N];
+byte claim_age[N]; /* since the first */
+byte again_in[N];
+bool is_claim_young[N];
+bool was_refused[N];
+byte lease_left[N]; /* 0: not a holder */
+byte held[N];       /* the last term */
+byte newest[N];     /* held by anybody, as far as known */
+
+byte round[N];
+bool is_back[N];
+bool is_complete[N];
+byte grants[N]; /* bits */
+
+/* What member i received last from j, at [3 * i + j]. */
+mtype got_state[9];
+byte got_priority[9];
+byte got_held[9];
+byte got_fresh[9]; /* until it is old */
+bool got_able[9];
+bool got_since[9]; /* the present election began */
+byte n_answers[9]; /* in this tick */
+
+#define promises(i) (promise_left[i] > MOMENT)
+#define may_vote(i) (votes_in[i] == 0)
+#define agrees(i, j) ((i) == (j) || (!odd[i] && !odd[j]))
+#define has_disk(i) disk[i]
+
+inline promise(i, to)
+{
+	promise_to[i] = to;
+	promise_left[i] = LEASE + MOMENT
+}
+
+#include "vote.pml"
+
+/* --- messages --- */
+chan inbox[N] = [20] of {byte, mtype, mtype, byte, bool, byte, byte, byte, byte, byte, byte, byte};
+hidden byte m_from, m_priority, m_claim, m_round, m_term, m_held, m_to, m_grant, m_answers;
+hidden byte m_able;
+hidden mtype m_kind, m_state;
+hidden byte me, grant, best, best_priority;
+byte x;
+hidden byte is_better, ok;
+hidden byte low;
+
+#define is_holder(i) (lease_left[i] > 0)
+#define is_able(i) (claim[i] || disk[i])
+
+inline put(r, kind, to, g, answers)
+{
+	assert(nfull(inbox[r]));
+	inbox[r]!me, kind, state[me], rank[me], is_able(me), claim[me], round[me],
+		term[me], newest[me], to, g, answers
+}
+
+/* Everybody notes an answer; only its receiver reacts. */
+inline answer(kind, to, g, answers)
+{
+	put((me + 1) % N, kind, to, g, answers);
+	put((me + 2) % N, kind, to, g, answers)
+}
+
+inline send_status()
+{
+	if
+	:: claim[me] && is_back[me] && is_complete[me] ->
+		round[me]++;
+		is_back[me] = false;
+		is_complete[me] = false;
+		grants[me] = 0
+	:: else -> skip
+	fi;
+	is_due[me] = false;
+	answer(STATUS, NONE, 0, 0);
+	/* Its own matters only with a question. */
+	if
+	:: claim[me] -> put(me, STATUS, NONE, 0, 0)
+	:: else -> skip
+	fi
+}
+
+/* --- priority --- */
+#define IS_CONF_MANAGER 128
+#define IS_MASTER 8
+#define WAS_HOLDER_LAST 1
+#define is_above(p, i, q, l) ((p) > (q) || ((p) == (q) && (i) < (l)))
+/* As this member honours it. */
+#define honoured(p, from, h) \
+	((p) - ((p) >= IS_CONF_MANAGER && !(promises(me) && promise_to[me] == (from)) \
+			-> IS_CONF_MANAGER : 0) - \
+		((p) % 2 && (h) < newest[me] -> WAS_HOLDER_LAST : 0))
+#define known(l) honoured(got_priority[3 * me + (l)], l, got_held[3 * me + (l)])
+#define is_known_better(l) is_above(known(l), l, rank[me], me)
+#define is_sender_better() \
+	is_above(honoured(m_priority, m_from, m_held), m_from, rank[me], me)
+#define own_priority() \
+	((is_holder(me) -> IS_CONF_MANAGER : 0) + 16 * health[me] + \
+		(state[me] == MASTER -> IS_MASTER : 0) + \
+		(held[me] && held[me] == newest[me] -> WAS_HOLDER_LAST : 0))
+
+inline update_priority()
+{
+	if
+	:: rank[me] != own_priority() ->
+		rank[me] = own_priority();
+		send_status()
+	:: else -> skip
+	fi
+}
+
+/* --- states --- */
+inline enter(s)
+{
+	state[me] = s;
+	n_cedes[me] = 0;
+	update_priority()
+}
+
+inline elect()
+{
+	master[me] = NONE;
+	deadline[me] = TIMEOUT;
+	is_due[me] = true;
+	got_since[3 * me] = false;
+	got_since[3 * me + 1] = false;
+	got_since[3 * me + 2] = false;
+	enter(ELECTING)
+}
+
+inline become_master()
+{
+	master[me] = me;
+	deadline[me] = 0;
+	is_due[me] = true;
+	enter(MASTER)
+}
+
+inline become_standby(l)
+{
+	master[me] = l;
+	deadline[me] = KEEPALIVE;
+	enter(STANDBY)
+}
+
+#define is_better_master(l) \
+	((l) != me && got_state[3 * me + (l)] == MASTER && got_fresh[3 * me + (l)] && \
+		is_known_better(l))
+#define better_master() \
+	(is_better_master(0) -> 0 : (is_better_master(1) -> 1 : (is_better_master(2) -> 2 : NONE)))
+#define is_worse(l) ((l) == me || (got_since[3 * me + (l)] && !is_known_better(l)))
+
+inline decide_early()
+{
+	x = better_master();
+	if
+	:: x != NONE -> become_standby(x)
+	:: x == NONE && is_worse(0) && is_worse(1) && is_worse(2) -> become_master()
+	:: else -> skip
+	fi
+}
+
+inline follow()
+{
+	if
+	:: m_from == master[me] && m_state != MASTER -> elect()
+	:: m_state != MASTER -> skip
+	:: m_state == MASTER && m_from != master[me] && master[me] != NONE &&
+			got_fresh[3 * me + master[me]] &&
+			!is_above(honoured(m_priority, m_from, m_held), m_from,
+				known(master[me]), master[me]) -> skip
+	:: else ->
+		master[me] = m_from;
+		deadline[me] = KEEPALIVE
+	fi
+}
+
+/* --- the lease --- */
+inline give_up()
+{
+	claim[me] = 0;
+	is_complete[me] = true;
+	if
+	:: promise_to[me] == me -> promise_left[me] = MOMENT + lease_left[me]
+	:: else -> skip
+	fi;
+	if
+	:: is_holder(me) ->
+		lease_left[me] = 0;
+		claim_age[me] = 0;
+		update_priority()
+	:: else -> skip
+	fi
+}
+
+inline add_grant(l)
+{
+	grants[me] = grants[me] | (1 << (l));
+	if
+	:: is_back[me] && !is_complete[me] && grants[me] != 1 && grants[me] != 2 &&
+			grants[me] != 4 && grants[me] != 0 ->
+		is_complete[me] = true;
+		ok = !is_holder(me);
+		lease_left[me] = HELD;
+		held[me] = claim[me];
+		newest[me] = (claim[me] > newest[me] -> claim[me] : newest[me]);
+		if
+		:: ok && state[me] != MASTER -> become_master()
+		:: ok && state[me] == MASTER -> update_priority()
+		:: else -> skip
+		fi
+	:: else -> skip
+	fi
+}
+
+inline take_back()
+{
+	if
+	:: m_round == round[me] ->
+		is_back[me] = true;
+		if
+		:: claim[me] && m_claim == claim[me] && !is_complete[me] && may_vote(me) &&
+				!has_promised_other(me, me) &&
+				is_term_new(me, me, claim[me]) &&
+				(disk[me] || is_on_disk(me, me, claim[me])) ->
+			write_vote(me, me, claim[me]);
+			add_grant(me)
+		:: else -> skip
+		fi
+	:: else -> skip
+	fi
+}
+
+inline take_grant()
+{
+	if
+	:: claim[me] && m_to == me && m_answers == round[me] ->
+		if
+		:: m_grant != claim[me] ->
+			was_refused[me] = was_refused[me] || m_term > claim[me]
+		:: else -> add_grant(m_from)
+		fi
+	:: else -> skip
+	fi
+}
+
+inline consider(l)
+{
+	if
+	:: (l) != me && got_fresh[3 * me + (l)] && got_able[3 * me + (l)] &&
+			agrees(me, l) && is_above(known(l), l, best_priority, best) ->
+		best = l;
+		best_priority = known(l)
+	:: else -> skip
+	fi
+}
+
+#ifdef UNDO_CONTINUES
+#define continues_claim(i) false
+#else
+#define continues_claim(i) (promise_to[i] == (i) && promise_left[i] > 0)
+#endif
+
+inline renew_claim()
+{
+	if
+	:: !claim[me] && !continues_claim(me) -> claim_age[me] = 0
+	:: else -> skip
+	fi;
+	if
+	:: disk[me] && (!claim[me] ||
+			(claim[me] < term[me] && (!is_holder(me) || was_refused[me]) &&
+				!is_claim_young[me])) ->
+		term[me]++;
+		assert(term[me] < MAX_TERM);
+		claim[me] = term[me];
+		is_claim_young[me] = true;
+		was_refused[me] = false;
+		is_complete[me] = true;
+		is_due[me] = true
+	:: else -> skip
+	fi
+}
+
+inline run_lease()
+{
+	best = me;
+	best_priority = rank[me];
+	consider(0);
+	consider(1);
+	consider(2);
+	if
+	:: claim[me] && !is_holder(me) && claim_age[me] >= CLAIM_TIME ->
+		again_in[me] = claim_again(me);
+		claim_age[me] = 0;
+		give_up();
+		send_status()
+	:: else ->
+		if
+		:: best == me && (claim[me] || disk[me]) && state[me] != ELECTING &&
+				may_vote(me) && !again_in[me] &&
+				!has_promised_other(me, me) -> renew_claim()
+		:: else ->
+			if
+			:: claim[me] -> give_up()
+			:: else -> skip
+			fi
+		fi
+	fi
+}
+
+inline settle()
+{
+	run_lease();
+	update_priority();
+	if
+	:: state[me] == ELECTING && deadline[me] == 0 -> become_master()
+	:: state[me] == STANDBY && deadline[me] == 0 -> elect()
+	:: else -> skip
+	fi;
+	if
+	:: is_due[me] && (state[me] != STANDBY || claim[me]) -> send_status()
+	:: else -> skip
+	fi
+}
+
+/* --- input --- */
+inline take_status()
+{
+	ok = n_answers[3 * me + m_from] < MAX_ANSWERS;
+	n_answers[3 * me + m_from] = n_answers[3 * me + m_from] + (ok -> 1 : 0);
+	if
+	:: state[me] == ELECTING ->
+#ifndef UNDO_ELECTING
+		if
+		:: ok && m_priority >= IS_CONF_MANAGER && m_able ->
+			vote(me, m_from, m_claim, true, grant)
+		:: else -> skip
+		fi;
+#endif
+		decide_early()
+	:: state[me] != ELECTING && ok ->
+		grant = 0;
+		if
+		:: m_able -> vote(me, m_from, m_claim, m_priority >= IS_CONF_MANAGER, grant)
+		:: else -> skip
+		fi;
+		if
+		:: state[me] == STANDBY -> follow()
+		:: else -> skip
+		fi;
+		if
+		:: is_sender_better() -> answer(TAKEOVER, m_from, grant, m_round)
+		:: else ->
+			answer(CEDE, m_from, grant, m_round);
+			if
+			:: m_state == MASTER && m_from == master[me] &&
+					state[me] == STANDBY ->
+				n_cedes[me]++;
+				if
+				:: n_cedes[me] > MAX_CEDES ->
+					n_cedes[me] = MAX_CEDES;
+					x = better_master();
+					if
+					:: x == NONE -> elect()
+					:: else -> skip
+					fi
+				:: else -> skip
+				fi
+			:: else -> skip
+			fi
+		fi
+	:: else -> skip
+	fi
+}
+
+inline take_takeover()
+{
+	if
+	:: state[me] == ELECTING -> decide_early()
+	:: state[me] == STANDBY ->
+		if
+		:: m_from != master[me] -> follow()
+		:: else -> skip
+		fi;
+		x = better_master();
+		if
+		:: (m_from == master[me] && m_state == MASTER) ||
+				(x == NONE && !is_sender_better()) -> become_master()
+		:: else -> skip
+		fi
+	:: else -> skip
+	fi
+}
+
+inline take_cede()
+{
+	is_better = is_sender_better();
+	if
+	:: state[me] == STANDBY -> follow()
+	:: else -> skip
+	fi;
+	if
+	:: state[me] == ELECTING -> decide_early()
+	:: else -> skip
+	fi;
+	if
+	:: state[me] == MASTER && is_better && m_state == MASTER -> become_standby(m_from)
+	:: state[me] == MASTER && is_better && m_state != MASTER -> elect()
+	:: else -> skip
+	fi
+}
+
+inline note()
+{
+	term[me] = (m_term > term[me] -> m_term : term[me]);
+	newest[me] = (m_held > newest[me] -> m_held : newest[me]);
+	x = 3 * me + m_from;
+	got_state[x] = m_state;
+	got_priority[x] = m_priority;
+	got_held[x] = m_held;
+	got_fresh[x] = KEEPALIVE;
+	got_able[x] = m_able;
+	got_since[x] = true
+}
+
+inline receive()
+{
+	inbox[me]?m_from, m_kind, m_state, m_priority, m_able, m_claim, m_round, m_term,
+		m_held, m_to, m_grant, m_answers;
+	if
+	:: m_from == me -> take_back()
+	:: else ->
+		note();
+		if
+		:: m_to == NONE || m_to == me ->
+			take_grant();
+			update_priority();
+			if
+			:: m_kind == STATUS -> take_status()
+			:: m_kind == TAKEOVER -> take_takeover()
+			:: m_kind == CEDE -> take_cede()
+			fi
+		:: else -> skip
+		fi
+	fi;
+	settle()
+}
+
+/* --- time --- */
+byte leader = NONE; /* master and holder at the last tick, followed by all */
+bool is_unsettled;
+
+#define follows(i, l) (state[i] == STANDBY && master[i] == (l) && !is_holder(i))
+#define leads(l) \
+	(state[l] == MASTER && is_holder(l) && follows(((l) + 1) % N, l) && \
+		follows(((l) + 2) % N, l))
+
+inline judge()
+{
+	x = (leads(0) -> 0 : (leads(1) -> 1 : (leads(2) -> 2 : NONE)));
+	is_unsettled = (x == NONE || (leader != NONE && x != leader));
+	leader = x
+}
+
+#define less(v) v = (v > 0 -> v - 1 : 0)
+
+inline pass_time()
+{
+	less(deadline[me]);
+	less(promise_left[me]);
+	less(votes_in[me]);
+	claim_age[me] = (again_in[me] || claim_age[me] == CLAIM_TIME -> claim_age[me] : claim_age[me] + 1);
+	less(again_in[me]);
+	less(got_fresh[3 * me]);
+	less(got_fresh[3 * me + 1]);
+	less(got_fresh[3 * me + 2]);
+	n_answers[3 * me] = 0;
+	n_answers[3 * me + 1] = 0;
+	n_answers[3 * me + 2] = 0;
+	is_claim_young[me] = false;
+	is_due[me] = true;
+	is_run_due[me] = true;
+	round[me] = 0;
+	grants[me] = 0;
+	is_back[me] = true;
+	is_complete[me] = true
+}
+
+/* Counts terms from the lowest that is in use. */
+#define lowest(i) (claim[i] && claim[i] < term[i] -> claim[i] : term[i])
+#define lower(v) v = (v > low -> v - low : (v > 0 -> 1 : 0))
+inline lower_terms()
+{
+	low = lowest(0);
+	low = (lowest(1) < low -> lowest(1) : low);
+	low = (lowest(2) < low -> lowest(2) : low) - 1;
+	for (me : 0 .. 2) {
+		term[me] = term[me] - low;
+		claim[me] = (claim[me] -> claim[me] - low : 0);
+		if
+		:: voted_term[me] <= low ->
+			voted_term[me] = 0;
+			voted_for[me] = NONE
+		:: else -> voted_term[me] = voted_term[me] - low
+		fi;
+		held[me] = (held[me] == newest[me] -> held[me] : 0);
+		lower(held[me]);
+		lower(newest[me]);
+		lower(got_held[3 * me]);
+		lower(got_held[3 * me + 1]);
+		lower(got_held[3 * me + 2])
+	}
+}
+
+inline tick()
+{
+	judge();
+	lower_terms();
+	for (me : 0 .. 2) {
+		pass_time()
+	}
+	for (me : 0 .. 2) {
+		if
+		:: lease_left[me] > 1 -> lease_left[me]--
+		:: lease_left[me] == 1 ->
+			lease_left[me] = 0;
+			claim_age[me] = 0;
+			give_up();
+			update_priority()
+		:: else -> skip
+		fi
+	}
+}
+
+/* --- the start --- */
+#define OLD 2 /* a term */
+
+/* Who votes for the holder, or has voted for itself in a higher term. */
+inline begin_holder(l)
+{
+	claim[l] = OLD;
+	held[l] = OLD;
+	newest[l] = OLD;
+	lease_left[l] = HELD;
+	begin_promise(l, l, OLD)
+}
+
+inline begin_promise(i, to, t)
+{
+	promise_to[i] = to;
+	promise_left[i] = LEASE + MOMENT;
+	voted_term[i] = t;
+	voted_for[i] = to;
+	term[i] = t
+}
+
+/* What it may have promised: to the holder, to itself, or nothing since it started. */
+inline begin_other(i)
+{
+	term[i] = OLD;
+	if
+	:: state[i] = ELECTING; deadline[i] = TIMEOUT
+	:: state[i] = MASTER; master[i] = i
+	:: holder != NONE -> state[i] = STANDBY; master[i] = holder; deadline[i] = KEEPALIVE
+	fi;
+	if
+	:: votes_in[i] = LEASE
+	:: holder != NONE -> begin_promise(i, holder, OLD)
+	:: state[i] == MASTER -> begin_promise(i, i, OLD + 1 + i); claim[i] = OLD + 1 + i
+	:: voted_term[i] = OLD + 1 + i; voted_for[i] = i; term[i] = OLD + 1 + i
+	fi
+}
+
+inline begin_health(i)
+{
+	select(x : 1 .. 3);
+	health[i] = x;
+	disk[i] = true
+}
+
+/* At most one is not as it should be, or is odd one out. */
+inline begin()
+{
+	byte holder;
+
+	if
+	:: holder = NONE
+	:: holder = 2 -> state[2] = MASTER; master[2] = 2; begin_holder(2)
+	fi;
+	begin_health(0);
+	begin_health(1);
+	begin_health(2);
+	begin_other(0);
+	begin_other(1);
+	if
+	:: holder == NONE -> begin_other(2)
+	:: else -> term[2] = OLD
+	fi;
+	if
+	:: disk[0] = false
+	:: disk[1] = false
+	:: disk[2] = false
+	:: odd[0] = true
+	:: odd[1] = true
+	:: odd[2] = true
+	:: skip
+	fi;
+	holder = 0;
+	d_step { for (me : 0 .. 2) { rank[me] = own_priority(); pass_time() } }
+#ifdef PIN
+	(PIN);
+#endif
+	x = 0
+}
+
+#ifdef ANY_ORDER
+#define in_turn(c) true
+#else
+#define in_turn(c) (c)
+#endif
+#ifdef TIMERS_LAST
+#define quiet() (empty(inbox[0]) && empty(inbox[1]) && empty(inbox[2]))
+#else
+#define quiet() true
+#endif
+
+active proctype world()
+{
+	atomic { begin() }
+	do
+	:: d_step { nempty(inbox[0]) -> me = 0; receive() }
+	:: d_step { nempty(inbox[1]) && in_turn(empty(inbox[0])) -> me = 1; receive() }
+	:: d_step { nempty(inbox[2]) && in_turn(empty(inbox[0]) && empty(inbox[1])) -> me = 2; receive() }
+	:: d_step { is_run_due[0] && quiet() -> me = 0; is_run_due[0] = false; settle() }
+	:: d_step { is_run_due[1] && quiet() -> me = 1; is_run_due[1] = false; settle() }
+	:: d_step { is_run_due[2] && quiet() -> me = 2; is_run_due[2] = false; settle() }
+	:: d_step {
+		empty(inbox[0]) && empty(inbox[1]) && empty(inbox[2]) && !is_run_due[0] &&
+			!is_run_due[1] && !is_run_due[2] -> tick()
+	   };
+		if
+		:: is_unsettled -> accept_unsettled: skip
+		:: else -> skip
+		fi
+	od
+}
