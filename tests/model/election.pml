@@ -74,10 +74,10 @@ byte n_answers[9]; /* in this tick */
 #define agrees(i, j) ((i) == (j) || (!odd[i] && !odd[j]))
 #define has_disk(i) disk[i]
 
-inline promise(i, to)
+inline promise(giver, taker)
 {
-	promise_to[i] = to;
-	promise_left[i] = LEASE + MOMENT
+	promise_to[giver] = taker;
+	promise_left[giver] = LEASE + MOMENT
 }
 
 #include "vote.pml"

@@ -45,34 +45,34 @@ byte promise_to[N] = NONE;
 	(follows_while_starting(i) && follows_unable(i, to, t) && \
 		follows_low_claim(i, to, t))
 
-inline write_vote(i, to, t)
+inline write_vote(writer, whom, number)
 {
-	promise(i, to);
+	promise(writer, whom);
 	/* A vote that is on disk is never given to another member. */
-	assert(voted_term[i] < t || is_on_disk(i, to, t));
-	voted_term[i] = t;
-	voted_for[i] = to
+	assert(voted_term[writer] < number || is_on_disk(writer, whom, number));
+	voted_term[writer] = number;
+	voted_for[writer] = whom
 }
 
-/* 'to' asks for the lease of term 't'; 'grant' becomes the term that is granted, or 0. */
-inline vote(i, to, t, says_holder, grant)
+/* 'claimant' asks for the lease of term 'asked_for'; 'grant' becomes the term that is granted, or 0. */
+inline vote(voter, claimant, asked_for, says_holder, grant)
 {
 	grant = 0;
 	if
-	:: t == 0 || has_promised_other(i, to) -> skip
+	:: asked_for == 0 || has_promised_other(voter, claimant) -> skip
 	:: else ->
 		if
-		:: can_vote(i, to, t) ->
-			write_vote(i, to, t);
-			grant = t
+		:: can_vote(voter, claimant, asked_for) ->
+			write_vote(voter, claimant, asked_for);
+			grant = asked_for
 		:: else ->
 			if
-			:: says_holder && may_follow(i, to, t) -> promise(i, to)
+			:: says_holder && may_follow(voter, claimant, asked_for) -> promise(voter, claimant)
 			:: else -> skip
 			fi;
 			/* The answer has a term above the claim. */
 			if
-			:: !is_claim_new(i, to, t) && term[i] == t -> term[i]++
+			:: !is_claim_new(voter, claimant, asked_for) && term[voter] == asked_for -> term[voter]++
 			:: else -> skip
 			fi
 		fi
