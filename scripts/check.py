@@ -302,6 +302,8 @@ def check_storms(options):
     result.add(check_one("gather_storm --run N repeats a run that failed",
                          f"{sim}/gather_storm", "--runs", str(seconds // 4000), "--seed",
                          str(seed)))
+    result.add(check_one("tests/model/run says which model does not hold",
+                         "tests/model/run"))
     if options.soak:
         result.add(check_one("totals of a million ports are wrong",
                              f"{sim}/gather_storm", "--million"))

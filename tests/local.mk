@@ -16,6 +16,9 @@ EXTRA_DIST += tests/compat
 # Small changes of the product that some test should notice; scripts/mutate tries them.
 EXTRA_DIST += tests/mutants
 
+# Models of the election, for spin.
+EXTRA_DIST += tests/model
+
 # What the sanitizer of threads does not report.
 EXTRA_DIST += tests/threads.supp
 

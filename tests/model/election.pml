@@ -303,11 +303,8 @@ inline consider(l)
 	fi
 }
 
-#ifdef UNDO_CONTINUES
-#define continues_claim(i) false
-#else
+/* Nothing here shows what it is for: without it all holds, too. */
 #define continues_claim(i) (promise_to[i] == (i) && promise_left[i] > 0)
-#endif
 
 inline renew_claim()
 {
@@ -506,6 +503,9 @@ bool is_unsettled;
 
 inline judge()
 {
+#ifdef STARTS
+	assert(is_holder(2) && !claim[0] && !claim[1]);
+#endif
 	x = (leads(0) -> 0 : (leads(1) -> 1 : (leads(2) -> 2 : NONE)));
 	is_unsettled = (x == NONE || (leader != NONE && x != leader));
 	leader = x
@@ -584,9 +584,10 @@ inline tick()
 /* --- the start --- */
 #define OLD 2 /* a term */
 
-/* Who votes for the holder, or has voted for itself in a higher term. */
 inline begin_holder(l)
 {
+	state[l] = MASTER;
+	master[l] = l;
 	claim[l] = OLD;
 	held[l] = OLD;
 	newest[l] = OLD;
@@ -601,6 +602,21 @@ inline begin_promise(i, to, t)
 	voted_term[i] = t;
 	voted_for[i] = to;
 	term[i] = t
+}
+
+inline begin_standby(i)
+{
+	state[i] = STANDBY;
+	master[i] = holder;
+	deadline[i] = KEEPALIVE;
+	begin_promise(i, holder, OLD)
+}
+
+inline begin_start(i)
+{
+	state[i] = ELECTING;
+	deadline[i] = TIMEOUT;
+	votes_in[i] = LEASE
 }
 
 /* What it may have promised: to the holder, to itself, or nothing since it started. */
@@ -627,24 +643,36 @@ inline begin_health(i)
 	disk[i] = true
 }
 
-/* At most one is not as it should be, or is odd one out. */
+/* Holder, if any, is member 2, which loses where priorities are equal.  At most one member
+ * has no disk or other settings.  Some of this is impossible, which does no harm. */
 inline begin()
 {
 	byte holder;
 
-	if
-	:: holder = NONE
-	:: holder = 2 -> state[2] = MASTER; master[2] = 2; begin_holder(2)
-	fi;
 	begin_health(0);
 	begin_health(1);
 	begin_health(2);
+#ifdef STARTS
+	/* One member starts beside a holder and who follows that. */
+	holder = 2;
+	begin_holder(2);
+	if
+	:: begin_start(0); begin_standby(1)
+	:: begin_standby(0); begin_start(1)
+	fi;
+#else
+	if
+	:: holder = NONE
+	:: holder = 2; begin_holder(2)
+	fi;
 	begin_other(0);
 	begin_other(1);
 	if
 	:: holder == NONE -> begin_other(2)
-	:: else -> term[2] = OLD
+	:: else -> skip
 	fi;
+#endif
+#ifndef STARTS
 	if
 	:: disk[0] = false
 	:: disk[1] = false
@@ -654,24 +682,20 @@ inline begin()
 	:: odd[2] = true
 	:: skip
 	fi;
+#endif
 	holder = 0;
 	d_step { for (me : 0 .. 2) { rank[me] = own_priority(); pass_time() } }
-#ifdef PIN
-	(PIN);
-#endif
 	x = 0
 }
 
+/* Without ANY_ORDER, members take messages in turn, and timers run when all are taken, in
+ * any order. */
 #ifdef ANY_ORDER
 #define in_turn(c) true
 #else
 #define in_turn(c) (c)
 #endif
-#ifdef TIMERS_LAST
-#define quiet() (empty(inbox[0]) && empty(inbox[1]) && empty(inbox[2]))
-#else
-#define quiet() true
-#endif
+#define quiet() in_turn(empty(inbox[0]) && empty(inbox[1]) && empty(inbox[2]))
 
 active proctype world()
 {
