@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Generations and the journal: no older generation is enforced, and who acts knows what
+ * all holders before it may have done.  plugin/ports/ports_term.c, portmgr/replica.
+ *
+ * Model: at most one member holds the lease (lease.pml), which may end at any time.  A
+ * member says by its digest which records and which configuration it has on disk.
+ * Digests of one sender come in order or not at all, and may wait in the receiver's
+ * inbox, as its ports' thread waits for disks.  What is missing may be fetched from
+ * others at any time.
+ *
+ * What it takes for granted: a digest does not stay on its way, outside an inbox, until
+ * the lease of the time when it was sent has ended and the next one has begun.
+ *
+ * Bounds: two generations, TERMS, RESTARTS; an intent in a term.  UNDO_... switches a
+ * rule off (see 'run'). */
+#define N 3
+#define NONE 3 /* no member */
+#define NEEDED 2
+#ifndef TERMS
+#define TERMS 2
+#endif
+#ifndef RESTARTS
+#define RESTARTS 1
+#endif
+/* All is too much at once: without GENERATIONS there is one, else intents are known to
+ * all at once. */
+#ifdef GENERATIONS
+#define intent() 0
+#else
+#define GENERATIONS 1
+#define intent() (1 << (term - 1))
+#endif
+
+/* --- on disk --- */
+byte config[N] = 1; /* the generation in force */
+byte known[N] = 1;  /* by the election: the newest generation of anybody */
+byte records[N];    /* bits: the intent of each term */
+
+/* --- in memory --- */
+byte told[N] = 1; /* the generation of which the election was told; 0: none yet */
+bool is_announced[N] = true;
+byte got_config[N * N] = 1; /* the generation in the last digest; 0: no digest */
+byte waiting, waits_at = NONE, waits_from = NONE; /* a digest in an inbox */
+
+/* --- the holder --- */
+byte term; /* the last */
+byte holder = NONE;
+bool has_begun, is_synced, is_asking; /* its term; its intent is recorded */
+byte same[N]; /* digests since its term began, or 0 */
+
+byte acted;    /* bits: intents that were carried out */
+byte enforced; /* the newest generation that was */
+byte n_restarts;
+
+#define at(i, j) ((i) * N + (j))
+#define digest(i) (1 + records[i] + 8 * config[i])
+#define records_of(d) (((d) - 1) & 7)
+#define config_of(d) (((d) - 1) >> 3)
+#define max(a, b) ((a) > (b) -> (a) : (b))
+#define is_permitted(i) (holder == (i) && known[i] <= told[i])
+
+#define has_config(i, j) ((j) == (i) || got_config[at(i, j)] == config[i])
+#define n_config(i) (has_config(i, 0) + has_config(i, 1) + has_config(i, 2))
+
+#define is_same(i, j) ((j) == (i) || (same[j] && records_of(same[j]) == records[i]))
+#define n_same(i) (is_same(i, 0) + is_same(i, 1) + is_same(i, 2))
+#define has_it_still(i, j) ((j) == (i) || (same[j] && config_of(same[j]) == config[i]))
+#define n_config_since(i) (has_it_still(i, 0) + has_it_still(i, 1) + has_it_still(i, 2))
+
+inline end_term()
+{
+	holder = NONE;
+	has_begun = false;
+	is_synced = false;
+	is_asking = false;
+	same[0] = 0;
+	same[1] = 0;
+	same[2] = 0
+}
+
+/* Neither it nor who votes for it knows a newer generation. */
+inline begin_lease(i)
+{
+	holder = i;
+	term++
+}
+
+#define is_news(i, j, d) \
+	(got_config[at(i, j)] != config_of(d) || (holder == (i) && has_begun && same[j] != (d)))
+
+inline take_digest(i, j, d)
+{
+	got_config[at(i, j)] = config_of(d);
+	if
+	:: holder == i && has_begun -> same[j] = d
+	:: else -> skip
+	fi
+}
+
+inline take_waiting(i)
+{
+	take_digest(i, waits_from, waiting);
+	waiting = 0;
+	waits_at = NONE;
+	waits_from = NONE
+}
+
+/* What waited in the inbox may be from before the lease, and does not count. */
+inline begin_term(i)
+{
+#ifndef UNDO_INBOX
+	if
+	:: waits_at == i -> take_waiting(i)
+	:: else -> skip
+	fi;
+#endif
+	has_begun = true
+}
+
+inline sync(i)
+{
+	is_synced = true;
+	/* It knows all that was done. */
+	assert((acted & records[i]) == acted)
+}
+
+inline act(i)
+{
+	assert(config[i] >= enforced);
+	enforced = config[i];
+	acted = acted | intent();
+	is_asking = false
+}
+
+inline put_in_force(i, generation)
+{
+	config[i] = generation;
+	is_announced[i] = false
+}
+
+inline announce(i)
+{
+	is_announced[i] = true;
+	told[i] = config[i];
+	known[i] = max(known[i], told[i])
+}
+
+inline restart(i, j, k)
+{
+	n_restarts++;
+	told[i] = 0;
+	is_announced[i] = false;
+	got_config[at(i, j)] = 0;
+	got_config[at(i, k)] = 0;
+	if
+	:: waits_at == i -> waiting = 0; waits_at = NONE; waits_from = NONE
+	:: else -> skip
+	fi;
+	if
+	:: holder == i -> end_term()
+	:: else -> skip
+	fi
+}
+
+#ifdef UNDO_SYNC
+#define knows_records(i) true
+#else
+#define knows_records(i) (n_same(i) >= NEEDED)
+#endif
+#ifdef UNDO_CONFIG
+#define knows_config(i) true
+#else
+#define knows_config(i) (n_config_since(i) >= NEEDED)
+#endif
+#ifdef UNDO_COMMIT
+#define is_committed(i) true
+#else
+#define is_committed(i) (n_same(i) >= NEEDED)
+#endif
+#define is_free(i) (holder != (i) || !is_asking)
+#define is_new_to(i, j) ((records[j] | records[i]) != records[i])
+
+/* After the last term nothing matters. */
+#define is_on (holder != NONE || term < TERMS)
+
+/* The first holder is member 0: they are all alike. */
+#define with(i, j) \
+	:: d_step { is_on && is_news(i, j, digest(j)) -> take_digest(i, j, digest(j)) } \
+	:: d_step { is_on && holder != NONE && holder != i && !waiting -> \
+		waiting = digest(j); waits_at = i; waits_from = j } \
+	:: d_step { is_on && is_new_to(i, j) -> records[i] = records[i] | records[j] } \
+	:: d_step { is_on && config[j] > config[i] && is_free(i) -> put_in_force(i, config[j]) } \
+	:: d_step { holder == NONE && term < TERMS && (term || i == 0) && \
+			told[i] >= known[i] && told[i] >= known[j] -> begin_lease(i) }
+
+proctype member(byte i; byte j; byte k)
+{
+	do
+	with(i, j)
+	with(i, k)
+	:: d_step { is_on && config[i] < GENERATIONS && is_free(i) -> put_in_force(i, config[i] + 1) }
+	:: d_step { is_on && !is_announced[i] && n_config(i) >= NEEDED && is_free(i) -> announce(i) }
+	:: d_step { holder == i && !has_begun -> begin_term(i) }
+	:: d_step { waits_at == i && holder == i && has_begun -> take_waiting(i) }
+	:: d_step { holder == i && has_begun && !is_synced && knows_records(i) && knows_config(i) -> sync(i) }
+	:: d_step { is_permitted(i) && is_synced && is_announced[i] && !is_asking &&
+			(!intent() || !(records[i] & intent())) ->
+		records[i] = records[i] | intent();
+		is_asking = true }
+	:: d_step { is_permitted(i) && is_asking && is_committed(i) -> act(i) }
+	:: d_step { holder == i -> end_term() }
+	:: d_step { is_on && n_restarts < RESTARTS -> restart(i, j, k) }
+	od
+}
+
+init
+{
+	atomic {
+		run member(0, 1, 2);
+		run member(1, 2, 0);
+		run member(2, 0, 1)
+	}
+}
