@@ -112,7 +112,7 @@ static void announce(struct triad_ports *ports)
 	const struct triad_expected *expected = ports->source.expected;
 
 	if (ports->is_announced ||
-		(ports->conf->port.enabled && !ports_is_config_agreed(ports)))
+		(ports->conf->port.enabled && !ports_is_config_agreed(ports, 0)))
 		return;
 	ports->is_announced = true;
 	ports_begin_wait(ports);

@@ -89,10 +89,10 @@ struct ports_term {
 	uint64_t number;       /* 0: none */
 	uint64_t since_us;     /* when it was first seen */
 	uint64_t by_hand_view; /* of the permission in it: see permission.h */
-	bool is_synced;        /* a majority has had our history since then */
-	bool is_outlived;      /* the history has records of later terms */
-	uint64_t n_records;    /* the number of the last record in it */
-	uint64_t ready_us;     /* when ports_is_ready() was true last; 0: never */
+	bool is_synced; /* a majority has had our history and configuration since then */
+	bool is_outlived;   /* the history has records of later terms */
+	uint64_t n_records; /* the number of the last record in it */
+	uint64_t ready_us;  /* when ports_is_ready() was true last; 0: never */
 };
 
 /* What was done to ports, here and by other SMs. */
@@ -227,8 +227,9 @@ void ports_look_at_permission(struct triad_ports *ports);
  * below, a majority of those that are present, once the operator has confirmed that the
  * missing ones are down. */
 bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
-/* Whether a majority has the configuration that is in force here. */
-bool ports_is_config_agreed(const struct triad_ports *ports);
+/* Whether a majority has the configuration that is in force here, and said so after
+ * 'since_us'. */
+bool ports_is_config_agreed(const struct triad_ports *ports, uint64_t since_us);
 /* Whether this SM enforces and its term has begun, here and with a majority. */
 bool ports_is_in_charge(const struct triad_ports *ports);
 /* Whether all conditions for acting are met, except permission; if not, no port is

@@ -27,13 +27,14 @@ bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us)
 		triad_replica_n_same(ports->records.replica, since_us) >= n_needed;
 }
 
-bool ports_is_config_agreed(const struct triad_ports *ports)
+bool ports_is_config_agreed(const struct triad_ports *ports, uint64_t since_us)
 {
 	uint32_t n_needed = votes_needed(ports);
 
 	/* Without a copy here, the replica still offers the last configuration. */
 	return n_needed && !*ports->source.copy_trouble &&
-		triad_replica_n_same_config(ports->records.replica) >= n_needed;
+		triad_replica_n_same_config(ports->records.replica, since_us) >=
+		n_needed;
 }
 
 /* --- the term --- */
@@ -105,14 +106,20 @@ void ports_look_at_permission(struct triad_ports *ports)
 	if (!permission.is_given)
 		return;
 	/* Count members' confirmations only from now on: before, the last holder of the
-	 * lease may have written records that this SM lacks. */
+	 * lease may have written records that this SM lacks.  What waited in the inbox
+	 * may be from before. */
 	if (!term->number) {
+		ports_pump(ports);
 		*term = (struct ports_term){.number = permission.term,
 			.by_hand_view = permission.by_hand_view,
 			.since_us = triad_clock_boot_us()};
 		triad_last_act_note(&ports->acts.last, term->since_us);
 	}
-	if (term->is_synced || !ports_is_agreed(ports, term->since_us))
+	/* The last holder may also have enforced a newer configuration, which a
+	 * majority has.  A member's vote does not say so: its election knows of a
+	 * configuration only when a majority is known there to have it. */
+	if (term->is_synced || !ports_is_agreed(ports, term->since_us) ||
+		!ports_is_config_agreed(ports, term->since_us))
 		return;
 	triad_history_newest(ports->records.history, &newest_term, &newest);
 	/* A record made now would be older than the known ones. */

@@ -102,14 +102,15 @@ uint32_t triad_replica_n_same(const struct triad_replica *replica, uint64_t sinc
 	return n;
 }
 
-uint32_t triad_replica_n_same_config(const struct triad_replica *replica)
+uint32_t triad_replica_n_same_config(
+	const struct triad_replica *replica, uint64_t since_us)
 {
 	uint32_t n = replica->has_view;
 
 	for (uint32_t i = 0; i < replica->n_members; i++) {
 		const struct replica_member *member = &replica->members[i];
 
-		n += member->has_digest &&
+		n += member->has_digest && member->received_us > since_us &&
 			member->config.generation == replica->own.generation &&
 			member->config.hash == replica->own.hash;
 	}

@@ -12,7 +12,7 @@
  * usually only one of them sends these records.  So all replicas become equal.  A
  * member that is about to act records its intent first.  It acts only when a majority
  * has since sent the same digest as its own: then a majority knows the intent, and this
- * member knows all that any earlier majority knew.
+ * member knows all that any earlier majority knew (tests/model/journal.pml).
  *
  * The digest is of the ports' last records: they alone decide.  With it comes another,
  * of the latest records of all ports, which are for people.  Members whose last records
@@ -108,8 +108,9 @@ bool triad_replica_take_config(struct triad_replica *replica,
  * after 'since_us', equals this one's now. */
 uint32_t triad_replica_n_same(const struct triad_replica *replica, uint64_t since_us);
 /* The number of members in the present view, this one included, that have the
- * configuration offered here. */
-uint32_t triad_replica_n_same_config(const struct triad_replica *replica);
+ * configuration offered here, as they said after 'since_us'. */
+uint32_t triad_replica_n_same_config(
+	const struct triad_replica *replica, uint64_t since_us);
 void triad_replica_status(
 	const struct triad_replica *replica, struct triad_replica_status *status);
 

@@ -526,6 +526,24 @@ START_TEST(test_record_reaches_all_at_once)
 }
 END_TEST
 
+/* The holder of a new lease counts members that have its configuration since then:
+ * before, they may have had an older one. */
+START_TEST(test_config_confirmed_before_does_not_count)
+{
+	build(3, 1);
+	offer(0, ++net.newest, 3000);
+	for (unsigned i = 0; i < 1000; i++)
+		tick();
+	ck_assert_uint_eq(triad_replica_n_same_config(net.members[0].replica, 0), 3);
+	ck_assert_uint_eq(
+		triad_replica_n_same_config(net.members[0].replica, net.now_us), 1);
+	ck_assert_uint_eq(triad_replica_n_same_config(
+				  net.members[0].replica, net.now_us - 3 * INTERVAL_US),
+		3);
+	tear_down();
+}
+END_TEST
+
 START_TEST(test_members_at_rest_send_digests_alone)
 {
 	build(9, 1);
@@ -1120,6 +1138,7 @@ int main(void)
 	tcase_add_test(cases, test_storm_of_three_members_all_same_in_the_end);
 	tcase_add_test(cases, test_storm_of_nine_members_all_same_in_the_end);
 	tcase_add_test(cases, test_record_reaches_all_at_once);
+	tcase_add_test(cases, test_config_confirmed_before_does_not_count);
 	tcase_add_test(cases, test_members_at_rest_send_digests_alone);
 	tcase_add_test(cases, test_newcomer_receives_records_about_once);
 	tcase_add_test(cases, test_latest_records_lost_are_sent_again_about_once);
