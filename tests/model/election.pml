@@ -19,12 +19,12 @@
 #define TIMEOUT 2
 #define KEEPALIVE 5
 #define LEASE 4
-#define HELD 3 /* a holder's, which is shorter */
+#define HELD (LEASE + 1) /* a holder's: at 1 it has ended, which it notices at its next step */
 #define CLAIM_TIME (3 * LEASE)
 #define MOMENT (LEASE / 2) /* how long a claim may be dropped: continues_claim() */
 #define claim_again(i) (2 + 3 * (i))
 
-#define MAX_ANSWERS 4
+#define MAX_ANSWERS 8
 #define MAX_CEDES 5
 #define MAX_TERM 60
 
@@ -46,6 +46,7 @@ bool is_run_due[N]; /* its timers, in this tick */
 
 byte promise_left[N]; /* MOMENT more than until its end */
 byte votes_in[N];     /* when it may vote */
+byte heard_in[N];     /* when it may claim though it has not heard all */
 byte claim[N];
 byte claim_age[N]; /* since the first */
 byte again_in[N];
@@ -98,7 +99,7 @@ hidden byte low;
 inline put(r, kind, to, g, answers)
 {
 	assert(nfull(inbox[r]));
-	inbox[r]!me, kind, state[me], rank[me], is_able(me), claim[me], round[me],
+	inbox[r]!me, kind, state[me], rank[me], is_able(me), claim[me], (claim[me] -> round[me] : 0),
 		term[me], newest[me], to, g, answers
 }
 
@@ -173,6 +174,7 @@ inline elect()
 	got_since[3 * me] = false;
 	got_since[3 * me + 1] = false;
 	got_since[3 * me + 2] = false;
+	got_since[3 * me + m_from] = true; /* what it takes now counts */
 	enter(ELECTING)
 }
 
@@ -229,7 +231,8 @@ inline give_up()
 	claim[me] = 0;
 	is_complete[me] = true;
 	if
-	:: promise_to[me] == me -> promise_left[me] = MOMENT + lease_left[me]
+	:: promise_to[me] == me ->
+		promise_left[me] = MOMENT + (is_holder(me) -> lease_left[me] - 1 : 0)
 	:: else -> skip
 	fi;
 	if
@@ -327,6 +330,17 @@ inline renew_claim()
 	fi
 }
 
+inline run_out()
+{
+	if
+	:: lease_left[me] == 1 -> give_up()
+	:: else -> skip
+	fi
+}
+
+#define has_heard(i, l) ((l) == (i) || got_state[3 * (i) + (l)])
+#define has_heard_all(i) (has_heard(i, 0) && has_heard(i, 1) && has_heard(i, 2))
+
 inline run_lease()
 {
 	best = me;
@@ -344,6 +358,7 @@ inline run_lease()
 		if
 		:: best == me && (claim[me] || disk[me]) && state[me] != ELECTING &&
 				may_vote(me) && !again_in[me] &&
+				(claim[me] || heard_in[me] == 0 || has_heard_all(me)) &&
 				!has_promised_other(me, me) -> renew_claim()
 		:: else ->
 			if
@@ -369,11 +384,24 @@ inline settle()
 	fi
 }
 
+inline run_timers()
+{
+	is_run_due[me] = false;
+	m_from = me; /* no message */
+	run_out();
+	settle()
+}
+
 /* --- input --- */
 inline take_status()
 {
+	/* An electing member answers nobody. */
 	ok = n_answers[3 * me + m_from] < MAX_ANSWERS;
-	n_answers[3 * me + m_from] = n_answers[3 * me + m_from] + (ok -> 1 : 0);
+	if
+	:: ok && (state[me] != ELECTING || m_priority >= IS_CONF_MANAGER) ->
+		n_answers[3 * me + m_from]++
+	:: else -> skip
+	fi;
 	if
 	:: state[me] == ELECTING ->
 #ifndef UNDO_ELECTING
@@ -473,6 +501,7 @@ inline receive()
 {
 	inbox[me]?m_from, m_kind, m_state, m_priority, m_able, m_claim, m_round, m_term,
 		m_held, m_to, m_grant, m_answers;
+	run_out();
 	if
 	:: m_from == me -> take_back()
 	:: else ->
@@ -491,6 +520,33 @@ inline receive()
 	fi;
 	settle()
 }
+
+/* For tests/sim/model_replay.c, which does the same with the code. */
+#ifdef PRINTS
+inline print_start()
+{
+	printf("start %d health %d disk %d odd %d state %e master %d deadline %d votes_in %d heard_in %d\n",
+		me, health[me], disk[me], odd[me], state[me], master[me], deadline[me],
+		votes_in[me], heard_in[me]);
+	printf("lease %d promise_to %d left %d claim %d age %d term %d voted %d for %d held %d newest %d left %d\n",
+		me, promise_to[me], promise_left[me], claim[me], claim_age[me], term[me],
+		voted_term[me], voted_for[me], held[me], newest[me], lease_left[me])
+}
+
+inline print_step(is_message)
+{
+	printf("step %d message %d state %e master %d priority %d claim %d holder %d term %d voted %d for %d promise_to %d again_in %d inboxes %d %d %d\n",
+		me, is_message, state[me], master[me], rank[me], claim[me], is_holder(me), term[me],
+		voted_term[me], voted_for[me], (promises(me) -> promise_to[me] : NONE),
+		again_in[me], len(inbox[0]), len(inbox[1]), len(inbox[2]))
+}
+
+#define print_tick() printf("tick %d\n", low)
+#else
+#define print_start() skip
+#define print_step(is_message) skip
+#define print_tick() skip
+#endif
 
 /* --- time --- */
 byte leader = NONE; /* master and holder at the last tick, followed by all */
@@ -518,6 +574,8 @@ inline pass_time()
 	less(deadline[me]);
 	less(promise_left[me]);
 	less(votes_in[me]);
+	less(heard_in[me]);
+	lease_left[me] = (lease_left[me] > 1 -> lease_left[me] - 1 : lease_left[me]);
 	claim_age[me] = (again_in[me] || claim_age[me] == CLAIM_TIME -> claim_age[me] : claim_age[me] + 1);
 	less(again_in[me]);
 	less(got_fresh[3 * me]);
@@ -535,14 +593,15 @@ inline pass_time()
 	is_complete[me] = true
 }
 
-/* Counts terms from the lowest that is in use. */
+/* The lowest term in use becomes 2; of those below only their order to it is kept. */
 #define lowest(i) (claim[i] && claim[i] < term[i] -> claim[i] : term[i])
 #define lower(v) v = (v > low -> v - low : (v > 0 -> 1 : 0))
 inline lower_terms()
 {
 	low = lowest(0);
 	low = (lowest(1) < low -> lowest(1) : low);
-	low = (lowest(2) < low -> lowest(2) : low) - 1;
+	low = (lowest(2) < low -> lowest(2) : low);
+	low = (low > 2 -> low - 2 : 0);
 	for (me : 0 .. 2) {
 		term[me] = term[me] - low;
 		claim[me] = (claim[me] -> claim[me] - low : 0);
@@ -565,19 +624,9 @@ inline tick()
 {
 	judge();
 	lower_terms();
+	print_tick();
 	for (me : 0 .. 2) {
 		pass_time()
-	}
-	for (me : 0 .. 2) {
-		if
-		:: lease_left[me] > 1 -> lease_left[me]--
-		:: lease_left[me] == 1 ->
-			lease_left[me] = 0;
-			claim_age[me] = 0;
-			give_up();
-			update_priority()
-		:: else -> skip
-		fi
 	}
 }
 
@@ -683,8 +732,19 @@ inline begin()
 	:: skip
 	fi;
 #endif
+	if
+	:: x = 0 /* views are old */
+	:: x = 1
+	fi;
 	holder = 0;
-	d_step { for (me : 0 .. 2) { rank[me] = own_priority(); pass_time() } }
+	d_step {
+		for (me : 0 .. 2) {
+			heard_in[me] = x * LEASE;
+			rank[me] = own_priority();
+			pass_time();
+			print_start()
+		}
+	}
 	x = 0
 }
 
@@ -701,12 +761,22 @@ active proctype world()
 {
 	atomic { begin() }
 	do
-	:: d_step { nempty(inbox[0]) -> me = 0; receive() }
-	:: d_step { nempty(inbox[1]) && in_turn(empty(inbox[0])) -> me = 1; receive() }
-	:: d_step { nempty(inbox[2]) && in_turn(empty(inbox[0]) && empty(inbox[1])) -> me = 2; receive() }
-	:: d_step { is_run_due[0] && quiet() -> me = 0; is_run_due[0] = false; settle() }
-	:: d_step { is_run_due[1] && quiet() -> me = 1; is_run_due[1] = false; settle() }
-	:: d_step { is_run_due[2] && quiet() -> me = 2; is_run_due[2] = false; settle() }
+	:: atomic {
+		if
+		:: nempty(inbox[0]) -> me = 0
+		:: nempty(inbox[1]) && in_turn(empty(inbox[0])) -> me = 1
+		:: nempty(inbox[2]) && in_turn(empty(inbox[0]) && empty(inbox[1])) -> me = 2
+		fi;
+		d_step { receive(); print_step(1) }
+	   }
+	:: atomic {
+		if
+		:: is_run_due[0] && quiet() -> me = 0
+		:: is_run_due[1] && quiet() -> me = 1
+		:: is_run_due[2] && quiet() -> me = 2
+		fi;
+		d_step { run_timers(); print_step(0) }
+	   }
 	:: d_step {
 		empty(inbox[0]) && empty(inbox[1]) && empty(inbox[2]) && !is_run_due[0] &&
 			!is_run_due[1] && !is_run_due[2] -> tick()

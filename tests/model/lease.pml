@@ -11,8 +11,10 @@
  * forbids more.
  *
  * Bounds: TERMS, QUESTIONS of each member and of all, RESTARTS of all. */
-#define N 3
-#define NONE 3 /* no member */
+#ifndef N
+#define N 3 /* or 5 */
+#endif
+#define NONE N /* no member */
 #ifndef TERMS
 #define TERMS 2
 #endif
@@ -142,11 +144,20 @@ inline take_back(i)
 	question = 0
 }
 
-#define is_majority(g) ((g) == 3 || (g) >= 5)
+#define bit(g, i) (((g) >> (i)) & 1)
+#if N == 3
+#define sum(f) (f(0) + f(1) + f(2))
+#define n_bits(g) (bit(g, 0) + bit(g, 1) + bit(g, 2))
+#else
+#define sum(f) (f(0) + f(1) + f(2) + f(3) + f(4))
+#define n_bits(g) (bit(g, 0) + bit(g, 1) + bit(g, 2) + bit(g, 3) + bit(g, 4))
+#endif
+#define is_majority(g) (n_bits(g) > N / 2)
+#define holds(i) is_holder[i]
 
 inline hold(i)
 {
-	assert(!is_holder[(i + 1) % N] && !is_holder[(i + 2) % N]);
+	assert(sum(holds) == is_holder[i]);
 #ifndef LOSES_STATE
 	assert(claim[i] > newest || (claim[i] == newest && newest_holder == i));
 #endif
@@ -209,36 +220,44 @@ inline get_old(i)
 	end_old(i, 0);
 	end_old(i, 1);
 	end_old(i, 2)
+#if N == 5
+	;
+	end_old(i, 3);
+	end_old(i, 4)
+#endif
 }
 
-#define n_asked() (asked[0] + asked[1] + asked[2])
+#define asks_of(i) asked[i]
+#define n_asked() sum(asks_of)
 #define knows_more(i, j) (term[j] > term[i])
 #define learns(i, j) \
 	:: d_step { knows_more(i, j) -> term[i] = term[j] }
 #define asks(i, j, q) \
 	:: d_step { q <= asked[j] -> take_question(i, j, q) }
 
-proctype member(byte i; byte j; byte k)
+#if QUESTIONS > 2
+#define hears(i, j) learns(i, j) asks(i, j, 1) asks(i, j, 2) asks(i, j, 3)
+#else
+#define hears(i, j) learns(i, j) asks(i, j, 1) asks(i, j, 2)
+#endif
+
+/* The first to claim is member 0: they are all alike. */
+#define may_be_first(i) (i == 0 || newest || claims[at(0, 1)])
+
+proctype member(byte i; byte j; byte k; byte l; byte m)
 {
 	do
-	/* The first is member 0: they are all alike. */
-	:: d_step { (i == 0 || newest || claims[at(0, 1)]) && may_vote(i) && !has_promised_other(i, i) && term[i] < TERMS &&
-		!is_full[i] -> make_claim(i) }
+	:: d_step { may_be_first(i) && may_vote(i) && !has_promised_other(i, i) &&
+		term[i] < TERMS && !is_full[i] -> make_claim(i) }
 	:: d_step { claim[i] && asked[i] < QUESTIONS && n_asked() < QUESTIONS_OF_ALL -> ask(i) }
 	:: d_step { claim[i] -> give_up(i) }
-	:: d_step { is_open[i] && !(grants[i] & (1 << i)) -> take_back(i) }
+	:: d_step { is_open[i] && !bit(grants[i], i) -> take_back(i) }
 	:: d_step { is_open[i] && is_majority(grants[i]) -> hold(i) }
-	learns(i, j)
-	learns(i, k)
-	asks(i, j, 1)
-	asks(i, k, 1)
-#if QUESTIONS > 1
-	asks(i, j, 2)
-	asks(i, k, 2)
-#endif
-#if QUESTIONS > 2
-	asks(i, j, 3)
-	asks(i, k, 3)
+	hears(i, j)
+	hears(i, k)
+#if N == 5
+	hears(i, l)
+	hears(i, m)
 #endif
 	:: d_step { n_restarts < RESTARTS -> restart(i) }
 	:: d_step { n_old[i] < asked[i] -> get_old(i) }
@@ -251,8 +270,16 @@ init
 	is_full[FULL_DISK] = true;
 #endif
 	atomic {
-		run member(0, 1, 2);
-		run member(1, 2, 0);
-		run member(2, 0, 1)
+#if N == 3
+		run member(0, 1, 2, 0, 0);
+		run member(1, 2, 0, 0, 0);
+		run member(2, 0, 1, 0, 0)
+#else
+		run member(0, 1, 2, 3, 4);
+		run member(1, 2, 3, 4, 0);
+		run member(2, 3, 4, 0, 1);
+		run member(3, 4, 0, 1, 2);
+		run member(4, 0, 1, 2, 3)
+#endif
 	}
 }

@@ -31,10 +31,15 @@ byte promise_to[N] = NONE;
 #else
 #define follows_while_starting(i) true
 #endif
-#ifdef UNDO_UNABLE
-#define follows_unable(i, to, t) (agrees(i, to) && (has_disk(i) || is_on_disk(i, to, t)))
+#ifdef UNDO_DIFFERS
+#define follows_other(i, to) agrees(i, to)
 #else
-#define follows_unable(i, to, t) true
+#define follows_other(i, to) true
+#endif
+#ifdef UNDO_DISK
+#define follows_without_disk(i, to, t) (has_disk(i) || is_on_disk(i, to, t))
+#else
+#define follows_without_disk(i, to, t) true
 #endif
 #ifdef UNDO_HIGHER
 #define follows_low_claim(i, to, t) is_claim_new(i, to, t)
@@ -42,8 +47,8 @@ byte promise_to[N] = NONE;
 #define follows_low_claim(i, to, t) true
 #endif
 #define may_follow(i, to, t) \
-	(follows_while_starting(i) && follows_unable(i, to, t) && \
-		follows_low_claim(i, to, t))
+	(follows_while_starting(i) && follows_other(i, to) && \
+		follows_without_disk(i, to, t) && follows_low_claim(i, to, t))
 
 inline write_vote(writer, whom, number)
 {
@@ -54,7 +59,8 @@ inline write_vote(writer, whom, number)
 	voted_for[writer] = whom
 }
 
-/* 'claimant' asks for the lease of term 'asked_for'; 'grant' becomes the term that is granted, or 0. */
+/* 'claimant' asks for the lease of term 'asked_for'; 'grant' becomes the term that is
+ * granted, or 0. */
 inline vote(voter, claimant, asked_for, says_holder, grant)
 {
 	grant = 0;

@@ -43,6 +43,9 @@ TESTS += tests/sim/claims_storm tests/sim/election_storm tests/sim/gather_storm
 check_PROGRAMS += tests/sim/election_run
 EXTRA_DIST += tests/sim/elections
 
+# Repeats runs of tests/model/election.pml; tests/integration/test_model.py gives them.
+check_PROGRAMS += tests/sim/model_replay
+
 # Benchmarks (tests/bench/local.mk): ber_trials prints how soon links of known BER are judged,
 # congestion_trials how often congestion is explained rightly.
 
