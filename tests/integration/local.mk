@@ -65,6 +65,7 @@ lab_programs = \
 	tests/lab/libscarce.la \
 	tests/lab/probe \
 	tests/sim/flows_run \
+	tests/sim/model_replay \
 	$(benchmarks)
 if HAVE_WEB
 lab_programs += tests/lab/web_server
