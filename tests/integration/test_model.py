@@ -10,7 +10,7 @@ from labs import BUILDDIR, SRCDIR
 
 REPLAY = BUILDDIR / "tests/sim/model_replay"
 MODEL = SRCDIR / "tests/model/election.pml"
-N_RUNS = 12
+N_RUNS = 6
 
 
 def replay(folder, seed, *definitions):
@@ -29,6 +29,7 @@ def test_election_does_what_the_model_does(tmp_path, definitions):
         assert process.returncode == 0, f"seed {seed}: {process.stdout}{process.stderr}"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rule", ["ELECTING", "DISK", "DIFFERS", "HIGHER"])
 def test_model_without_a_rule_does_something_else(tmp_path, rule):
     different = [seed for seed in range(1, 31)

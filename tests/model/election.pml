@@ -84,7 +84,8 @@ inline promise(giver, taker)
 #include "vote.pml"
 
 /* --- messages --- */
-chan inbox[N] = [20] of {byte, mtype, mtype, byte, bool, byte, byte, byte, byte, byte, byte, byte};
+chan inbox[N] = [20] of {
+	byte, mtype, mtype, byte, bool, byte, byte, byte, byte, byte, byte, byte};
 hidden byte m_from, m_priority, m_claim, m_round, m_term, m_held, m_to, m_grant, m_answers;
 hidden byte m_able;
 hidden mtype m_kind, m_state;
@@ -525,18 +526,21 @@ inline receive()
 #ifdef PRINTS
 inline print_start()
 {
-	printf("start %d health %d disk %d odd %d state %e master %d deadline %d votes_in %d heard_in %d\n",
-		me, health[me], disk[me], odd[me], state[me], master[me], deadline[me],
-		votes_in[me], heard_in[me]);
-	printf("lease %d promise_to %d left %d claim %d age %d term %d voted %d for %d held %d newest %d left %d\n",
-		me, promise_to[me], promise_left[me], claim[me], claim_age[me], term[me],
+	printf("start %d health %d disk %d odd %d state %e master %d",
+		me, health[me], disk[me], odd[me], state[me], master[me]);
+	printf(" deadline %d votes_in %d heard_in %d\n", deadline[me], votes_in[me], heard_in[me]);
+	printf("lease %d promise_to %d left %d claim %d age %d term %d",
+		me, promise_to[me], promise_left[me], claim[me], claim_age[me], term[me]);
+	printf(" voted %d for %d held %d newest %d left %d\n",
 		voted_term[me], voted_for[me], held[me], newest[me], lease_left[me])
 }
 
 inline print_step(is_message)
 {
-	printf("step %d message %d state %e master %d priority %d claim %d holder %d term %d voted %d for %d promise_to %d again_in %d inboxes %d %d %d\n",
-		me, is_message, state[me], master[me], rank[me], claim[me], is_holder(me), term[me],
+	printf("step %d message %d state %e master %d priority %d claim %d holder %d term %d",
+		me, is_message, state[me], master[me], rank[me], claim[me], is_holder(me),
+		term[me]);
+	printf(" voted %d for %d promise_to %d again_in %d inboxes %d %d %d\n",
 		voted_term[me], voted_for[me], (promises(me) -> promise_to[me] : NONE),
 		again_in[me], len(inbox[0]), len(inbox[1]), len(inbox[2]))
 }
@@ -576,7 +580,8 @@ inline pass_time()
 	less(votes_in[me]);
 	less(heard_in[me]);
 	lease_left[me] = (lease_left[me] > 1 -> lease_left[me] - 1 : lease_left[me]);
-	claim_age[me] = (again_in[me] || claim_age[me] == CLAIM_TIME -> claim_age[me] : claim_age[me] + 1);
+	claim_age[me] = (again_in[me] || claim_age[me] == CLAIM_TIME ->
+		claim_age[me] : claim_age[me] + 1);
 	less(again_in[me]);
 	less(got_fresh[3 * me]);
 	less(got_fresh[3 * me + 1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Generations and the journal: no older generation is enforced, and who acts knows what
- * all holders before it may have done.  plugin/ports/ports_term.c, portmgr/replica.
+ * all holders before it may have done.  plugin/ports/ports_term.c, portmgr/replica/replica.h.
  *
  * Model: at most one member holds the lease (lease.pml), which may end at any time.  A
  * member says by its digest which records and which configuration it has on disk.
@@ -189,7 +189,8 @@ inline restart(i, j, k)
 	:: d_step { is_on && holder != NONE && holder != i && !waiting -> \
 		waiting = digest(j); waits_at = i; waits_from = j } \
 	:: d_step { is_on && is_new_to(i, j) -> records[i] = records[i] | records[j] } \
-	:: d_step { is_on && config[j] > config[i] && is_free(i) -> put_in_force(i, config[j]) } \
+	:: d_step { is_on && config[j] > config[i] && is_free(i) -> \
+		put_in_force(i, config[j]) } \
 	:: d_step { holder == NONE && term < TERMS && (term || i == 0) && \
 			told[i] >= known[i] && told[i] >= known[j] -> begin_lease(i) }
 
@@ -198,11 +199,14 @@ proctype member(byte i; byte j; byte k)
 	do
 	with(i, j)
 	with(i, k)
-	:: d_step { is_on && config[i] < GENERATIONS && is_free(i) -> put_in_force(i, config[i] + 1) }
-	:: d_step { is_on && !is_announced[i] && n_config(i) >= NEEDED && is_free(i) -> announce(i) }
+	:: d_step { is_on && config[i] < GENERATIONS && is_free(i) ->
+		put_in_force(i, config[i] + 1) }
+	:: d_step { is_on && !is_announced[i] && n_config(i) >= NEEDED && is_free(i) ->
+		announce(i) }
 	:: d_step { holder == i && !has_begun -> begin_term(i) }
 	:: d_step { waits_at == i && holder == i && has_begun -> take_waiting(i) }
-	:: d_step { holder == i && has_begun && !is_synced && knows_records(i) && knows_config(i) -> sync(i) }
+	:: d_step { holder == i && has_begun && !is_synced && knows_records(i) &&
+			knows_config(i) -> sync(i) }
 	:: d_step { is_permitted(i) && is_synced && is_announced[i] && !is_asking &&
 			(!intent() || !(records[i] & intent())) ->
 		records[i] = records[i] | intent();

@@ -73,12 +73,14 @@ inline vote(voter, claimant, asked_for, says_holder, grant)
 			grant = asked_for
 		:: else ->
 			if
-			:: says_holder && may_follow(voter, claimant, asked_for) -> promise(voter, claimant)
+			:: says_holder && may_follow(voter, claimant, asked_for) ->
+				promise(voter, claimant)
 			:: else -> skip
 			fi;
 			/* The answer has a term above the claim. */
 			if
-			:: !is_claim_new(voter, claimant, asked_for) && term[voter] == asked_for -> term[voter]++
+			:: !is_claim_new(voter, claimant, asked_for) &&
+					term[voter] == asked_for -> term[voter]++
 			:: else -> skip
 			fi
 		fi
