@@ -13,9 +13,11 @@
  *
  * Bounds: two generations, TERMS, RESTARTS; an intent in a term.  UNDO_... switches a
  * rule off (see 'run'). */
-#define N 3
-#define NONE 3 /* no member */
-#define NEEDED 2
+#ifndef N
+#define N 3 /* or 5 */
+#endif
+#define NONE N /* no member */
+#define NEEDED (N / 2 + 1)
 #ifndef TERMS
 #define TERMS 2
 #endif
@@ -51,6 +53,7 @@ byte same[N]; /* digests since its term began, or 0 */
 byte acted;    /* bits: intents that were carried out */
 byte enforced; /* the newest generation that was */
 byte n_restarts;
+byte x; /* 0 between steps */
 
 #define at(i, j) ((i) * N + (j))
 #define digest(i) (1 + records[i] + 8 * config[i])
@@ -59,26 +62,35 @@ byte n_restarts;
 #define max(a, b) ((a) > (b) -> (a) : (b))
 #define is_permitted(i) (holder == (i) && known[i] <= told[i])
 
+#if N == 3
+#define sum(f, i) (f(i, 0) + f(i, 1) + f(i, 2))
+#else
+#define sum(f, i) (f(i, 0) + f(i, 1) + f(i, 2) + f(i, 3) + f(i, 4))
+#endif
+
 #define has_config(i, j) ((j) == (i) || got_config[at(i, j)] == config[i])
-#define n_config(i) (has_config(i, 0) + has_config(i, 1) + has_config(i, 2))
+#define n_config(i) sum(has_config, i)
 
 #define is_same(i, j) ((j) == (i) || (same[j] && records_of(same[j]) == records[i]))
-#define n_same(i) (is_same(i, 0) + is_same(i, 1) + is_same(i, 2))
+#define n_same(i) sum(is_same, i)
 #define has_it_still(i, j) ((j) == (i) || (same[j] && config_of(same[j]) == config[i]))
-#define n_config_since(i) (has_it_still(i, 0) + has_it_still(i, 1) + has_it_still(i, 2))
+#define n_config_since(i) sum(has_it_still, i)
+/* Neither it nor who votes for it knows a newer generation. */
+#define votes_for(i, j) (told[i] >= known[j])
+#define may_hold(i) (told[i] >= known[i] && sum(votes_for, i) >= NEEDED)
 
 inline end_term()
 {
+	for (x : 0 .. N - 1) {
+		same[x] = 0
+	}
+	x = 0;
 	holder = NONE;
 	has_begun = false;
 	is_synced = false;
-	is_asking = false;
-	same[0] = 0;
-	same[1] = 0;
-	same[2] = 0
+	is_asking = false
 }
 
-/* Neither it nor who votes for it knows a newer generation. */
 inline begin_lease(i)
 {
 	holder = i;
@@ -145,13 +157,15 @@ inline announce(i)
 	known[i] = max(known[i], told[i])
 }
 
-inline restart(i, j, k)
+inline restart(i)
 {
 	n_restarts++;
 	told[i] = 0;
 	is_announced[i] = false;
-	got_config[at(i, j)] = 0;
-	got_config[at(i, k)] = 0;
+	for (x : 0 .. N - 1) {
+		got_config[at(i, x)] = 0
+	}
+	x = 0;
 	if
 	:: waits_at == i -> waiting = 0; waits_at = NONE; waits_from = NONE
 	:: else -> skip
@@ -183,22 +197,26 @@ inline restart(i, j, k)
 /* After the last term nothing matters. */
 #define is_on (holder != NONE || term < TERMS)
 
-/* The first holder is member 0: they are all alike. */
 #define with(i, j) \
 	:: d_step { is_on && is_news(i, j, digest(j)) -> take_digest(i, j, digest(j)) } \
 	:: d_step { is_on && holder != NONE && holder != i && !waiting -> \
 		waiting = digest(j); waits_at = i; waits_from = j } \
 	:: d_step { is_on && is_new_to(i, j) -> records[i] = records[i] | records[j] } \
 	:: d_step { is_on && config[j] > config[i] && is_free(i) -> \
-		put_in_force(i, config[j]) } \
-	:: d_step { holder == NONE && term < TERMS && (term || i == 0) && \
-			told[i] >= known[i] && told[i] >= known[j] -> begin_lease(i) }
+		put_in_force(i, config[j]) }
 
-proctype member(byte i; byte j; byte k)
+/* The first holder is member 0: they are all alike. */
+proctype member(byte i; byte j; byte k; byte l; byte m)
 {
 	do
 	with(i, j)
 	with(i, k)
+#if N == 5
+	with(i, l)
+	with(i, m)
+#endif
+	:: d_step { holder == NONE && term < TERMS && (term || i == 0) && may_hold(i) ->
+		begin_lease(i) }
 	:: d_step { is_on && config[i] < GENERATIONS && is_free(i) ->
 		put_in_force(i, config[i] + 1) }
 	:: d_step { is_on && !is_announced[i] && n_config(i) >= NEEDED && is_free(i) ->
@@ -213,15 +231,23 @@ proctype member(byte i; byte j; byte k)
 		is_asking = true }
 	:: d_step { is_permitted(i) && is_asking && is_committed(i) -> act(i) }
 	:: d_step { holder == i -> end_term() }
-	:: d_step { is_on && n_restarts < RESTARTS -> restart(i, j, k) }
+	:: d_step { is_on && n_restarts < RESTARTS -> restart(i) }
 	od
 }
 
 init
 {
 	atomic {
-		run member(0, 1, 2);
-		run member(1, 2, 0);
-		run member(2, 0, 1)
+#if N == 3
+		run member(0, 1, 2, 0, 0);
+		run member(1, 2, 0, 0, 0);
+		run member(2, 0, 1, 0, 0)
+#else
+		run member(0, 1, 2, 3, 4);
+		run member(1, 2, 3, 4, 0);
+		run member(2, 3, 4, 0, 1);
+		run member(3, 4, 0, 1, 2);
+		run member(4, 0, 1, 2, 3)
+#endif
 	}
 }
