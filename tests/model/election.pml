@@ -726,7 +726,7 @@ inline begin()
 	:: else -> skip
 	fi;
 #endif
-#ifndef STARTS
+#if !defined(STARTS) && !defined(SOUND)
 	if
 	:: disk[0] = false
 	:: disk[1] = false
