@@ -100,8 +100,8 @@ hidden byte low;
 inline put(r, kind, to, g, answers)
 {
 	assert(nfull(inbox[r]));
-	inbox[r]!me, kind, state[me], rank[me], is_able(me), claim[me], (claim[me] -> round[me] : 0),
-		term[me], newest[me], to, g, answers
+	inbox[r]!me, kind, state[me], rank[me], is_able(me), claim[me],
+		(claim[me] -> round[me] : 0), term[me], newest[me], to, g, answers
 }
 
 /* Everybody notes an answer; only its receiver reacts. */
