@@ -87,6 +87,7 @@ bool ports_may_act(struct triad_ports *ports)
 static void end_term(struct triad_ports *ports)
 {
 	ports->term = (struct ports_term){.number = 0};
+	triad_replica_set_term(ports->records.replica, 0, triad_clock_boot_us());
 	ports->overrides.n = 0;
 	ports->must_plan = true;
 	triad_agenda_clear(ports->agenda);
@@ -105,14 +106,14 @@ void ports_look_at_permission(struct triad_ports *ports)
 		end_term(ports);
 	if (!permission.is_given)
 		return;
-	/* Count members' confirmations only from now on: before, the last holder of the
-	 * lease may have written records that this SM lacks.  What waited in the inbox
-	 * may be from before. */
+	/* Count only what members say once they have heard of this term: before, the last
+	 * holder of the lease may have written records that this SM lacks. */
 	if (!term->number) {
-		ports_pump(ports);
 		*term = (struct ports_term){.number = permission.term,
 			.by_hand_view = permission.by_hand_view,
 			.since_us = triad_clock_boot_us()};
+		triad_replica_set_term(
+			ports->records.replica, term->number, term->since_us);
 		triad_last_act_note(&ports->acts.last, term->since_us);
 	}
 	/* The last holder may also have enforced a newer configuration, which a

@@ -87,6 +87,23 @@ void triad_replica_view(struct triad_replica *replica,
 	replica_send_digest(replica, now_us);
 }
 
+void triad_replica_set_term(
+	struct triad_replica *replica, uint64_t term, uint64_t now_us)
+{
+	if (term && term != replica->term)
+		replica_send_digest(replica, now_us);
+	replica->term = term;
+}
+
+/* Whether the member's digest was made after 'since_us', when this one's term began.  The
+ * time when it was received says so only if the network holds nothing back. */
+static bool has_said(
+	const struct replica_member *member, uint64_t since_us, uint64_t term)
+{
+	return member->has_digest && member->received_us > since_us &&
+		(!member->has_terms || member->heard_term >= term);
+}
+
 uint32_t triad_replica_n_same(const struct triad_replica *replica, uint64_t since_us)
 {
 	struct triad_history_digest own;
@@ -96,7 +113,7 @@ uint32_t triad_replica_n_same(const struct triad_replica *replica, uint64_t sinc
 	for (uint32_t i = 0; i < replica->n_members; i++) {
 		const struct replica_member *member = &replica->members[i];
 
-		n += member->has_digest && member->received_us > since_us &&
+		n += has_said(member, since_us, replica->term) &&
 			!memcmp(&member->digest, &own, sizeof(own));
 	}
 	return n;
@@ -110,7 +127,7 @@ uint32_t triad_replica_n_same_config(
 	for (uint32_t i = 0; i < replica->n_members; i++) {
 		const struct replica_member *member = &replica->members[i];
 
-		n += member->has_digest && member->received_us > since_us &&
+		n += has_said(member, since_us, replica->term) &&
 			member->config.generation == replica->own.generation &&
 			member->config.hash == replica->own.hash;
 	}
@@ -231,9 +248,15 @@ static void receive_digest(struct triad_replica *replica, struct replica_member 
 	member->digest = message->digest;
 	member->latest = message->latest;
 	member->has_latest = message->has_latest;
+	member->has_terms = message->has_terms;
+	member->heard_term = message->heard_term;
 	member->config = message->config;
 	member->has_digest = true;
 	member->received_us = replica->now_us;
+	if (message->has_terms && message->term > replica->heard_term) {
+		replica->heard_term = message->term;
+		replica_send_digest(replica, replica->now_us);
+	}
 	answer_digest(replica, member);
 	answer_latest(replica, member);
 	replica_config_received(replica, member);
@@ -499,7 +522,10 @@ static size_t write_digest(struct triad_replica *replica, uint8_t *payload)
 {
 	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST,
 		.config = replica->own,
-		.has_latest = true};
+		.has_latest = true,
+		.term = replica->term,
+		.heard_term = replica->heard_term,
+		.has_terms = true};
 
 	if (replica->now_us < replica->digest_us)
 		return 0;

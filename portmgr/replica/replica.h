@@ -84,6 +84,10 @@ void triad_replica_send(struct triad_replica *replica,
 /* Sets this member's own configuration; 'octets' are copied.  Returns 0 or ENOMEM. */
 int triad_replica_offer(struct triad_replica *replica,
 	const struct triad_replica_config *config, const void *octets, uint64_t now_us);
+/* The term in which this member is in charge of ports from now on; 0: in none.  Members say
+ * that they have heard of it, so that what they said before does not count. */
+void triad_replica_set_term(
+	struct triad_replica *replica, uint64_t term, uint64_t now_us);
 /* Time passes. */
 void triad_replica_run(struct triad_replica *replica, uint64_t now_us);
 
@@ -104,11 +108,12 @@ size_t triad_replica_take_payload(
 bool triad_replica_take_config(struct triad_replica *replica,
 	struct triad_replica_config *config, uint8_t **octets);
 
-/* The number of members in the present view, this one included, whose digest, received
- * after 'since_us', equals this one's now. */
+/* The number of members in the present view, this one included, whose digest equals this
+ * one's now; they sent it after they had heard of this one's term, and it was received after
+ * 'since_us'.  (Members of earlier releases do not say what they have heard of.) */
 uint32_t triad_replica_n_same(const struct triad_replica *replica, uint64_t since_us);
 /* The number of members in the present view, this one included, that have the
- * configuration offered here, as they said after 'since_us'. */
+ * configuration offered here, as they said since then. */
 uint32_t triad_replica_n_same_config(
 	const struct triad_replica *replica, uint64_t since_us);
 void triad_replica_status(

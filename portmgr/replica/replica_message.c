@@ -39,6 +39,10 @@ static void put_digest(
 	triad_wire_put(wire, 8, message->config.size);
 	for (unsigned i = 0; message->has_latest && i < TRIAD_HISTORY_N_BUCKETS; i++)
 		triad_wire_put(wire, 4, message->latest.buckets[i]);
+	if (message->has_latest && message->has_terms) {
+		triad_wire_put(wire, 8, message->term);
+		triad_wire_put(wire, 8, message->heard_term);
+	}
 }
 
 static void put_want(
@@ -123,6 +127,11 @@ static bool get_digest(struct triad_wire *wire, struct triad_replica_message *me
 	message->has_latest = wire->size - wire->at >= TRIAD_HISTORY_N_BUCKETS * 4u;
 	for (unsigned i = 0; message->has_latest && i < TRIAD_HISTORY_N_BUCKETS; i++)
 		message->latest.buckets[i] = triad_wire_get(wire, 4);
+	message->has_terms = message->has_latest && wire->size - wire->at >= 16;
+	if (message->has_terms) {
+		message->term = triad_wire_get(wire, 8);
+		message->heard_term = triad_wire_get(wire, 8);
+	}
 	return is_config(config)
 		? config->size > 0
 		: !config->generation && !config->hash && !config->size;

@@ -16,8 +16,10 @@
  *     520   8     generation of its configuration; 0: none, and hash and size 0
  *     528   8     its hash
  *     536   8     its size
- *     544   256   the digest of the latest records, 64 buckets of 4; missing in a
- *                 DIGEST of an earlier Triad
+ *     544   256   the digest of the latest records, 64 buckets of 4
+ *     800   8     the term in which the sender is in charge of ports; 0: it is not
+ *     808   8     the highest such term that it was sent by others
+ *                 An earlier Triad's DIGEST ends before one of these.
  *
  *     RECORDS: some of its history
  *     8     n     lines (record.h), each with a line feed behind it
@@ -61,6 +63,8 @@ struct triad_replica_message {
 	struct triad_history_digest digest; /* DIGEST */
 	struct triad_history_digest latest; /* DIGEST, if 'has_latest' */
 	bool has_latest;
+	uint64_t term, heard_term; /* DIGEST, if 'has_terms' */
+	bool has_terms;
 	struct triad_replica_config config; /* all but RECORDS; WANT has no size */
 	uint64_t to;                        /* WANT */
 	uint64_t piece;                     /* WANT, PART */

@@ -26,6 +26,8 @@ struct replica_member {
 	uint64_t answered; /* a hash of both digests, when ours was sent in answer */
 	bool has_latest;
 	struct triad_history_digest latest;
+	bool has_terms;
+	uint64_t heard_term;
 	/* Latest records are sent for it from this time on, and again after the gap. */
 	uint64_t latest_us, latest_gap_us;
 };
@@ -62,6 +64,7 @@ struct triad_replica {
 	unsigned budget; /* payloads until the next refill */
 	uint64_t refill_us;
 
+	uint64_t term, heard_term; /* as in a DIGEST */
 	uint64_t digest_us, digest_sent_us;
 	struct triad_record outgoing[REPLICA_MAX_OUTGOING];
 	struct triad_ring outgoing_ring;

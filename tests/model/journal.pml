@@ -3,13 +3,10 @@
  * all holders before it may have done.  plugin/ports/ports_term.c, portmgr/replica/replica.h.
  *
  * Model: at most one member holds the lease (lease.pml), which may end at any time.  A
- * member says by its digest which records and which configuration it has on disk.
- * Digests of one sender come in order or not at all, and may wait in the receiver's
- * inbox, as its ports' thread waits for disks.  What is missing may be fetched from
- * others at any time.
- *
- * What it takes for granted: a digest does not stay on its way, outside an inbox, until
- * the lease of the time when it was sent has ended and the next one has begun.
+ * member says by its digest which records and which configuration it has on disk, and
+ * whether it has heard of the holder's term.  One digest may be on its way, or in an
+ * inbox, for as long as one likes.  What is missing may be fetched from others at any
+ * time.
  *
  * Bounds: two generations, TERMS, RESTARTS; an intent in a term.  UNDO_... switches a
  * rule off (see 'run'). */
@@ -42,7 +39,9 @@ byte records[N];    /* bits: the intent of each term */
 byte told[N] = 1; /* the generation of which the election was told; 0: none yet */
 bool is_announced[N] = true;
 byte got_config[N * N] = 1; /* the generation in the last digest; 0: no digest */
-byte waiting, waits_at = NONE, waits_from = NONE; /* a digest in an inbox */
+bool heard[N];                 /* of the holder's term, from the holder */
+byte waiting, waits_at = NONE, waits_from = NONE; /* a digest on its way */
+bool waits_heard; /* its sender had heard of the holder's term */
 
 /* --- the holder --- */
 byte term; /* the last */
@@ -82,9 +81,11 @@ byte x; /* 0 between steps */
 inline end_term()
 {
 	for (x : 0 .. N - 1) {
-		same[x] = 0
+		same[x] = 0;
+		heard[x] = false
 	}
 	x = 0;
+	waits_heard = false;
 	holder = NONE;
 	has_begun = false;
 	is_synced = false;
@@ -97,36 +98,32 @@ inline begin_lease(i)
 	term++
 }
 
-#define is_news(i, j, d) \
-	(got_config[at(i, j)] != config_of(d) || (holder == (i) && has_begun && same[j] != (d)))
+/* What was said before the holder's term was heard of is not said in it. */
+#ifdef UNDO_ECHO
+#define counts(i, has_heard) (holder == (i) && has_begun)
+#else
+#define counts(i, has_heard) (holder == (i) && has_begun && (has_heard))
+#endif
 
-inline take_digest(i, j, d)
+#define is_news(i, j, d) \
+	(got_config[at(i, j)] != config_of(d) || (counts(i, heard[j]) && same[j] != (d)))
+
+inline take_digest(i, j, d, has_heard)
 {
 	got_config[at(i, j)] = config_of(d);
 	if
-	:: holder == i && has_begun -> same[j] = d
+	:: counts(i, has_heard) -> same[j] = d
 	:: else -> skip
 	fi
 }
 
 inline take_waiting(i)
 {
-	take_digest(i, waits_from, waiting);
+	take_digest(i, waits_from, waiting, waits_heard);
 	waiting = 0;
 	waits_at = NONE;
-	waits_from = NONE
-}
-
-/* What waited in the inbox may be from before the lease, and does not count. */
-inline begin_term(i)
-{
-#ifndef UNDO_INBOX
-	if
-	:: waits_at == i -> take_waiting(i)
-	:: else -> skip
-	fi;
-#endif
-	has_begun = true
+	waits_from = NONE;
+	waits_heard = false
 }
 
 inline sync(i)
@@ -167,7 +164,7 @@ inline restart(i)
 	}
 	x = 0;
 	if
-	:: waits_at == i -> waiting = 0; waits_at = NONE; waits_from = NONE
+	:: waits_at == i -> waiting = 0; waits_at = NONE; waits_from = NONE; waits_heard = false
 	:: else -> skip
 	fi;
 	if
@@ -198,9 +195,11 @@ inline restart(i)
 #define is_on (holder != NONE || term < TERMS)
 
 #define with(i, j) \
-	:: d_step { is_on && is_news(i, j, digest(j)) -> take_digest(i, j, digest(j)) } \
+	:: d_step { is_on && is_news(i, j, digest(j)) -> \
+		take_digest(i, j, digest(j), heard[j]) } \
 	:: d_step { is_on && holder != NONE && holder != i && !waiting -> \
-		waiting = digest(j); waits_at = i; waits_from = j } \
+		waiting = digest(j); waits_at = i; waits_from = j; waits_heard = heard[j] } \
+	:: d_step { holder == i && has_begun && !heard[j] -> heard[j] = true } \
 	:: d_step { is_on && is_new_to(i, j) -> records[i] = records[i] | records[j] } \
 	:: d_step { is_on && config[j] > config[i] && is_free(i) -> \
 		put_in_force(i, config[j]) }
@@ -221,8 +220,8 @@ proctype member(byte i; byte j; byte k; byte l; byte m)
 		put_in_force(i, config[i] + 1) }
 	:: d_step { is_on && !is_announced[i] && n_config(i) >= NEEDED && is_free(i) ->
 		announce(i) }
-	:: d_step { holder == i && !has_begun -> begin_term(i) }
-	:: d_step { waits_at == i && holder == i && has_begun -> take_waiting(i) }
+	:: d_step { holder == i && !has_begun -> has_begun = true }
+	:: d_step { waits_at == i -> take_waiting(i) }
 	:: d_step { holder == i && has_begun && !is_synced && knows_records(i) &&
 			knows_config(i) -> sync(i) }
 	:: d_step { is_permitted(i) && is_synced && is_announced[i] && !is_asking &&

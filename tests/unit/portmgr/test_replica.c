@@ -526,6 +526,49 @@ START_TEST(test_record_reaches_all_at_once)
 }
 END_TEST
 
+static void receive_from(
+	unsigned to, uint64_t from, const struct triad_replica_message *message)
+{
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
+	size_t size = triad_replica_message_encode(message, payload);
+
+	ck_assert_uint_gt(size, 0);
+	triad_replica_payload(net.members[to].replica, from, payload, size, net.now_us);
+}
+
+/* A packet of before the term may be held back, and come long after it has begun. */
+START_TEST(test_digest_counts_that_was_made_after_the_term_was_heard_of)
+{
+	struct triad_replica_message message = {
+		.kind = TRIAD_REPLICA_DIGEST, .has_latest = true, .has_terms = true};
+	uint64_t begun_us;
+
+	build(3, 1);
+	for (unsigned i = 0; i < 500; i++)
+		tick();
+	stop(1);
+	begun_us = net.now_us;
+	triad_replica_set_term(net.members[0].replica, 5, begun_us);
+	tick();
+	triad_history_digest(net.members[0].history, &message.digest);
+	message.heard_term = 4;
+	receive_from(0, id_of(1), &message);
+	ck_assert_uint_eq(triad_replica_n_same(net.members[0].replica, begun_us), 1);
+	ck_assert_uint_eq(
+		triad_replica_n_same_config(net.members[0].replica, begun_us), 1);
+	message.heard_term = 5;
+	receive_from(0, id_of(1), &message);
+	ck_assert_uint_eq(triad_replica_n_same(net.members[0].replica, begun_us), 2);
+	ck_assert_uint_eq(
+		triad_replica_n_same_config(net.members[0].replica, begun_us), 2);
+	/* The other one answers at once, though nothing differs. */
+	for (unsigned i = 0; i < 100; i++)
+		tick();
+	ck_assert_uint_eq(triad_replica_n_same(net.members[0].replica, begun_us), 3);
+	tear_down();
+}
+END_TEST
+
 /* The holder of a new lease counts members that have its configuration since then:
  * before, they may have had an older one. */
 START_TEST(test_config_confirmed_before_does_not_count)
@@ -584,16 +627,6 @@ START_TEST(test_newcomer_receives_records_about_once)
 	tear_down();
 }
 END_TEST
-
-static void receive_from(
-	unsigned to, uint64_t from, const struct triad_replica_message *message)
-{
-	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
-	size_t size = triad_replica_message_encode(message, payload);
-
-	ck_assert_uint_gt(size, 0);
-	triad_replica_payload(net.members[to].replica, from, payload, size, net.now_us);
-}
 
 /* --- the latest records --- */
 
@@ -1138,6 +1171,8 @@ int main(void)
 	tcase_add_test(cases, test_storm_of_three_members_all_same_in_the_end);
 	tcase_add_test(cases, test_storm_of_nine_members_all_same_in_the_end);
 	tcase_add_test(cases, test_record_reaches_all_at_once);
+	tcase_add_test(
+		cases, test_digest_counts_that_was_made_after_the_term_was_heard_of);
 	tcase_add_test(cases, test_config_confirmed_before_does_not_count);
 	tcase_add_test(cases, test_members_at_rest_send_digests_alone);
 	tcase_add_test(cases, test_newcomer_receives_records_about_once);
