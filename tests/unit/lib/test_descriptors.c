@@ -22,9 +22,10 @@ START_TEST(test_descriptors_a_quarter_is_left)
 {
 	uint64_t begun_us = triad_clock_now_us();
 	unsigned n_left = 0;
-	int fd;
+	int first, fd;
 
 	set_limit(64);
+	first = open("/dev/null", O_RDONLY);
 	while ((fd = open("/dev/null", O_RDONLY)) >= 0 && triad_descriptor_may_stay(fd))
 		;
 	ck_assert_int_eq(fd, 48);
@@ -32,6 +33,9 @@ START_TEST(test_descriptors_a_quarter_is_left)
 	while (open("/dev/null", O_RDONLY) >= 0)
 		n_left++;
 	ck_assert_uint_eq(n_left, 16);
+	/* Sanitizers need some at the end. */
+	for (fd = first; fd < 64; fd++)
+		close(fd);
 	ck_assert_uint_eq(triad_descriptors_status().limit, 64);
 	ck_assert_uint_eq(triad_descriptors_status().kept, 16);
 	ck_assert_uint_eq(triad_descriptors_status().n_refused, 1);
