@@ -453,9 +453,28 @@ static void add_election(struct triad_health *health, struct triad_plugin *plugi
 static enum triad_severity add_port_troubles(
 	struct triad_health *health, const struct triad_ports_status *status)
 {
+	/* While it may change ports, it does so; else a deviation stays. */
+	uint32_t n_deviations = status->may_act
+		? 0
+		: status->n_of_kind[TRIAD_PLAN_DISABLE] +
+			status->n_of_kind[TRIAD_PLAN_ENABLE];
 	uint32_t n_before = health->n_of[TRIAD_WARNING];
 	char text[640];
 
+	if (n_deviations) {
+		snprintf(text, sizeof(text),
+			"%" PRIu32 " %s what the expected configuration says",
+			n_deviations, n_deviations == 1 ? "is not" : "are not");
+		triad_health_add_trouble(health, TRIAD_WARNING, "switch ports", text,
+			"'triadctl port plan' shows which and why: a miswired cable, a "
+			"port that is enabled or disabled");
+	}
+	if (status->may_act && status->n_guarded) {
+		snprintf(text, sizeof(text), "%" PRIu32 " change%s stopped by a guard",
+			status->n_guarded, status->n_guarded == 1 ? " is" : "s are");
+		triad_health_add_trouble(health, TRIAD_WARNING, "switch ports", text,
+			"'triadctl port plan' shows which, and who would be cut off");
+	}
 	if (status->trouble[0])
 		triad_health_add_trouble(health, TRIAD_WARNING, "port manager",
 			status->trouble, "'triadctl status --all' has its section");

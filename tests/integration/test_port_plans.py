@@ -30,6 +30,12 @@ def planned(ports, *words):
     return process.returncode, process.stdout
 
 
+def found(ports, words):
+    """Whether health has a finding that mentions this."""
+    answer = ports.lab.triad("health", "--json").stdout
+    return any(mentions(finding["what"], words) for finding in json.loads(answer)["findings"])
+
+
 # --- guards ---------------------------------------------------------------------
 
 @pytest.mark.row("X3")
@@ -54,6 +60,7 @@ def test_last_uplink_stopped_by_its_guard_and_approved_by_hand():
         assert ports.row("leaf-02", 1)["found"] == "active", "a host behind it"
         code, text = planned(ports)
         assert (code, "stopped by a guard 1" in text) == (3, True), "the plan"
+        assert found(ports, "1 stopped by a guard"), "a finding"
         assert len(ports.sets()) == 6, "what was sent so far"
         assert mentions(ports.ask("port", "approve"), "0 approved")
         ports.sweep()
@@ -63,6 +70,7 @@ def test_last_uplink_stopped_by_its_guard_and_approved_by_hand():
         ports.wait_for("spine-02", 4, "disabled")
         wait_until(lambda: ports.row(f"{LEAF2:#x}", 1)["found"] == "absent", 60,
                    "leaf-02 gone")
+        wait_until(lambda: not found(ports, "stopped by a guard"), 30, "its end")
         assert ports.status()["state"] == "enforcing", "state"
         ports.check(expected_sets=7)
 
@@ -342,6 +350,7 @@ def test_observe_mode_plans_and_does_nothing():
         text = planned(ports)[1]
         assert mentions(text, "disable 1 enable 0 test 1 guard 0")
         assert mentions(text, "nothing port.mode observe")
+        assert found(ports, "1 is not expected configuration"), "a deviation is a finding"
         wait_until(lambda: "nor have 2 hosts\n" in planned(ports)[1], 30,
                    "what the plan does to routes")
         for words in (("release", "leaf-03", "3"), ("approve", "leaf-03", "3"),
@@ -354,6 +363,7 @@ def test_observe_mode_plans_and_does_nothing():
         assert ports.history() == [], "what was done"
         ports.ask("set", "port.mode", "enforce")
         ports.wait_for("leaf-03", 3, "disabled")
+        wait_until(lambda: not found(ports, "expected configuration"), 30, "its end")
         wait_until(lambda: len(ports.sets()) == 3, 30, "a bounce for the test")
         ports.check(expected_sets=3)
 
