@@ -364,16 +364,48 @@ bool triad_addresses_parse(const char *text, unsigned default_port,
 
 /* --- brokers --- */
 
+static const char *skip_user(const char *text);
+
+/* "HOST" or "HOST:PORT"; the host may be an address in brackets. */
+static bool is_host(const char *text)
+{
+	const char *end = *text == '[' ? strchr(text, ']') : NULL;
+	size_t n;
+
+	if (*text == '[' && !end)
+		return false;
+	end = end ? end + 1 : text + strcspn(text, ":");
+	n = strspn(end, ":0123456789");
+	if (end == text || strpbrk(text, " \t\"/?#") || end[n])
+		return false;
+	if (!*end)
+		return true;
+	n = strtoul(end + 1, NULL, 10);
+	return !strchr(end + 1, ':') && n >= 1 && n <= 65535;
+}
+
+/* "TOKEN" or "USER:PASSWORD", of 'n' octets; the password may have any. */
+static bool is_user(const char *text, size_t n)
+{
+	const char *colon = memchr(text, ':', n);
+
+	return n && !strpbrk(text, " \t\"") && colon != text &&
+		(!colon || colon + 1 < text + n);
+}
+
 static bool is_server(const char *item)
 {
 	static const char *const schemes[] = {"nats://", "tls://"};
 
 	for (unsigned i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
-		const char *host = item + strlen(schemes[i]);
+		const char *user = item + strlen(schemes[i]), *at;
 
-		if (g_str_has_prefix(item, schemes[i]) && *host &&
-			!strpbrk(host, " \t\""))
-			return true;
+		if (!g_str_has_prefix(item, schemes[i]))
+			continue;
+		at = skip_user(user);
+		return at == user && *at != '@'
+			? is_host(user)
+			: is_user(user, (size_t)(at - user)) && is_host(at + 1);
 	}
 	return false;
 }

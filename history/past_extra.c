@@ -60,6 +60,8 @@ bool triad_past_take_extra(struct triad_past *past, const char *digits, size_t n
 {
 	size_t needed = past->n_octets + n / 2;
 
+	if (!n)
+		return true;
 	if (needed > TRIAD_PAST_MAX_OCTETS ||
 		triad_grow(&past->octets, &past->octets_room, needed, 1, 4096))
 		return triad_past_no_memory(past);

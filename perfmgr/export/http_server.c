@@ -160,7 +160,7 @@ static void start_daemon(void *context)
 		{MHD_OPTION_HTTPS_MEM_CERT, 0, server->certificate},
 		{MHD_OPTION_HTTPS_MEM_KEY, 0, server->key},
 		{MHD_OPTION_HTTPS_PRIORITIES, 0,
-			(void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+			(void *)"NORMAL:-RSA:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
 		{server->client_ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
 			server->client_ca},
 		{MHD_OPTION_END, 0, NULL},

@@ -388,6 +388,17 @@ def test_tls_plain_and_old_clients_get_nothing(scratch):
     assert server.ask(context=context).status == 200, "status"
 
 
+def test_tls_always_has_forward_secrecy(scratch):
+    """Whoever gets the key later can't read what was recorded."""
+    path, key = certificate(scratch, uses="tls_www_server\nencryption_key\n", key_type="rsa")
+    server = Server(scratch, certificate=path, key=key)
+    context = ssl.create_default_context(cafile=str(path))
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    assert server.ask(context=context).status == 200, "status"
+    context.set_ciphers("kRSA")
+    assert is_refused(server, context)
+
+
 def test_tls_large_answer_whole(scratch):
     path, key = certificate(scratch)
     server = Server(scratch, 40, 36, certificate=path, key=key)

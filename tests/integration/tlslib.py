@@ -9,7 +9,7 @@ import pytest
 from checks import succeeded
 
 
-def certificate(scratch, name="localhost", uses="tls_www_server\n"):
+def certificate(scratch, name="localhost", uses="tls_www_server\n", key_type="ecdsa"):
     """Paths of a certificate, of an authority and for these uses, and its key."""
     if not shutil.which("certtool"):
         pytest.skip("certtool is not installed")
@@ -17,7 +17,7 @@ def certificate(scratch, name="localhost", uses="tls_www_server\n"):
     (folder / "template").write_text(
         f'cn = "{name}"\ndns_name = "{name}"\nexpiration_days = 2\nca\n'
         f"signing_key\ncert_signing_key\n{uses}")
-    for command in (["--generate-privkey", "--key-type", "ecdsa", "--outfile", "key"],
+    for command in (["--generate-privkey", "--key-type", key_type, "--outfile", "key"],
                     ["--generate-self-signed", "--load-privkey", "key", "--template",
                      "template", "--outfile", "certificate"]):
         succeeded(subprocess.run(["certtool", *command], cwd=folder, text=True,

@@ -227,6 +227,26 @@ START_TEST(test_servers_passwords_masked)
 }
 END_TEST
 
+START_TEST(test_servers_have_a_host_and_a_port_and_a_whole_user)
+{
+	static const char *const good[] = {"nats://h", "tls://h:4222",
+		"nats://[::1]:4222", "nats://[::1]", "nats://token@h", "nats://u:p@h:1",
+		"nats://u:p@ss:w@h:65535", "nats://u:/?#@10.0.0.1:4222"};
+	static const char *const bad[] = {"nats://", "nats://:4222",
+		"nats://h:", "nats://h:0", "nats://h:4222x", "nats://h:65536",
+		"nats://h:1:2", "nats://h/", "nats://h:4222/x", "nats://@h",
+		"nats://u:@h", "nats://:p@h", "nats://u:p@", "nats://[::1",
+		"nats://[]x", "nats://u:a b@h"};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ck_assert_msg(triad_servers_check(good[i], reason, sizeof(reason)),
+			"%s: %s", good[i], reason);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(!triad_servers_check(bad[i], reason, sizeof(reason)),
+			"%s", bad[i]);
+}
+END_TEST
+
 START_TEST(test_servers_refused_without_their_password)
 {
 	ck_assert(!triad_servers_check("http://u:secret@h", reason, sizeof(reason)));
@@ -252,6 +272,7 @@ int main(void)
 	tcase_add_test(cases, test_addresses_bounded);
 	tcase_add_test(cases, test_ip_without_port);
 	tcase_add_test(cases, test_servers_passwords_masked);
+	tcase_add_test(cases, test_servers_have_a_host_and_a_port_and_a_whole_user);
 	tcase_add_test(cases, test_servers_refused_without_their_password);
 	return run_cases(cases);
 }
