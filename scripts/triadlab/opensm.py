@@ -109,7 +109,11 @@ def add_socket(text, path):
 
 def add_state(text, folder):
     """Lets a lab keep nothing outside of its folder, unless the text says where."""
-    return add_missing_keys(text, "state", {"dir": folder.replace("%", "%%")})
+    folder = folder.replace("%", "%%")
+    text = add_missing_keys(text, "state", {"dir": folder})
+    if section_of(text, "election") or section_of(text, "port"):
+        text = add_missing_keys(text, "election", {"state_dir": folder})
+    return text
 
 
 def add_missing_keys(text, wanted, values):

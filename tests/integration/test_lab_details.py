@@ -8,7 +8,7 @@ import pytest
 
 from checks import failed, succeeded, wait_until
 from labs import EXAMPLE_NETS, Lab, ScriptedLab
-from triadlib import TriadLab, ask_json, wait_for_sweep
+from triadlib import TriadLab, ask_json, triad_lab, wait_for_sweep
 
 pytestmark = pytest.mark.scripts
 
@@ -220,3 +220,13 @@ def test_extended_speed_of_a_net_file_is_that_of_its_links(tmp_path, number, rat
         wait_for_sweep(lab)
         assert "SUBNET UP" in lab.log()
         assert {row["rate"] for row in ask_json(lab, "links")} == {rate}
+
+
+def test_lab_keeps_what_an_election_and_ports_remember_in_its_folder():
+    """Else the next lab would begin with it, and labs side by side would share it."""
+    text = ("[perfmgr]\nenabled = false\n[election]\nenabled = true\ncluster = none\n"
+            "[port]\nenabled = true\nmode = observe\n")
+    with triad_lab(triad_conf=text) as lab:
+        state = lab.folder / "sm-0" / "state"
+        wait_until(lambda: list(state.glob("election-*")) and list(state.glob("ports-*")), 20,
+                   lambda: [path.name for path in state.glob("*")])
