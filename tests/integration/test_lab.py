@@ -499,7 +499,7 @@ def test_lab_down_with_a_recycled_pid_spares_its_new_owner(scratch):
 
 # --- older Pythons -------------------------------------------------------------
 
-INSTALLED = ("lab", "demo", "gen-fabric")
+INSTALLED = ("lab", "demo.py", "gen-fabric")
 
 
 def test_python_too_old_is_reported_in_one_line():
