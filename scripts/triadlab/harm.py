@@ -164,7 +164,8 @@ def state_folder(folder, guid):
 
 @contextlib.contextmanager
 def small_disks(folder, guids):
-    """One for each SM's state; to be there before the lab is."""
+    """One for each SM's state; to be there before the lab is.  What they had in the end is in
+    folders end-..."""
     with contextlib.ExitStack() as stack:
         for guid in guids:
             path = state_folder(folder, guid)
@@ -172,6 +173,8 @@ def small_disks(folder, guids):
             subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=0700,size={_DISK_KIB}k",
                             "tmpfs", path], check=True)
             stack.callback(subprocess.run, ["umount", "-l", path], check=False)
+            stack.callback(subprocess.run, ["cp", "-a", path, folder / f"end-{path.name}"],
+                           check=False)
         yield
 
 
