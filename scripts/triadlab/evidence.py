@@ -150,17 +150,21 @@ class Wires:
     def plug(self, at, node, port, is_in):
         self._events.append((at, node, port, is_in))
 
+    def enable(self, at, node, port):
+        """A port that is enabled though a Set that was sent had disabled it."""
+        self._events.append((at, node, port, None))
+
     def update(self, moment):
         """All Sets until that moment have been judged."""
-        self._events.sort()
+        self._events.sort(key=lambda event: event[0])
         while self._events and self._events[0][0] <= moment:
             _, node, port, is_in = self._events.pop(0)
+            if is_in is None:
+                self._disabled.discard((node, port))
+                continue
             far = self._net.nodes[node].links[port]
             for end in ((node, port), far):
                 (self._unplugged.discard if is_in else self._unplugged.add)(end)
-                if is_in:
-                    # ibsim's ports come up enabled.
-                    self._disabled.discard(end)
 
     def reached(self, begin):
         seen, todo = {begin}, [begin]

@@ -30,8 +30,9 @@ class World:
     """A lab with what can be harmed in it.  'releases' are folders with a plugin, the
     present one first; 'release' says which one each SM runs."""
 
-    def __init__(self, lab, folder, net, wires, dice, releases):
-        self.lab, self.folder, self.net, self.wires = lab, folder, net, wires
+    def __init__(self, lab, folder, net, cables, dice, releases):
+        self.lab, self.folder, self.net = lab, folder, net
+        self.cables, self.wires = cables, cables.wires
         self.dice, self.releases = dice, releases
         self.release = [0] * len(lab.sms)
         self.backups = [[] for _ in lab.sms]
@@ -84,15 +85,8 @@ class World:
     # --- links ---
 
     def plug(self, links, is_in):
-        verb = "ReLink" if is_in else "Unlink"
-        for node, port in links:
-            if not is_in:
-                self.wires.plug(now_us(), node, port, is_in)
-            for _ in simulator.Console(self.lab, _END_S).ask(
-                    [f'{verb} "{node}"[{port}]']):
-                pass
-            if is_in:
-                self.wires.plug(now_us(), node, port, is_in)
+        for end in links:
+            self.cables.plug(end, is_in)
 
     def links_of(self, node, kind=netfile.SWITCH):
         """[(node, port)] of those that lead to nodes of that kind."""
@@ -103,17 +97,23 @@ class World:
         return self.net.nodes[self.lab.sms[sm].node].links[1][0]
 
 
-class FarEnds:
-    """Takes a link down when an SM is about to disable one of its ends, and brings it back when
-    the port is enabled again: ibsim alone has the far end up still.  The SMs' records wait
-    WAIT_MS after the line of such a Set.  A port whose Set never came gets its link back."""
+class Cables:
+    """Has each link up while it is plugged in and both of its ports are enabled: ibsim alone
+    leaves the far end of a disabled port up, and enables both when it joins them.
+
+    SMs say in their record what they are about to set, and wait WAIT_MS before they disable a
+    port.  A port that is disabled in the record but not in ibsim, because that SM was killed
+    or the MAD lost, is enabled again."""
 
     WAIT_MS = 200
     _POLL_S, _LOOK_S = 0.025, 2
 
-    def __init__(self, lab, record):
-        self._lab, self._record = lab, record
-        self._down, self._ends = set(), threading.Event()
+    def __init__(self, lab, net, record):
+        self._lab, self._net, self._record = lab, net, record
+        self.wires = evidence.Wires(net)
+        # When ports were disabled, ends that are unplugged, and links that are down.
+        self._disabled, self._unplugged, self._down = {}, set(), set()
+        self._lock, self._ends = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self):
@@ -124,27 +124,51 @@ class FarEnds:
         self._ends.set()
         self._thread.join()
 
+    def plug(self, end, is_in):
+        with self._lock:
+            for it in self._both(end):
+                (self._unplugged.discard if is_in else self._unplugged.add)(it)
+            at = now_us()
+            self._join(end)
+            # To be judged as it was for sure.
+            self.wires.plug(now_us() if is_in else at, *end, is_in)
+
+    def _both(self, end):
+        return frozenset((end, self._net.nodes[end[0]].links[end[1]]))
+
+    def _join(self, end):
+        """Makes of the link what it should be."""
+        link = self._both(end)
+        is_down = bool(link & (self._unplugged | self._disabled.keys()))
+        if is_down == (link in self._down):
+            return
+        (self._down.add if is_down else self._down.discard)(link)
+        self._ask(f'{"Unlink" if is_down else "ReLink"} "{end[0]}"[{end[1]}]')
+
+    def _enable(self, end, is_enabled):
+        if is_enabled:
+            self._disabled.pop(end, None)
+        else:
+            self._disabled[end] = time.monotonic()
+        self._join(end)
+
+    def _enable_lost(self):
+        """Those whose Set never came."""
+        late = [end for end, at in self._disabled.items()
+                if time.monotonic() - at > self._LOOK_S and self._is_polling(*end)]
+        for end in late:
+            self._enable(end, True)
+            self.wires.enable(now_us(), *end)
+
     def _run(self):
         looked = time.monotonic()
         while not self._ends.wait(self._POLL_S):
-            for it in self._record.update():
-                if it.state == evidence.DISABLED:
-                    self._unlink(it.switch, it.port)
-                else:
-                    self._relink(it.switch, it.port)
-            if time.monotonic() - looked > self._LOOK_S:
-                for end in [end for end in self._down if self._is_polling(*end)]:
-                    self._relink(*end)
-                looked = time.monotonic()
-
-    def _unlink(self, node, port):
-        if self._ask(f'Unlink "{node}"[{port}]') is not None:
-            self._down.add((node, port))
-
-    def _relink(self, node, port):
-        if (node, port) in self._down:
-            self._down.discard((node, port))
-            self._ask(f'ReLink "{node}"[{port}]')
+            with self._lock:
+                for it in self._record.update():
+                    self._enable((it.switch, it.port), it.state != evidence.DISABLED)
+                if time.monotonic() - looked > self._LOOK_S:
+                    self._enable_lost()
+                    looked = time.monotonic()
 
     def _is_polling(self, node, port):
         text = self._ask(f'Dump "{node}"') or ""
