@@ -114,5 +114,5 @@ def test_short_soak_has_no_findings():
         capture_output=True, text=True, check=False)
     succeeded(process)
     rounds = json.loads(process.stdout)["rounds"]
-    assert {"kill", "clock-jump", "end"} >= {row["fault"] for row in rounds} > {"end"}
+    assert {"kill", "clock-jump", "finish"} >= {row["fault"] for row in rounds} > {"finish"}
     assert not any(row["findings"] for row in rounds), rounds
