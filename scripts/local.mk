@@ -43,6 +43,7 @@ EXTRA_DIST += \
 	scripts/roots.py \
 	scripts/rows \
 	scripts/soak-failover \
+	scripts/soak-faults \
 	scripts/mutate \
 	scripts/mutation/__init__.py \
 	scripts/mutation/areas.py \
@@ -65,9 +66,11 @@ EXTRA_DIST += \
 	scripts/triadlab/election_demo.py \
 	scripts/triadlab/environment.py \
 	scripts/triadlab/errors.py \
+	scripts/triadlab/evidence.py \
 	scripts/triadlab/failover.py \
 	scripts/triadlab/faults.py \
 	scripts/triadlab/feedback.py \
+	scripts/triadlab/harm.py \
 	scripts/triadlab/hosts.py \
 	scripts/triadlab/netfile.py \
 	scripts/triadlab/nodes.py \

@@ -23,7 +23,7 @@ _PORT_LIBRARIES = ("libumad2sim.so", "liblabumad.so")
 
 # Variables that would lead those libraries, or whoever inherits them, astray.
 _FOREIGN = ("IBSIM_SERVER_NAME", "IBSIM_SERVER_PORT", "SIM_HOST", "SIM_SET_ISSM",
-            "TRIAD_LAB_FAULTS", "TRIAD_LAB_NETNS", "TRIAD_LAB_SYS")
+            "TRIAD_LAB_FAULTS", "TRIAD_LAB_NETNS", "TRIAD_LAB_RETRAIN", "TRIAD_LAB_SYS")
 
 
 def require_programs(*more):
@@ -125,6 +125,8 @@ def simulator(lab):
     if library:
         variables["LD_PRELOAD"] = ":".join([
             *filter(None, [variables.get("LD_PRELOAD")]), library])
+    if lab.retrain:
+        variables["TRIAD_LAB_RETRAIN"] = "1"
     return variables
 
 

@@ -104,7 +104,8 @@ class Lab:
     are attached unless they ask for another node; 'port_library' is what leads
     programs to ibsim, 'preload' what opensm loads before it, 'library_path' where
     its plugin is, and 'variables' what it found in its environment that concerns us.
-    'cluster' is "none", "corosync", "peers" or "fabric"."""
+    'cluster' is "none", "corosync", "peers" or "fabric"; 'retrain' is whether ports that are
+    enabled again get their links back."""
 
     folder: str
     token: str
@@ -120,6 +121,7 @@ class Lab:
     library_path: str | None = None
     variables: dict[str, str] = field(default_factory=dict)
     cluster: str = "none"
+    retrain: bool = False
     hosts: list[Host] = field(default_factory=list)
     broker: Started | None = None
     broker_port: int | None = None

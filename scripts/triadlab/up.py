@@ -55,6 +55,7 @@ class Wishes:
     preload: list[str] = field(default_factory=list)
     cluster: str = cluster.NONE
     agents: int = 0
+    retrain: bool = False
     timeout_s: float | None = None
     # Added to the environment of opensm and triad-agent.
     variables: dict[str, str] = field(default_factory=dict)
@@ -121,7 +122,7 @@ class _Start:
             builddir=builddir, port_library=self._find_port_library(builddir),
             preload=[*wishes.preload, *preload],
             variables=environment.to_keep() | wishes.variables,
-            cluster=wishes.cluster)
+            cluster=wishes.cluster, retrain=wishes.retrain)
 
     def run(self):
         with _signals_raised():

@@ -102,7 +102,7 @@ class Lab:
 
     def __init__(self, net, sms=(), opensm_conf="", triad_conf="", plugin="yes",
                  console="off", preload=(), timeout_s=None, umad2sim=False,
-                 cluster="none", agents=0):
+                 cluster="none", agents=0, retrain=False):
         need(*[COROSYNC] if cluster == "corosync" else [],
              *[AGENT, NATS] if agents else [])
         need_for_conf(triad_conf)
@@ -114,7 +114,7 @@ class Lab:
             folder=self.folder, net=str(net), sms=list(sms), opensm_conf=opensm_conf,
             triad_conf=triad_conf, plugin=str(plugin), builddir=str(BUILDDIR),
             console=console, umad2sim=umad2sim, preload=libraries, cluster=cluster,
-            agents=agents, timeout_s=timeout_s, variables=self._sanitizer_options())
+            agents=agents, retrain=retrain, timeout_s=timeout_s, variables=self._sanitizer_options())
 
     def __enter__(self):
         try:
@@ -292,6 +292,7 @@ class ScriptedLab(Lab):
         words = ["--net", wishes.net, "--plugin", wishes.plugin, "--console",
                  wishes.console, "--cluster", wishes.cluster, "--builddir", BUILDDIR]
         words += ["--umad2sim"] if wishes.umad2sim else []
+        words += ["--retrain"] if wishes.retrain else []
         words += ["--agents", wishes.agents] if wishes.agents else []
         for node in wishes.sms:
             words += ["--sm", node]

@@ -289,6 +289,36 @@ def test_sim_performance_set_shows_in_perfquery():
             "perfquery"
 
 
+def set_port(lab, number, word):
+    """Of the switch that Hca1 is attached to."""
+    lab.run("ibportstate", "-D", "0,1", number, word, node="Hca1")
+
+
+def states(lab, number):
+    text = succeeded(lab.run("smpquery", "-D", "portinfo", "0,1", number,
+                             node="Hca1")).stdout
+    return [re.search(rf"^{name}:\.+(\w+)", text, re.MULTILINE)[1]
+            for name in ("LinkState", "PhysLinkState")]
+
+
+@pytest.mark.parametrize("retrain, found", [
+    (True, [["Initialize", "LinkUp"], ["Active", "LinkUp"]]), (False, [["Active", "Polling"]])])
+def test_port_that_is_enabled_again_has_its_link_in_labs_that_retrain(retrain, found):
+    with no_plugin_lab(sms=["Hca1"], retrain=retrain) as lab:
+        set_port(lab, 2, "disable")
+        assert states(lab, 2)[1] == "Disabled"
+        set_port(lab, 2, "enable")
+        assert states(lab, 2) in found
+
+
+def test_port_without_a_cable_is_polling_in_labs_that_retrain():
+    with no_plugin_lab(sms=["Hca1"], retrain=True) as lab:
+        lab.sim('Unlink "Hca3"[1]')
+        set_port(lab, 2, "disable")
+        set_port(lab, 2, "enable")
+        assert states(lab, 2) == ["Down", "Polling"]
+
+
 def test_sim_command_that_ibsim_refuses_fails():
     with no_plugin_lab() as lab:
         for command, part in (

@@ -22,6 +22,9 @@
  * PortPhysicalState Disabled removes FILE and then sends itself signal NUMBER, right
  * after the MAD.
  *
+ * TRIAD_RECORD_WAIT_MS, a number: such a Set is sent so much later than its line is
+ * written, so that who reads the line can take the link's far end down first.
+ *
  * TRIAD_RECORD_SWITCH, a file with a word and a port number: while it exists, switches
  * don't change PortPhysicalState of their port with that number.  "refuse": they answer
  * with an error status; "ignore": they answer with success but change nothing; "lose":
@@ -83,6 +86,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int (*real_send)(int, int, void *, int, int, int);
 static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
+static unsigned wait_ms;
 static bool optimized, no_sm;
 static const char *m_key, *node, *signal_request, *switch_file;
 static atomic_uint refused_tid;
@@ -108,6 +112,8 @@ static void open_record(void)
 	node = getenv("SIM_HOST");
 	signal_request = getenv("TRIAD_RECORD_SIGNAL");
 	switch_file = getenv("TRIAD_RECORD_SWITCH");
+	if (getenv("TRIAD_RECORD_WAIT_MS"))
+		wait_ms = (unsigned)atoi(getenv("TRIAD_RECORD_WAIT_MS"));
 	no_sm = getenv("TRIAD_RECORD_NO_SM") != NULL;
 	if (getenv("TRIAD_RECORD_SERVER"))
 		become_sm();
@@ -216,6 +222,8 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	pthread_once(&once, open_record);
 	if (record)
 		write_line(umad_get_mad_addr(umad), mad, length);
+	if (wait_ms && disables)
+		usleep(wait_ms * 1000);
 	instead = disobedience(mad, length);
 	if (instead == 'l')
 		return 0;

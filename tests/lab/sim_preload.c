@@ -17,6 +17,10 @@
  *   - Sockets: a request for such an attribute becomes a Get(NodeInfo), and the
  *     response to that becomes the response to the request.  ibsim answers a packet
  *     before it reads the next one, so at most one request is pending.
+ *   - Retraining: ibsim's links stay down after a port was disabled and enabled again.
+ *     With TRIAD_LAB_RETRAIN in the environment, a Set(PortInfo) with
+ *     PortPhysicalState Polling tells ibsim LinkUp and Down instead, of which ibsim
+ *     makes INIT at both ends.  A port without a link says Polling as before.
  *   - ClassPortInfo: ibsim answers it.  Before that, the request becomes a
  *     Get(NodeInfo) in the same way, because the response with ClassPortInfo doesn't
  *     contain the node's GUID.  The request then waits in 'waiting', and select()
@@ -46,7 +50,17 @@
 /* A client that runs gets a CPU within this time, even on a busy machine. */
 #define ROOM_TIMEOUT_MS 2000
 
-static bool is_wide[MAX_FDS], is_stalled[MAX_FDS];
+/* In PortInfo [IBA 14.2.5.6]: the states stand in halves of octets. */
+enum {
+	AT_PORT_STATE = 64 + 32, /* the lower half */
+	AT_PHYS_STATE = 64 + 33, /* the upper half */
+	ATTRIBUTE_PORT_INFO = 0x15,
+	METHOD_SET = 0x02,
+	METHOD_GET_RESP = 0x81
+};
+enum { STATE_DOWN = 1, PHYS_POLLING = 2, PHYS_LINK_UP = 5 };
+
+static bool is_wide[MAX_FDS], is_stalled[MAX_FDS], retrains;
 static struct sim_details *details;
 static struct sim_hardware *hardware;
 
@@ -188,6 +202,7 @@ __attribute__((constructor)) static void begin(void)
 	if (!output)
 		return;
 	stdout = output;
+	retrains = getenv("TRIAD_LAB_RETRAIN") != NULL;
 	details = sim_details_new();
 	hardware = sim_hardware_new();
 }
@@ -217,6 +232,37 @@ static struct {
 	uint64_t guid;
 } class_answer;
 
+static bool is_port_info(const uint8_t *mad, unsigned method)
+{
+	return (lab_mad_class(mad) == LAB_CLASS_SM_LID ||
+		       lab_mad_class(mad) == LAB_CLASS_SM_DIRECTED) &&
+		lab_mad_method(mad) == method &&
+		lab_mad_attribute(mad) == ATTRIBUTE_PORT_INFO;
+}
+
+static void put_phys_state(uint8_t *mad, unsigned state)
+{
+	mad[AT_PHYS_STATE] = (uint8_t)(state << 4 | (mad[AT_PHYS_STATE] & 0x0f));
+}
+
+/* Has ibsim bring up the link of a port that is told to look for one. */
+static void train(uint8_t *mad)
+{
+	if (!is_port_info(mad, METHOD_SET) || mad[AT_PHYS_STATE] >> 4 != PHYS_POLLING)
+		return;
+	put_phys_state(mad, PHYS_LINK_UP);
+	mad[AT_PORT_STATE] = (uint8_t)((mad[AT_PORT_STATE] & 0xf0) | STATE_DOWN);
+}
+
+/* A port that was told so without having a link looks for one. */
+static void tell_training(uint8_t *mad)
+{
+	if (is_port_info(mad, METHOD_GET_RESP) &&
+		(mad[AT_PORT_STATE] & 0x0f) == STATE_DOWN &&
+		mad[AT_PHYS_STATE] >> 4 == PHYS_LINK_UP)
+		put_phys_state(mad, PHYS_POLLING);
+}
+
 static long read_packet(int fd, struct lab_packet *packet)
 {
 	struct waiting *waits = &waiting[fd];
@@ -233,6 +279,8 @@ static long read_packet(int fd, struct lab_packet *packet)
 	got = really_read(fd, packet, sizeof(*packet));
 	if (got != sizeof(*packet) || !details)
 		return got;
+	if (retrains)
+		train(packet->mad);
 	question.is_about_class = sim_details_is_class_request(packet->mad);
 	question.is_open = question.is_about_class ||
 		sim_details_is_request(packet->mad) ||
@@ -280,6 +328,8 @@ static bool change_packet(struct lab_packet *packet)
 	if (class_answer.is_open && packet->status == 0)
 		sim_details_announce(details, class_answer.guid, packet->mad);
 	class_answer.is_open = false;
+	if (retrains)
+		tell_training(packet->mad);
 	return true;
 }
 
