@@ -77,7 +77,6 @@ static uint32_t carry_over(
 
 		ports[i].is_held = old && old->is_held;
 		ports[i].is_avoided = old && old->is_avoided;
-		ports[i].is_hidden = old && old->is_hidden;
 		ports[i].far_guid = old ? old->far_guid : 0;
 		ports[i].far_number = old ? old->far_number : 0;
 		ports[i].is_gone = false;
@@ -223,26 +222,13 @@ static osm_physp_t *find_physp(
 		: NULL;
 }
 
-/* Joins the ends of a link that was hidden from routing.  Finds the far end by node and
- * number, because OpenSM doesn't link the two. */
-static void show_link(struct osm_opensm *osm, struct triad_hold_port *port)
-{
-	osm_physp_t *near = find_physp(osm, port->node_guid, port->number);
-	osm_physp_t *far = find_physp(osm, port->far_guid, port->far_number);
-
-	if (port->is_hidden && near && far && !osm_physp_get_remote(near) &&
-		!osm_physp_get_remote(far))
-		osm_physp_link(near, far);
-	port->is_hidden = false;
-}
-
-/* Marks both ends healthy. */
+/* Marks both ends healthy.  Finds the far end by node and number, because OpenSM may no
+ * longer link the two. */
 static void give_back(struct osm_opensm *osm, struct triad_hold_port *port)
 {
 	osm_physp_t *near = find_physp(osm, port->node_guid, port->number);
 	osm_physp_t *far = find_physp(osm, port->far_guid, port->far_number);
 
-	show_link(osm, port);
 	if (near)
 		osm_physp_set_health(near, TRUE);
 	if (far)
@@ -251,11 +237,7 @@ static void give_back(struct osm_opensm *osm, struct triad_hold_port *port)
 }
 
 /* Makes routing avoid a link that must be held.  Skips one that OpenSM itself has
- * marked unhealthy: give_back() must not mark it healthy.
- *
- * The mark alone is not enough: min-hop counts one hop between two switches also if
- * their only link is not healthy.  Others then route to the one through the other,
- * which has no way.  So the link is hidden until routing is done. */
+ * marked unhealthy: give_back() must not mark it healthy. */
 static void avoid_port(struct triad_hold_port *port, osm_physp_t *physp,
 	osm_physp_t *far, const struct rules *rules)
 {
@@ -267,8 +249,6 @@ static void avoid_port(struct triad_hold_port *port, osm_physp_t *physp,
 	port->is_avoided = true;
 	port->far_guid = cl_ntoh64(osm_node_get_node_guid(far->p_node));
 	port->far_number = osm_physp_get_port_num(far);
-	port->is_hidden = true;
-	osm_physp_unlink(physp, far);
 }
 
 static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
@@ -314,9 +294,6 @@ static void mark_all(
 
 	atomic_fetch_add(&hold->n_changes, 1);
 	atomic_store(&hold->n_held, 0);
-	for (uint32_t i = 0; i < hold->n; i++)
-		if (hold->ports[i].is_hidden)
-			show_link(osm, &hold->ports[i]);
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
 			mark_port(hold, &hold->ports[i], physp, far, rules);

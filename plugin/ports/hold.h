@@ -8,8 +8,7 @@
  *
  * Routes must not go over a link between switches meanwhile. So, before routing, hold.c
  * marks the link as not healthy, OpenSM's own flag for links that its routing engines
- * avoid, and takes it out of OpenSM's tables until routing is done; when the link is no
- * longer held, it is healthy again.  Some engines ignore
+ * avoid; and, when the link is no longer held, as healthy again.  Some engines ignore
  * the flag (updn, dnup, LASH, torus-2QoS and others): with those no link between
  * switches is held.
  *
@@ -44,7 +43,6 @@ struct triad_hold_port {
 	/* --- */
 	bool is_held;      /* by the last mark */
 	bool is_avoided;   /* OpenSM's routing avoids the link, because of us */
-	bool is_hidden;    /* OpenSM's tables lack it while routing is done */
 	uint64_t far_guid; /* of the node at its far end */
 	uint8_t far_number;
 	bool is_gone; /* no longer published, but still avoided */
