@@ -364,24 +364,28 @@ bool triad_addresses_parse(const char *text, unsigned default_port,
 
 /* --- brokers --- */
 
-static const char *skip_user(const char *text);
+/* The '@' behind user and password at the beginning of 'text', an item of a list;
+ * 'text' if there are none. */
+static const char *skip_user(const char *text)
+{
+	size_t n = strcspn(text, ";");
+	const char *at = memrchr(text, '@', n);
+
+	return at ? at : text;
+}
 
 /* "HOST" or "HOST:PORT"; the host may be an address in brackets. */
 static bool is_host(const char *text)
 {
-	const char *end = *text == '[' ? strchr(text, ']') : NULL;
-	size_t n;
+	char copy[ITEM_SIZE], *host, *port;
+	unsigned number = 1;
+	int family;
 
-	if (*text == '[' && !end)
-		return false;
-	end = end ? end + 1 : text + strcspn(text, ":");
-	n = strspn(end, ":0123456789");
-	if (end == text || strpbrk(text, " \t\"/?#") || end[n])
-		return false;
-	if (!*end)
-		return true;
-	n = strtoul(end + 1, NULL, 10);
-	return !strchr(end + 1, ':') && n >= 1 && n <= 65535;
+	snprintf(copy, sizeof(copy), "%s", text);
+	return !strpbrk(text, " \t\"/?#") &&
+		split_address(copy, &family, &host, &port) && *host &&
+		(!port || triad_text_number(port, &number)) && number >= 1 &&
+		number <= 65535;
 }
 
 /* "TOKEN" or "USER:PASSWORD", of 'n' octets; the password may have any. */
@@ -408,16 +412,6 @@ static bool is_server(const char *item)
 			: is_user(user, (size_t)(at - user)) && is_host(at + 1);
 	}
 	return false;
-}
-
-/* The '@' behind user and password at the beginning of 'text', an item of a list;
- * 'text' if there are none. */
-static const char *skip_user(const char *text)
-{
-	size_t n = strcspn(text, ";");
-	const char *at = memrchr(text, '@', n);
-
-	return at ? at : text;
 }
 
 void triad_servers_mask(const char *text, char *shown, size_t size)

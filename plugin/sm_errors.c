@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/text.h"
+
 static const struct {
 	enum triad_severity severity;
 	bool is_at_start;
@@ -78,15 +80,10 @@ static const char *find_message(const char *line, unsigned *level)
 /* Copies what can be shown, behind what 'to' has. */
 static void append(char to[TRIAD_SM_ERROR_TEXT_SIZE], const char *text)
 {
-	size_t n = strlen(to);
-
-	while (*text == ' ' || *text == '\t')
-		text++;
-	if (n && *text && n + 1 < TRIAD_SM_ERROR_TEXT_SIZE)
-		to[n++] = ' ';
-	for (; *text && n + 1 < TRIAD_SM_ERROR_TEXT_SIZE; text++)
-		to[n++] = (unsigned char)*text < ' ' || *text == 127 ? '?' : *text;
-	to[n] = '\0';
+	text += strspn(text, " \t");
+	triad_text_append(
+		to, TRIAD_SM_ERROR_TEXT_SIZE, "%s%s", *to && *text ? " " : "", text);
+	triad_text_clean(to);
 }
 
 static enum triad_sm_error kind_of(const char *message)
