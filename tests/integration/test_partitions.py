@@ -3,18 +3,17 @@
 nothing of Triad's keeps OpenSM from reading its partitions."""
 
 import contextlib
-import json
 import os
 import resource
 import socket
 
 import pytest
 
-from checks import mentions, wait_until
+from checks import wait_until
 from labs import BUILDDIR, HTTP, WEB, need
+from tablelib import sweep
 from triadlab.tcp_ports import free_port
-from triadlib import (NET, QUICK, ports, status, sweep_heavily, triad_lab,
-                      wait_for_sweep)
+from triadlib import NET, QUICK, health_findings, ports, triad_lab, wait_for_sweep
 
 # Everybody is a limited member of the default partition, the SM on Hca1 too, which two
 # limited members can't meet in; Hca4 alone is a full one.
@@ -96,14 +95,11 @@ def test_clients_leave_opensm_the_descriptors_of_its_files(scratch):
             client.connect(address)
 
         def turned_away():
-            return [finding["what"] for finding in json.loads(
-                lab.triad("health", "--json").stdout)["findings"]
-                    if mentions(finding["what"], "of 128 descriptors 32")]
+            return health_findings(lab, "of 128 descriptors 32")
 
         wait_until(turned_away, 20, "a finding")
         assert len(os.listdir(f"/proc/{opensm}/fd")) > 90, "the others have places"
-        n_sweeps = status(lab)["topology"]["sm_sweeps"]
-        sweep_heavily(lab, lambda: status(lab)["topology"]["sm_sweeps"] > n_sweeps)
+        sweep(lab)
         assert pkeys(lab, lid) == before, "partitions"
         clients.close()
         wait_until(lambda: not turned_away(), 40, "the end")

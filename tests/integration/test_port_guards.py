@@ -123,6 +123,16 @@ def test_next_generation_is_planned_on_what_the_last_one_did(cluster):
 PLACES = {0: (switch_guid(1), 1), 1: (LEAF2, 1), 2: (switch_guid(3), 1)}
 
 
+def check_way_is_kept(ports, place):
+    """Its port is not disabled, though the expected configuration wants that."""
+    ports.expected.change(*place, state="disabled")
+    ports.load(ports.master)
+    wait_until(lambda: (row_of(ports, f"{place[0]:#x}", place[1]) or {}).get("guard") ==
+               "sm_way", 30, "its link, which the guard keeps")
+    ports.sweep(3, ports.master)
+    assert not ports.sets(), "Sets of a port's physical state"
+
+
 @pytest.mark.row("X3")
 def test_way_to_an_sm_that_has_ended_is_guarded():
     with managed("peers", port={"grace": 0, "drain": 0}) as ports:
@@ -133,12 +143,7 @@ def test_way_to_an_sm_that_has_ended_is_guarded():
         wait_until(lambda: len(ask_json(ports.lab, "election", sm=ports.master)["members"])
                    == 2, 60, "a view without it")
         ports.sweep(3, ports.master)
-        ports.expected.change(*place, state="disabled")
-        ports.load(ports.master)
-        wait_until(lambda: (row_of(ports, f"{place[0]:#x}", place[1]) or {}).get("guard") ==
-                   "sm_way", 30, "its link, which the guard keeps")
-        ports.sweep(3, ports.master)
-        assert not ports.sets(), "Sets of a port's physical state"
+        check_way_is_kept(ports, place)
 
 
 @pytest.mark.row("X3")
@@ -155,9 +160,4 @@ def test_way_to_an_sm_that_has_ended_is_guarded_by_those_that_were_restarted():
         ports.master = ports.cluster.wait_for_holder(among=others(gone))
         ports.wait_for_state("enforcing", ports.master, timeout_s=60)
         ports.sweep(3, ports.master)
-        ports.expected.change(*place, state="disabled")
-        ports.load(ports.master)
-        wait_until(lambda: (row_of(ports, f"{place[0]:#x}", place[1]) or {}).get("guard") ==
-                   "sm_way", 30, "its link, which the guard keeps")
-        ports.sweep(3, ports.master)
-        assert not ports.sets(), "Sets of a port's physical state"
+        check_way_is_kept(ports, place)

@@ -11,7 +11,7 @@ import pytest
 
 from checks import failed, mentions, succeeded, wait_until
 from portlib import DISABLED, managed, switch_guid
-from triadlib import log_has
+from triadlib import health_findings, log_has
 
 LEAF1, LEAF2, LEAF3, SPINE1, SPINE2 = (switch_guid(number) for number in range(1, 6))
 
@@ -31,9 +31,7 @@ def planned(ports, *words):
 
 
 def found(ports, words):
-    """Whether health has a finding that mentions this."""
-    answer = ports.lab.triad("health", "--json").stdout
-    return any(mentions(finding["what"], words) for finding in json.loads(answer)["findings"])
+    return health_findings(ports.lab, words)
 
 
 # --- guards ---------------------------------------------------------------------

@@ -2,7 +2,6 @@
 """QoS tables when something is wrong: with the policy, the fabric, the answers; and when
 a routing engine has tables of its own."""
 
-import json
 import os
 import re
 import subprocess
@@ -14,7 +13,7 @@ from labs import BUILDDIR, SRCDIR, Lab
 from tablelib import DIFFERENT, ENGINE, NO_VL, QOS, REFUSED, Meaning, World, \
     check_tables, hang_up, load, n_sweeps, plan, policy, read_tables, replace, \
     stock_tables, sweep, sweep_without_triad, table_lab, tables, wait_for
-from triadlib import NET, ask, ask_json, log_has, status, triad_lines
+from triadlib import NET, ask, ask_json, health_findings, log_has, status, triad_lines
 
 GROUPS = {"Storage": ["port-guid: 0x10000a"], "Switches": ["node-type: SWITCH"]}
 STORAGE = {"across": ["Storage"], "sl2vl-table": [1] * 16}
@@ -288,9 +287,7 @@ def test_apply_without_tables_loads_the_rules(scratch):
 
 def unlooked(lab):
     """What health says of QoS tables of which the guard can't tell whether they loop."""
-    return [finding["what"] for finding in json.loads(
-        lab.triad("health", "--json").stdout)["findings"]
-            if mentions(finding["what"], "credit loop not known")]
+    return health_findings(lab, "credit loop not known")
 
 
 @pytest.mark.scripts  # a sanitizer allocates before what fails is there

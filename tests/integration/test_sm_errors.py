@@ -2,25 +2,14 @@
 """What OpenSM was told and could not do is a finding of health, and its end is the finding's
 end."""
 
-import json
-
 import pytest
 
 from checks import mentions, wait_until
-from triadlib import NET, QUICK, TriadLab, ask_json, status, sweep_heavily, triad_lab, wait_for_sweep
+from tablelib import sweep
+from triadlib import (NET, QUICK, TriadLab, ask_json, health_findings, triad_lab,
+                      wait_for_sweep)
 
 PARTITIONS = "Default=0x7fff : ALL=full;\nCompute=0x0001 : ALL=full;\n"
-
-
-def findings(lab, words):
-    """Those of health that mention this."""
-    found = json.loads(lab.triad("health", "--json").stdout)["findings"]
-    return [finding for finding in found if mentions(finding["what"], words)]
-
-
-def sweep(lab):
-    n_sweeps = status(lab)["topology"]["sm_sweeps"]
-    sweep_heavily(lab, lambda: status(lab)["topology"]["sm_sweeps"] > n_sweeps)
 
 
 @pytest.mark.row("N1")
@@ -29,18 +18,18 @@ def test_partitions_that_opensm_refuses(scratch):
     partitions.write_text(PARTITIONS)
     with triad_lab(opensm_conf=f"partition_config_file {partitions}\n") as lab:
         wait_for_sweep(lab)
-        assert not findings(lab, "partitions.conf")
+        assert not health_findings(lab, "partitions.conf")
         partitions.write_text(PARTITIONS + "Compute 0x0002 ALL=full;\n")
         sweep(lab)
-        wait_until(lambda: findings(lab, "partitions.conf default partition line 3"), 10,
+        wait_until(lambda: health_findings(lab, "partitions.conf default partition line 3"), 10,
                    lambda: lab.triad("health").stdout)
-        assert findings(lab, "partitions.conf")[0]["severity"] == "CRITICAL"
+        assert health_findings(lab, "partitions.conf")[0]["severity"] == "CRITICAL"
         assert any(mentions(event["text"] or "", "partitions.conf")
                    for event in ask_json(lab, "history")), "an event"
         partitions.write_text(PARTITIONS)
         sweep(lab)
         sweep(lab)
-        wait_until(lambda: not findings(lab, "partitions.conf"), 10, "the end")
+        wait_until(lambda: not health_findings(lab, "partitions.conf"), 10, "the end")
 
 
 @pytest.mark.row("N1")
@@ -48,19 +37,19 @@ def test_routing_engine_that_falls_back():
     """The net is no fat tree."""
     with triad_lab(opensm_conf="routing_engine ftree\n") as lab:
         wait_for_sweep(lab)
-        wait_until(lambda: findings(lab, "by minhop ftree"), 10,
+        wait_until(lambda: health_findings(lab, "by minhop ftree"), 10,
                    lambda: lab.triad("health").stdout)
-        assert findings(lab, "by minhop ftree")[0]["severity"] == "WARNING"
+        assert health_findings(lab, "by minhop ftree")[0]["severity"] == "WARNING"
 
 
 @pytest.mark.row("N1")
 def test_routing_engine_that_there_is_not():
     with triad_lab(opensm_conf="routing_engine ftre,minhop\n") as lab:
         wait_for_sweep(lab)
-        wait_until(lambda: findings(lab, "routing engine ftre"), 10,
+        wait_until(lambda: health_findings(lab, "routing engine ftre"), 10,
                    lambda: lab.triad("health").stdout)
         sweep(lab)
-        assert findings(lab, "routing engine ftre"), "OpenSM says it at its start alone"
+        assert health_findings(lab, "routing engine ftre"), "OpenSM says it at its start alone"
 
 
 @pytest.mark.row("N1")
@@ -69,7 +58,7 @@ def test_file_of_roots_that_is_not_there(scratch):
     roots.write_text("nonsense\n")
     with triad_lab(opensm_conf=f"routing_engine updn\nroot_guid_file {roots}\n") as lab:
         wait_for_sweep(lab)
-        wait_until(lambda: findings(lab, "without a file roots"), 10,
+        wait_until(lambda: health_findings(lab, "without a file roots"), 10,
                    lambda: lab.triad("health").stdout + lab.log(0))
         roots.unlink()
 
@@ -77,7 +66,7 @@ def test_file_of_roots_that_is_not_there(scratch):
 def test_nothing_is_wrong():
     with triad_lab() as lab:
         wait_for_sweep(lab)
-        assert not findings(lab, ""), NET
+        assert not health_findings(lab, ""), NET
 
 
 TWO_HOSTS = """\
@@ -112,12 +101,12 @@ def test_two_hosts_of_one_guid(scratch):
     with TriadLab(net, triad_conf=QUICK) as lab:
         wait_for_sweep(lab)
         lab.sim('Guid "H-3" 0x100010', 'Guid "H-3"[1] 0x100011', 'Link "S-1"[8] "S-2"[8]')
-        wait_until(lambda: findings(lab, "two devices 0x0000000000100010 P2 P1"), 20,
+        wait_until(lambda: health_findings(lab, "two devices 0x0000000000100010 P2 P1"), 20,
                    lambda: lab.triad("health").stdout + lab.log(0))
         print(lab.triad("health").stdout)
-        assert findings(lab, "two devices")[0]["severity"] == "CRITICAL"
+        assert health_findings(lab, "two devices")[0]["severity"] == "CRITICAL"
         lab.sim('Unlink "S-2"[1]')
         sweep(lab)
         sweep(lab)
-        wait_until(lambda: not findings(lab, "two devices"), 20,
+        wait_until(lambda: not health_findings(lab, "two devices"), 20,
                    lambda: lab.triad("health").stdout)

@@ -66,6 +66,12 @@ def status(lab, **options):
     return ask_json(lab, "status", **options)
 
 
+def health_findings(lab, words):
+    """Those whose texts mention this."""
+    found = json.loads(lab.triad("health", "--json").stdout)["findings"]
+    return [finding for finding in found if mentions(finding["what"], words)]
+
+
 def ports(lab, *words):
     """Rows of 'perf show' by (GUID, port)."""
     return {(row["node_guid"], row["port"]): row
