@@ -28,6 +28,16 @@ uint32_t triad_physp_n_used(const struct triad_physp_pkeys *pkeys)
 	return n;
 }
 
+osm_physp_t *triad_physp_find(
+	struct osm_opensm *osm, uint64_t node_guid, uint8_t number)
+{
+	osm_node_t *node = osm_get_node_by_guid(&osm->subn, cl_hton64(node_guid));
+
+	return node && number < osm_node_get_num_physp(node)
+		? osm_node_get_physp_ptr(node, number)
+		: NULL;
+}
+
 const osm_physp_t *triad_physp_with_capabilities(const osm_physp_t *physp)
 {
 	osm_node_t *node = physp->p_node;

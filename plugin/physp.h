@@ -19,6 +19,10 @@ void triad_physp_read_pkeys(const osm_physp_t *physp, struct triad_physp_pkeys *
 /* The number of entries up to the last P_Key; all entries after it are 0. */
 uint32_t triad_physp_n_used(const struct triad_physp_pkeys *pkeys);
 
+/* The port of a node, by GUID and number; NULL: OpenSM does not know it. */
+osm_physp_t *triad_physp_find(
+	struct osm_opensm *osm, uint64_t node_guid, uint8_t number);
+
 /* The port whose capabilities, P_Keys and GUID apply to 'physp': for a switch, its port
  * 0. */
 const osm_physp_t *triad_physp_with_capabilities(const osm_physp_t *physp);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/physp.h"
+#include "plugin/ports/minhop.h"
 #include "triad/clock.h"
 
 struct triad_hold {
@@ -212,22 +214,12 @@ static bool must_hold(const struct triad_hold_port *port, const osm_physp_t *far
 		(rules->whom == TRIAD_HOLD_HELD && port->is_held);
 }
 
-static osm_physp_t *find_physp(
-	struct osm_opensm *osm, uint64_t node_guid, uint8_t number)
-{
-	osm_node_t *node = osm_get_node_by_guid(&osm->subn, cl_hton64(node_guid));
-
-	return node && number < osm_node_get_num_physp(node)
-		? osm_node_get_physp_ptr(node, number)
-		: NULL;
-}
-
 /* Marks both ends healthy.  Finds the far end by node and number, because OpenSM may no
  * longer link the two. */
 static void give_back(struct osm_opensm *osm, struct triad_hold_port *port)
 {
-	osm_physp_t *near = find_physp(osm, port->node_guid, port->number);
-	osm_physp_t *far = find_physp(osm, port->far_guid, port->far_number);
+	osm_physp_t *near = triad_physp_find(osm, port->node_guid, port->number);
+	osm_physp_t *far = triad_physp_find(osm, port->far_guid, port->far_number);
 
 	if (near)
 		osm_physp_set_health(near, TRUE);
@@ -270,6 +262,31 @@ static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
 		add_end(hold, far);
 }
 
+/* If memory is short, min-hop counts them. */
+static void keep_from_minhop(struct triad_hold *hold, struct osm_opensm *osm)
+{
+	struct triad_minhop_link *links = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < hold->n; i++)
+		n += hold->ports[i].is_avoided;
+	if (n)
+		links = calloc(n, sizeof(*links));
+	n = 0;
+	for (uint32_t i = 0; links && i < hold->n; i++) {
+		const struct triad_hold_port *port = &hold->ports[i];
+
+		if (port->is_avoided)
+			links[n++] = (struct triad_minhop_link){
+				.guid = port->node_guid,
+				.number = port->number,
+				.far_guid = port->far_guid,
+				.far_number = port->far_number,
+			};
+	}
+	triad_minhop_avoid(osm, links, n);
+}
+
 static void avoid_all(
 	struct triad_hold *hold, struct osm_opensm *osm, const struct rules *rules)
 {
@@ -284,6 +301,7 @@ static void avoid_all(
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
 			avoid_port(&hold->ports[i], physp, far, rules);
+	keep_from_minhop(hold, osm);
 }
 
 static void mark_all(

@@ -285,10 +285,11 @@ def make_net(folder, fabric=FABRIC, edit=None):
 @contextlib.contextmanager
 def managed(cluster="none", port=None, sms=None, fabric=FABRIC, expected=True,
             opensm_conf="sweep_interval 1\n", preload=(), more="", edit=None,
-            prepare=None, state="enforcing"):
+            prepare=None, state="enforcing", retrain=False):
     """A lab whose SMs manage ports, with what there is as what is expected, in force on
     all of them, unless 'expected' is false; 'port' has keys of [port], 'more' is more of
-    triad.conf.  'edit' changes the text of the fabric, 'prepare' the folder."""
+    triad.conf.  In labs that 'retrain' a bounced port has its link back.  'edit' changes
+    the text of the fabric, 'prepare' the folder."""
     with tempfile.TemporaryDirectory(prefix="triad-test-ports-") as name, \
             contextlib.ExitStack() as stack:
         folder = Path(name)
@@ -299,7 +300,7 @@ def managed(cluster="none", port=None, sms=None, fabric=FABRIC, expected=True,
         lab = stack.enter_context(Lab(
             make_net(folder, fabric, edit), sms=sms or (SMS[:1] if cluster == "none" else SMS),
             cluster=cluster, triad_conf=_conf(folder, cluster, port) + more,
-            opensm_conf=opensm_conf, preload=[RECORD, *preload]))
+            opensm_conf=opensm_conf, preload=[RECORD, *preload], retrain=retrain))
         ports = Ports(lab, folder)
         if expected:
             ports.begin(state)

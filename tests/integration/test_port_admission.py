@@ -317,3 +317,25 @@ def test_m_key_of_opensm_in_every_set(scratch):
         ports.wait_for("leaf-03", 3, "disabled")
         wait_until(lambda: len(ports.sets()) == 3, 30, "a bounce")
         assert {one.m_key for one in ports.check()} == {M_KEY}, "the M_Keys of Set()"
+
+
+def silent_lids(lab, node):
+    """LIDs of hosts and switches that no SMP by LID reaches from there."""
+    lids = " ".join(str(lid) for lid, _ in node_records(lab))
+    return lab.run("sh", "-c", f"for lid in {lids}; do "
+                   "smpquery nodeinfo $lid >/dev/null 2>&1 || echo $lid; done",
+                   node=node).stdout.split()
+
+
+def test_only_link_between_two_switches_is_routed_around_while_held():
+    with managed(fabric=("fat-tree", "--hosts", "8", "--radix", "4"),
+                 port={"test_timeout": 60}, retrain=True) as ports:
+        # Routes lead over it; it is taken down for the test for a moment.
+        ports.expected.change(switch_guid(2), 3, state="test", check="name=nobody")
+        ports.load()
+        wait_until(lambda: ports.row("leaf-02", 3)["held"], 40, "the link held")
+        ports.sweep()
+        for node in ("host-0002", "host-0003"):
+            assert not silent_lids(ports.lab, node), f"from {node}"
+        assert ports.row("leaf-02", 3)["state"] == "init", "the link"
+        ports.check(expected_sets=2)
