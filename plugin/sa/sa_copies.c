@@ -310,7 +310,7 @@ static uint64_t task_step(void *context)
 	bool is_on = conf->election.replicate_sa && conf->election.enabled;
 
 	pthread_mutex_unlock(&copies->lock);
-	copies_file_name(copies, conf);
+	copies_file_name(copies, conf, is_on);
 	if (copies->copier && (!is_on || copies->rate_octets_s != find_rate(conf)))
 		stop_copier(copies);
 	if (is_on && !copies->copier)
@@ -366,8 +366,6 @@ bool triad_sa_copies_free(struct triad_sa_copies *copies)
 		triad_sa_restore_withdraw(copies->restore);
 		return false;
 	}
-	if (copies->restore)
-		copies_file_forget(copies);
 	triad_sa_restore_free(copies->restore);
 	triad_sa_copier_free(copies->copier);
 	triad_sa_snapshot_clear(&copies->snapshot);

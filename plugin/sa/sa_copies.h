@@ -13,6 +13,8 @@
  *   starts its SA anew.  Not if another SM became master later (portmgr/sa/sa_role.h).
  * - No file from when this SM becomes standby until it has a complete copy.
  * - No file when for TRIAD_SA_COPIES_LEASE_US no master has confirmed the records.
+ * - It outlives the process: an SM that is restarted before others elect, or alone, begins
+ *   with it, unless it follows another master first.
  *
  * If a copy lacks a quarter of the group members that the file has, it is written only
  * after a delay: a master that is cut off from a part of the fabric loses the members

@@ -2,9 +2,11 @@
 #include "plugin/opensm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "plugin/sa/sa_copies_parts.h"
@@ -19,6 +21,8 @@
  * fabric, and be replaced in this time. */
 #define FEWER_US (10 * TRIAD_US_PER_S)
 #define MIN_MEMBERS 16u
+/* How often the file of records that are confirmed is marked as of now. */
+#define TOUCH_US (5 * TRIAD_US_PER_S)
 
 void copies_file_forget(struct triad_sa_copies *copies)
 {
@@ -35,7 +39,40 @@ void copies_file_forget(struct triad_sa_copies *copies)
 	file->since_us = triad_clock_now_us();
 }
 
-void copies_file_name(struct triad_sa_copies *copies, const struct triad_conf *conf)
+/* Whether it was confirmed so lately that its records count.  After a step of the clock it
+ * was not. */
+static bool is_fresh(const char *path)
+{
+	char why[TRIAD_FILE_REASON_SIZE];
+	uint64_t now_us = triad_clock_wall_us(), at_us;
+	struct stat facts;
+
+	if (triad_file_check_trusted(path, false, why) || stat(path, &facts))
+		return false;
+	at_us = (uint64_t)facts.st_mtim.tv_sec * TRIAD_US_PER_S +
+		(uint64_t)facts.st_mtim.tv_nsec / 1000;
+	return at_us <= now_us && now_us - at_us < TRIAD_SA_COPIES_LEASE_US;
+}
+
+/* The file that an earlier process left is like one from an earlier time as master: it
+ * counts if this SM becomes master before it follows another one. */
+static void take_over(struct triad_sa_copies *copies)
+{
+	struct copies_file *file = &copies->file;
+
+	if (is_fresh(file->path) &&
+		!triad_sa_restore_give(copies->restore, file->path, true)) {
+		file->is_there = true;
+		file->digest = 0;
+		file->n_members = 0;
+		copies->past.was_master = true;
+	} else {
+		(void)unlink(file->path);
+	}
+}
+
+void copies_file_name(
+	struct triad_sa_copies *copies, const struct triad_conf *conf, bool is_on)
 {
 	struct copies_file *file = &copies->file;
 	char path[sizeof(file->path)];
@@ -46,8 +83,10 @@ void copies_file_name(struct triad_sa_copies *copies, const struct triad_conf *c
 		return;
 	copies_file_forget(copies);
 	memcpy(file->path, path, sizeof(path));
-	/* Remove the file of an earlier process that was killed. */
-	(void)unlink(path);
+	if (is_on)
+		take_over(copies);
+	else
+		(void)unlink(path);
 }
 
 /* --- writing --- */
@@ -193,6 +232,18 @@ static bool is_to_be_written(struct triad_sa_copies *copies, uint64_t now_us)
 	return now_us >= file->due_us;
 }
 
+/* Whether the file has what the master's SA has now. */
+static bool is_confirmed(const struct triad_sa_copies *copies)
+{
+	const struct triad_sa_copier_status *copier = &copies->draft.copier;
+	bool is_known = copier->role == TRIAD_SA_GIVES
+		? copies->has_records && !copier->is_outdated
+		: copier->role == TRIAD_SA_TAKES && copier->is_complete;
+
+	return is_known && copies->file.is_there &&
+		copies->file.digest == triad_sa_copier_digest(copies->copier);
+}
+
 static bool is_outlived(const struct triad_sa_copies *copies, uint64_t now_us)
 {
 	const struct triad_sa_copier_status *copier = &copies->draft.copier;
@@ -217,6 +268,10 @@ void copies_file_look(struct triad_sa_copies *copies, uint64_t now_us)
 	}
 	if (is_to_be_written(copies, now_us))
 		write_and_give(copies, now_us);
+	else if (is_confirmed(copies) && now_us >= file->touch_us) {
+		(void)utimensat(AT_FDCWD, file->path, NULL, AT_SYMLINK_NOFOLLOW);
+		file->touch_us = now_us + TOUCH_US;
+	}
 	/* The write may have taken long: check again whether OpenSM ends. */
 	if (file->is_there && role != TRIAD_SA_RESTS && !osm_exit_flag)
 		(void)triad_sa_restore_give(

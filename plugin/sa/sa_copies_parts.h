@@ -25,6 +25,7 @@ struct copies_file {
 	uint32_t n_members; /* of groups, in it */
 	uint64_t since_us;  /* ignore copies that were complete before this time */
 	uint64_t due_us;    /* do not write before this time */
+	uint64_t touch_us;  /* when to mark it as of now again */
 	uint64_t fewer_us;  /* since when the copy lacks many of the members; 0: it
 			     * does not */
 	struct triad_file_report report;
@@ -62,8 +63,10 @@ struct triad_sa_copies {
 
 /* --- sa_copies_file.c: from the thread --- */
 
-/* Takes the file's name from the configuration; removes a file with another name. */
-void copies_file_name(struct triad_sa_copies *copies, const struct triad_conf *conf);
+/* Takes the file's name from the configuration; removes a file with another name.  If
+ * copying 'is_on', names a file that an earlier process left lately to OpenSM. */
+void copies_file_name(
+	struct triad_sa_copies *copies, const struct triad_conf *conf, bool is_on);
 /* Writes the file, names it to OpenSM or withdraws it, as the copier's state
  * requires. */
 void copies_file_look(struct triad_sa_copies *copies, uint64_t now_us);

@@ -17,6 +17,7 @@ from checks import mentions, wait_until
 from electionlib import SMS, cluster, others
 from labs import SRCDIR
 from smalldisk import SmallDisk
+from triadlab import hosts, process, state
 from triadlab.sa_client import Client
 from triadlib import ask, ask_json, log_has
 
@@ -141,6 +142,39 @@ def test_records_outlive_the_master(kind):
         assert len(mlids) == 7, mlids
         text = " ".join(ask(it.lab, "election", sm=new).split())
         assert "Records of the SA" in text and "has its own" in text
+
+
+@pytest.mark.row("N12")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_records_outlive_a_restart_of_all(number):
+    """Nobody is left who could be master meanwhile."""
+    with copying("peers") as it:
+        old = it.master()
+        it.fill()
+        before = it.wait_until_copied(old, others(old))
+        lab = state.load_required(it.lab.folder)
+        ended = [hosts.signal_program(lab, sm, hosts.OPENSM, number)
+                 for sm in range(len(SMS))]
+        assert process.wait_for_end([it for one in ended for it in one.values()], 20)
+        for sm in range(len(SMS)):
+            it.bring_back(sm)
+        master = it.master()
+        assert it.wait_until_copied(master, others(master)) == before
+
+
+def test_file_left_long_ago_is_not_used():
+    with copying("peers") as it:
+        old = it.master()
+        it.fill()
+        it.wait_until_copied(old, others(old))
+        for sm in range(len(SMS)):
+            it.lab.host("kill", sm, "opensm")
+        for path in it.files():
+            os.utime(path, (0, 0))
+        for sm in range(len(SMS)):
+            it.bring_back(sm)
+        it.master()
+        assert not it.records()["services"]
 
 
 @pytest.mark.row("N12")
