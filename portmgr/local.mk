@@ -69,6 +69,7 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/plan/guard_parts.h \
 	portmgr/plan/guard_walk.c \
 	portmgr/plan/last_act.h \
+	portmgr/plan/missing.c portmgr/plan/missing.h \
 	portmgr/plan/plan.c portmgr/plan/plan.h \
 	portmgr/plan/plan_parts.h \
 	portmgr/plan/plan_text.c \

@@ -309,6 +309,7 @@ static void destroy(struct triad_ports *ports)
 	triad_fabric_unref(ports->inbox.fabric);
 	triad_fabric_unref(ports->fabric);
 	triad_placed_free(ports->placed);
+	triad_seen_switches_free(&ports->seen_switches);
 	triad_plan_free(ports->plan);
 	triad_agenda_free(ports->agenda);
 	triad_journal_close(ports->records.journal);

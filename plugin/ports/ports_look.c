@@ -162,7 +162,22 @@ struct triad_plan_input ports_plan_input(const struct triad_ports *ports)
 		.overrides = ports->overrides.all,
 		.n_overrides = ports->overrides.n,
 		.routes_over_all = triad_hold_routes_over_all(ports->osm),
+		.missing = ports->missing,
 	};
+}
+
+static void find_missing(struct triad_ports *ports)
+{
+	const struct triad_missing_input input = {
+		.fabric = ports->fabric,
+		.expected = ports->source.expected,
+		.placed = ports->placed,
+		.seen = &ports->seen_switches,
+		.sm_guids = ports->sms.seen.guids,
+		.n_sm_guids = ports->sms.seen.n,
+	};
+
+	triad_missing_find(&input, ports->missing);
 }
 
 /* --- the plan --- */
@@ -225,6 +240,7 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 		place(ports);
 	if (!ports->placed)
 		return;
+	find_missing(ports);
 	input = ports_plan_input(ports);
 	/* If memory is short, keep the last plan: it is for this fabric. */
 	if (triad_plan_build(&input, &plan))
@@ -252,6 +268,11 @@ void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
 	 * fabric when the plan is made. */
 	if (!fabric)
 		ports_end_tests(ports);
+	else if (triad_seen_switches_look(
+			 &ports->seen_switches, fabric, triad_clock_boot_us()))
+		triad_log_write(ports->log, TRIAD_LOG_ERROR,
+			"ports: out of memory: switches that came with this fabric are "
+			"not remembered");
 	ports->must_plan = true;
 }
 

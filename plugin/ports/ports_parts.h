@@ -33,6 +33,7 @@
 #include "portmgr/cluster/cluster.h"
 #include "portmgr/history/journal.h"
 #include "portmgr/plan/last_act.h"
+#include "portmgr/plan/missing.h"
 #include "portmgr/plan/overrides.h"
 #include "portmgr/plan/seen_sms.h"
 #include "portmgr/replica/replica.h"
@@ -156,6 +157,8 @@ struct triad_ports {
 	struct triad_plan *plan;
 	struct triad_agenda *agenda;
 	uint64_t plan_us; /* how long the plan took */
+	struct triad_seen_switches seen_switches;
+	char missing[TRIAD_MISSING_SIZE]; /* as of the last plan */
 	bool must_plan;
 	bool plan_may_act; /* it was made on a view that shows the last act */
 	struct triad_smp *smp;

@@ -15,13 +15,16 @@
  *                  a test that failed                     DISABLE, with its reason
  *     test         a link between switches that would be    NOTE
  *                  routed over meanwhile
+ *     disabled     no link, while something is missing    NOTE
+ *       or test
  *     any          no such switch, another width or speed NOTE
  *
  * A row with a mistake (placed.h) has no item.
  *
  * The guards (guard.h) judge each item that would take a link down, even for a test,
  * after the items before it.  An item that a guard stops stays in the plan, with the
- * verdict.  So of the last two links to a switch, one is tested after the other.
+ * verdict.  So of the last two links to a switch, one is tested after the other.  A port
+ * without a link can't be judged: it waits until nothing is missing (missing.h).
  *
  * A plan may cut off a switch at the far end of a miswired port, but nothing behind it,
  * unless that switch is expected to be up.  A switch is expected to be up when it has a
@@ -61,9 +64,10 @@ enum triad_plan_note {
 	TRIAD_NOTE_OTHER_END, /* the link's other end is disabled instead */
 	TRIAD_NOTE_WIDTH,     /* not as wide as expected */
 	TRIAD_NOTE_SPEED,
-	TRIAD_NOTE_ENGINE, /* not tested, because routing would use it meanwhile */
-	TRIAD_NOTE_LATER,  /* the plan takes enough links down: left for the next
+	TRIAD_NOTE_ENGINE,  /* not tested, because routing would use it meanwhile */
+	TRIAD_NOTE_LATER,   /* the plan takes enough links down: left for the next
 			    * plan */
+	TRIAD_NOTE_MISSING, /* without a link now, but it may lead to what is missing */
 	TRIAD_PLAN_N_NOTES
 };
 
@@ -115,6 +119,7 @@ struct triad_plan_input {
 	/* The routing engine ignores whether a link is healthy, so links between
 	 * switches can't be held. */
 	bool routes_over_all;
+	const char *missing; /* what triad_missing_find() said; NULL: nothing */
 };
 
 /* Returns 0 or ENOMEM. */

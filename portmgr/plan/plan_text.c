@@ -124,6 +124,12 @@ static void add_note(struct text *text, const struct triad_plan_input *input,
 			"plan has this one",
 			TRIAD_PLAN_MAX_WALKS);
 		break;
+	case TRIAD_NOTE_MISSING:
+		add(text,
+			"not disabled: it has no link now and may be the way to what is "
+			"missing: %s; done when that is there, or a link comes up here",
+			input->missing ? input->missing : "");
+		break;
 	}
 }
 
@@ -233,7 +239,7 @@ const char *triad_plan_kind_name(unsigned kind)
 const char *triad_plan_note_name(unsigned note)
 {
 	static const char *const names[] = {"", "no_switch", "failed", "other_end",
-		"width", "speed", "engine", "later"};
+		"width", "speed", "engine", "later", "missing"};
 
 	return note < TRIAD_PLAN_N_NOTES ? names[note] : "?";
 }

@@ -119,6 +119,50 @@ def test_next_generation_is_planned_on_what_the_last_one_did(cluster):
         ports.check(expected_sets=1)
 
 
+def restart_sm(ports):
+    lab = state.load_required(ports.lab.folder)
+    hosts.kill(lab, 0, "opensm")
+    hosts.start(lab, 0, "opensm")
+    ports.master = ports.cluster.wait_for_holder()
+    ports.wait_for_state("enforcing", timeout_s=60)
+
+
+@pytest.mark.plain
+@pytest.mark.row("X3")
+@pytest.mark.parametrize("meanwhile", [lambda _: None, restart_sm], ids=["", "restart"])
+def test_last_link_that_is_down_for_a_moment_is_not_disabled(meanwhile):
+    with managed(port={"grace": 0, "drain": 0}) as ports:
+        leave_two_uplinks(ports)
+        ports.lab.sim('Unlink "leaf-02"[8]')
+        wait_for(ports, "leaf-02", 8, "down")
+        ports.expected.change(LEAF2, 5, state="disabled")
+        ports.expected.change(SPINE1, 3, state="disabled")
+        # Nothing was ever there.
+        ports.expected.change(SPINE1, 7, state="disabled")
+        ports.load()
+        ports.wait_for("spine-01", 7, "disabled")
+        wait_until(lambda: (ports.row("spine-01", 3) or {}).get("guard") == "split", 30,
+                   "the last link guarded")
+        ports.lab.sim('Unlink "leaf-02"[5]')
+        ports.wait_for("spine-01", 3, "down")
+        meanwhile(ports)
+        ports.expected.change(SPINE1, 8, state="disabled")
+        ports.load()
+        ports.sweep()
+        for number in (3, 8):
+            row = ports.row("spine-01", number)
+            assert (row["found"], row["note"]) == ("down", "missing"), row
+            assert "missing" in row["text"], row
+        ports.lab.sim('ReLink "leaf-02"[5]')
+        ports.wait_for("spine-01", 8, "disabled")
+        row = ports.wait_for("spine-01", 3, "active")
+        assert row["guard"] == "split", row
+        ports.sweep()
+        assert ports.row("leaf-02", 1)["found"] == "active", "a host behind it"
+        # Its two ends without a cable, of 6 and 7 and 8, are as they are expected.
+        assert [(one.path, one.port) for one in ports.check()].count(3) == 0, "its link"
+
+
 # The switch and port that each of portlib's SMS is at.
 PLACES = {0: (switch_guid(1), 1), 1: (LEAF2, 1), 2: (switch_guid(3), 1)}
 

@@ -134,6 +134,7 @@ unit_tests = \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_permission \
 	tests/unit/portmgr/test_overrides \
+	tests/unit/portmgr/test_missing \
 	tests/unit/portmgr/test_plan \
 	tests/unit/portmgr/test_port_test \
 	tests/unit/portmgr/test_priority \
@@ -202,6 +203,8 @@ tests_unit_lib_test_grow_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_perfmgr_test_histograms_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_portmgr_test_agenda_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_portmgr_test_missing_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_portmgr_test_plan_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

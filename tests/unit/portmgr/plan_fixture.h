@@ -15,7 +15,7 @@
 #include "portmgr/plan/plan.h"
 #include "tests/unit/run.h"
 
-#define FIXTURE_MAX_NODES 256
+#define FIXTURE_MAX_NODES 2048
 #define FIXTURE_MAX_LINKS 1024
 
 #define PHYS_POLLING 2
@@ -53,7 +53,7 @@ static void fixture_add(uint64_t guid, uint8_t type, const char *name, unsigned 
 		(struct fixture_node){guid, name, type, n_ports};
 }
 
-static void fixture_link(uint64_t a, uint8_t port_a, uint64_t b, uint8_t port_b)
+static inline void fixture_link(uint64_t a, uint8_t port_a, uint64_t b, uint8_t port_b)
 {
 	ck_assert_uint_lt(fixture_n_links, FIXTURE_MAX_LINKS);
 	fixture_links[fixture_n_links++] =

@@ -190,8 +190,7 @@ START_TEST(test_plan_expected_disabled_is_disabled)
 	fixture_build(OWN + 1);
 	set_state(0x201, 3, TRIAD_PORT_INIT);
 	expect("leaf-01,2,disabled\nleaf-01,3,disabled\nleaf-01,6,disabled\n");
-	ck_assert_str_eq(
-		planned(), "201/2 disable active\n201/3 disable\n201/6 disable\n");
+	ck_assert_str_eq(planned(), "201/2 disable active\n201/3 disable\n");
 	assert_mentions(describe(0x201, 2), "expected disabled link active phased out");
 	ck_assert_str_eq(describe(0x201, 6), "expected disabled");
 	ck_assert_uint_eq(triad_plan_n_open(plan), 3);
@@ -411,6 +410,24 @@ START_TEST(test_plan_links_of_sms_guarded)
 	assert_mentions(describe(0x201, 1), "expected disabled not done SM's own link");
 	assert_mentions(describe(0x201, 2),
 		"expected tested not done host-0001 0x0000000000000110 another SM 'port approve NODE PORT'");
+}
+END_TEST
+
+START_TEST(test_port_without_link_waits_while_something_is_missing)
+{
+	fixture_build(OWN + 1);
+	expect("leaf-01,1,disabled\nleaf-01,5,disabled\nleaf-01,6,test\n");
+	remember(0x201, 6, 0x111, TRIAD_ACTION_FAIL, TRIAD_OUTCOME_DONE,
+		TRIAD_REASON_TIMER);
+	input.missing = "leaf-03 (0x203)";
+	ck_assert_str_eq(planned(),
+		"201/1 disable !own_way active\n201/5 note missing\n"
+		"201/6 note timer missing\n");
+	assert_mentions(describe(0x201, 5), "not disabled no link leaf-03 (0x203)");
+	input.missing = "";
+	ck_assert_str_eq(planned(),
+		"201/1 disable !own_way active\n201/5 disable\n201/6 disable timer\n");
+	input.missing = NULL;
 }
 END_TEST
 
@@ -658,6 +675,7 @@ int main(void)
 	tcase_add_test(cases, test_plan_unknown_switch_noted_mistake_left_out);
 	tcase_add_test(cases, test_plan_unknown_switch_described);
 	tcase_add_test(cases, test_plan_links_of_sms_guarded);
+	tcase_add_test(cases, test_port_without_link_waits_while_something_is_missing);
 	tcase_add_test(cases, test_plan_port_of_sm_unknown_guarded);
 	tcase_add_test(cases, test_plan_second_of_two_links_guarded);
 	tcase_add_test(cases, test_plan_links_tested_one_after_the_other);
