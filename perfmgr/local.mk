@@ -47,6 +47,7 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/alerts_adopt.c \
 	perfmgr/watch/alerts_places.c \
 	perfmgr/watch/alerts_explain.c \
+	perfmgr/watch/alerts_restore.c \
 	perfmgr/watch/alerts_parts.h \
 	perfmgr/watch/alerts_take.c \
 	perfmgr/watch/ber.c perfmgr/watch/ber.h \

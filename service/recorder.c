@@ -293,6 +293,9 @@ static void take_alert(
 	struct triad_recorder *recorder = context;
 	struct triad_timeline_event event = {.kind = kinds[change]};
 
+	/* The timeline and the logs had it when it was raised. */
+	if (change == TRIAD_ALERT_RESTORED)
+		return;
 	if (admits(recorder, event.kind)) {
 		/* TRIAD_ALERT_NO_PORT is TRIAD_TIMELINE_NO_PORT. */
 		for (unsigned i = 0; i < alert->n_ends; i++) {

@@ -39,6 +39,8 @@ const char *triad_alert_change_name(enum triad_alert_change change)
 		return "cleared";
 	case TRIAD_ALERT_SILENCED:
 		return "silenced";
+	case TRIAD_ALERT_RESTORED:
+		return "restored";
 	case TRIAD_ALERT_UNSILENCED:
 	case TRIAD_ALERT_N_CHANGES:
 		break;

@@ -189,23 +189,22 @@ void triad_alerts_begin_sweep(struct triad_alerts *alerts, bool is_part)
 
 /* --- coming out --- */
 
-static void report_alert(struct triad_alerts *alerts, enum triad_alert_change change,
+void triad_alerts_report(struct triad_alerts *alerts, enum triad_alert_change change,
 	const struct triad_alert *alert)
 {
 	alerts->reported = true;
 	alerts->sink.take(alerts->sink.context, change, alert);
 }
 
-/* Calls the sink's done(), if take() was called. */
-static void report_cleared(struct triad_alerts *alerts)
+void triad_alerts_report_done(struct triad_alerts *alerts)
 {
 	if (alerts->reported && alerts->sink.done)
 		alerts->sink.done(alerts->sink.context);
 	alerts->reported = false;
 }
 
-/* Returns whether the alert became silenced, or no longer is. */
-static bool look_for_silence(struct triad_alerts *alerts, struct triad_alert *alert)
+bool triad_alerts_look_for_silence(
+	struct triad_alerts *alerts, struct triad_alert *alert)
 {
 	const struct triad_silence *silence =
 		triad_silences_find(alerts->silences, alert);
@@ -224,8 +223,8 @@ static bool look_for_silence(struct triad_alerts *alerts, struct triad_alert *al
 
 static void silence_alert(struct triad_alerts *alerts, struct triad_alert *alert)
 {
-	if (look_for_silence(alerts, alert))
-		report_alert(alerts,
+	if (triad_alerts_look_for_silence(alerts, alert))
+		triad_alerts_report(alerts,
 			alert->silence ? TRIAD_ALERT_SILENCED : TRIAD_ALERT_UNSILENCED,
 			alert);
 }
@@ -240,8 +239,8 @@ static void raise_alert(
 	alerts->counts.n_active++;
 	alerts->counts.n_raised++;
 	triad_silences_note(alerts->silences, alert);
-	look_for_silence(alerts, alert);
-	report_alert(alerts, TRIAD_ALERT_RAISED, alert);
+	triad_alerts_look_for_silence(alerts, alert);
+	triad_alerts_report(alerts, TRIAD_ALERT_RAISED, alert);
 }
 
 /* Clears the flags of a removed alert's ends.  A port that is a place of another alert
@@ -273,7 +272,7 @@ static void end_alert(
 		alerts->counts.n_active--;
 		alerts->counts.n_silenced -= alert->silence != 0;
 		triad_silences_note(alerts->silences, alert);
-		report_alert(alerts, TRIAD_ALERT_ENDED, alert);
+		triad_alerts_report(alerts, TRIAD_ALERT_ENDED, alert);
 	}
 	triad_alert_store_remove(alerts->store, entry);
 	if (alerts->view)
@@ -301,7 +300,7 @@ static void settle(
 	} else if (n_raised) {
 		triad_silences_note(alerts->silences, alert);
 		silence_alert(alerts, alert);
-		report_alert(alerts, TRIAD_ALERT_JOINED, alert);
+		triad_alerts_report(alerts, TRIAD_ALERT_JOINED, alert);
 	}
 }
 
@@ -320,7 +319,7 @@ bool triad_alerts_settle(
 	}
 	if (!entry) {
 		alerts->counts.n_explained = alerts->n_held;
-		report_cleared(alerts);
+		triad_alerts_report_done(alerts);
 	}
 	return entry;
 }
@@ -337,7 +336,7 @@ bool triad_alerts_silence(struct triad_alerts *alerts, uint32_t *cursor, uint32_
 			silence_alert(alerts, &entry->alert);
 	}
 	if (!entry)
-		report_cleared(alerts);
+		triad_alerts_report_done(alerts);
 	return entry;
 }
 
@@ -377,7 +376,7 @@ void triad_alerts_configure(struct triad_alerts *alerts,
 	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
 		end_alert(alerts, entry, now_us);
 	alerts->counts.n_explained = 0;
-	report_cleared(alerts);
+	triad_alerts_report_done(alerts);
 }
 
 /* --- reports of the SM --- */

@@ -185,6 +185,7 @@ enum triad_alert_change {
 	TRIAD_ALERT_ENDED,
 	TRIAD_ALERT_SILENCED,   /* an active alert; a new one is only RAISED */
 	TRIAD_ALERT_UNSILENCED, /* an active alert */
+	TRIAD_ALERT_RESTORED,   /* active before this process looked: no news */
 	TRIAD_ALERT_N_CHANGES
 };
 
@@ -248,6 +249,15 @@ void triad_alerts_set_intent(
  * view. */
 int triad_alerts_adopt(
 	struct triad_alerts *alerts, struct triad_view *view, uint64_t now_us);
+
+/* Goes on from what was known before this process looked, or while another one did: 'past' is
+ * the view then (referenced), 'known' its alerts.  Active ones become active here, with their
+ * numbers and times, and are RESTORED to the sink; what 'past' had and the present view, if
+ * there is one, lacks is a loss.  What finders, devices and statistics of bit errors find is
+ * left out: they find it again, and would not know that it is over.  Returns 0, or ENOMEM: some
+ * may be missing. */
+int triad_alerts_restore(struct triad_alerts *alerts, struct triad_view *past,
+	const struct triad_alert *known, uint32_t n, uint64_t now_us);
 
 /* 'is_idle': other processes read the counters.  Findings of sweeps are over, losses
  * too; only those of finders stay. */

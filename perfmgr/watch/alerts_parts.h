@@ -5,6 +5,7 @@
  *     alerts_places.c   the ends of links and nodes, and the alert of each
  *     alerts_adopt.c    a new fabric
  *     alerts_take.c     findings of other processes and of finders
+ *     alerts_restore.c  what was known before
  *     alerts_explain.c  waiting that roots of congestion explain */
 #ifndef TRIAD_PERFMGR_ALERTS_PARTS_H
 #define TRIAD_PERFMGR_ALERTS_PARTS_H
@@ -76,6 +77,15 @@ bool triad_alerts_is_end_asked(
 
 const struct triad_limits *triad_alerts_limits_of(
 	const struct triad_alerts *alerts, uint32_t port);
+
+/* Sets the silence of an active alert.  Returns whether it became silenced, or no longer
+ * is. */
+bool triad_alerts_look_for_silence(
+	struct triad_alerts *alerts, struct triad_alert *alert);
+void triad_alerts_report(struct triad_alerts *alerts, enum triad_alert_change change,
+	const struct triad_alert *alert);
+/* Calls the sink's done(), if triad_alerts_report() was called. */
+void triad_alerts_report_done(struct triad_alerts *alerts);
 
 /* Decides which findings of the alert are held back, and counts those that are
  * explained. */

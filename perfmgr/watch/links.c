@@ -105,6 +105,18 @@ void triad_link_end_describe(struct triad_link_end *end,
 	memcpy(end->node_name, node->name, sizeof(end->node_name));
 }
 
+/* Room for a record, which is no part of the list yet; NULL: there is none. */
+static struct record *add_record(struct triad_links *links)
+{
+	if (links->n == TRIAD_LINKS_MAX ||
+		triad_grow(&links->records, &links->room, links->n + 1,
+			sizeof(*links->records), 64)) {
+		links->counts.n_not_kept++;
+		return NULL;
+	}
+	return &links->records[links->n];
+}
+
 /* The record of the link at 'port' of 'fabric', which has a far end; made when there is
  * none.  NULL: there is no room. */
 static struct record *need(
@@ -119,13 +131,9 @@ static struct record *need(
 	record = find_record(links, fabric->nodes[a->node].guid, a->number, &end);
 	if (record)
 		return record;
-	if (links->n == TRIAD_LINKS_MAX ||
-		triad_grow(&links->records, &links->room, links->n + 1, sizeof(*record),
-			64)) {
-		links->counts.n_not_kept++;
+	record = add_record(links);
+	if (!record)
 		return NULL;
-	}
-	record = &links->records[links->n];
 	*record = (struct record){.link.rate = triad_link_rate_active(first)};
 	/* A fabric's ports are sorted by node GUID and number. */
 	triad_link_end_describe(&record->link.ends[0], fabric, first);
@@ -283,6 +291,41 @@ int triad_links_adopt(
 	return 0;
 }
 
+int triad_links_restore(struct triad_links *links, struct triad_fabric *past,
+	const struct triad_link *known, uint32_t n, uint64_t now_us)
+{
+	struct triad_fabric *present = links->fabric;
+	int error = 0;
+
+	if (links->is_part)
+		return 0;
+	links->n = 0;
+	compact(links);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct triad_link_end *end = &known[i].ends[0];
+		struct record *record;
+		unsigned which;
+
+		if (find_record(links, end->node_guid, end->port, &which))
+			continue;
+		record = add_record(links);
+		if (!record)
+			break;
+		*record = (struct record){.link = known[i]};
+		/* To come: the wall clock was set back. */
+		if ((int64_t)(now_us - record->link.down_us) < 0)
+			record->link.down_us = now_us;
+		index_record(links, links->n++);
+	}
+	links->fabric = triad_fabric_ref(past);
+	if (present)
+		error = triad_links_adopt(links, present, now_us);
+	else
+		compact(links);
+	triad_fabric_unref(present);
+	return error;
+}
+
 void triad_links_configure(
 	struct triad_links *links, bool is_part, uint64_t forget_after_us)
 {
@@ -379,5 +422,9 @@ uint32_t triad_link_n_downs(const struct triad_link *link)
 
 uint64_t triad_link_last_down_us(const struct triad_link *link)
 {
-	return link->counted_us > link->down_us ? link->counted_us : link->down_us;
+	/* Times before the machine's start wrap around. */
+	bool has_counted_later = link->counted_us &&
+		(!link->down_us || (int64_t)(link->counted_us - link->down_us) > 0);
+
+	return has_counted_later ? link->counted_us : link->down_us;
 }

@@ -84,6 +84,13 @@ void triad_links_configure(
 int triad_links_adopt(
 	struct triad_links *links, struct triad_fabric *fabric, uint64_t now_us);
 
+/* Goes on from what was known before this process looked, or while another one did: 'past' is
+ * the fabric then, 'known' its records, which replace those here.  What 'past' had and the
+ * present fabric, if there is one, lacks went down.  Returns 0, or ENOMEM: some may be
+ * missing. */
+int triad_links_restore(struct triad_links *links, struct triad_fabric *past,
+	const struct triad_link *known, uint32_t n, uint64_t now_us);
+
 /* Drops links that have been down for too long. */
 void triad_links_forget(struct triad_links *links, uint64_t now_us);
 

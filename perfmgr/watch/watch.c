@@ -178,6 +178,28 @@ int triad_watch_adopt(
 	return error;
 }
 
+int triad_watch_restore(struct triad_watch *watch, struct triad_view *past,
+	const struct triad_alert *alerts, uint32_t n_alerts,
+	const struct triad_link *links, uint32_t n_links, uint64_t now_us)
+{
+	int error;
+
+	if (watch->is_part)
+		return 0;
+	pthread_mutex_lock(&watch->lock);
+	error = triad_alerts_restore(watch->alerts, past, alerts, n_alerts, now_us);
+	if (!error)
+		error = triad_links_restore(
+			watch->links, past->fabric, links, n_links, now_us);
+	pthread_mutex_unlock(&watch->lock);
+	settle(watch, now_us);
+	triad_fabric_unref(watch->reported);
+	watch->reported = triad_fabric_ref(past->fabric);
+	if (watch->view)
+		report_changes(watch, watch->view->fabric);
+	return error;
+}
+
 /* --- a sweep --- */
 
 static void count_downs(

@@ -66,6 +66,13 @@ void triad_watch_look_from(struct triad_watch *watch, uint64_t now_us);
 int triad_watch_adopt(
 	struct triad_watch *watch, struct triad_view *view, uint64_t now_us);
 
+/* Goes on from what was known before: see triad_alerts_restore() and
+ * triad_links_restore().  Changes since then are reported with the next view.  Does nothing if
+ * views are parts. */
+int triad_watch_restore(struct triad_watch *watch, struct triad_view *past,
+	const struct triad_alert *alerts, uint32_t n_alerts,
+	const struct triad_link *links, uint32_t n_links, uint64_t now_us);
+
 /* Asks the finders again: their findings may have changed. */
 void triad_watch_look_at_finders(struct triad_watch *watch, uint64_t now_us);
 

@@ -72,6 +72,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_alert_routes \
 	tests/unit/perfmgr/test_alertmanager \
 	tests/unit/perfmgr/test_alerts \
+	tests/unit/perfmgr/test_alerts_restored \
 	tests/unit/perfmgr/test_ber \
 	tests/unit/perfmgr/test_bers \
 	tests/unit/perfmgr/test_collector \
