@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "service/history_keeper.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #define LOOK_US (TRIAD_US_PER_S / 10)
 #define JOIN_US TRIAD_US_PER_S
 #define BATCH 128u /* events at once */
+/* After this time the process knows by itself. */
+#define RESTORE_WITHIN_US (60 * TRIAD_US_PER_S)
 #define US_PER_DAY (24 * 3600 * TRIAD_US_PER_S)
 
 struct triad_history_keeper {
@@ -30,6 +33,8 @@ struct triad_history_keeper {
 
 	/* Of the thread alone. */
 	uint64_t written_us; /* when the sweep written last began */
+	uint64_t image_us;   /* of the image written last, wall clock */
+	bool was_reading;    /* this process read counters at the last look */
 	struct triad_alert *alerts;
 	struct triad_timeline_event *events;
 	struct triad_history_output outputs[TRIAD_HISTORY_MAX_OUTPUTS];
@@ -242,9 +247,51 @@ static void write_image(struct triad_history_keeper *keeper, struct triad_view *
 	image.n_alerts = keeper->n_alerts;
 	image.events = keeper->events;
 	image.n_events = keeper->n_events;
+	keeper->image_us = image.wall_us;
 	/* The store logs and counts its errors. */
 	(void)triad_history_store_write(keeper->store, &image);
 	free(links);
+}
+
+static bool is_to_be_restored(struct triad_history_keeper *keeper,
+	const struct triad_past *past, const struct triad_conf *conf)
+{
+	uint64_t now_us = triad_clock_wall_us(),
+		 age_us = now_us > past->wall_us ? now_us - past->wall_us : 0;
+
+	return past->wall_us > keeper->image_us &&
+		age_us < conf->perfmgr.forget_after_s * TRIAD_US_PER_S;
+}
+
+static void restore(struct triad_history_keeper *keeper, const struct triad_conf *conf)
+{
+	char message[TRIAD_HISTORY_MESSAGE_SIZE], time[TRIAD_CLOCK_TEXT_SIZE];
+	struct triad_past *past = triad_history_reader_read(
+		keeper->reader, triad_clock_wall_us(), message);
+
+	if (!past || !is_to_be_restored(keeper, past, conf)) {
+		triad_past_free(past);
+		return;
+	}
+	triad_clock_format(past->wall_us, time);
+	triad_log_write(keeper->log, TRIAD_LOG_INFO,
+		"history: what was wrong is known from the image of %s by port "
+		"0x%016" PRIx64,
+		time, past->port_guid);
+	triad_perf_restore(keeper->perf, past);
+}
+
+/* Looks whether this process has begun to read counters. */
+static void look_at_role(
+	struct triad_history_keeper *keeper, const struct triad_conf *conf)
+{
+	bool is_reading = triad_perf_state(keeper->perf) == TRIAD_PERF_RUNNING;
+	uint64_t since_us = triad_perf_reads_since(keeper->perf);
+
+	if (is_reading && !keeper->was_reading && conf->history.dir[0] &&
+		triad_clock_now_us() - since_us < RESTORE_WITHIN_US)
+		restore(keeper, conf);
+	keeper->was_reading = is_reading;
 }
 
 /* Writes the last sweep, unless it is written. */
@@ -255,6 +302,9 @@ static void write_sweep(
 	struct triad_view *view;
 
 	triad_history_store_prepare(keeper->store);
+	look_at_role(keeper, conf);
+	if (triad_perf_is_restoring(keeper->perf))
+		return;
 	if (!status.n_sweeps || status.last_started_us == keeper->written_us)
 		return;
 	/* The disk may have answered late: parts that commands use may have ended. */

@@ -5,7 +5,13 @@
  * For an image, the thread takes a reference to the view, copies alerts, links and
  * events, runs the commands whose answers are kept, and has lists filled.  It may wait
  * for a disk for ever: no other thread waits for it, and it skips sweeps that end
- * meanwhile.  It starts when a folder is configured for the first time.  With
+ * meanwhile.  It starts when a folder is configured for the first time.
+ *
+ * When this process begins to read counters, the last image of any SM is what is known: its
+ * alerts, its links that were down and its fabric go to the PerfManager (triad_perf_restore())
+ * before an image of ours is written.  Not if the image is so old that what has been down since
+ * counts as removed on purpose (perfmgr.forget_after), or this process has read for a while.
+ *  With
  * history.replicate it copies images to and from other SMs between sweeps
  * (service/history_mirror.h).
  *

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history/past.h"
 #include "lib/task.h"
 #include "service/umad.h"
 #include "triad/clock.h"
@@ -34,6 +35,8 @@ struct triad_perf {
 	bool closed;                   /* the local port can't be opened */
 	const struct triad_conf *conf; /* new for the thread, or NULL */
 	struct triad_fabric *fabric;   /* the same */
+	struct triad_past *past;       /* the same */
+	bool is_restoring;             /* 'past' is not in the watch yet */
 	struct triad_selection *reset;
 	struct triad_perf_hooks new_hooks; /* functions NULL: none */
 	uint64_t n_resets;                 /* done */
@@ -117,6 +120,7 @@ void triad_perf_free(struct triad_perf *perf)
 		return;
 	triad_conf_unref(perf->conf);
 	triad_fabric_unref(perf->fabric);
+	triad_past_free(perf->past);
 	triad_selection_free(perf->reset);
 	triad_collector_free(perf->collector);
 	pthread_cond_destroy(&perf->swept);
@@ -306,6 +310,26 @@ uint64_t triad_perf_reads_since(struct triad_perf *perf)
 	return while_running(perf, &perf->reads_us);
 }
 
+void triad_perf_restore(struct triad_perf *perf, struct triad_past *past)
+{
+	pthread_mutex_lock(&perf->lock);
+	triad_past_free(perf->past);
+	perf->past = past;
+	perf->is_restoring = true;
+	triad_task_wake(&perf->task);
+	pthread_mutex_unlock(&perf->lock);
+}
+
+bool triad_perf_is_restoring(struct triad_perf *perf)
+{
+	bool is_restoring;
+
+	pthread_mutex_lock(&perf->lock);
+	is_restoring = perf->is_restoring;
+	pthread_mutex_unlock(&perf->lock);
+	return is_restoring;
+}
+
 struct triad_collector_status triad_perf_status(struct triad_perf *perf)
 {
 	return triad_collector_status(perf->collector);
@@ -402,6 +426,7 @@ struct work {
 	bool sweep_asked, findings_due;
 	const struct triad_conf *conf;
 	struct triad_fabric *fabric;
+	struct triad_past *past;
 	struct triad_selection *reset;
 	uint64_t reset_us;
 };
@@ -418,6 +443,7 @@ static struct work take_over_work(struct triad_perf *perf)
 		.is_idle = is_idle_master(perf),
 		.conf = perf->conf,
 		.fabric = perf->fabric,
+		.past = perf->past,
 		.reset = perf->reset,
 	};
 
@@ -429,6 +455,7 @@ static struct work take_over_work(struct triad_perf *perf)
 	perf->findings_due = false;
 	perf->conf = NULL;
 	perf->fabric = NULL;
+	perf->past = NULL;
 	return work;
 }
 
@@ -634,6 +661,20 @@ static void look_at_gap(struct triad_perf *perf, const struct work *work)
 	perf->was_ours = work->is_ours;
 }
 
+/* After the configuration, which decides what is an alert. */
+static void restore(struct triad_perf *perf, struct triad_past *past)
+{
+	if (!past)
+		return;
+	if (triad_watch_restore(triad_collector_watch(perf->collector), past->view,
+		    past->alerts, past->n_alerts, past->links, past->n_links,
+		    triad_clock_now_us()))
+		triad_log_write(perf->log, TRIAD_LOG_ERROR,
+			"perfmgr: not enough memory for what was wrong before: alerts "
+			"and links that went down then may be missing");
+	triad_past_free(past);
+}
+
 static uint64_t task_step(void *context)
 {
 	struct triad_perf *perf = context;
@@ -647,12 +688,14 @@ static uint64_t task_step(void *context)
 	 * sweep, then the sweep. */
 	pthread_mutex_unlock(&perf->lock);
 	adopt_work(perf, &work);
+	restore(perf, work.past);
 	look_at_gap(perf, &work);
 	look_at_finders(perf, &work);
 	hooks_us = run_hooks(perf, &work);
 	until_us = run_step(perf, work.wanted);
 	pthread_mutex_lock(&perf->lock);
 	end_reset(perf, &work);
+	perf->is_restoring = perf->past;
 	wake_waiters(perf, work.reset);
 	return hooks_us < until_us ? hooks_us : until_us;
 }

@@ -20,6 +20,7 @@
 #include "triad/log.h"
 
 struct triad_perf;
+struct triad_past;
 
 /* The role of this process's SM in its subnet. */
 enum triad_sm {
@@ -105,6 +106,12 @@ uint64_t triad_perf_expects_since(struct triad_perf *perf);
  * while none are read. */
 uint64_t triad_perf_reads_since(struct triad_perf *perf);
 struct triad_collector_status triad_perf_status(struct triad_perf *perf);
+
+/* Has the thread go on from what was known at a past moment, which it frees: see
+ * triad_watch_restore().  One that was left before, and not taken up yet, is freed. */
+void triad_perf_restore(struct triad_perf *perf, struct triad_past *past);
+/* Whether the thread has not taken it up yet. */
+bool triad_perf_is_restoring(struct triad_perf *perf);
 
 /* What sweeps found; the lower half of watch.h is for any thread. */
 struct triad_watch *triad_perf_watch(struct triad_perf *perf);
