@@ -168,9 +168,7 @@ static void look_at_role(struct triad_sa_copies *copies, uint64_t now_us)
 
 	triad_sa_copier_status(copies->copier, &before);
 	if (!osm_exit_flag) {
-		/* Another master has other records: withdraw the file of this one's. */
-		if (triad_sa_past_note(&copies->past, &facts, now_us))
-			copies_file_forget(copies);
+		triad_sa_past_note(&copies->past, &facts, now_us);
 		role = triad_sa_role(&copies->past, &facts, now_us);
 	}
 	if (role != before.role) {

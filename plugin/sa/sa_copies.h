@@ -8,13 +8,15 @@
  * file in election.state_dir and names the file to OpenSM (sa_restore.h), which
  * restores it in its first sweep as master.
  *
- * The file always has the records of the last master:
+ * The file has the records of the last master, as far as they are known here:
  * - While this SM is master, its own records: a master to which another one hands over also
  *   starts its SA anew.  Not if another SM became master later (portmgr/sa/sa_role.h).
- * - No file from when this SM becomes standby until it has a complete copy.
+ * - When it becomes standby these stay until it has a complete copy: it may be cut off from
+ *   the other SMs, and be master again before.  Records of some seconds ago are better than
+ *   none.
  * - No file when for TRIAD_SA_COPIES_LEASE_US no master has confirmed the records.
  * - It outlives the process: an SM that is restarted before others elect, or alone, begins
- *   with it, unless it follows another master first.
+ *   with it.
  *
  * If a copy lacks a quarter of the group members that the file has, it is written only
  * after a delay: a master that is cut off from a part of the fabric loses the members

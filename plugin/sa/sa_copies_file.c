@@ -34,38 +34,41 @@ void copies_file_forget(struct triad_sa_copies *copies)
 	if (file->is_there)
 		(void)unlink(file->path);
 	file->is_there = false;
+	file->is_own = false;
 	file->fewer_us = 0;
 	file->due_us = 0;
 	file->since_us = triad_clock_now_us();
 }
 
-/* Whether it was confirmed so lately that its records count.  After a step of the clock it
- * was not. */
-static bool is_fresh(const char *path)
+/* When its records were confirmed, by the clock of the present process; 0: that is too long
+ * ago, or to come after a step of the clock, or the file can't be trusted. */
+static uint64_t find_confirmed(const char *path)
 {
 	char why[TRIAD_FILE_REASON_SIZE];
 	uint64_t now_us = triad_clock_wall_us(), at_us;
 	struct stat facts;
 
 	if (triad_file_check_trusted(path, false, why) || stat(path, &facts))
-		return false;
+		return 0;
 	at_us = (uint64_t)facts.st_mtim.tv_sec * TRIAD_US_PER_S +
 		(uint64_t)facts.st_mtim.tv_nsec / 1000;
-	return at_us <= now_us && now_us - at_us < TRIAD_SA_COPIES_LEASE_US;
+	if (at_us > now_us || now_us - at_us >= TRIAD_SA_COPIES_LEASE_US)
+		return 0;
+	return triad_clock_now_us() - (now_us - at_us);
 }
 
-/* The file that an earlier process left is like one from an earlier time as master: it
- * counts if this SM becomes master before it follows another one. */
+/* The file that an earlier process left is like one from an earlier time as master. */
 static void take_over(struct triad_sa_copies *copies)
 {
 	struct copies_file *file = &copies->file;
 
-	if (is_fresh(file->path) &&
+	file->confirmed_us = find_confirmed(file->path);
+	if (file->confirmed_us &&
 		!triad_sa_restore_give(copies->restore, file->path, true)) {
 		file->is_there = true;
+		file->is_own = true;
 		file->digest = 0;
 		file->n_members = 0;
-		copies->past.was_master = true;
 	} else {
 		(void)unlink(file->path);
 	}
@@ -175,8 +178,15 @@ static void write_and_give(struct triad_sa_copies *copies, uint64_t begun_us)
 	uint64_t digest = triad_sa_copier_digest(copies->copier);
 	uint64_t period_us = PERIOD_US;
 	char why[TRIAD_FILE_REASON_SIZE] = "";
-	int error = write_file(copies, why);
-	uint64_t now_us = triad_clock_now_us();
+	bool is_own = draft->copier.role == TRIAD_SA_GIVES;
+	uint64_t now_us;
+	int error;
+
+	/* Named anew, it has OpenSM drop what it has in memory from its time as master. */
+	if (file->is_own && !is_own)
+		triad_sa_restore_withdraw(copies->restore);
+	error = write_file(copies, why);
+	now_us = triad_clock_now_us();
 
 	report(copies, error, why);
 	if (error) {
@@ -186,6 +196,8 @@ static void write_and_give(struct triad_sa_copies *copies, uint64_t begun_us)
 		return;
 	}
 	file->is_there = true;
+	file->is_own = is_own;
+	file->confirmed_us = now_us;
 	file->digest = digest;
 	file->n_members = draft->copier.counts.n[TRIAD_SA_MEMBER];
 	draft->n_written++;
@@ -244,6 +256,15 @@ static bool is_confirmed(const struct triad_sa_copies *copies)
 		copies->file.digest == triad_sa_copier_digest(copies->copier);
 }
 
+static void confirm(struct copies_file *file, uint64_t now_us)
+{
+	file->confirmed_us = now_us;
+	if (now_us < file->touch_us)
+		return;
+	(void)utimensat(AT_FDCWD, file->path, NULL, AT_SYMLINK_NOFOLLOW);
+	file->touch_us = now_us + TOUCH_US;
+}
+
 static bool is_outlived(const struct triad_sa_copies *copies, uint64_t now_us)
 {
 	const struct triad_sa_copier_status *copier = &copies->draft.copier;
@@ -253,7 +274,7 @@ static bool is_outlived(const struct triad_sa_copies *copies, uint64_t now_us)
 	/* Only a master's silence counts, not the time in which SMs look for a
 	 * master. */
 	return copier->role == TRIAD_SA_TAKES &&
-		now_us - copier->equal_us > TRIAD_SA_COPIES_LEASE_US;
+		now_us - copies->file.confirmed_us > TRIAD_SA_COPIES_LEASE_US;
 }
 
 void copies_file_look(struct triad_sa_copies *copies, uint64_t now_us)
@@ -268,10 +289,8 @@ void copies_file_look(struct triad_sa_copies *copies, uint64_t now_us)
 	}
 	if (is_to_be_written(copies, now_us))
 		write_and_give(copies, now_us);
-	else if (is_confirmed(copies) && now_us >= file->touch_us) {
-		(void)utimensat(AT_FDCWD, file->path, NULL, AT_SYMLINK_NOFOLLOW);
-		file->touch_us = now_us + TOUCH_US;
-	}
+	else if (is_confirmed(copies))
+		confirm(file, now_us);
 	/* The write may have taken long: check again whether OpenSM ends. */
 	if (file->is_there && role != TRIAD_SA_RESTS && !osm_exit_flag)
 		(void)triad_sa_restore_give(

@@ -21,12 +21,14 @@
 struct copies_file {
 	char path[2 * TRIAD_CONF_PATH_SIZE]; /* "": none yet */
 	bool is_there;
-	uint64_t digest;    /* of its records */
-	uint32_t n_members; /* of groups, in it */
-	uint64_t since_us;  /* ignore copies that were complete before this time */
-	uint64_t due_us;    /* do not write before this time */
-	uint64_t touch_us;  /* when to mark it as of now again */
-	uint64_t fewer_us;  /* since when the copy lacks many of the members; 0: it
+	bool is_own; /* of this SM's time as master, maybe in an earlier process */
+	uint64_t confirmed_us; /* when it last had what the master's SA had */
+	uint64_t digest;       /* of its records */
+	uint32_t n_members;    /* of groups, in it */
+	uint64_t since_us;     /* ignore copies that were complete before this time */
+	uint64_t due_us;       /* do not write before this time */
+	uint64_t touch_us;     /* when to mark it as of now again */
+	uint64_t fewer_us;     /* since when the copy lacks many of the members; 0: it
 			     * does not */
 	struct triad_file_report report;
 };

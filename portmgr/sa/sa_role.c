@@ -23,20 +23,17 @@ enum triad_sa_role triad_sa_role(const struct triad_sa_past *past,
 							       : TRIAD_SA_RESTS;
 }
 
-bool triad_sa_past_note(
+void triad_sa_past_note(
 	struct triad_sa_past *past, const struct triad_sa_facts *facts, uint64_t now_us)
 {
-	bool was_master = past->was_master;
-
 	if (facts->has_lease)
 		past->lease_us = now_us;
 	if (triad_sa_role(past, facts, now_us) == TRIAD_SA_TAKES) {
 		past->was_master = false;
-		return was_master;
+		return;
 	}
 	if (facts->sm == TRIAD_SA_SM_MASTER) {
 		past->was_master = true;
 		past->master_us = now_us;
 	}
-	return false;
 }

@@ -56,9 +56,8 @@ struct triad_sa_past {
 enum triad_sa_role triad_sa_role(const struct triad_sa_past *past,
 	const struct triad_sa_facts *facts, uint64_t now_us);
 
-/* Call it several times a second.  Returns true when the records from this SM's time as
- * master are no longer valid. */
-bool triad_sa_past_note(struct triad_sa_past *past, const struct triad_sa_facts *facts,
+/* Call it several times a second. */
+void triad_sa_past_note(struct triad_sa_past *past, const struct triad_sa_facts *facts,
 	uint64_t now_us);
 
 #endif

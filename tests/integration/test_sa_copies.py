@@ -223,20 +223,37 @@ def test_records_stay_when_mastership_is_handed_over_and_back():
         assert it.records() == before
 
 
-def test_sm_that_steps_down_keeps_no_records_of_its_own():
+@pytest.mark.row("N12")
+def test_records_stay_when_a_master_was_cut_off_for_a_moment():
+    """It never hears what the next master has."""
+    with copying("peers") as it:
+        old = it.master()
+        it.fill()
+        before = it.wait_until_copied(old, others(old))
+        it.lab.host("partition", [[old], others(old)])
+        it.master(others(old))
+        wait_until(lambda: it.sa(old)["role"] == "takes", 30, "a standby")
+        for sm in others(old):
+            it.lab.host("kill", sm, "opensm")
+        wait_until(lambda: it.sa(old)["role"] == "gives", 60, "the old master again")
+        assert it.records() == before
+
+
+def test_sm_that_steps_down_has_the_records_of_the_next_master():
     with copying("peers") as it:
         first = it.master()
         it.fill()
         second = others(first)[0]
-        wait_until(lambda: it.sa(first)["current"], 20, "a file of the master's own")
-        # The next master gives nothing.
-        ask(it.lab, "set", "election.replicate_sa", "false", sm=second)
+        it.wait_until_copied(first, others(first))
         ask(it.lab, "port", "priority", "15", sm=second)
         it.running.wait_for_master(it.running.wait_for_holder(among=[second]))
-        wait_until(lambda: it.sa(first)["role"] == "takes", 30, "a standby")
-        wait_until(lambda: not it.sa(first)["given"], 20, "no file")
-        guid = it.lab.status()["sms"][first]["port_guid"]
-        assert not [path for path in it.files() if guid in path.name]
+        it.do(("unsubscribe", 1003), ("deregister", "0x77"),
+              ("leave", MGID.format(1), it.ports[0]))
+        before = it.wait_until_copied(second, [first])
+        ask(it.lab, "port", "priority", "1", sm=second)
+        ask(it.lab, "port", "priority", "15", sm=first)
+        it.master([first])
+        assert it.records() == before
 
 
 def is_alone(it, sweeping):

@@ -14,8 +14,11 @@ static bool has_forgotten;
 /* Advances by one tick, with unchanged facts. */
 static enum triad_sa_role tick(void)
 {
+	bool was_master = past.was_master;
+
 	now_us += TICK_US;
-	has_forgotten |= triad_sa_past_note(&past, &facts, now_us);
+	triad_sa_past_note(&past, &facts, now_us);
+	has_forgotten |= was_master && !past.was_master;
 	return triad_sa_role(&past, &facts, now_us);
 }
 
