@@ -205,6 +205,7 @@ static void add_ports(struct triad_health *health, struct triad_service *service
 	enum triad_severity severity = TRIAD_OK;
 
 	health->n_links_down = links.n_down;
+	health->knows_since_us = triad_watch_status(watch).knows_since_us;
 	if (!view) {
 		triad_health_line_off(health, "ports", "Ports", "none known yet");
 		return;

@@ -27,6 +27,7 @@ struct triad_watch {
 	uint64_t looked_version;
 	uint64_t walk_us;
 	uint64_t looks_since_us; /* see triad_watch_look_from() */
+	uint64_t knows_since_us; /* see struct triad_watch_status */
 	bool is_part;
 	struct triad_changes_sink changes;    /* 'take' is NULL: none */
 	struct triad_watch_hardware hardware; /* 'judge' is NULL: none */
@@ -127,6 +128,9 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
 void triad_watch_look_from(struct triad_watch *watch, uint64_t now_us)
 {
 	watch->looks_since_us = now_us;
+	pthread_mutex_lock(&watch->lock);
+	watch->knows_since_us = now_us;
+	pthread_mutex_unlock(&watch->lock);
 }
 
 /* Reports changes, but not of a fabric that is a part: others read what is behind its
@@ -191,6 +195,8 @@ int triad_watch_restore(struct triad_watch *watch, struct triad_view *past,
 	if (!error)
 		error = triad_links_restore(
 			watch->links, past->fabric, links, n_links, now_us);
+	if (!error)
+		watch->knows_since_us = 0;
 	pthread_mutex_unlock(&watch->lock);
 	settle(watch, now_us);
 	triad_fabric_unref(watch->reported);

@@ -185,6 +185,9 @@ struct triad_watch_status {
 	struct triad_links_counts links;
 	uint32_t n_silences;
 	uint64_t silences_version;
+	/* Losses from before that are not known: this process began to look then, and knew of
+	 * nothing before (triad_watch_restore()); 0: they are. */
+	uint64_t knows_since_us;
 	uint64_t samples_dropped; /* of histograms, for want of memory */
 	uint64_t bers_dropped;    /* readings, for want of memory */
 	uint64_t walk_us;         /* duration of the last walk */

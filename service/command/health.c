@@ -15,6 +15,8 @@
 
 /* Width of a line's title for people; the severity's word follows. */
 #define TITLE_WIDTH 14
+/* So long the verdict says which losses are not known. */
+#define UNKNOWN_FOR_US (24 * 3600 * TRIAD_US_PER_S)
 
 static const char *color_of(
 	const struct triad_output *output, enum triad_severity severity)
@@ -88,9 +90,22 @@ static uint32_t count_findings(const struct triad_health *health)
 		health->n_of[TRIAD_UNKNOWN];
 }
 
+/* "" if all losses are known, or nobody asks any more. */
+static void describe_unknown(const struct triad_health *health, char text[], size_t size)
+{
+	char since[TRIAD_CLOCK_TEXT_SIZE];
+	uint64_t age_us = triad_clock_now_us() - health->knows_since_us;
+
+	*text = '\0';
+	if (health->knows_since_us && age_us < UNKNOWN_FOR_US)
+		snprintf(text, size, "losses before %s are not known",
+			triad_command_format_time(health->knows_since_us, since));
+}
+
 static void put_verdict(struct triad_output *output, const struct triad_health *health)
 {
 	uint32_t n = count_findings(health);
+	char unknown[96];
 
 	triad_output_printf(output, "%s%s%s", color_of(output, health->verdict),
 		triad_severity_name(health->verdict), color_end(output));
@@ -107,6 +122,9 @@ static void put_verdict(struct triad_output *output, const struct triad_health *
 	if (health->n_silenced)
 		triad_output_printf(
 			output, "; %" PRIu32 " silenced", health->n_silenced);
+	describe_unknown(health, unknown, sizeof(unknown));
+	if (*unknown)
+		triad_output_printf(output, "; %s", unknown);
 	triad_output_put(output, "\n", 1);
 }
 
@@ -141,7 +159,7 @@ static void put_plugin_line(
 	struct triad_output *output, const struct triad_health *health)
 {
 	uint32_t n = count_findings(health);
-	char text[640] = "nothing is wrong";
+	char text[640] = "nothing is wrong", unknown[96];
 
 	if (health->n_findings)
 		snprintf(text, sizeof(text), "%s%s%s: %s", health->findings[0].at,
@@ -155,6 +173,9 @@ static void put_plugin_line(
 	if (health->n_silenced)
 		triad_output_printf(
 			output, " (%" PRIu32 " silenced)", health->n_silenced);
+	describe_unknown(health, unknown, sizeof(unknown));
+	if (*unknown)
+		triad_output_printf(output, " (%s)", unknown);
 	triad_output_printf(output,
 		" | ports=%" PRIu32 ";;;0 unanswered=%" PRIu32
 		";;;0 links_down=%" PRIu32 ";;;0 alerts=%" PRIu32
@@ -194,6 +215,7 @@ static void put_finding_json(
 
 static void put_json(struct triad_output *output, const struct triad_health *health)
 {
+	char since[TRIAD_CLOCK_TEXT_SIZE];
 	struct triad_json json;
 
 	triad_json_init(&json, output);
@@ -202,6 +224,10 @@ static void put_json(struct triad_output *output, const struct triad_health *hea
 	triad_json_uint(&json, "critical", health->n_of[TRIAD_CRITICAL]);
 	triad_json_uint(&json, "warnings", health->n_of[TRIAD_WARNING]);
 	triad_json_uint(&json, "unknown", health->n_of[TRIAD_UNKNOWN]);
+	triad_json_string(&json, "losses_known_since",
+		health->knows_since_us
+			? triad_command_format_time(health->knows_since_us, since)
+			: NULL);
 	triad_json_array_begin(&json, "findings");
 	for (uint32_t i = 0; i < health->n_findings; i++)
 		put_finding_json(&json, &health->findings[i]);
