@@ -217,12 +217,13 @@ static void put_head(struct writing *w)
 			"# triad-image version=%u kind=%s sweep=%" PRIu64
 			" generation=%" PRIu64 " sm=%.15s active=%" PRIu32
 			" silenced=%" PRIu32 " raised=%" PRIu64 " cleared=%" PRIu64
-			" not_kept=%" PRIu64 " left_out=%" PRIu32 "\n",
+			" not_kept=%" PRIu64 " left_out=%" PRIu32 " zeroed=%" PRIu64
+			"\n",
 			TRIAD_HISTORY_IMAGE_VERSION, w->is_key ? "key" : "change",
 			head->sweep, head->generation, head->sm, head->alerts.n_active,
 			head->alerts.n_silenced, head->alerts.n_raised,
 			head->alerts.n_cleared, head->alerts.n_not_kept,
-			head->n_left_out));
+			head->n_left_out, head->zeroed_us));
 }
 
 static void put_octets(

@@ -85,6 +85,7 @@ struct triad_history_head {
 	char sm[16];    /* this SM's state: "master", "standby" */
 	uint64_t sweep; /* its number since the start */
 	uint64_t generation;
+	uint64_t zeroed_us; /* when totals were set to 0 last, wall clock; 0: never */
 	struct triad_alerts_counts alerts;
 	uint32_t n_left_out; /* alerts, links, events, outputs over their limits */
 };

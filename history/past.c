@@ -261,8 +261,10 @@ bool triad_past_take_line(void *context, enum triad_profile_line kind,
 	switch (kind) {
 	case TRIAD_PROFILE_INFO:
 		building->time_us = parser->info.time_us;
-		if (building->part <= TRIAD_PAST_IMAGE)
+		if (building->part <= TRIAD_PAST_IMAGE) {
 			past->period_us = parser->info.period_us;
+			past->started_us = parser->info.started_us;
+		}
 		return true;
 	case TRIAD_PROFILE_HEADER:
 		return take_header(past);
@@ -386,6 +388,13 @@ static int sort_ends(struct triad_past *past)
 	qsort(past->link_ends, 2 * (size_t)past->n_links, sizeof(*past->link_ends),
 		compare_ends);
 	return 0;
+}
+
+struct triad_totals_base triad_past_base(const struct triad_past *past)
+{
+	return (struct triad_totals_base){.port_guid = past->port_guid,
+		.started_us = past->started_us,
+		.zeroed_us = past->head.zeroed_us};
 }
 
 const struct triad_link *triad_past_find_link(

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "history/image.h"
+#include "history/totals_base.h"
 #include "perfmgr/export/frame_reader.h"
 
 #define TRIAD_PAST_MAX_PORTS (1u << 18)
@@ -76,6 +77,7 @@ struct triad_past {
 	uint64_t wall_us;        /* when its sweep began */
 	uint64_t before_us;      /* the same of the image before; 0: none */
 	uint64_t period_us;      /* of sweeps, as configured then */
+	uint64_t started_us;     /* when its process started, wall clock; 0: not said */
 	struct triad_view *view; /* after finish() */
 	struct triad_alert *alerts;
 	struct triad_link *links;
@@ -125,6 +127,9 @@ bool triad_past_find_extra(const struct triad_past *past, enum triad_extra_kind 
 	uint64_t node_guid, uint8_t port, unsigned part, struct triad_extra *extra);
 /* Whether there is any record of that kind. */
 bool triad_past_has_extras(const struct triad_past *past, enum triad_extra_kind kind);
+
+/* What its totals are counted from. */
+struct triad_totals_base triad_past_base(const struct triad_past *past);
 
 /* The link that went down at this end, after finish(); NULL: none did. */
 const struct triad_link *triad_past_find_link(

@@ -30,14 +30,17 @@ bool triad_past_take_head(struct triad_past *past, const char *text)
 	int n = sscanf(text,
 		"version=%9u kind=%7s sweep=%" SCNu64 " generation=%" SCNu64
 		" sm=%15s active=%" SCNu32 " silenced=%" SCNu32 " raised=%" SCNu64
-		" cleared=%" SCNu64 " not_kept=%" SCNu64 " left_out=%" SCNu32,
+		" cleared=%" SCNu64 " not_kept=%" SCNu64 " left_out=%" SCNu32
+		" zeroed=%" SCNu64,
 		&version, kind, &head.sweep, &head.generation, head.sm,
 		&head.alerts.n_active, &head.alerts.n_silenced, &head.alerts.n_raised,
-		&head.alerts.n_cleared, &head.alerts.n_not_kept, &head.n_left_out);
+		&head.alerts.n_cleared, &head.alerts.n_not_kept, &head.n_left_out,
+		&head.zeroed_us);
 
 	if (version > TRIAD_HISTORY_IMAGE_VERSION)
 		return triad_past_fail(past, EPROTO, "a later Triad wrote it");
-	if (n != 11)
+	/* The last one is of a later release than the others. */
+	if (n < 11)
 		return triad_past_fail(
 			past, EPROTO, "its line 'triad-image' is malformed");
 	head.is_key = !strcmp(kind, "key");

@@ -62,7 +62,8 @@ struct triad_health {
 	struct triad_health_line lines[TRIAD_HEALTH_MAX_LINES];
 	/* For performance data of monitoring plugins. */
 	uint32_t n_ports, n_unanswered, n_links_down, n_alerts, n_silenced;
-	uint64_t knows_since_us; /* losses before that are not known; monotonic; 0: they are */
+	uint64_t
+		knows_since_us; /* losses before that are not known; monotonic; 0: they are */
 	uint64_t sweep_us; /* how long the last sweep took */
 	/* For Prometheus: active alerts, and outputs that fail. */
 	uint32_t n_alerts_of[TRIAD_ALERT_N_KINDS][TRIAD_N_SEVERITIES];

@@ -72,7 +72,8 @@ struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	keeper->sources = *sources;
 	keeper->log = log;
 	keeper->port_guid = port_guid;
-	keeper->started_us = triad_clock_wall_us();
+	/* Cut to milliseconds, as it is written. */
+	keeper->started_us = triad_clock_wall_us() / TRIAD_US_PER_MS * TRIAD_US_PER_MS;
 	pthread_mutex_init(&keeper->lock, NULL);
 	triad_task_init(
 		&keeper->task, &keeper->lock, "triad-images", task_step, keeper);
@@ -199,6 +200,19 @@ static const char *name_sm(enum triad_sm sm)
 	}
 }
 
+struct triad_totals_base triad_history_keeper_base(struct triad_history_keeper *keeper)
+{
+	uint64_t zeroed_us = triad_perf_zeroed_us(keeper->perf);
+
+	return (struct triad_totals_base){
+		.port_guid = keeper->port_guid,
+		.started_us = keeper->started_us,
+		.zeroed_us = zeroed_us
+			? zeroed_us + (uint64_t)triad_clock_wall_offset_us()
+			: 0,
+	};
+}
+
 /* --- the thread --- */
 
 static void write_image(struct triad_history_keeper *keeper, struct triad_view *view,
@@ -212,6 +226,7 @@ static void write_image(struct triad_history_keeper *keeper, struct triad_view *
 	struct triad_history_image image = {
 		.head = {.sweep = status->n_sweeps,
 			.generation = view->fabric->generation,
+			.zeroed_us = triad_history_keeper_base(keeper).zeroed_us,
 			.alerts = triad_watch_status(watch).alerts},
 		.view = view,
 		.since_us = status->last_started_us,

@@ -54,6 +54,9 @@ void triad_history_keeper_free(struct triad_history_keeper *keeper);
 void triad_history_keeper_configure(
 	struct triad_history_keeper *keeper, const struct triad_conf *conf);
 
+/* What present totals are counted from. */
+struct triad_totals_base triad_history_keeper_base(struct triad_history_keeper *keeper);
+
 struct triad_history_status triad_history_keeper_status(
 	struct triad_history_keeper *keeper);
 

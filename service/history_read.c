@@ -309,9 +309,18 @@ static bool look_at_row(void *context, enum triad_profile_line kind,
 {
 	const struct triad_profile_row *row = &parser->row;
 	struct look *look = context;
+	const char *zeroed;
+	char copy[512];
 
-	(void)line;
-	(void)length;
+	if (kind == TRIAD_PROFILE_INFO)
+		look->found.base.started_us = parser->info.started_us;
+	if (kind == TRIAD_PROFILE_COMMENT && length < sizeof(copy)) {
+		snprintf(copy, sizeof(copy), "%.*s", (int)length, line);
+		zeroed = strncmp(copy, "# triad-image ", 14) ? NULL
+							     : strstr(copy, " zeroed=");
+		if (zeroed)
+			look->found.base.zeroed_us = strtoull(zeroed + 8, NULL, 10);
+	}
 	if (kind != TRIAD_PROFILE_ROW)
 		return true;
 	if (row->node_guid == look->node_guid && row->port == look->port) {
@@ -376,11 +385,12 @@ static int read_point(struct triad_history_reading *reading, struct series *seri
 			reading, series->fd, position, &position->entry, &series->look);
 		if (series->look.has_row)
 			*point = series->look.found;
+		point->base = series->look.found.base;
 	}
 	series->last = *position;
 	series->has_last = true;
 	point->time_us = position->entry.time_us;
-	point->port_guid = position->port_guid;
+	point->base.port_guid = position->port_guid;
 	return error;
 }
 

@@ -23,8 +23,8 @@ struct triad_history_request {
 
 struct triad_history_point {
 	uint64_t time_us;
-	uint64_t port_guid; /* of the SM that wrote it: two SMs' totals may differ */
-	bool is_known;      /* the port was there, and had the counter */
+	struct triad_totals_base base;
+	bool is_known; /* the port was there, and had the counter */
 	uint64_t total;
 };
 

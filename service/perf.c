@@ -310,6 +310,16 @@ uint64_t triad_perf_reads_since(struct triad_perf *perf)
 	return while_running(perf, &perf->reads_us);
 }
 
+uint64_t triad_perf_zeroed_us(struct triad_perf *perf)
+{
+	uint64_t us;
+
+	pthread_mutex_lock(&perf->lock);
+	us = perf->last_reset_us;
+	pthread_mutex_unlock(&perf->lock);
+	return us;
+}
+
 void triad_perf_restore(struct triad_perf *perf, struct triad_past *past)
 {
 	pthread_mutex_lock(&perf->lock);

@@ -107,6 +107,9 @@ uint64_t triad_perf_expects_since(struct triad_perf *perf);
 uint64_t triad_perf_reads_since(struct triad_perf *perf);
 struct triad_collector_status triad_perf_status(struct triad_perf *perf);
 
+/* When totals of any port were set to 0 last, monotonic; 0: never. */
+uint64_t triad_perf_zeroed_us(struct triad_perf *perf);
+
 /* Has the thread go on from what was known at a past moment, which it frees: see
  * triad_watch_restore().  One that was left before, and not taken up yet, is freed. */
 void triad_perf_restore(struct triad_perf *perf, struct triad_past *past);

@@ -241,8 +241,14 @@ static void put_moment(struct diff *diff, const char *name, const char *label,
 	triad_report_text(&diff->report, name, label, at);
 }
 
+#define UNKNOWN                                                                           \
+	"not known: another SM counted, OpenSM was started again, or totals were set to " \
+	"0\n  in between; choose a time after that"
+
 static void put_diff(struct diff *diff)
 {
+	bool has_base = triad_moment_shares_base(&diff->from, &diff->to);
+
 	triad_report_begin(&diff->report);
 	put_moment(diff, "from", "from", &diff->from);
 	put_moment(diff, "to", "to", &diff->to);
@@ -257,7 +263,14 @@ static void put_diff(struct diff *diff)
 		diff_put_qos);
 	diff_put_part(diff, "configuration", "Configuration", diff_put_conf);
 	diff_put_part(diff, "alerts", "Alerts", put_alerts);
-	diff_put_part(diff, "counters", "Counters that grew", diff_put_counters);
+	if (!diff->report.as_json && !has_base)
+		triad_output_printf(
+			diff->output, "\nCounters that grew\n  %s\n", UNKNOWN);
+	else
+		diff_put_part(
+			diff, "counters", "Counters that grew", diff_put_counters);
+	if (diff->report.as_json)
+		triad_json_bool(&diff->report.json, "counters_known", has_base);
 	triad_report_end(&diff->report);
 }
 

@@ -17,8 +17,7 @@ struct grown {
 	uint32_t n_ports, most_port; /* in the fabric of now */
 };
 
-/* Adds a port's growth.  A total that went back was set to 0: it has grown by its
- * present value. */
+/* Adds a port's growth, as far as it is known. */
 static void add_port(const struct diff *diff, uint32_t port, uint32_t before_port,
 	struct grown grown[TRIAD_N_COUNTERS])
 {
@@ -27,13 +26,10 @@ static void add_port(const struct diff *diff, uint32_t port, uint32_t before_por
 	if (!triad_view_read(diff->to.view, port, &now) ||
 		!triad_view_read(diff->from.view, before_port, &before))
 		return;
-	for (uint32_t left = now.has & before.has; left; left &= left - 1) {
-		unsigned i = (unsigned)__builtin_ctz(left);
-		uint64_t by = now.total[i] >= before.total[i]
-			? now.total[i] - before.total[i]
-			: now.total[i];
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		uint64_t by;
 
-		if (!by)
+		if (!triad_moment_grown(&before, &now, i, &by) || !by)
 			continue;
 		grown[i].sum += by;
 		grown[i].n_ports++;
@@ -89,6 +85,8 @@ uint32_t diff_put_counters(const struct diff *diff, struct triad_list *list)
 	struct grown grown[TRIAD_N_COUNTERS] = {0};
 	uint32_t n = 0;
 
+	if (!triad_moment_shares_base(&diff->from, &diff->to))
+		return 0;
 	add_all(diff, grown);
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {

@@ -18,7 +18,8 @@ struct diff {
 uint32_t diff_put_part(struct diff *diff, const char *name, const char *title,
 	uint32_t (*put)(const struct diff *diff, struct triad_list *list));
 
-/* Writes the counters that grew, and where they grew most. */
+/* Writes the counters that grew, and where they grew most.  Nothing unless the totals of both
+ * moments have one base (triad_moment_shares_base()). */
 uint32_t diff_put_counters(const struct diff *diff, struct triad_list *list);
 
 /* Writes the keys of triad.conf that differ. */

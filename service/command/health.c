@@ -91,7 +91,8 @@ static uint32_t count_findings(const struct triad_health *health)
 }
 
 /* "" if all losses are known, or nobody asks any more. */
-static void describe_unknown(const struct triad_health *health, char text[], size_t size)
+static void describe_unknown(
+	const struct triad_health *health, char text[], size_t size)
 {
 	char since[TRIAD_CLOCK_TEXT_SIZE];
 	uint64_t age_us = triad_clock_now_us() - health->knows_since_us;

@@ -27,7 +27,7 @@ struct job {
 	const struct triad_route_result *routes; /* of all hosts */
 	struct triad_routes_check *check;        /* of the job's hosts only */
 	struct triad_moment moment;              /* the moment to show */
-	bool is_since;
+	bool is_since, has_base;   /* growth is known: triad_moment_shares_base() */
 	struct triad_moment since; /* growth is counted from there on */
 	double since_s;            /* time from 'since' to 'moment' */
 	struct triad_hostlist hosts, unknown;
@@ -121,21 +121,20 @@ static int find_links(struct job *job)
 	return 0;
 }
 
-/* Replaces the totals of 'row' by their growth since 'since'; false: the port was not
- * read then.  A total that went back was set to 0: it has grown by its present
- * value. */
+/* Replaces the totals of 'row' by their growth since 'since', as far as it is known; false:
+ * nothing is. */
 static bool count_since(const struct job *job, const struct triad_fabric *fabric,
 	uint32_t port, struct triad_engine_row *row)
 {
 	struct triad_engine_row before;
 
-	if (!triad_routes_read_port(job->since.view, fabric, port, &before) ||
-		!before.has)
+	if (!job->has_base ||
+		!triad_routes_read_port(job->since.view, fabric, port, &before))
 		return false;
-	row->has &= before.has;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		row->total[i] -= row->total[i] >= before.total[i] ? before.total[i] : 0;
-	return true;
+		if (!triad_moment_grown(&before, row, i, &row->total[i]))
+			row->has &= ~(1u << i);
+	return row->has;
 }
 
 /* The growth of 'counter' (words of 4 octets, or ticks of as long) since 'since', in
@@ -354,7 +353,13 @@ static void put_head(struct job *job, struct triad_report *report)
 		check->n_pairs, check->n_arriving, mean_links(check),
 		check->most_links);
 	if (since[0])
-		triad_output_printf(output, "use, waits and errors since %s\n", since);
+		triad_output_printf(output,
+			job->has_base
+				? "use, waits and errors since %s\n"
+				: "use, waits and errors since %s are not known: "
+				  "another SM counted, OpenSM\nwas started again, or "
+				  "totals were set to 0 in between\n",
+			since);
 	triad_output_printf(output, "\n");
 }
 
@@ -418,6 +423,7 @@ static int open_since(struct job *job, struct triad_output *output)
 		    "job", output))
 		return TRIAD_CONTROL_FAILED;
 	job->is_since = true;
+	job->has_base = triad_moment_shares_base(&job->since, &job->moment);
 	if (past && past->wall_us <= job->since.past->wall_us)
 		return refuse(output, "job",
 			"no image lies between --since and --at: --since must be the "

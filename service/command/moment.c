@@ -189,6 +189,32 @@ const char *triad_moment_trouble(const struct triad_moment *moment)
 	return moment->past ? NULL : triad_service_trouble(moment->service);
 }
 
+static struct triad_totals_base base_of(const struct triad_moment *moment)
+{
+	return moment->past ? triad_past_base(moment->past)
+			    : triad_history_keeper_base(moment->service->history);
+}
+
+bool triad_moment_shares_base(
+	const struct triad_moment *before, const struct triad_moment *now)
+{
+	const struct triad_totals_base first = base_of(before), last = base_of(now);
+
+	return triad_totals_are_of_one(&first,
+		before->past ? before->past->wall_us : triad_clock_wall_us(), &last);
+}
+
+bool triad_moment_grown(const struct triad_engine_row *before,
+	const struct triad_engine_row *now, unsigned counter, uint64_t *by)
+{
+	/* One that went back began anew, as when its port came back. */
+	if (!((now->has & before->has) >> counter & 1) ||
+		now->total[counter] < before->total[counter])
+		return false;
+	*by = now->total[counter] - before->total[counter];
+	return true;
+}
+
 uint64_t triad_moment_now_us(const struct triad_moment *moment)
 {
 	return moment->past ? moment->past->wall_us - (uint64_t)moment->past->offset_us

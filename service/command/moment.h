@@ -55,6 +55,15 @@ struct triad_view *triad_moment_view(struct triad_service *service,
 /* Why counters are not read here at present; NULL: they are, or a past is shown. */
 const char *triad_moment_trouble(const struct triad_moment *moment);
 
+/* Whether totals of the two moments, which may be of the present, have one base
+ * (history/totals_base.h). */
+bool triad_moment_shares_base(
+	const struct triad_moment *before, const struct triad_moment *now);
+/* The port's total of a counter grew by that much from one moment to the other, both with one
+ * base.  False: it is not known. */
+bool triad_moment_grown(const struct triad_engine_row *before,
+	const struct triad_engine_row *now, unsigned counter, uint64_t *by);
+
 /* The time of the moment, monotonic. */
 uint64_t triad_moment_now_us(const struct triad_moment *moment);
 

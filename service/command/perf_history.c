@@ -67,7 +67,7 @@ static bool find_port(struct triad_service *service,
 	return true;
 }
 
-/* Computes the rates.  A total that went back was set to 0. */
+/* Computes the rates.  A total that went back began anew, as when its port came back. */
 static void find_rates(struct curve *curve)
 {
 	curve->most = NAN;
@@ -78,9 +78,10 @@ static void find_rates(struct curve *curve)
 		double grown = (double)(now->total - before->total);
 
 		curve->rate[i] = NAN;
-		if (now->port_guid != before->port_guid || !now->is_known ||
-			!before->is_known || now->total < before->total ||
-			now->time_us <= before->time_us)
+		if (!triad_totals_are_of_one(
+			    &before->base, before->time_us, &now->base) ||
+			!now->is_known || !before->is_known ||
+			now->total < before->total || now->time_us <= before->time_us)
 			continue;
 		curve->rate[i] = grown * (double)TRIAD_US_PER_S /
 			(double)(now->time_us - before->time_us);

@@ -378,6 +378,58 @@ def test_perf_history_draws_what_a_counter_did(past):
     assert fits_columns(text)
 
 
+def wait_for_total(lab, total):
+    wait_until(lambda: symbol_errors(lab) == total, 30, f"a total of {total}")
+    wait_for_images(lab, images(lab)["written"] + 4)
+
+
+def last_image(lab):
+    """Its time; the next second has begun."""
+    then = images(lab)["last"][:19]
+    wait_until(lambda: images(lab)["last"][:19] > then, 20, "the next second")
+    return then
+
+
+def growth(lab, then):
+    """Of SymbolErrorCounter; None: it is not known."""
+    found = ask_json(lab, "diff", then)
+    job = ask_json(lab, "job", "--nodes", "Hca[1-4]", "--since", then)
+    errors = {link["errors"] for link in job["links"]}
+    assert (errors == {None}) == (not found["counters_known"]), job
+    if not found["counters_known"]:
+        assert not found["counters"]
+        return None
+    return sum(row["grew_by"] for row in found["counters"]
+               if row["counter"] == "SymbolErrorCounter")
+
+
+@pytest.mark.row("N10")
+def test_growth_is_that_of_totals_that_began_together(scratch):
+    with triad_lab(CONF.format(folder=scratch.folder())) as lab:
+        wait_for_sweep(lab)
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=500')
+        wait_for_total(lab, 500)
+        first = last_image(lab)
+        assert growth(lab, first) == 0
+        ask(lab, "perf", "clear", "totals", "--all")
+        wait_for_total(lab, 0)
+        assert growth(lab, first) is None, "over a time when totals were set to 0"
+        second = last_image(lab)
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=503')
+        wait_for_total(lab, 3)
+        assert growth(lab, second) == 3
+        # The next process counts from what the hardware has.
+        end(lab, signal.SIGKILL)
+        lab.host("start", 0, "opensm")
+        wait_until(lambda: lab.triad("perf", "show").returncode == 0, 30, "counters")
+        wait_for_total(lab, 503)
+        assert growth(lab, second) is None, "over a restart"
+        points = ask_json(lab, "perf", "history", "Switch1:3", "SymbolErrorCounter")["points"]
+        assert {0, 3, 500, 503} <= {point["total"] for point in points}, points
+        first = [point["total"] for point in points].index(500)
+        assert max(point["per_second"] or 0 for point in points[first + 1:]) <= 3, points
+
+
 @pytest.mark.row("N10")
 def test_agent_keeps_what_its_own_commands_answered(scratch):
     with triad_lab(QUICK) as lab:
