@@ -381,7 +381,9 @@ static int add_image(struct triad_history_store *store,
 		return ENOBUFS;
 	if (is_yet_to_be_written(store, image))
 		return EBUSY;
-	error = open_copy(store, image, ring);
+	error = history_check_disk(store, image->size);
+	if (!error)
+		error = open_copy(store, image, ring);
 	if (error)
 		return error;
 	error = append_image(store, image, octets, &entry);

@@ -7,11 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "service/history_store_parts.h"
 #include "triad/clock.h"
 #include "triad/file.h"
+
+/* A twentieth of the disk stays free, but no more than this. */
+#define FREE_PARTS 20u
+#define MAX_FREE_OCTETS (UINT64_C(1) << 30)
+#define OCTETS_PER_MB UINT64_C(1000000)
 
 struct triad_history_store *triad_history_store_new(
 	const char *program, uint64_t port_guid, struct triad_log *log)
@@ -210,6 +216,27 @@ static int refuse(
 	return error;
 }
 
+int history_check_disk(struct triad_history_store *store, uint64_t more)
+{
+	struct statvfs disk;
+	uint64_t free_octets, kept_free;
+	char why[120];
+
+	/* What is wrong with the folder says who writes there. */
+	if (statvfs(store->params.dir, &disk))
+		return 0;
+	free_octets = (uint64_t)disk.f_bavail * disk.f_frsize;
+	kept_free = (uint64_t)disk.f_blocks * disk.f_frsize / FREE_PARTS;
+	if (kept_free > MAX_FREE_OCTETS)
+		kept_free = MAX_FREE_OCTETS;
+	if (free_octets >= more + kept_free)
+		return 0;
+	snprintf(why, sizeof(why),
+		"No space left on device, of which %" PRIu64 " MB stay free for others",
+		(kept_free + OCTETS_PER_MB - 1) / OCTETS_PER_MB);
+	return refuse(store, ENOSPC, store->params.dir, why);
+}
+
 /* The time in a new segment's name: later than the last one's, even if the clock was
  * set back. */
 static uint64_t name_segment(struct triad_history_store *store,
@@ -313,6 +340,9 @@ static int write_tier(struct triad_history_store *store, enum triad_history_tier
 
 	/* The new image will be about as large as the last one. */
 	history_make_room(store, image->wall_us, to->last_octets);
+	error = history_check_disk(store, to->last_octets);
+	if (error)
+		return error;
 	/* Somebody may have moved or removed the file. */
 	if (!triad_profile_file_is_there(&to->file) ||
 		triad_history_ring_is_full(

@@ -76,6 +76,10 @@ void history_write_index_line(
 void history_make_room(
 	struct triad_history_store *store, uint64_t now_us, uint64_t more);
 
+/* Returns 0; or ENOSPC, with the store's reason: with 'more' octets too little of the disk would
+ * be free.  Others need that: the election, to keep its promises. */
+int history_check_disk(struct triad_history_store *store, uint64_t more);
+
 /* --- history_copies.c --- */
 /* Reads the copies that are in the folder, if images are copied. */
 void history_copies_load(struct triad_history_store *store);

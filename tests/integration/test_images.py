@@ -3,6 +3,7 @@
 
 import calendar
 import json
+import os
 import re
 import signal
 import subprocess
@@ -133,6 +134,26 @@ def test_full_disk_costs_images_alone(scratch):
         wait_until(lambda: "Images" not in lab.run("triadctl", "status").stdout, 20,
                    "no word of images")
         check_files(disk.folder)
+
+
+def free_octets(folder):
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
+
+
+def test_images_leave_room_on_the_disk(scratch):
+    disk = small_disk(scratch, 4096)
+    with triad_lab(CONF.format(folder=disk.folder)) as lab:
+        wait_for_images(lab, 3)
+        disk.fill(free_octets(disk.folder) - 100_000)
+        wait_until(lambda: images(lab)["dropped"], 60, "an image that is left out")
+        dropped = images(lab)["dropped"]
+        wait_until(lambda: images(lab)["dropped"] > dropped + 2, 60, "more of them")
+        assert "stay free" in images(lab)["error"]
+        assert free_octets(disk.folder) > 50_000, "what is left for others"
+        disk.make_room()
+        wait_for_images(lab, images(lab)["written"] + 2)
+        assert images(lab)["error"] is None
 
 
 PAST = """\
