@@ -103,8 +103,14 @@ int triad_routes_check_move(const struct triad_routes_check *check,
 int triad_routes_check_credit(const struct triad_routes_layout *layout,
 	const struct triad_routes_options *options, struct triad_routes_credit *credit);
 
-/* True when the check found none of these: problems (but not longer paths, which some
- * routing engines choose), credit loops, and multicast trees that loop. */
+/* Whether there are such problems that do harm.  Longer paths don't: some routing engines choose
+ * them.  Nor do turns, if all paths are the shortest and it is known that no credits loop: then
+ * the levels, which are a guess, are wrong, as where hosts are at spines or a leaf has none. */
+bool triad_routes_does_harm(
+	const struct triad_routes_check *check, enum triad_routes_problem problem);
+
+/* True when the check found none of these: problems that do harm, credit loops, and multicast
+ * trees that loop. */
 bool triad_routes_check_is_clean(const struct triad_routes_check *check);
 
 /* The pairs of a tier's busiest link divided by the mean of its links: 1 is even. */

@@ -37,10 +37,20 @@ int triad_routes_check_move(const struct triad_routes_check *check,
 	return 0;
 }
 
+bool triad_routes_does_harm(
+	const struct triad_routes_check *check, enum triad_routes_problem problem)
+{
+	if (!check->problems[problem].n || problem == TRIAD_ROUTES_LONGER)
+		return false;
+	return problem != TRIAD_ROUTES_TURNS ||
+		check->problems[TRIAD_ROUTES_LONGER].n ||
+		check->credit.state != TRIAD_ROUTES_CREDIT_CLEAN;
+}
+
 bool triad_routes_check_is_clean(const struct triad_routes_check *check)
 {
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++)
-		if (i != TRIAD_ROUTES_LONGER && check->problems[i].n)
+		if (triad_routes_does_harm(check, i))
 			return false;
 	return check->credit.state != TRIAD_ROUTES_CREDIT_LOOPS &&
 		!check->multicast.n_looping;

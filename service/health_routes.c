@@ -19,7 +19,7 @@
 static const struct {
 	enum triad_severity severity;
 	enum triad_alert_routes routes;
-	/* Texts behind the number 1, and other numbers; NULL: not a problem. */
+	/* Texts behind the number 1, and other numbers; NULL: it does no harm. */
 	const char *one, *what;
 } problems[TRIAD_ROUTES_N_PROBLEMS] = {
 	[TRIAD_ROUTES_UNREACHABLE] = {TRIAD_CRITICAL, TRIAD_ALERT_UNREACHABLE_PAIRS,
@@ -37,11 +37,6 @@ static const struct {
 		"turn of pairs from down to up in a tree: credit loops are near",
 		"turns of pairs from down to up in a tree: credit loops are near"},
 };
-
-static bool is_finding(const struct triad_routes_check *check, unsigned problem)
-{
-	return problems[problem].what && check->problems[problem].n;
-}
 
 /* 'is_reported': alerts report it, so it is no finding of its own. */
 static void add(struct triad_health *health, enum triad_severity severity,
@@ -78,7 +73,7 @@ static enum triad_severity add_findings(struct triad_health *health,
 			is_reported, &worst);
 	}
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++) {
-		if (!is_finding(check, i))
+		if (!triad_routes_does_harm(check, i))
 			continue;
 		snprintf(what, sizeof(what), "%" PRIu64 " %s", check->problems[i].n,
 			check->problems[i].n == 1 ? problems[i].one : problems[i].what);
@@ -234,7 +229,7 @@ static void give_problem(struct triad_found *found,
 	const struct triad_fabric *fabric = check->layout->fabric;
 	uint32_t port = fabric->sm_port;
 
-	if (!at->n_examples)
+	if (!at->n_examples || !triad_routes_does_harm(check, problem))
 		return;
 	if (problem != TRIAD_ROUTES_SWITCHES)
 		port = example->at == TRIAD_FABRIC_NONE

@@ -371,6 +371,11 @@ static void put_numbers_text(
 			triad_output_printf(output,
 				"%12s  turns from down to up: this is no tree\n",
 				"not checked");
+		else if (i == TRIAD_ROUTES_TURNS && check->problems[i].n &&
+			!triad_routes_does_harm(check, i))
+			put_number(output, check->problems[i].n,
+				"turns from down to up, by levels that are unclear: no "
+				"harm");
 		else
 			put_number(output, check->problems[i].n,
 				problem_texts[i][check->problems[i].n != 1]);

@@ -686,6 +686,15 @@ START_TEST(test_check_detour_over_leaf_is_turn_of_each_pair)
 	ck_assert_uint_eq(check->problems[TRIAD_ROUTES_TURNS].examples[0].at,
 		fabric->ports[switch_port(2, 0)].node);
 	compare_counts();
+	/* The levels are a guess: without longer paths and loops, turns do no harm. */
+	ck_assert_int_eq(check->credit.state, TRIAD_ROUTES_CREDIT_CLEAN);
+	ck_assert(triad_routes_does_harm(check, TRIAD_ROUTES_TURNS));
+	ck_assert(!triad_routes_check_is_clean(check));
+	check->problems[TRIAD_ROUTES_LONGER].n = 0;
+	ck_assert(!triad_routes_does_harm(check, TRIAD_ROUTES_TURNS));
+	ck_assert(triad_routes_check_is_clean(check));
+	check->credit.state = TRIAD_ROUTES_CREDIT_NO_SLS;
+	ck_assert(triad_routes_does_harm(check, TRIAD_ROUTES_TURNS));
 }
 END_TEST
 
