@@ -208,8 +208,10 @@ static bool attempt(struct triad_source *source, const char *name, char *octets,
 	source->octets = octets;
 	source->size = size;
 	triad_log_write(source->log, TRIAD_LOG_INFO,
-		"ports: %s: generation %" PRIu64 ", %u ports: in force", name,
-		expected->generation, expected->n_ports);
+		"ports: %s: generation %" PRIu64
+		", %u ports: in force here; nothing is done by it until a majority "
+		"of the SMs has it",
+		name, expected->generation, expected->n_ports);
 	return true;
 }
 
