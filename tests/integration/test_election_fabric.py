@@ -257,3 +257,23 @@ def test_heartbeat_off_asks_nobody():
         standby, = set(others(old)) - {new}
         wait_for_verdict(running, new, standby, "standby", True)
         running.lab.host("resume", old, "opensm")
+
+
+@pytest.mark.parametrize("forgets", ["master", "other"])
+def test_shorter_list_of_peers_on_one_sm_leaves_no_fabric_without_a_master(forgets):
+    """It does not hear the one that its list lacks, over the network; over the fabric it
+    does."""
+    with cluster("peers") as running:
+        master = at_rest(running)
+        one, other = others(master)
+        missing = master if forgets == "master" else other
+        peers = [f"10.77.0.{sm + 1}:7070" for sm in others(missing)]
+        ask(running.lab, "set", "election.peers", "; ".join(peers), sm=one)
+        wait_until(lambda: len(running.masters()) == 1, 10, "one master")
+        begun = now_s()
+        running.lab.host("kill", master, "opensm")
+        wait_until(lambda: len(running.masters()) == 1, 30, "another master")
+        assert now_s() - begun < MASTER_S, "how long there was none"
+        running.lab.host("start", master, "opensm")
+        wait_until(lambda: len(running.masters()) == 1, 30, "one master")
+        running.check()
