@@ -247,9 +247,7 @@ static int begin_sweep(
 	collector->was_cut = false;
 	collector->n_vl_asked = 0;
 	triad_watch_begin_sweep(collector->watch, groups);
-	/* A requested sweep also asks agents in back-off, because an administrator
-	 * waits for it. */
-	params.ask_silent = collector->sweep_asked && !groups;
+	params.is_requested = collector->sweep_asked && !groups;
 	plan_rounds(collector, &params, groups, now_us);
 	error = triad_sweep_start(collector->sweep, &params);
 	if (error)

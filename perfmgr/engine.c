@@ -92,6 +92,16 @@ static uint64_t change_of(const struct triad_row_hot *hot, unsigned counter)
 
 /* --- reading --- */
 
+/* The counters that are known: all that were read, and not forgotten. */
+static uint32_t known_counters(const struct triad_row_hot *hot)
+{
+	uint32_t has = triad_shared_get(&hot->has);
+
+	return triad_shared_get(&hot->state) & TRIAD_ROW_WAIT_UNKNOWN
+		? has & ~(1u << TRIAD_PORT_XMIT_WAIT)
+		: has;
+}
+
 static void unpack_head(const struct triad_row_hot *hot,
 	const struct triad_row_cold *cold, struct triad_engine_row *row)
 {
@@ -100,7 +110,8 @@ static void unpack_head(const struct triad_row_hot *hot,
 	*row = (struct triad_engine_row){
 		.node_guid = triad_shared_get(&hot->node_guid),
 		.port = triad_shared_get(&hot->port),
-		.has = triad_shared_get(&hot->has),
+		.has = known_counters(hot),
+		.forgotten = triad_shared_get(&hot->has) & ~known_counters(hot),
 		.was_asked = state & TRIAD_ROW_WAS_ASKED,
 		.answered = state & TRIAD_ROW_ANSWERED,
 		.wide_behind = triad_shared_get(&hot->wide_behind),
@@ -180,7 +191,7 @@ bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 		before = triad_sequence_read_begin(&hot->sequence);
 		has = triad_shared_get(&hot->node_guid) == node_guid &&
 			triad_shared_get(&hot->port) == port &&
-			triad_shared_get(&hot->has) & 1u << counter;
+			known_counters(hot) & 1u << counter;
 		*total = triad_shared_get(&cold->base[counter]) + last_of(hot, counter);
 	} while (!triad_sequence_is_whole(&hot->sequence, before));
 	return has;
@@ -409,6 +420,16 @@ static void note_read(struct triad_row_hot *hot, unsigned attribute, uint64_t no
 	triad_shared_set_float(&hot->interval_us[attribute],
 		last_us && now_us > last_us ? (float)(now_us - last_us) : 0);
 	triad_shared_set(&hot->read_us[attribute], now_us);
+	if (attribute == TRIAD_READ_WAIT)
+		triad_shared_set(&hot->state, hot->state & ~TRIAD_ROW_WAIT_UNKNOWN);
+}
+
+/* Without an interval there is no rate.  The next reading's interval begins where the
+ * last one ended. */
+static void forget_wait(struct triad_row_hot *hot)
+{
+	triad_shared_set(&hot->state, hot->state | TRIAD_ROW_WAIT_UNKNOWN);
+	triad_shared_set_float(&hot->interval_us[TRIAD_READ_WAIT], 0);
 }
 
 uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
@@ -469,6 +490,17 @@ void triad_engine_confirm(
 	 * right. */
 	triad_shared_set(&hot->wide_behind, 2);
 	note_read(hot, TRIAD_READ_NARROW, now_us);
+	triad_sequence_write_end(&hot->sequence);
+}
+
+void triad_engine_forget_wait(struct triad_engine *engine, uint32_t row)
+{
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+
+	if (!hot || hot->state & TRIAD_ROW_WAIT_UNKNOWN)
+		return;
+	triad_sequence_write_begin(&hot->sequence);
+	forget_wait(hot);
 	triad_sequence_write_end(&hot->sequence);
 }
 
@@ -539,9 +571,10 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 /* --- reading --- */
 
 /* The state of a port that was asked. */
-static uint8_t state_of(bool answered)
+static uint8_t state_of(const struct triad_row_hot *hot, bool answered)
 {
-	return TRIAD_ROW_WAS_ASKED | (answered ? TRIAD_ROW_ANSWERED : 0);
+	return (uint8_t)(TRIAD_ROW_WAS_ASKED | (answered ? TRIAD_ROW_ANSWERED : 0) |
+		(hot->state & TRIAD_ROW_WAIT_UNKNOWN));
 }
 
 /* The change, limited to what the row's field of that counter can hold. */
@@ -560,6 +593,7 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	const struct triad_engine_report *report)
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	const uint32_t wait = 1u << TRIAD_PORT_XMIT_WAIT;
 	struct triad_row_cold *cold;
 
 	if (!hot)
@@ -577,10 +611,13 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 		triad_shared_set(&cold->base[i], report->base[i]);
 		triad_row_set_last(hot, i, report->raw[i], clamp_change(i, change));
 	}
-	triad_shared_set(&hot->has, report->has);
+	/* A report without it: the other process does not know it any more. */
+	if (hot->has & wait & ~report->has)
+		forget_wait(hot);
+	triad_shared_set(&hot->has, report->has | (hot->has & wait));
 	hot->from_extended = UINT8_MAX;
 	triad_shared_set(&hot->wide_behind, 0);
-	triad_shared_set(&hot->state, state_of(report->answered));
+	triad_shared_set(&hot->state, state_of(hot, report->answered));
 	if (report->n_others_resets > hot->n_others_resets)
 		triad_shared_set(&cold->others_reset_s, to_seconds(report->read_us));
 	if (report->n_own_resets > hot->n_own_resets)
@@ -589,7 +626,8 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	triad_shared_set(&hot->n_own_resets, report->n_own_resets);
 	/* A report names no attribute, so each part gets its time. */
 	for (unsigned i = 0; i < TRIAD_READ_N_PARTS; i++)
-		note_read(hot, i, report->read_us);
+		if (i != TRIAD_READ_WAIT || report->has & wait)
+			note_read(hot, i, report->read_us);
 	triad_sequence_write_end(&hot->sequence);
 }
 
@@ -619,7 +657,7 @@ bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
 		return false;
 	cold = triad_rows_cold(&engine->rows, row);
 	*report = (struct triad_engine_report){
-		.has = hot->has,
+		.has = known_counters(hot),
 		.answered = hot->state & TRIAD_ROW_ANSWERED,
 		.n_others_resets = hot->n_others_resets,
 		.n_own_resets = hot->n_own_resets,
@@ -639,10 +677,10 @@ void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered)
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 
-	if (!hot || hot->state == state_of(answered))
+	if (!hot || hot->state == state_of(hot, answered))
 		return;
 	triad_sequence_write_begin(&hot->sequence);
-	triad_shared_set(&hot->state, state_of(answered));
+	triad_shared_set(&hot->state, state_of(hot, answered));
 	triad_sequence_write_end(&hot->sequence);
 }
 

@@ -82,7 +82,8 @@ struct triad_engine_row {
 	uint64_t read_us; /* when it last answered, monotonic; 0: never */
 	struct triad_engine_resets others, own; /* in hardware, by others or by us */
 	uint64_t zeroed_us; /* totals were set to 0, to the second; 0: never */
-	uint32_t has;       /* bit i: counter i has been read */
+	uint32_t has;       /* bit i: counter i is known */
+	uint32_t forgotten; /* bit i: counter i was read, but is not known now */
 	uint32_t saturated; /* bit i: it is at its maximum in PortCounters */
 	uint8_t port;
 	bool was_asked;   /* since it is in the fabric */
@@ -151,10 +152,14 @@ uint32_t triad_engine_mark_implausible(struct triad_engine *engine, uint32_t row
 
 /* The node's summary shows that the port's errors did not change: counts as an update
  * without a change.  'wait_too': PortXmitWait did not change either; else its interval
- * goes on until it is read.  The data counters of PortCounters are unknown: they have
+ * goes on until it is read, and its last rate stands.  The data counters of PortCounters are unknown: they have
  * no interval until two more readings in a row. */
 void triad_engine_confirm(
 	struct triad_engine *engine, uint32_t row, bool wait_too, uint64_t now_us);
+
+/* PortXmitWait may have changed since a summary said last that it did not.  Until it is
+ * read, readers get a row that does not have it. */
+void triad_engine_forget_wait(struct triad_engine *engine, uint32_t row);
 
 /* We are about to reset the counters in 'mask' (bit i: counter i); 0: the agent
  * refused, so expect none. */

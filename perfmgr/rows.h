@@ -40,8 +40,9 @@
 _Static_assert(TRIAD_N_SHORT + 1 == TRIAD_FIRST_WIDE_COUNTER, "the table's order");
 
 /* Bits of a row's 'state'. */
-#define TRIAD_ROW_WAS_ASKED 1u /* since the port is in the fabric */
-#define TRIAD_ROW_ANSWERED 2u  /* the last time it was asked */
+#define TRIAD_ROW_WAS_ASKED 1u    /* since the port is in the fabric */
+#define TRIAD_ROW_ANSWERED 2u     /* the last time it was asked */
+#define TRIAD_ROW_WAIT_UNKNOWN 4u /* triad_engine_forget_wait() */
 
 struct triad_row_hot {
 	atomic_uint sequence; /* odd while the row is written */

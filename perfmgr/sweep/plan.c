@@ -17,9 +17,9 @@ void triad_backoff_miss(struct triad_backoff *backoff)
 }
 
 /* True when the agent or port is left out of this sweep. */
-static bool is_left_out(struct triad_backoff *backoff, bool ask_silent)
+static bool is_left_out(struct triad_backoff *backoff, bool ask_anyway)
 {
-	if (ask_silent)
+	if (ask_anyway)
 		backoff->wait = 0;
 	if (!backoff->wait)
 		return false;
@@ -98,7 +98,8 @@ uint8_t triad_plan_questions(const struct triad_sweep_agents *agents,
 	bool extended = triad_pma_has_extended(agent->capabilities);
 	bool all = mode == TRIAD_SWEEP_FULL || state->resets_all;
 	/* An unchanged sum shows a port's errors only if they were known before. */
-	bool can_wait = agent->todo & TRIAD_ASK_SUMMARY && !all && state->errors_known;
+	bool can_wait = agent->todo & TRIAD_ASK_SUMMARY && !all &&
+		state->errors_known && !agents->params->is_requested;
 	uint8_t errors = can_wait ? TRIAD_ASK_SUMMARY : TRIAD_ASK_COUNTERS;
 
 	if (extended && (all || mode == TRIAD_SWEEP_TRIAD))
@@ -130,13 +131,13 @@ void triad_plan_agent(
 	agent->next_port = 0;
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
-		bool ask_silent;
+		bool ask_anyway;
 
 		if (!state || state->finished)
 			continue;
 		/* Try a requested reset even at a port in back-off. */
-		ask_silent = agents->params->ask_silent || state->resets_all;
-		if (is_left_out(&state->backoff, ask_silent))
+		ask_anyway = agents->params->is_requested || state->resets_all;
+		if (is_left_out(&state->backoff, ask_anyway))
 			triad_plan_leave_out(agents, state);
 		else
 			state->todo = triad_plan_questions(agents, agent, state);
@@ -203,7 +204,7 @@ static void leave_out_ports(
 void triad_plan_begin_agent(
 	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
-	bool ask_silent = agents->params->ask_silent || wants_reset(agents, agent);
+	bool ask_anyway = agents->params->is_requested || wants_reset(agents, agent);
 	uint32_t n_wanted = 0;
 
 	agent->todo = 0;
@@ -223,7 +224,7 @@ void triad_plan_begin_agent(
 	/* Without a port in this sweep the agent's back-off does not change. */
 	if (!n_wanted)
 		return;
-	agent->silent = is_left_out(&agent->backoff, ask_silent);
+	agent->silent = is_left_out(&agent->backoff, ask_anyway);
 	if (agent->silent) {
 		leave_out_ports(agents, agent);
 		return;

@@ -39,6 +39,7 @@ struct triad_sweep {
 	bool running;
 	struct triad_sweep_agents agents;
 	struct triad_rounds rounds;
+	struct triad_waits waits;
 	/* 'counts.sent' when the present sweep, or the last, began. */
 	uint64_t sent_before;
 	uint64_t n_sent_of_all; /* by the last sweep with rounds, which is one of all
@@ -61,6 +62,7 @@ struct triad_sweep *triad_sweep_new(const struct triad_sweep_sink *sink)
 	sweep->agents.sink = &sweep->sink;
 	sweep->agents.params = &sweep->params;
 	sweep->agents.progress = &sweep->progress;
+	sweep->agents.waits = &sweep->waits;
 	TAILQ_INIT(&sweep->free);
 	TAILQ_INIT(&sweep->waiting);
 	TAILQ_INIT(&sweep->flying);
@@ -482,7 +484,7 @@ static void handle_counters(struct triad_sweep *sweep, const struct query *query
 	case TRIAD_ASK_RESET_EXTENDED:
 		sweep->counts.resets++;
 		sink->reset(sink->context, query->port, reading, now_us);
-		triad_answer_reset(agents, query->port, query->question);
+		triad_answer_reset(agents, agent, query->port, query->question);
 		break;
 	default:
 		moved = sink->reading(
@@ -493,8 +495,8 @@ static void handle_counters(struct triad_sweep *sweep, const struct query *query
 				sink->context, query->port, reading);
 		if (sink->detail)
 			triad_details_want(agents, agent, query->port, wanted);
-		triad_answer_reading(
-			agents, agent, query->port, query->question, reading);
+		triad_answer_reading(agents, agent, query->port, query->question,
+			reading, moved & 1u << TRIAD_PORT_XMIT_WAIT);
 	}
 }
 

@@ -143,6 +143,8 @@ void triad_shown_port_json(
 		if (shown->row.has & 1u << i)
 			triad_json_uint(
 				json, triad_counters[i].name, shown->row.total[i]);
+		else if (shown->row.forgotten & 1u << i)
+			triad_json_string(json, triad_counters[i].name, NULL);
 	triad_json_object_end(json);
 	triad_command_put_answered(json, &shown->row);
 	triad_json_bool(json, "skipped", shown->skipped);

@@ -15,7 +15,8 @@
 static void set_rounds(double share, unsigned sweeps)
 {
 	params.sweep.round_share = share;
-	params.sweep.wait_in_rounds = share > 0;
+	params.sweep.waits_apart = share > 0;
+	params.sweep.wait_matters = 0.05;
 	for (unsigned i = 0; i < TRIAD_N_ROUNDS; i++)
 		params.round_period_us[i] = share > 0 ? sweeps * params.period_us : 0;
 	triad_collector_set_params(collector, &params);
@@ -329,7 +330,8 @@ START_TEST(test_load_costs_no_more_than_the_share)
 	 * the sum of errors look larger. */
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		agents->raw[i][TRIAD_SYMBOL_ERROR_COUNTER] = 9;
-	sweep(10);
+	/* Until each agent has refused all details. */
+	sweep(150);
 	quiet = mads_of_sweeps(100);
 	for (unsigned i = 0; i < 100; i++) {
 		tick(10000);
@@ -394,6 +396,100 @@ START_TEST(test_errors_beside_waiting_are_read_at_once)
 }
 END_TEST
 
+/* The ticks in a sweep's 10 s at 4x SDR. */
+#define ALL_TICKS UINT64_C(2500000000)
+
+static void set_up_waits(double share)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		fabric->ports[i].width = 2;
+		fabric->ports[i].speed = 1;
+		fabric->ports[i].speed_ext = 0;
+	}
+	agents->details = UINT32_MAX;
+	set_mode(TRIAD_SWEEP_TRIAD);
+	set_rounds(share, 1);
+	sweep(3);
+}
+
+static bool is_wait_known(uint32_t port)
+{
+	return read_port(port).has & 1u << TRIAD_PORT_XMIT_WAIT;
+}
+
+/* However much rounds of details want. */
+START_TEST(test_wait_that_begins_is_read_in_the_same_sweep)
+{
+	uint32_t waiting = find_port(0x201, 5), other = find_port(0x201, 6);
+	struct triad_engine_row row;
+
+	set_up_waits(0.05);
+	ck_assert(is_wait_known(waiting));
+	for (unsigned i = 1; i <= 10; i++) {
+		unsigned sent = agents->n_sent;
+
+		/* A little everywhere, much at one port. */
+		tick(1000);
+		agents->raw[waiting][TRIAD_PORT_XMIT_WAIT] += ALL_TICKS / 10;
+		sweep(1);
+		row = read_port(waiting);
+		ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT],
+			agents->raw[waiting][TRIAD_PORT_XMIT_WAIT]);
+		ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT),
+			ALL_TICKS / 100., 1000);
+		ck_assert_uint_lt(agents->n_sent - sent, 200);
+	}
+	row = read_port(other);
+	ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT), 100, 1);
+}
+END_TEST
+
+START_TEST(test_wait_that_moved_is_unknown_until_it_is_read)
+{
+	uint32_t port = find_port(0x203, 5);
+	struct triad_engine_row row;
+
+	set_up_waits(0.05);
+	row = read_port(port);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == 0);
+	tick(1000);
+	sweep(1);
+	row = read_port(port);
+	ck_assert(!(row.has & 1u << TRIAD_PORT_XMIT_WAIT));
+	ck_assert(row.forgotten == 1u << TRIAD_PORT_XMIT_WAIT);
+	ck_assert(isnan(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT)));
+	for (unsigned i = 0; i < 20 && !is_wait_known(port); i++) {
+		tick(1000);
+		sweep(1);
+	}
+	row = read_port(port);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT],
+		agents->raw[port][TRIAD_PORT_XMIT_WAIT]);
+	/* Since it began, not since the last sweep. */
+	ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT), 100, 1);
+}
+END_TEST
+
+/* Even where the share allows nothing more. */
+START_TEST(test_requested_sweep_reads_all_waits)
+{
+	set_up_waits(0.0001);
+	for (unsigned i = 0; i < 10; i++) {
+		tick(ALL_TICKS / 10);
+		sweep(1);
+	}
+	ck_assert(read_port(find_port(0x203, 5)).total[TRIAD_PORT_XMIT_WAIT] !=
+		agents->raw[find_port(0x203, 5)][TRIAD_PORT_XMIT_WAIT]);
+	tick(1);
+	triad_collector_sweep_now(collector);
+	sweep(1);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].has_pma)
+			ck_assert_uint_eq(read_port(i).total[TRIAD_PORT_XMIT_WAIT],
+				agents->raw[i][TRIAD_PORT_XMIT_WAIT]);
+}
+END_TEST
+
 /* --- random faults --- */
 
 START_TEST(test_sweeps_end_whatever_is_lost)
@@ -443,6 +539,9 @@ int main(void)
 	tcase_add_test(cases, test_rate_of_wait_is_that_of_its_own_interval);
 	tcase_add_test(cases, test_wait_that_stopped_is_known_to_have_stopped);
 	tcase_add_test(cases, test_errors_beside_waiting_are_read_at_once);
+	tcase_add_test(cases, test_wait_that_begins_is_read_in_the_same_sweep);
+	tcase_add_test(cases, test_wait_that_moved_is_unknown_until_it_is_read);
+	tcase_add_test(cases, test_requested_sweep_reads_all_waits);
 	tcase_add_test(cases, test_sweeps_end_whatever_is_lost);
 	return run_cases(cases);
 }
