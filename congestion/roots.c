@@ -2,6 +2,7 @@
 #include "congestion/roots.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,7 +372,10 @@ static int find_in_planes(
 			error = find_roots(finder, found);
 	for (uint32_t i = 0; i < n_ports; i++) {
 		bool waits = finder->all_loads[i].wait >= finder->limits.wait;
+		bool has_link = finder->fabric->ports[i].remote != TRIAD_FABRIC_NONE;
 
+		found->n_links += has_link;
+		found->n_known += has_link && !isnan(finder->all_loads[i].wait);
 		found->n_waiting += waits;
 		found->n_unexplained +=
 			waits && !finder->in_tree[i] && !leads_to_host(finder, i);

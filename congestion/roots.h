@@ -116,7 +116,9 @@ struct triad_congestion_root {
 struct triad_congestion {
 	uint32_t n_roots, n_more;            /* roots beyond those kept */
 	struct triad_congestion_root *roots; /* by loss, the greatest first */
-	uint32_t n_waiting;                  /* ports */
+	uint32_t n_links;                    /* ports with a link */
+	uint32_t n_known;                    /* of these, ports whose wait is known */
+	uint32_t n_waiting;                  /* of these, ports that wait */
 	uint32_t n_unexplained;              /* of these, ports in no tree */
 };
 

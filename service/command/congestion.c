@@ -79,12 +79,14 @@ static void put_details(
 	struct triad_output *output, const struct shown *shown, uint32_t i)
 {
 	const struct triad_congestion_root *root = &shown->result->found->roots[i];
-	char text[TRIAD_NODE_NAME_SIZE + 8], vl[16] = "";
+	char text[TRIAD_NODE_NAME_SIZE + 8], vl[16] = "", wait[16] = "? %";
 
 	if (root->vl != TRIAD_CONGESTION_NO_VL)
 		snprintf(vl, sizeof(vl), " on VL%u", root->vl);
+	if (!isnan(root->wait))
+		snprintf(wait, sizeof(wait), "%.1f %%", 100 * (double)root->wait);
 	triad_output_printf(output,
-		"\n%s to %s: %s%s\n  it sends %.1f %% of its rate and waits %.1f %% of the "
+		"\n%s to %s: %s%s\n  it sends %.1f %% of its rate and waits %s of the "
 		"time\n",
 		triad_routes_format_port(shown->fabric, root->port, text, sizeof(text)),
 		shown->fabric
@@ -93,7 +95,7 @@ static void put_details(
 					.node]
 			.name,
 		triad_congestion_kind_name(root->kind), vl, 100 * (double)root->sent,
-		100 * (double)(root->wait > 0 ? root->wait : 0));
+		wait);
 	triad_output_printf(output, "  ");
 	triad_command_put_wrapped(output, triad_congestion_advice(root->kind), 2, 2);
 	for (unsigned role = 0; role < TRIAD_CONGESTION_N_ROLES; role++)
@@ -114,6 +116,11 @@ static void put_text(struct triad_report *report, const struct shown *shown)
 		found->n_roots + found->n_more == 1 ? "" : "s", found->n_waiting,
 		found->n_waiting == 1 ? "" : "s", found->n_waiting == 1 ? "s" : "",
 		ago);
+	if (found->n_known < found->n_links)
+		triad_output_printf(report->output,
+			"  not known of %" PRIu32 " of %" PRIu32
+			" ports with a link: their PortXmitWait was not read\n",
+			found->n_links - found->n_known, found->n_links);
 	if (found->n_unexplained)
 		triad_output_printf(report->output,
 			"  %" PRIu32 " of them because of none that was found\n",
@@ -207,7 +214,12 @@ static void put_json(struct triad_report *report, const struct shown *shown)
 	triad_json_string(
 		json, "swept", triad_command_format_time(shown->result->swept_us, at));
 	triad_json_double(json, "took_ms", (double)shown->result->took_us / 1000);
-	triad_json_uint(json, "waiting_ports", found->n_waiting);
+	if (found->n_known)
+		triad_json_uint(json, "waiting_ports", found->n_waiting);
+	else
+		triad_json_string(json, "waiting_ports", NULL);
+	triad_json_uint(json, "known_ports", found->n_known);
+	triad_json_uint(json, "linked_ports", found->n_links);
 	triad_json_uint(json, "unexplained_ports", found->n_unexplained);
 	triad_json_uint(json, "more_roots", found->n_more);
 	triad_json_uint(json, "waiting_ports_by_vl", shown->result->n_by_vl);
