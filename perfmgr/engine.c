@@ -151,6 +151,8 @@ static void unpack(const struct triad_row_hot *hot, const struct triad_row_cold 
 			triad_shared_get(&hot->short_change[i]), row);
 	unpack_counter(cold, TRIAD_PORT_XMIT_WAIT, triad_shared_get(&hot->wait_last),
 		triad_shared_get(&hot->wait_change), row);
+	if (triad_shared_get(&hot->state) & TRIAD_ROW_WAIT_FULL)
+		row->saturated |= row->has & 1u << TRIAD_PORT_XMIT_WAIT;
 	for (unsigned i = 0; i < TRIAD_N_WIDE; i++)
 		unpack_counter(cold, TRIAD_FIRST_WIDE_COUNTER + i,
 			triad_shared_get(&hot->wide_last[i]),
@@ -226,6 +228,8 @@ static void copy_changes(
 			last_of(hot, i) == triad_counter_max(i))
 			changes->full |= 1u << i;
 	}
+	if (hot->state & TRIAD_ROW_WAIT_FULL)
+		changes->full |= changes->changed & 1u << TRIAD_PORT_XMIT_WAIT;
 }
 
 bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
@@ -247,7 +251,10 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 	if (hot->wide_behind)
 		of[TRIAD_READ_NARROW] &= TRIAD_NARROW_COUNTERS;
 	of[TRIAD_READ_WIDE] = changes->extended;
-	of[TRIAD_READ_WAIT] = hot->has & wait;
+	/* At its maximum since an earlier reading it can't count. */
+	of[TRIAD_READ_WAIT] = hot->state & TRIAD_ROW_WAIT_FULL && !hot->wait_change
+		? 0
+		: hot->has & wait;
 	for (unsigned a = 0; a < TRIAD_READ_N_PARTS; a++) {
 		bool is_read = hot->read_us[a] && hot->read_us[a] >= since_us;
 
@@ -421,7 +428,7 @@ static void note_read(struct triad_row_hot *hot, unsigned attribute, uint64_t no
 		last_us && now_us > last_us ? (float)(now_us - last_us) : 0);
 	triad_shared_set(&hot->read_us[attribute], now_us);
 	if (attribute == TRIAD_READ_WAIT)
-		triad_shared_set(&hot->state, hot->state & ~TRIAD_ROW_WAIT_UNKNOWN);
+		triad_shared_set(&hot->state, hot->state & ~TRIAD_ROW_OF_WAIT);
 }
 
 /* Without an interval there is no rate.  The next reading's interval begins where the
@@ -467,6 +474,10 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	note_read(hot, extended ? TRIAD_READ_WIDE : TRIAD_READ_NARROW, now_us);
 	if (reading->has & 1u << TRIAD_PORT_XMIT_WAIT)
 		note_read(hot, TRIAD_READ_WAIT, now_us);
+	if (reading->has & 1u << TRIAD_PORT_XMIT_WAIT &&
+		reading->raw[TRIAD_PORT_XMIT_WAIT] ==
+			triad_counter_max(TRIAD_PORT_XMIT_WAIT))
+		triad_shared_set(&hot->state, hot->state | TRIAD_ROW_WAIT_FULL);
 	triad_sequence_write_end(&hot->sequence);
 	return errors ? changed_counters(hot) & errors : 0;
 }
@@ -574,7 +585,7 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 static uint8_t state_of(const struct triad_row_hot *hot, bool answered)
 {
 	return (uint8_t)(TRIAD_ROW_WAS_ASKED | (answered ? TRIAD_ROW_ANSWERED : 0) |
-		(hot->state & TRIAD_ROW_WAIT_UNKNOWN));
+		(hot->state & TRIAD_ROW_OF_WAIT));
 }
 
 /* The change, limited to what the row's field of that counter can hold. */
@@ -695,11 +706,15 @@ void triad_engine_prefetch(const struct triad_engine *engine, uint32_t row)
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter)
 {
 	uint64_t interval_us = row->interval_us[TRIAD_READ_NARROW];
+	bool is_full = row->saturated >> counter & 1;
 
 	/* A counter that is in both attributes is read from the extended one where
 	 * the agent has it; then that one has an interval. */
 	if (counter == TRIAD_PORT_XMIT_WAIT)
-		interval_us = row->interval_us[TRIAD_READ_WAIT];
+		/* At its maximum since an earlier reading it can't count. */
+		interval_us = is_full && !row->change[counter]
+			? 0
+			: row->interval_us[TRIAD_READ_WAIT];
 	else if (triad_counters[counter].ext_offset &&
 		row->interval_us[TRIAD_READ_WIDE])
 		interval_us = row->interval_us[TRIAD_READ_WIDE];

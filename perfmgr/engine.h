@@ -84,7 +84,8 @@ struct triad_engine_row {
 	uint64_t zeroed_us; /* totals were set to 0, to the second; 0: never */
 	uint32_t has;       /* bit i: counter i is known */
 	uint32_t forgotten; /* bit i: counter i was read, but is not known now */
-	uint32_t saturated; /* bit i: it is at its maximum in PortCounters */
+	uint32_t saturated; /* bit i: it is at its maximum in PortCounters, or, of
+			     * PortXmitWait, was before our reset */
 	uint8_t port;
 	bool was_asked;   /* since it is in the fabric */
 	bool answered;    /* the last time it was asked */
@@ -217,7 +218,8 @@ bool triad_engine_read(
 bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 	uint64_t node_guid, uint8_t port, unsigned counter, uint64_t *total);
 
-/* The change of a counter per second over its last interval; NAN without one. */
+/* The change of a counter per second over its last interval; NAN without one.  Of a
+ * 'saturated' one it is a lower bound. */
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter);
 
 /* Octets that the engine uses. */

@@ -43,6 +43,8 @@ _Static_assert(TRIAD_N_SHORT + 1 == TRIAD_FIRST_WIDE_COUNTER, "the table's order
 #define TRIAD_ROW_WAS_ASKED 1u    /* since the port is in the fabric */
 #define TRIAD_ROW_ANSWERED 2u     /* the last time it was asked */
 #define TRIAD_ROW_WAIT_UNKNOWN 4u /* triad_engine_forget_wait() */
+#define TRIAD_ROW_WAIT_FULL 8u    /* it read its maximum; a reset may have followed */
+#define TRIAD_ROW_OF_WAIT (TRIAD_ROW_WAIT_UNKNOWN | TRIAD_ROW_WAIT_FULL)
 
 struct triad_row_hot {
 	atomic_uint sequence; /* odd while the row is written */

@@ -62,10 +62,12 @@ static void put_hosts(struct triad_output *output, const struct shown *shown,
 		if (n == 1)
 			triad_output_printf(output, "  %s: %" PRIu32 "\n", titles[role],
 				root->n_roles[role]);
-		triad_output_printf(output, "    %-28s sends %5.1f %%, waits %5.1f %%",
+		triad_output_printf(output,
+			"    %-28s sends %5.1f %%, waits %s%5.1f %%",
 			triad_routes_format_port(
 				shown->fabric, host->port, text, sizeof(text)),
-			100 * (double)host->sent, 100 * (double)host->wait);
+			100 * (double)host->sent, host->at_least ? ">=" : "",
+			100 * (double)host->wait);
 		if (!isnan(host->share))
 			triad_output_printf(output, ", %3.0f %% of it here",
 				100 * (double)host->share);
@@ -84,7 +86,8 @@ static void put_details(
 	if (root->vl != TRIAD_CONGESTION_NO_VL)
 		snprintf(vl, sizeof(vl), " on VL%u", root->vl);
 	if (!isnan(root->wait))
-		snprintf(wait, sizeof(wait), "%.1f %%", 100 * (double)root->wait);
+		snprintf(wait, sizeof(wait), "%s%.1f %%", root->at_least ? ">=" : "",
+			100 * (double)root->wait);
 	triad_output_printf(output,
 		"\n%s to %s: %s%s\n  it sends %.1f %% of its rate and waits %s of the "
 		"time\n",
@@ -163,6 +166,7 @@ static void put_host_json(struct triad_json *json, const struct triad_fabric *fa
 	triad_json_string(json, "role", triad_congestion_role_name(host->role));
 	triad_json_double(json, "sent_percent", 100 * (double)host->sent);
 	triad_json_double(json, "wait_percent", 100 * (double)host->wait);
+	triad_json_bool(json, "wait_at_least", host->at_least);
 	triad_json_double(json, "share_percent", 100 * (double)host->share);
 	triad_json_object_end(json);
 }
@@ -183,6 +187,7 @@ static void put_root_json(
 	triad_json_double(json, "loss_gbps", root->loss_bps / 1e9);
 	triad_json_double(json, "sent_percent", 100 * (double)root->sent);
 	triad_json_double(json, "wait_percent", 100 * (double)root->wait);
+	triad_json_bool(json, "wait_at_least", root->at_least);
 	triad_json_string(json, "since",
 		triad_command_format_time(shown->result->since_us[number], at));
 	triad_json_string(json, "advice", triad_congestion_advice(root->kind));
