@@ -11,6 +11,8 @@
 
 /* The longest wait for an answer in one step; then the owner can do other work. */
 #define MAX_WAIT_US (20 * TRIAD_US_PER_MS)
+/* The longest time for which ports that stopped at their maximum prolong a sweep. */
+#define MAX_HOLD_US (2 * TRIAD_US_PER_S)
 /* Answers taken before the window is filled again. */
 #define MAX_BATCH 64
 
@@ -249,6 +251,9 @@ static int begin_sweep(
 	triad_watch_begin_sweep(collector->watch, groups);
 	params.is_requested = collector->sweep_asked && !groups;
 	plan_rounds(collector, &params, groups, now_us);
+	params.most_hold_us = collector->params.period_us / 4 < MAX_HOLD_US
+		? collector->params.period_us / 4
+		: MAX_HOLD_US;
 	error = triad_sweep_start(collector->sweep, &params);
 	if (error)
 		return error;

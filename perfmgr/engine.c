@@ -469,9 +469,11 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	if (known != reading->has)
 		count_first(hot, triad_rows_cold(&engine->rows, row), reading,
 			reading->has & ~known, extended);
-	if (!extended && hot->wide_behind)
-		triad_shared_set(&hot->wide_behind, hot->wide_behind - 1);
-	note_read(hot, extended ? TRIAD_READ_WIDE : TRIAD_READ_NARROW, now_us);
+	if (reading->has & ~(1u << TRIAD_PORT_XMIT_WAIT)) {
+		if (!extended && hot->wide_behind)
+			triad_shared_set(&hot->wide_behind, hot->wide_behind - 1);
+		note_read(hot, extended ? TRIAD_READ_WIDE : TRIAD_READ_NARROW, now_us);
+	}
 	if (reading->has & 1u << TRIAD_PORT_XMIT_WAIT)
 		note_read(hot, TRIAD_READ_WAIT, now_us);
 	if (reading->has & 1u << TRIAD_PORT_XMIT_WAIT &&

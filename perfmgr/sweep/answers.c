@@ -177,6 +177,16 @@ static void plan_resets(struct triad_sweep_agents *agents,
 	triad_plan_add(agents, agent, port, resets);
 }
 
+static void note_wait(struct triad_port_plan *state,
+	const struct triad_pma_reading *reading, bool waited)
+{
+	state->wait_behind = state->wait_told = false;
+	state->waited = waited;
+	state->wait_full = reading->has & 1u << TRIAD_PORT_XMIT_WAIT &&
+		reading->raw[TRIAD_PORT_XMIT_WAIT] ==
+			triad_counter_max(TRIAD_PORT_XMIT_WAIT);
+}
+
 void triad_answer_reading(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question,
 	const struct triad_pma_reading *reading, bool waited)
@@ -185,13 +195,14 @@ void triad_answer_reading(struct triad_sweep_agents *agents,
 
 	triad_answer_note_life(agent);
 	state->pending &= (uint8_t)~question;
-	if (question == TRIAD_ASK_COUNTERS) {
+	if (question == TRIAD_ASK_COUNTERS && state->was_held) {
+		note_wait(state, reading, waited);
+	} else if (question == TRIAD_ASK_COUNTERS) {
 		/* A second reading of a port is already part of the sum. */
 		if (!state->errors_known)
 			add_to_summary(agents, agent, reading);
 		state->errors_known = true;
-		state->wait_behind = state->wait_told = false;
-		state->waited = waited;
+		note_wait(state, reading, waited);
 		if (agents->params->reset_near_full)
 			state->near_full = near_full(agents, agent, reading);
 	} else {

@@ -51,8 +51,8 @@ static void finish(struct triad_sweep_agents *agents, struct triad_port_plan *st
 void triad_plan_finish_if_through(
 	struct triad_sweep_agents *agents, struct triad_port_plan *state)
 {
-	if (state->todo || state->pending || state->finished || state->details ||
-		state->details_pending || state->details_to_reset)
+	if (state->todo || state->pending || state->held || state->finished ||
+		state->details || state->details_pending || state->details_to_reset)
 		return;
 	if (!state->failed)
 		state->backoff = (struct triad_backoff){0};
@@ -74,6 +74,7 @@ void triad_plan_give_up(
 {
 	state->failed = true;
 	state->todo = 0;
+	state->held = false;
 	state->details = state->details_to_reset = 0;
 	triad_plan_finish_if_through(agents, state);
 }
@@ -179,6 +180,7 @@ static bool begin_port(struct triad_sweep_agents *agents, struct triad_port_plan
 	state->details = state->details_pending = state->details_to_reset = 0;
 	state->near_full = 0;
 	state->reset_tried = false;
+	state->held = state->was_held = false;
 	state->resets_all = false;
 	state->failed = false;
 	state->left_out = false;

@@ -82,6 +82,10 @@ struct triad_sweep_params {
 	 * all ports of the switch, as for errors. */
 	bool waits_apart;
 	double wait_matters; /* the least share of time that a port waits that matters */
+	/* A port whose PortXmitWait stopped at its maximum is reset, and read again after
+	 * this at most (0: it is not), or as soon as its link could have filled half of
+	 * the counter. */
+	uint64_t most_hold_us;
 };
 
 /* What a summary says of a port's PortXmitWait. */
@@ -192,7 +196,8 @@ void triad_sweep_reply(struct triad_sweep *sweep, const struct triad_mad_reply *
 /* Ends the wait for overdue queries. */
 void triad_sweep_expire(struct triad_sweep *sweep, uint64_t now_us);
 
-/* When the next query will be overdue; UINT64_MAX when none is in flight. */
+/* When the next query will be overdue, or may be sent; UINT64_MAX when none is in flight
+ * or waits for its time. */
 uint64_t triad_sweep_deadline(const struct triad_sweep *sweep);
 
 /* The present limit of outstanding queries. */

@@ -87,11 +87,14 @@ struct triad_port_plan {
 	bool wait_behind;  /* its agent's sum of PortXmitWait has changed since */
 	bool wait_told;    /* its last PortXmitWait is that of an unchanged sum: none */
 	bool waited;       /* at its last reading, for long enough to matter */
+	bool wait_full;    /* its last PortXmitWait was the maximum */
 	/* of the present sweep: */
 	uint8_t todo, pending;
 	uint32_t details, details_pending, details_to_reset; /* attributes */
 	bool resets_all;  /* all its counters are reset */
 	bool reset_tried; /* once a sweep is enough */
+	bool held;        /* to be read again a moment later (waits.h) */
+	bool was_held;    /* it is read again, for PortXmitWait alone */
 	bool failed;      /* it is unanswered */
 	bool left_out;    /* not asked, for its long silence */
 	bool passed;      /* the sink does not want it */
@@ -99,12 +102,18 @@ struct triad_port_plan {
 };
 
 /* See waits.h. */
+#define TRIAD_MOST_HELD 1024u
 struct triad_waits {
 	bool has_begun;
 	uint32_t at;      /* the agent whose turn is next */
 	double credit;    /* queries that may be added; below 0: owed */
 	double hot;       /* that ports that waited may take whatever the credit is */
 	uint64_t n_asked; /* queries added since the last sweep of all ports began */
+	struct triad_held {
+		uint64_t due_us;
+		uint32_t agent, port;
+	} held[TRIAD_MOST_HELD];
+	unsigned n_held;
 };
 
 struct triad_sweep_agents {

@@ -162,3 +162,80 @@ void triad_waits_add_sum(struct triad_sweep_agents *agents,
 		agents->waits->hot -= ask_ports(agents, agent, is_hot);
 	put_off(agent, much);
 }
+
+/* --- ports that stopped at the maximum --- */
+
+/* The time in which the link fills half of the counter, whatever the port does. */
+static double filling_us(const struct triad_sweep_agents *agents, uint32_t port)
+{
+	double bps = (double)triad_fabric_port_bps(&agents->fabric->ports[port]);
+
+	return (double)triad_counter_max(TRIAD_PORT_XMIT_WAIT) / 2 / (bps / 32e6);
+}
+
+void triad_waits_hold(struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, uint32_t port, uint64_t now_us)
+{
+	struct triad_waits *waits = agents->waits;
+	struct triad_port_plan *state = &agents->ports[port];
+	bool may = agents->params->waits_apart && agents->params->most_hold_us &&
+		waits->n_held < TRIAD_MOST_HELD && waits->credit >= 1;
+
+	if (!may || !state->wait_full || state->resets_all ||
+		!(state->near_full & 1u << TRIAD_PORT_XMIT_WAIT))
+		return;
+	waits->held[waits->n_held++] = (struct triad_held){.due_us = now_us +
+			(uint64_t)fmin(filling_us(agents, port),
+				(double)agents->params->most_hold_us),
+		.agent = (uint32_t)(agent - agents->agents),
+		.port = port};
+	state->held = true;
+	waits->credit--;
+	waits->n_asked++;
+}
+
+static void read_again(struct triad_sweep_agents *agents, const struct triad_held *held)
+{
+	struct triad_sweep_agent *agent = &agents->agents[held->agent];
+	struct triad_port_plan *state = &agents->ports[held->port];
+
+	state->held = false;
+	state->was_held = true;
+	if (agent->silent || state->failed) {
+		triad_plan_finish_if_through(agents, state);
+		return;
+	}
+	triad_plan_add(agents, agent, held->port, TRIAD_ASK_COUNTERS);
+	triad_sweep_agents_make_ready(agents, agent);
+}
+
+uint64_t triad_waits_release(struct triad_sweep_agents *agents, uint64_t now_us)
+{
+	struct triad_waits *waits = agents->waits;
+	uint64_t next_us = UINT64_MAX;
+
+	for (unsigned i = waits->n_held; i-- > 0;) {
+		const struct triad_held held = waits->held[i];
+
+		if (held.due_us > now_us) {
+			next_us = held.due_us < next_us ? held.due_us : next_us;
+			continue;
+		}
+		waits->held[i] = waits->held[--waits->n_held];
+		read_again(agents, &held);
+	}
+	return next_us;
+}
+
+void triad_waits_follow(
+	struct triad_waits *waits, const uint32_t *agent_map, const uint32_t *port_map)
+{
+	for (unsigned i = waits->n_held; i-- > 0;) {
+		struct triad_held *held = &waits->held[i];
+
+		held->agent = agent_map[held->agent];
+		held->port = port_map[held->port];
+		if (held->agent == TRIAD_FABRIC_NONE || held->port == TRIAD_FABRIC_NONE)
+			*held = waits->held[--waits->n_held];
+	}
+}

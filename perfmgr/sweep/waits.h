@@ -17,6 +17,11 @@
  *              stopped; the others in a later sweep, from credit beyond half of what can
  *              be saved, or when they were left for an hour's sweeps.
  *
+ * On fast links the counter is full after seconds.  A port that stopped at its maximum is
+ * held: once it was reset, the same sweep reads it again, before it can be full, for one
+ * query of the credit.  So its rate is that of a moment, and not a lower bound.  Nothing
+ * else of that reading counts: the changes since the last sweep stay.
+ *
  * A port that was not read since its sum moved is 'behind'.  Its last reading stands.
  * But if its last value was a 0 that an unchanged sum told, it is unknown now.
  *
@@ -45,5 +50,17 @@ enum triad_sum_of_waits triad_waits_compare(const struct triad_sweep_agents *age
 /* The agent's sum came: asks those of its ports that are to be read now. */
 void triad_waits_add_sum(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, enum triad_sum_of_waits sum);
+
+/* The port's PortXmitWait, which had stopped, was just reset: holds it, if it may. */
+void triad_waits_hold(struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, uint32_t port, uint64_t now_us);
+
+/* Asks held ports whose time has come.  Returns when the next one's does, or
+ * UINT64_MAX. */
+uint64_t triad_waits_release(struct triad_sweep_agents *agents, uint64_t now_us);
+
+/* Held ports have new numbers, or are gone. */
+void triad_waits_follow(
+	struct triad_waits *waits, const uint32_t *agent_map, const uint32_t *port_map);
 
 #endif

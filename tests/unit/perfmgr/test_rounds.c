@@ -491,6 +491,63 @@ START_TEST(test_requested_sweep_reads_all_waits)
 }
 END_TEST
 
+static uint64_t filling_us; /* until the port's counter stops; 0: it stays as it is */
+static uint32_t filling_port;
+static int (*send_really)(void *context, const struct triad_mad_address *to,
+	const uint8_t *mad, unsigned timeout_ms);
+
+/* Lets the port wait at a constant rate while time passes. */
+static int send_filling(void *context, const struct triad_mad_address *to,
+	const uint8_t *mad, unsigned timeout_ms)
+{
+	static uint64_t last_us;
+	uint64_t *raw = &agents->raw[filling_port][TRIAD_PORT_XMIT_WAIT];
+	double more = (double)(agents->now_us - last_us) / (double)filling_us;
+
+	*raw += (uint64_t)(more * UINT32_MAX);
+	if (*raw > UINT32_MAX)
+		*raw = UINT32_MAX;
+	last_us = agents->now_us;
+	return send_really(context, to, mad, timeout_ms);
+}
+
+/* At 4x HDR 2^32 ticks are 0.69 s.  The port waits for a third of the time. */
+START_TEST(test_wait_that_stops_is_read_again_before_it_can_stop)
+{
+	struct triad_mad_transport filling = agents->transport;
+	uint32_t port = find_port(0x201, 5);
+	uint64_t words_per_s = UINT64_C(200000000000) / 32;
+	struct triad_engine_row row;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		fabric->ports[i].width = 2;
+	params.sweep.reset_near_full = true;
+	set_mode(TRIAD_SWEEP_TRIAD);
+	set_rounds(0.05, 1000000);
+	agents->details = 0;
+	sweep(150);
+	filling_port = port;
+	filling_us = 3 * UINT64_C(1000000) * UINT32_MAX / words_per_s;
+	send_really = filling.send;
+	filling.send = send_filling;
+	triad_collector_set_transport(collector, &filling);
+	sweep(1);
+	for (unsigned i = 0; i < 10; i++) {
+		agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] = 3 + i;
+		sweep(1);
+		row = read_port(port);
+		ck_assert_uint_eq(row.saturated, 0);
+		ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) /
+				(double)words_per_s,
+			1 / 3., 0.02);
+		/* What else was read in this sweep stays. */
+		ck_assert_uint_eq(row.change[TRIAD_SYMBOL_ERROR_COUNTER], i ? 1 : 3);
+		ck_assert_uint_gt(row.interval_us[TRIAD_READ_NARROW], 9 * S);
+	}
+	triad_collector_set_transport(collector, &agents->transport);
+}
+END_TEST
+
 /* --- random faults --- */
 
 START_TEST(test_sweeps_end_whatever_is_lost)
@@ -543,6 +600,7 @@ int main(void)
 	tcase_add_test(cases, test_wait_that_begins_is_read_in_the_same_sweep);
 	tcase_add_test(cases, test_wait_that_moved_is_unknown_until_it_is_read);
 	tcase_add_test(cases, test_requested_sweep_reads_all_waits);
+	tcase_add_test(cases, test_wait_that_stops_is_read_again_before_it_can_stop);
 	tcase_add_test(cases, test_sweeps_end_whatever_is_lost);
 	return run_cases(cases);
 }
