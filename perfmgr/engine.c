@@ -116,9 +116,9 @@ static void unpack_head(const struct triad_row_hot *hot,
 		.answered = state & TRIAD_ROW_ANSWERED,
 		.wide_behind = triad_shared_get(&hot->wide_behind),
 		.others = {from_seconds(triad_shared_get(&cold->others_reset_s)),
-			triad_shared_get(&hot->n_others_resets)},
+			triad_shared_get(&cold->n_others_resets)},
 		.own = {from_seconds(triad_shared_get(&cold->own_reset_s)),
-			triad_shared_get(&hot->n_own_resets)},
+			triad_shared_get(&cold->n_own_resets)},
 		.zeroed_us = from_seconds(triad_shared_get(&cold->zeroed_s)),
 	};
 	for (unsigned i = 0; i < TRIAD_READ_N_PARTS; i++) {
@@ -153,6 +153,8 @@ static void unpack(const struct triad_row_hot *hot, const struct triad_row_cold 
 		triad_shared_get(&hot->wait_change), row);
 	if (triad_shared_get(&hot->state) & TRIAD_ROW_WAIT_FULL)
 		row->saturated |= row->has & 1u << TRIAD_PORT_XMIT_WAIT;
+	if (triad_shared_get(&hot->state) & TRIAD_ROW_WAIT_WIDE)
+		row->saturated &= ~(1u << TRIAD_PORT_XMIT_WAIT);
 	for (unsigned i = 0; i < TRIAD_N_WIDE; i++)
 		unpack_counter(cold, TRIAD_FIRST_WIDE_COUNTER + i,
 			triad_shared_get(&hot->wide_last[i]),
@@ -228,6 +230,8 @@ static void copy_changes(
 			last_of(hot, i) == triad_counter_max(i))
 			changes->full |= 1u << i;
 	}
+	if (hot->state & TRIAD_ROW_WAIT_WIDE)
+		changes->full &= ~(1u << TRIAD_PORT_XMIT_WAIT);
 	if (hot->state & TRIAD_ROW_WAIT_FULL)
 		changes->full |= changes->changed & 1u << TRIAD_PORT_XMIT_WAIT;
 }
@@ -272,15 +276,17 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 
 /* --- counting --- */
 
-/* Counters (bit i) that can be compared with their last value; wide ones only if both
- * values are from the same attribute. */
+/* Counters (bit i) that can be compared with their last value; wide ones, and
+ * PortXmitWait, only if both values are from the same attribute. */
 static uint32_t comparable(const struct triad_row_hot *hot, uint32_t has, bool extended)
 {
 	uint32_t from = extended ? hot->from_extended
 				 : (uint32_t) ~(uint32_t)hot->from_extended;
-	uint32_t wide = from << TRIAD_FIRST_WIDE_COUNTER;
+	uint32_t wide = from << TRIAD_FIRST_WIDE_COUNTER, mask = hot->has & has;
 
-	return hot->has & has & (wide | TRIAD_NARROW_COUNTERS);
+	if (extended != !!(hot->state & TRIAD_ROW_WAIT_WIDE))
+		mask &= ~(1u << TRIAD_PORT_XMIT_WAIT);
+	return mask & (wide | TRIAD_NARROW_COUNTERS);
 }
 
 /* Adds the counters that did not go back, as most do not.  Returns those that did,
@@ -344,8 +350,8 @@ static void note_own_reset(
 	struct triad_row_hot *hot, struct triad_row_cold *cold, uint64_t now_us)
 {
 	triad_shared_set(&cold->own_reset_s, to_seconds(now_us));
-	if (hot->n_own_resets < UINT16_MAX)
-		triad_shared_set(&hot->n_own_resets, hot->n_own_resets + 1);
+	if (cold->n_own_resets < UINT16_MAX)
+		triad_shared_set(&cold->n_own_resets, cold->n_own_resets + 1);
 }
 
 static void note_reset(struct triad_row_hot *hot, struct triad_row_cold *cold,
@@ -360,8 +366,8 @@ static void note_reset(struct triad_row_hot *hot, struct triad_row_cold *cold,
 		return;
 	}
 	triad_shared_set(&cold->others_reset_s, to_seconds(now_us));
-	if (hot->n_others_resets < UINT16_MAX)
-		triad_shared_set(&hot->n_others_resets, hot->n_others_resets + 1);
+	if (cold->n_others_resets < UINT16_MAX)
+		triad_shared_set(&cold->n_others_resets, cold->n_others_resets + 1);
 }
 
 /* Logs a reset of each counter in 'back', before it is counted. */
@@ -409,6 +415,10 @@ static void count_first(struct triad_row_hot *hot, struct triad_row_cold *cold,
 			triad_shared_set(&cold->base[i],
 				cold->base[i] + last_of(hot, i) - reading->raw[i]);
 		triad_row_set_last(hot, i, reading->raw[i], 0);
+		if (i == TRIAD_PORT_XMIT_WAIT)
+			triad_shared_set(&hot->state,
+				extended ? hot->state | TRIAD_ROW_WAIT_WIDE
+					 : hot->state & ~TRIAD_ROW_WAIT_WIDE);
 		if (i >= TRIAD_FIRST_WIDE_COUNTER) {
 			unsigned bit = 1u << (i - TRIAD_FIRST_WIDE_COUNTER);
 
@@ -428,7 +438,8 @@ static void note_read(struct triad_row_hot *hot, unsigned attribute, uint64_t no
 		last_us && now_us > last_us ? (float)(now_us - last_us) : 0);
 	triad_shared_set(&hot->read_us[attribute], now_us);
 	if (attribute == TRIAD_READ_WAIT)
-		triad_shared_set(&hot->state, hot->state & ~TRIAD_ROW_OF_WAIT);
+		triad_shared_set(&hot->state,
+			hot->state & ~(TRIAD_ROW_WAIT_UNKNOWN | TRIAD_ROW_WAIT_FULL));
 }
 
 /* Without an interval there is no rate.  The next reading's interval begins where the
@@ -476,7 +487,7 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	}
 	if (reading->has & 1u << TRIAD_PORT_XMIT_WAIT)
 		note_read(hot, TRIAD_READ_WAIT, now_us);
-	if (reading->has & 1u << TRIAD_PORT_XMIT_WAIT &&
+	if (!extended && reading->has & 1u << TRIAD_PORT_XMIT_WAIT &&
 		reading->raw[TRIAD_PORT_XMIT_WAIT] ==
 			triad_counter_max(TRIAD_PORT_XMIT_WAIT))
 		triad_shared_set(&hot->state, hot->state | TRIAD_ROW_WAIT_FULL);
@@ -587,15 +598,15 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 static uint8_t state_of(const struct triad_row_hot *hot, bool answered)
 {
 	return (uint8_t)(TRIAD_ROW_WAS_ASKED | (answered ? TRIAD_ROW_ANSWERED : 0) |
-		(hot->state & TRIAD_ROW_OF_WAIT));
+		(hot->state &
+			(TRIAD_ROW_WAIT_UNKNOWN | TRIAD_ROW_WAIT_FULL |
+				TRIAD_ROW_WAIT_WIDE)));
 }
 
 /* The change, limited to what the row's field of that counter can hold. */
 static uint64_t clamp_change(unsigned counter, uint64_t change)
 {
-	uint64_t most = counter < TRIAD_N_SHORT   ? UINT16_MAX
-		: counter == TRIAD_PORT_XMIT_WAIT ? UINT32_MAX
-						  : INT64_MAX;
+	uint64_t most = counter < TRIAD_N_SHORT ? UINT16_MAX : INT64_MAX;
 
 	if (change > INT64_MAX) /* it went back */
 		return 0;
@@ -631,12 +642,12 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	hot->from_extended = UINT8_MAX;
 	triad_shared_set(&hot->wide_behind, 0);
 	triad_shared_set(&hot->state, state_of(hot, report->answered));
-	if (report->n_others_resets > hot->n_others_resets)
+	if (report->n_others_resets > cold->n_others_resets)
 		triad_shared_set(&cold->others_reset_s, to_seconds(report->read_us));
-	if (report->n_own_resets > hot->n_own_resets)
+	if (report->n_own_resets > cold->n_own_resets)
 		triad_shared_set(&cold->own_reset_s, to_seconds(report->read_us));
-	triad_shared_set(&hot->n_others_resets, report->n_others_resets);
-	triad_shared_set(&hot->n_own_resets, report->n_own_resets);
+	triad_shared_set(&cold->n_others_resets, report->n_others_resets);
+	triad_shared_set(&cold->n_own_resets, report->n_own_resets);
 	/* A report names no attribute, so each part gets its time. */
 	for (unsigned i = 0; i < TRIAD_READ_N_PARTS; i++)
 		if (i != TRIAD_READ_WAIT || report->has & wait)
@@ -672,14 +683,19 @@ bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
 	*report = (struct triad_engine_report){
 		.has = known_counters(hot),
 		.answered = hot->state & TRIAD_ROW_ANSWERED,
-		.n_others_resets = hot->n_others_resets,
-		.n_own_resets = hot->n_own_resets,
+		.n_others_resets = cold->n_others_resets,
+		.n_own_resets = cold->n_own_resets,
 		.zeroed_s = cold->zeroed_s,
 	};
 	report->read_us = when_read(hot);
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		report->raw[i] = last_of(hot, i);
 		report->base[i] = cold->base[i];
+	}
+	/* Reports have 32 bits for its raw value. */
+	if (hot->state & TRIAD_ROW_WAIT_WIDE) {
+		report->base[TRIAD_PORT_XMIT_WAIT] += hot->wait_last;
+		report->raw[TRIAD_PORT_XMIT_WAIT] = 0;
 	}
 	return true;
 }

@@ -40,7 +40,7 @@
  *
  * Memory: rows lie in slabs that are freed only with the engine.  So a reader with a
  * stale row number reads at worst another port's row, and sees that by the GUID and
- * port in it.  At most TRIAD_ENGINE_MAX_ROWS; 448 octets for each.
+ * port in it.  At most TRIAD_ENGINE_MAX_ROWS; 456 octets for each.
  * Spec: IBA volume 1, 16.1.3.5, 16.1.4.11; [perf-manager-arch 2]. */
 #ifndef TRIAD_PERFMGR_ENGINE_H
 #define TRIAD_PERFMGR_ENGINE_H

@@ -17,7 +17,7 @@ void triad_answer_note_life(struct triad_sweep_agent *agent)
 }
 
 void triad_answer_capabilities(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent, uint16_t capabilities)
+	struct triad_sweep_agent *agent, uint32_t capabilities)
 {
 	triad_answer_note_life(agent);
 	agent->pending &= (uint8_t)~TRIAD_ASK_CAPABILITIES;
@@ -58,8 +58,12 @@ static bool is_unchanged(struct triad_summary *summary,
 	return unchanged;
 }
 
-static enum triad_wait_news wait_news(struct triad_port_plan *state)
+static enum triad_wait_news wait_news(const struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, struct triad_port_plan *state)
 {
+	/* It is read with the data counters. */
+	if (triad_pma_has_wide_wait(triad_agent_capabilities(agents, agent)))
+		return TRIAD_WAIT_OLD;
 	state->wait_told |= !state->wait_behind;
 	if (!state->wait_behind)
 		return TRIAD_WAIT_SAME;
@@ -82,8 +86,8 @@ static void settle_waiting_ports(struct triad_sweep_agents *agents,
 			triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
 			continue;
 		}
-		agents->sink->unchanged(
-			agents->sink->context, port, wait_news(state), now_us);
+		agents->sink->unchanged(agents->sink->context, port,
+			wait_news(agents, agent, state), now_us);
 		triad_plan_finish_if_through(agents, state);
 	}
 }
@@ -249,7 +253,7 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 		return;
 	case TRIAD_ASK_SUMMARY:
 		agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
-		agent->capabilities &= (uint16_t)~TRIAD_PMA_ALL_PORT_SELECT;
+		agent->capabilities &= ~(uint32_t)TRIAD_PMA_ALL_PORT_SELECT;
 		forget_errors(agents, agent);
 		settle_waiting_ports(agents, agent, 0);
 		return;
@@ -260,8 +264,8 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 			break;
 		}
 		/* Its ClassPortInfo promised too much; the 32-bit counters will do. */
-		agent->capabilities &= (uint16_t) ~(
-			TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
+		agent->capabilities &= ~(uint32_t)(TRIAD_PMA_EXTENDED_WIDTH |
+			TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
 		if (!agent->silent && !(state->pending & TRIAD_ASK_COUNTERS))
 			triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
 		break;

@@ -27,7 +27,7 @@
 void triad_answer_note_life(struct triad_sweep_agent *agent);
 
 void triad_answer_capabilities(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent, uint16_t capabilities);
+	struct triad_sweep_agent *agent, uint32_t capabilities);
 void triad_answer_summary(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, const struct triad_pma_reading *sums,
 	uint64_t now_us);

@@ -354,8 +354,8 @@ uint32_t triad_plan_reset_mask(const struct triad_sweep_agents *agents,
 	uint32_t mask = 0;
 
 	if (question == TRIAD_ASK_RESET_EXTENDED)
-		return triad_pma_counters(
-			TRIAD_PMA_PORT_COUNTERS_EXTENDED, agent->capabilities);
+		return triad_pma_counters(TRIAD_PMA_PORT_COUNTERS_EXTENDED,
+			triad_agent_capabilities(agents, agent));
 	if (!state->resets_all)
 		return state->near_full;
 	/* Include the data counters, in whichever attribute they are read. */

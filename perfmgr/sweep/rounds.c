@@ -17,7 +17,7 @@
  * Deviation: PortInfoExtended tells whether RS-FEC is active at EDR, but an SM need not
  * have read it.  We assume RS-FEC where the agent has counters for it. */
 static uint32_t speeds_attribute(
-	const struct triad_fabric_port *port, uint16_t capabilities)
+	const struct triad_fabric_port *port, uint32_t capabilities)
 {
 	enum triad_link_speed speed = triad_link_rate_active(port).speed;
 

@@ -298,7 +298,8 @@ bool triad_sweep_next(
 
 	if (!sweep->running)
 		return false;
-	sweep->held_until_us = triad_waits_release(&sweep->agents, now_us);
+	if (sweep->waits.n_held && now_us >= sweep->held_until_us)
+		sweep->held_until_us = triad_waits_release(&sweep->agents, now_us);
 	if (!query)
 		query = new_query(sweep);
 	if (!query)
@@ -541,7 +542,9 @@ static int decode(const struct triad_sweep *sweep, const struct query *query,
 		return triad_detail_decode(
 			mad, query->attribute, port, &reading->detail);
 	return triad_pma_decode_counters(mad, query->attribute, port,
-		sweep->agents.agents[query->agent].capabilities, &reading->counters);
+		triad_agent_capabilities(
+			&sweep->agents, &sweep->agents.agents[query->agent]),
+		&reading->counters);
 }
 
 static void handle_answer(struct triad_sweep *sweep, struct query *query,

@@ -54,7 +54,7 @@ struct triad_sweep_agent {
 	uint32_t first_port; /* index in the fabric */
 	uint32_t n_ports;
 	uint32_t summary; /* index, or TRIAD_FABRIC_NONE */
-	uint16_t capabilities;
+	uint32_t capabilities;
 	bool known;      /* 'capabilities' are known */
 	bool redirected; /* the agent redirected us to 'to' */
 	bool has_answered_extended;
@@ -145,6 +145,16 @@ void triad_sweep_agents_clear(struct triad_sweep_agents *agents);
 void triad_sweep_agents_inherit(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agents *old, bool running, uint32_t *agent_map,
 	uint32_t *port_map);
+
+/* What decides in which attribute counters are read.  A sweep of errors alone does not
+ * read PortCountersExtended. */
+static inline uint32_t triad_agent_capabilities(
+	const struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent)
+{
+	return agents->params->mode == TRIAD_SWEEP_ERRORS
+		? agent->capabilities & ~(uint32_t)TRIAD_PMA_WIDE_ERRORS
+		: agent->capabilities;
+}
 
 /* The agent's address without a redirection. */
 struct triad_mad_address triad_agent_own_address(

@@ -129,7 +129,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.reset_near_full = true,
 		.round_part = {1, 1, 1},
 		.round_share = 1,
-		.waits_apart = true};
+		.waits_apart = true,
+		.most_hold_us = 1000000};
 	struct triad_fabric *fabric = fabric_row(2, 2), *other = fabric_row(3, 1);
 	struct triad_sweep *sweep = triad_sweep_new(&sink);
 	struct triad_sweep_progress progress;

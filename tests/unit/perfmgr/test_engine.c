@@ -324,6 +324,43 @@ START_TEST(test_forgotten_wait_is_unknown_until_it_is_read)
 }
 END_TEST
 
+START_TEST(test_wait_of_64_bits_goes_on_from_that_of_32)
+{
+	const uint64_t much = UINT64_C(1) << 40;
+	struct triad_engine_report report;
+	struct triad_engine_changes changes;
+	struct triad_engine_row row;
+
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 2 * S);
+	count_in(TRIAD_PMA_PORT_COUNTERS_EXTENDED, rows[1], TRIAD_PORT_XMIT_WAIT, much,
+		4 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT], UINT32_MAX);
+	ck_assert_uint_eq(row.change[TRIAD_PORT_XMIT_WAIT], 0);
+	count_in(TRIAD_PMA_PORT_COUNTERS_EXTENDED, rows[1], TRIAD_PORT_XMIT_WAIT,
+		3 * much, 6 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT], UINT32_MAX + 2 * much);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == (double)much);
+	/* No value of it is a maximum. */
+	count_in(TRIAD_PMA_PORT_COUNTERS_EXTENDED, rows[1], TRIAD_PORT_XMIT_WAIT, 0,
+		8 * S);
+	count_in(TRIAD_PMA_PORT_COUNTERS_EXTENDED, rows[1], TRIAD_PORT_XMIT_WAIT,
+		UINT32_MAX, 10 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.saturated, 0);
+	ck_assert_uint_eq(row.others.n, 1);
+	ck_assert(triad_engine_changes(engine, rows[1], 10 * S, &changes));
+	ck_assert_uint_eq(changes.full, 0);
+	/* Reports have 32 bits for its raw value. */
+	ck_assert(triad_engine_describe(engine, rows[1], &report));
+	ck_assert_uint_le(report.raw[TRIAD_PORT_XMIT_WAIT], UINT32_MAX);
+	ck_assert_uint_eq(
+		report.base[TRIAD_PORT_XMIT_WAIT] + report.raw[TRIAD_PORT_XMIT_WAIT],
+		row.total[TRIAD_PORT_XMIT_WAIT]);
+}
+END_TEST
+
 START_TEST(test_wait_at_its_maximum_is_a_lower_bound)
 {
 	struct triad_pma_reading after = {.has = 1u << TRIAD_PORT_XMIT_WAIT};
@@ -674,6 +711,7 @@ int main(void)
 	tcase_add_test(cases, test_adopt_port_away_for_long_starts_anew);
 	tcase_add_test(cases, test_adopt_random_fabrics_rows_distinct);
 	tcase_add_test(cases, test_forgotten_wait_is_unknown_until_it_is_read);
+	tcase_add_test(cases, test_wait_of_64_bits_goes_on_from_that_of_32);
 	tcase_add_test(cases, test_wait_at_its_maximum_is_a_lower_bound);
 	tcase_add_test(cases, test_read_while_written_whole);
 	tcase_add_test(cases, test_total_while_written_never_goes_back);

@@ -548,6 +548,48 @@ START_TEST(test_wait_that_stops_is_read_again_before_it_can_stop)
 }
 END_TEST
 
+/* Such agents give PortXmitWait with the data counters, in each sweep.  _i: another
+ * mode; that of errors alone does not read these. */
+START_TEST(test_wait_of_64_bits_is_read_with_the_data_counters)
+{
+	uint32_t port = find_port(0x201, 5);
+	uint64_t ticks = UINT64_C(200000000000) / 32 * 3; /* 30 % of 10 s at 4x HDR */
+	struct triad_engine_row row;
+	unsigned quiet;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		fabric->ports[i].width = 2;
+	agents->has_wide_errors = true;
+	agents->details = 0;
+	set_mode(_i ? TRIAD_SWEEP_ERRORS : TRIAD_SWEEP_TRIAD);
+	set_rounds(0.05, 1000000);
+	sweep(150);
+	quiet = mads_of_sweeps(10);
+	for (unsigned i = 0; i < 10 && !_i; i++) {
+		agents->raw[port][TRIAD_PORT_XMIT_WAIT] += ticks;
+		sweep(1);
+		row = read_port(port);
+		ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT], (i + 1) * ticks);
+		ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT),
+			(double)ticks / 10, 1e6);
+		ck_assert_uint_eq(row.saturated, 0);
+	}
+	if (!_i) {
+		ck_assert_uint_le(mads_of_sweeps(10), quiet);
+		reset_port(port, true);
+		sweep(1);
+		ck_assert_uint_eq(agents->raw[port][TRIAD_PORT_XMIT_WAIT], 0);
+		agents->raw[port][TRIAD_PORT_XMIT_WAIT] = 99;
+		sweep(1);
+		ck_assert_uint_eq(read_port(port).total[TRIAD_PORT_XMIT_WAIT], 99);
+	} else {
+		agents->raw[port][TRIAD_PORT_XMIT_WAIT] = 77;
+		sweep(2);
+		ck_assert_uint_eq(read_port(port).total[TRIAD_PORT_XMIT_WAIT], 77);
+	}
+}
+END_TEST
+
 /* --- random faults --- */
 
 START_TEST(test_sweeps_end_whatever_is_lost)
@@ -564,6 +606,8 @@ START_TEST(test_sweeps_end_whatever_is_lost)
 
 		for (uint32_t p = 0; p < fabric->n_ports; p++) {
 			agents->raw[p][TRIAD_PORT_RCV_ERRORS] += p % 3;
+			if ((p + i) % 4 == 0)
+				agents->raw[p][TRIAD_PORT_XMIT_WAIT] = UINT32_MAX;
 			agents->detail[p][i % TRIAD_PMA_N_ATTRIBUTES].raw[0] += 20000;
 		}
 		if (i == 20)
@@ -601,6 +645,8 @@ int main(void)
 	tcase_add_test(cases, test_wait_that_moved_is_unknown_until_it_is_read);
 	tcase_add_test(cases, test_requested_sweep_reads_all_waits);
 	tcase_add_test(cases, test_wait_that_stops_is_read_again_before_it_can_stop);
+	tcase_add_loop_test(
+		cases, test_wait_of_64_bits_is_read_with_the_data_counters, 0, 2);
 	tcase_add_test(cases, test_sweeps_end_whatever_is_lost);
 	return run_cases(cases);
 }
