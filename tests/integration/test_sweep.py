@@ -74,6 +74,19 @@ def test_requested_sweep_reads_the_errors_of_all_ports():
         assert mads_of_sweep(lab) == 2 * (1 + 2 * 8) + 4 * 2
 
 
+def test_wait_of_64_bits_is_read_and_reset():
+    with triad_lab(CONF.format(1, "triad", "never") + "enabled = false\n") as lab:
+        # Before the agent is asked whether it has it.
+        lab.sim('PerformanceSet "Switch1"[3] PortCountersExtended.PortXmitWait=5')
+        ask(lab, "set", "perfmgr.enabled", "true")
+        between_sweeps(lab, 1)
+        wait_until(lambda: counter(lab, 3, "PortXmitWait") == 5, 30, "the first value")
+        lab.sim(f'PerformanceSet "Switch1"[3] PortCountersExtended.PortXmitWait={2 ** 40}')
+        wait_until(lambda: counter(lab, 3, "PortXmitWait") == 2 ** 40, 30, "the next one")
+        ask(lab, "perf", "clear", "hardware", "--type", "switch")
+        wait_until(lambda: counter(lab, 3, "PortXmitWait") == 0, 30, "the reset")
+
+
 def test_triad_mode_sum_at_its_maximum_is_not_believed():
     with lab_in("triad") as lab:
         wait_for_sweep(lab)
