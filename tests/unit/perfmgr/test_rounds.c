@@ -318,8 +318,8 @@ static void tick(uint64_t ticks)
 		agents->raw[i][TRIAD_PORT_XMIT_WAIT] += ticks;
 }
 
-/* Row: N4 */
 /* _i selects one of the two modes that don't query all ports. */
+/* Row: N4 */
 START_TEST(test_load_costs_no_more_than_the_share)
 {
 	unsigned quiet, loaded = 0;
