@@ -450,6 +450,21 @@ static void forget_wait(struct triad_row_hot *hot)
 	triad_shared_set_float(&hot->interval_us[TRIAD_READ_WAIT], 0);
 }
 
+/* A moment in which the port waited less than 'before' shows, whose counter was full,
+ * does not make that less: the two become one interval, with a lower bound. */
+static void keep_lower_bound(
+	struct triad_row_hot *hot, uint64_t change_before, float us_before)
+{
+	float us = hot->interval_us[TRIAD_READ_WAIT];
+
+	if ((double)hot->wait_change * (double)us_before >=
+		(double)change_before * (double)us)
+		return;
+	triad_shared_set(&hot->wait_change, hot->wait_change + change_before);
+	triad_shared_set_float(&hot->interval_us[TRIAD_READ_WAIT], us + us_before);
+	triad_shared_set(&hot->state, hot->state | TRIAD_ROW_WAIT_FULL);
+}
+
 uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us)
@@ -457,9 +472,15 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	bool extended = attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
 	uint32_t known, back, errors = reading->has & ((1u << TRIAD_N_SHORT) - 1);
+	bool is_again = reading->has == 1u << TRIAD_PORT_XMIT_WAIT;
+	uint64_t wait_before;
+	float wait_us_before;
 
 	if (!hot)
 		return 0;
+	is_again = is_again && hot->state & TRIAD_ROW_WAIT_FULL;
+	wait_before = hot->wait_change;
+	wait_us_before = hot->interval_us[TRIAD_READ_WAIT];
 	triad_sequence_write_begin(&hot->sequence);
 	known = comparable(hot, reading->has, extended);
 	back = count_on(hot, reading, known);
@@ -491,6 +512,8 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 		reading->raw[TRIAD_PORT_XMIT_WAIT] ==
 			triad_counter_max(TRIAD_PORT_XMIT_WAIT))
 		triad_shared_set(&hot->state, hot->state | TRIAD_ROW_WAIT_FULL);
+	else if (is_again)
+		keep_lower_bound(hot, wait_before, wait_us_before);
 	triad_sequence_write_end(&hot->sequence);
 	return errors ? changed_counters(hot) & errors : 0;
 }

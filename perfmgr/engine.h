@@ -134,7 +134,8 @@ int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *f
 	uint64_t now_us, uint32_t *rows);
 
 /* Adds a reading of 'attribute' for 'row', taken at 'now_us'.  Never allocates or
- * blocks.  One that has PortXmitWait alone leaves the intervals of the others.  Returns
+ * blocks.  One that has PortXmitWait alone leaves the intervals of the others;
+ * after a reading at its maximum, the higher of the two rates stays.  Returns
  * the error counters (bit i: counter i) that grew since the reading before. */
 uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,

@@ -19,7 +19,8 @@
  *
  * On fast links the counter is full after seconds.  A port that stopped at its maximum is
  * held: once it was reset, the same sweep reads it again, before it can be full, for one
- * query of the credit.  So its rate is that of a moment, and not a lower bound.  Nothing
+ * query of the credit.  So its rate is that of a moment, and a lower bound only if it then
+ * waited less than before.  Nothing
  * else of that reading counts: the changes since the last sweep stay.
  *
  * A port that was not read since its sum moved is 'behind'.  Its last reading stands.

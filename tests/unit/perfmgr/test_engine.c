@@ -364,6 +364,8 @@ END_TEST
 START_TEST(test_wait_at_its_maximum_is_a_lower_bound)
 {
 	struct triad_pma_reading after = {.has = 1u << TRIAD_PORT_XMIT_WAIT};
+	struct triad_pma_reading next = {
+		.has = 1u << TRIAD_PORT_XMIT_WAIT | 1u << TRIAD_VL15_DROPPED};
 	struct triad_engine_changes changes;
 	struct triad_engine_row row;
 
@@ -378,16 +380,32 @@ START_TEST(test_wait_at_its_maximum_is_a_lower_bound)
 		triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == (UINT32_MAX - 5) / 2.);
 	ck_assert(triad_engine_changes(engine, rows[1], 4 * S, &changes));
 	ck_assert_uint_eq(changes.full, 1u << TRIAD_PORT_XMIT_WAIT);
-	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, 10, 6 * S);
+	next.raw[TRIAD_PORT_XMIT_WAIT] = 10;
+	triad_engine_update(engine, rows[1], TRIAD_PMA_PORT_COUNTERS, &next, 6 * S);
 	row = read_row(rows[1]);
 	ck_assert_uint_eq(row.saturated, 0);
 	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == 5);
-	/* At its maximum since the reading before, it says nothing. */
+	/* Read again a moment after our reset: the higher rate stays. */
 	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 8 * S);
-	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 10 * S);
+	triad_engine_reset(engine, rows[1], &after, 8 * S);
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, 100, 10 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.saturated, 1u << TRIAD_PORT_XMIT_WAIT);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) ==
+		(UINT64_C(0xffffffff) - 10 + 100) / 4.);
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 1000 * S);
+	triad_engine_reset(engine, rows[1], &after, 1000 * S);
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, 2000000000, 1001 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.saturated, 0);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == 2000000000);
+	triad_engine_reset(engine, rows[1], &after, 1001 * S);
+	/* At its maximum since the reading before, it says nothing. */
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 1002 * S);
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 1003 * S);
 	row = read_row(rows[1]);
 	ck_assert(isnan(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT)));
-	ck_assert(triad_engine_changes(engine, rows[1], 10 * S, &changes));
+	ck_assert(triad_engine_changes(engine, rows[1], 1003 * S, &changes));
 	ck_assert_uint_eq(changes.fresh & 1u << TRIAD_PORT_XMIT_WAIT, 0);
 }
 END_TEST
