@@ -525,6 +525,7 @@ START_TEST(test_waits_that_stopped_at_their_maximum_count_as_waiting)
 		if (loads[i].at_least)
 			loads[i].wait = 0.01f;
 	}
+	triad_congestion_free(found);
 	find_in_loads();
 	ck_assert_uint_eq(found->n_roots, 1);
 	assert_root(port_of("edge-1-0", 2), TRIAD_CONGESTION_SLOW_HOST);
