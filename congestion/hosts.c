@@ -86,6 +86,7 @@ static struct triad_congestion_host host_of(
 {
 	const struct triad_congestion_finder *finder = walk->finder;
 	struct triad_congestion_host made = {.port = port,
+		.at_least = finder->loads[port].at_least,
 		.wait = finder->loads[port].wait,
 		.sent = finder->loads[port].sent};
 

@@ -2,6 +2,7 @@
 #include "congestion/roots.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +176,14 @@ static void mark_sure(struct triad_congestion_finder *finder, uint32_t port,
 			finder->is_sure[from[in]] = true;
 }
 
+static double most_lost_bps(const struct triad_congestion_finder *finder, uint32_t port)
+{
+	const struct triad_congestion_load *load = &finder->loads[port];
+
+	return (load->at_least ? 1 : (double)load->wait) *
+		triad_congestion_link_bps(finder->fabric, port);
+}
+
 /* Fills in the root's tree and loss.  'begin' is the first full link towards the root,
  * mostly the root itself. */
 static int fill_root(struct triad_congestion_finder *finder,
@@ -183,6 +192,7 @@ static int fill_root(struct triad_congestion_finder *finder,
 	uint32_t n = 0;
 
 	root->wait = finder->loads[root->port].wait;
+	root->at_least = finder->loads[root->port].at_least;
 	root->sent = finder->loads[root->port].sent;
 	for (uint32_t port = begin;; port = next_busy(finder, port)) {
 		mark_sure(finder, port, true, add_feeders(finder, port, &n));
@@ -197,13 +207,11 @@ static int fill_root(struct triad_congestion_finder *finder,
 		mark_sure(finder, port, false, n_feeders);
 		/* No port waits for this one: count what it could have sent as lost. */
 		if (!n_feeders)
-			root->loss_bps += (double)finder->loads[port].wait *
-				triad_congestion_link_bps(finder->fabric, port);
+			root->loss_bps += most_lost_bps(finder, port);
 	}
 	/* The root has no tree: count its own wait. */
 	if (!n && triad_congestion_waits(finder, root->port))
-		root->loss_bps = (double)root->wait *
-			triad_congestion_link_bps(finder->fabric, root->port);
+		root->loss_bps = most_lost_bps(finder, root->port);
 	root->n_waiting = n;
 	root->waiting = malloc((n + 1u) * sizeof(*root->waiting));
 	if (!root->waiting)
@@ -324,8 +332,10 @@ static void clear_turns(struct triad_congestion_finder *finder)
 		far = &finder->fabric->ports[finder->fabric->ports[i].remote];
 		sw = finder->layout->switch_of_node[far->node];
 		if (sw == TRIAD_FABRIC_NONE ||
-			!has_other_cause(finder, sw, far->number, TRIAD_FABRIC_NONE))
+			!has_other_cause(finder, sw, far->number, TRIAD_FABRIC_NONE)) {
 			finder->loads[i].wait = 0;
+			finder->loads[i].at_least = false;
+		}
 	}
 }
 
@@ -347,6 +357,7 @@ static bool enter_plane(struct triad_congestion_finder *finder, uint32_t plane)
 		for (; vls; vls &= (uint16_t)(vls - 1))
 			sum += waits->wait[__builtin_ctz(vls)];
 		finder->loads[waits->port].wait = sum < 1 ? sum : 1;
+		finder->loads[waits->port].at_least &= sum > 0;
 	}
 	clear_turns(finder);
 	for (uint32_t i = 0; i < finder->fabric->n_ports && !any; i++)
@@ -370,8 +381,12 @@ static int find_in_planes(
 		if (enter_plane(finder, i))
 			error = find_roots(finder, found);
 	for (uint32_t i = 0; i < n_ports; i++) {
-		bool waits = finder->all_loads[i].wait >= finder->limits.wait;
+		bool waits = triad_congestion_load_waits(
+			&finder->all_loads[i], &finder->limits);
+		bool has_link = finder->fabric->ports[i].remote != TRIAD_FABRIC_NONE;
 
+		found->n_links += has_link;
+		found->n_known += has_link && !isnan(finder->all_loads[i].wait);
 		found->n_waiting += waits;
 		found->n_unexplained +=
 			waits && !finder->in_tree[i] && !leads_to_host(finder, i);

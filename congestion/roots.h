@@ -50,7 +50,8 @@
  *
  * Loss: the rate at which the tree's outermost ports, mostly those of hosts, could have
  * sent while they waited.  It is an upper bound of the cost: a host that offers more
- * than the root can carry would have to wait anyway.
+ * than the root can carry would have to wait anyway.  A port whose counter stopped at
+ * its maximum may have waited all the time.
  *
  * Thread-safety: functions without state; what they return is immutable.
  * Memory: for each root its waiting ports and hosts; TRIAD_CONGESTION_MAX_ROOTS are
@@ -67,12 +68,19 @@
  * it sent, from 0 to 1; NAN: not known, counts as 0. */
 struct triad_congestion_load {
 	float wait, sent;
+	bool at_least; /* PortXmitWait stopped at its maximum: it waited for longer */
 };
 
 /* From 'wait' on a port counts as waiting, from 'busy' on as sending all the time. */
 struct triad_congestion_limits {
 	float wait, busy;
 };
+
+static inline bool triad_congestion_load_waits(const struct triad_congestion_load *load,
+	const struct triad_congestion_limits *limits)
+{
+	return load->at_least || load->wait >= limits->wait;
+}
 
 enum triad_congestion_kind {
 	TRIAD_CONGESTION_SLOW_HOST, /* a host that takes less than its link carries */
@@ -96,6 +104,7 @@ enum triad_congestion_role {
 struct triad_congestion_host {
 	uint32_t port; /* index in the fabric's ports */
 	uint8_t role;  /* enum triad_congestion_role */
+	bool at_least; /* as in its load */
 	float wait, sent;
 	float share; /* share of its traffic that crosses the root, by the matrix; or
 		      * NAN */
@@ -105,6 +114,7 @@ struct triad_congestion_root {
 	uint32_t port; /* index in the fabric's ports: packets leave by it */
 	uint8_t kind;  /* enum triad_congestion_kind */
 	uint8_t vl;    /* or TRIAD_CONGESTION_NO_VL: not known */
+	bool at_least; /* as in its load */
 	float wait, sent;
 	double loss_bps;
 	uint32_t n_waiting, n_hosts;
@@ -116,7 +126,9 @@ struct triad_congestion_root {
 struct triad_congestion {
 	uint32_t n_roots, n_more;            /* roots beyond those kept */
 	struct triad_congestion_root *roots; /* by loss, the greatest first */
-	uint32_t n_waiting;                  /* ports */
+	uint32_t n_links;                    /* ports with a link */
+	uint32_t n_known;                    /* of these, ports whose wait is known */
+	uint32_t n_waiting;                  /* of these, ports that wait */
 	uint32_t n_unexplained;              /* of these, ports in no tree */
 };
 

@@ -29,7 +29,7 @@ struct triad_congestion_finder {
 static inline bool triad_congestion_waits(
 	const struct triad_congestion_finder *finder, uint32_t port)
 {
-	return finder->loads[port].wait >= finder->limits.wait;
+	return triad_congestion_load_waits(&finder->loads[port], &finder->limits);
 }
 
 static inline bool triad_congestion_is_busy(

@@ -10,7 +10,9 @@
  * Two attributes carry them: PortCounters, whose counters stop at their maximum
  * ("sticky"), and PortCountersExtended, whose 64-bit counters wrap.  The four data
  * counters are in both; if a port answers the extended attribute, that one counts.  So
- * such a counter has one row with both places.
+ * such a counter has one row with both places.  Some agents have errors and PortXmitWait in
+ * the extended attribute, too; PortXmitWait, which is full after seconds on fast links,
+ * is then read there.
  *
  * Thread-safety: constant data.
  * Spec: IBA volume 1, 16.1.3.5 PortCounters, 16.1.4.11 PortCountersExtended. */
@@ -48,7 +50,7 @@ enum triad_counter {
 	TRIAD_FIRST_WIDE_COUNTER = TRIAD_PORT_XMIT_DATA
 };
 
-/* Counters that only PortCounters has: errors and PortXmitWait. */
+/* Errors and PortXmitWait, which all agents have in PortCounters. */
 #define TRIAD_NARROW_COUNTERS ((1u << TRIAD_FIRST_WIDE_COUNTER) - 1)
 
 enum triad_counter_unit {
@@ -64,12 +66,16 @@ struct triad_counter_info {
 	const char *metric;  /* for Prometheus: infiniband_switch_port_METRIC_total */
 	enum triad_counter_unit unit;
 	bool is_error;
-	uint8_t bits;        /* width in PortCounters; 0: not there */
-	uint16_t bit_offset; /* from the attribute's first bit */
-	uint16_t ext_offset; /* octets into PortCountersExtended; 0: not there */
-	uint16_t needs;      /* a bit of ClassPortInfo:CapabilityMask, or 0 */
-	uint32_t select;     /* its bit in PortCounters:CounterSelect; 0: none.
+	uint8_t bits;         /* width in PortCounters; 0: not there */
+	uint16_t bit_offset;  /* from the attribute's first bit */
+	uint16_t ext_offset;  /* octets into PortCountersExtended; 0: not there */
+	uint16_t wide_offset; /* the same, with 64 bits, of agents that have
+			       * TRIAD_PMA_WIDE_ERRORS; 0: not read there */
+	uint16_t needs;       /* a bit of ClassPortInfo:CapabilityMask, or 0 */
+	uint32_t select;      /* its bit in PortCounters:CounterSelect; 0: none.
 	                      * CounterSelect2 is from bit 16 on */
+	uint32_t wide_select; /* of 'wide_offset': its bit in
+			       * PortCountersExtended:CounterSelect2 */
 };
 
 extern const struct triad_counter_info triad_counters[TRIAD_N_COUNTERS];

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Octets into PortCounters and PortCountersExtended. */
-enum { AT_PORT_SELECT = 1, AT_COUNTER_SELECT_2 = 18 };
+enum { AT_PORT_SELECT = 1, AT_EXTENDED_SELECT_2 = 4, AT_COUNTER_SELECT_2 = 18 };
 
 /* Octets into ClassPortInfo [IBA 13.4.8.1]. */
 enum {
@@ -99,6 +99,11 @@ void triad_pma_encode_reset(uint8_t mad[TRIAD_MAD_SIZE],
 	triad_wire_put(&w, 1, port);
 	if (attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED) {
 		triad_wire_put(&w, 2, mask >> TRIAD_FIRST_WIDE_COUNTER);
+		for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+			if (mask & 1u << i)
+				select |= triad_counters[i].wide_select;
+		triad_wire_seek(&w, AT_DATA + AT_EXTENDED_SELECT_2);
+		triad_wire_put(&w, 4, select);
 		return;
 	}
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
@@ -159,9 +164,12 @@ uint8_t triad_pma_port_select(const uint8_t *mad)
 	return mad[AT_DATA + AT_PORT_SELECT];
 }
 
-uint16_t triad_pma_decode_capabilities(const uint8_t *mad)
+uint32_t triad_pma_decode_capabilities(const uint8_t *mad)
 {
-	return (uint16_t)triad_wire_bits(mad + AT_DATA, 16, 16);
+	const uint8_t *data = mad + AT_DATA;
+
+	return (uint32_t)(triad_wire_bits(data, 16, 16) |
+		triad_wire_bits(data, 32 + 11, 16) << 16);
 }
 
 bool triad_pma_decode_redirect(
@@ -182,8 +190,10 @@ bool triad_pma_decode_redirect(
 
 /* True when 'info' is read from 'attribute' of an agent with 'capabilities'. */
 static bool is_read_from(const struct triad_counter_info *info,
-	enum triad_pma_attribute attribute, uint16_t capabilities)
+	enum triad_pma_attribute attribute, uint32_t capabilities)
 {
+	if (info->wide_offset && triad_pma_has_wide_wait(capabilities))
+		return attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
 	if (info->needs && !(info->needs & capabilities))
 		return false;
 	if (attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED)
@@ -193,7 +203,7 @@ static bool is_read_from(const struct triad_counter_info *info,
 		!(info->ext_offset && triad_pma_has_extended(capabilities));
 }
 
-uint32_t triad_pma_counters(enum triad_pma_attribute attribute, uint16_t capabilities)
+uint32_t triad_pma_counters(enum triad_pma_attribute attribute, uint32_t capabilities)
 {
 	uint32_t mask = 0;
 
@@ -204,7 +214,7 @@ uint32_t triad_pma_counters(enum triad_pma_attribute attribute, uint16_t capabil
 }
 
 int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attribute,
-	uint8_t port, uint16_t capabilities, struct triad_pma_reading *reading)
+	uint8_t port, uint32_t capabilities, struct triad_pma_reading *reading)
 {
 	const uint8_t *data = mad + AT_DATA;
 	bool extended = attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
@@ -220,7 +230,11 @@ int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attri
 			continue;
 		reading->has |= 1u << i;
 		reading->raw[i] = extended
-			? triad_wire_bits(data, info->ext_offset * 8u, 64)
+			? triad_wire_bits(data,
+				  8u *
+					  (info->ext_offset ? info->ext_offset
+							    : info->wide_offset),
+				  64)
 			: triad_wire_bits(data, info->bit_offset, info->bits);
 	}
 	return 0;

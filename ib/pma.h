@@ -29,6 +29,9 @@ enum {
 	TRIAD_PMA_XMIT_WAIT = 1 << 12,
 	TRIAD_PMA_RSFEC = 1 << 14, /* PortExtendedSpeedsCounters has RS-FEC's layout */
 	TRIAD_PMA_QP1_DROPPED = 1 << 15,
+	/* ClassPortInfo:CapabilityMask2, from bit 16 on:
+	 * IsAdditionalPortCountersExtendedSupported. */
+	TRIAD_PMA_WIDE_ERRORS = 1 << 17,
 };
 
 enum triad_pma_attribute {
@@ -107,8 +110,9 @@ uint8_t *triad_pma_data(uint8_t *mad);
 /* The port that a MAD with a counter attribute is about. */
 uint8_t triad_pma_port_select(const uint8_t *mad);
 
-/* Reads the capability mask out of a checked ClassPortInfo. */
-uint16_t triad_pma_decode_capabilities(const uint8_t *mad);
+/* Reads the capability mask out of a checked ClassPortInfo, and the second one from bit
+ * 16 on. */
+uint32_t triad_pma_decode_capabilities(const uint8_t *mad);
 
 /* Reads the redirection of a checked ClassPortInfo.  Returns false when it has no LID:
  * then the agent is where it answered, or behind a router, as '*behind_router' says. */
@@ -117,19 +121,26 @@ bool triad_pma_decode_redirect(
 
 /* The counters (bit i: counter i) to read from 'attribute' of an agent with
  * 'capabilities'. */
-uint32_t triad_pma_counters(enum triad_pma_attribute attribute, uint16_t capabilities);
+uint32_t triad_pma_counters(enum triad_pma_attribute attribute, uint32_t capabilities);
 
 /* Reads the counters out of a checked answer of one of the counter attributes.
  * 'capabilities' decides which of them the agent has.  Returns 0, or EPROTO when the
  * answer is about another port than 'port'. */
 int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attribute,
-	uint8_t port, uint16_t capabilities, struct triad_pma_reading *reading);
+	uint8_t port, uint32_t capabilities, struct triad_pma_reading *reading);
 
 /* True when the agent has the extended attribute. */
-static inline bool triad_pma_has_extended(uint16_t capabilities)
+static inline bool triad_pma_has_extended(uint32_t capabilities)
 {
 	return capabilities &
 		(TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
+}
+
+/* True when the agent's PortXmitWait is read from the extended attribute. */
+static inline bool triad_pma_has_wide_wait(uint32_t capabilities)
+{
+	return triad_pma_has_extended(capabilities) &&
+		capabilities & TRIAD_PMA_WIDE_ERRORS;
 }
 
 #endif

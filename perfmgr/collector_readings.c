@@ -81,6 +81,23 @@ static void report_impossible(struct triad_collector *collector, uint32_t port,
 		others);
 }
 
+/* True when PortXmitWait, just read, grew by 'share' of the link's time, or may have: it
+ * stopped at its maximum. */
+static bool waits_for(const struct triad_collector *collector, uint32_t port,
+	const struct triad_pma_reading *reading, double share)
+{
+	const struct triad_fabric_port *at = &collector->view->fabric->ports[port];
+	/* A tick of PortXmitWait counts as a word of 4 octets. */
+	double words_per_s = (double)triad_fabric_port_bps(at) / 32;
+	struct triad_engine_row row;
+
+	return share > 0 && reading->has & 1u << TRIAD_PORT_XMIT_WAIT &&
+		reading->raw[TRIAD_PORT_XMIT_WAIT] &&
+		triad_engine_read(collector->engine, row_of(collector, port), &row) &&
+		(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) >= share * words_per_s ||
+			row.saturated & 1u << TRIAD_PORT_XMIT_WAIT);
+}
+
 static uint32_t add_reading(void *context, uint32_t port,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us)
@@ -90,6 +107,7 @@ static uint32_t add_reading(void *context, uint32_t port,
 	/* From bit/s to words of 4 octets in a microsecond. */
 	double words_per_us =
 		(double)triad_fabric_port_bps(&fabric->ports[port]) / 32e6;
+	uint32_t grown;
 	bool is_believed;
 	uint32_t impossible = triad_engine_mark_implausible(collector->engine,
 		row_of(collector, port), attribute, reading, words_per_us, now_us,
@@ -103,8 +121,11 @@ static uint32_t add_reading(void *context, uint32_t port,
 	/* Keep the row as it is, so that the next reading covers this interval, too. */
 	if (!is_believed)
 		return 0;
-	return triad_engine_update(
+	grown = triad_engine_update(
 		collector->engine, row_of(collector, port), attribute, reading, now_us);
+	if (waits_for(collector, port, reading, collector->params.sweep.wait_matters))
+		grown |= 1u << TRIAD_PORT_XMIT_WAIT;
+	return grown;
 }
 
 /* Asks a port that waits for long on which VLs it waits: that separates roots of
@@ -114,18 +135,12 @@ static uint32_t choose_details(
 {
 	struct triad_collector *collector = context;
 	const struct triad_collector_params *params = &collector->params;
-	const struct triad_fabric *fabric = collector->view->fabric;
-	double words_per_s = (double)triad_fabric_port_bps(&fabric->ports[port]) / 32;
 	uint32_t most = FEW_VL_PORTS +
-		(uint32_t)(fmin(params->sweep.round_share, 1) * fabric->n_ports);
-	struct triad_engine_row row;
+		(uint32_t)(fmin(params->sweep.round_share, 1) *
+			collector->view->fabric->n_ports);
 
-	if (!(reading->has & 1u << TRIAD_PORT_XMIT_WAIT) ||
-		!reading->raw[TRIAD_PORT_XMIT_WAIT] || params->vl_wait_share <= 0 ||
-		params->sweep.round_share <= 0 || collector->n_vl_asked >= most ||
-		!triad_engine_read(collector->engine, row_of(collector, port), &row) ||
-		!(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) >=
-			params->vl_wait_share * words_per_s))
+	if (params->sweep.round_share <= 0 || collector->n_vl_asked >= most ||
+		!waits_for(collector, port, reading, params->vl_wait_share))
 		return 0;
 	collector->n_vl_asked++;
 	return TRIAD_DETAIL_BIT(TRIAD_PMA_VL_XMIT_WAIT);
@@ -143,12 +158,14 @@ static void add_detail(void *context, uint32_t port, enum triad_pma_attribute at
 }
 
 static void confirm_reading(
-	void *context, uint32_t port, bool wait_too, uint64_t now_us)
+	void *context, uint32_t port, enum triad_wait_news wait, uint64_t now_us)
 {
 	struct triad_collector *collector = context;
+	uint32_t row = row_of(collector, port);
 
-	triad_engine_confirm(
-		collector->engine, row_of(collector, port), wait_too, now_us);
+	triad_engine_confirm(collector->engine, row, wait == TRIAD_WAIT_SAME, now_us);
+	if (wait == TRIAD_WAIT_UNKNOWN)
+		triad_engine_forget_wait(collector->engine, row);
 }
 
 static void expect_reset(void *context, uint32_t port, uint32_t mask)

@@ -11,6 +11,8 @@
 
 /* The longest wait for an answer in one step; then the owner can do other work. */
 #define MAX_WAIT_US (20 * TRIAD_US_PER_MS)
+/* The longest time for which ports that stopped at their maximum prolong a sweep. */
+#define MAX_HOLD_US (2 * TRIAD_US_PER_S)
 /* Answers taken before the window is filled again. */
 #define MAX_BATCH 64
 
@@ -247,10 +249,11 @@ static int begin_sweep(
 	collector->was_cut = false;
 	collector->n_vl_asked = 0;
 	triad_watch_begin_sweep(collector->watch, groups);
-	/* A requested sweep also asks agents in back-off, because an administrator
-	 * waits for it. */
-	params.ask_silent = collector->sweep_asked && !groups;
+	params.is_requested = collector->sweep_asked && !groups;
 	plan_rounds(collector, &params, groups, now_us);
+	params.most_hold_us = collector->params.period_us / 4 < MAX_HOLD_US
+		? collector->params.period_us / 4
+		: MAX_HOLD_US;
 	error = triad_sweep_start(collector->sweep, &params);
 	if (error)
 		return error;

@@ -92,6 +92,16 @@ static uint64_t change_of(const struct triad_row_hot *hot, unsigned counter)
 
 /* --- reading --- */
 
+/* The counters that are known: all that were read, and not forgotten. */
+static uint32_t known_counters(const struct triad_row_hot *hot)
+{
+	uint32_t has = triad_shared_get(&hot->has);
+
+	return triad_shared_get(&hot->state) & TRIAD_ROW_WAIT_UNKNOWN
+		? has & ~(1u << TRIAD_PORT_XMIT_WAIT)
+		: has;
+}
+
 static void unpack_head(const struct triad_row_hot *hot,
 	const struct triad_row_cold *cold, struct triad_engine_row *row)
 {
@@ -100,14 +110,15 @@ static void unpack_head(const struct triad_row_hot *hot,
 	*row = (struct triad_engine_row){
 		.node_guid = triad_shared_get(&hot->node_guid),
 		.port = triad_shared_get(&hot->port),
-		.has = triad_shared_get(&hot->has),
+		.has = known_counters(hot),
+		.forgotten = triad_shared_get(&hot->has) & ~known_counters(hot),
 		.was_asked = state & TRIAD_ROW_WAS_ASKED,
 		.answered = state & TRIAD_ROW_ANSWERED,
 		.wide_behind = triad_shared_get(&hot->wide_behind),
 		.others = {from_seconds(triad_shared_get(&cold->others_reset_s)),
-			triad_shared_get(&hot->n_others_resets)},
+			triad_shared_get(&cold->n_others_resets)},
 		.own = {from_seconds(triad_shared_get(&cold->own_reset_s)),
-			triad_shared_get(&hot->n_own_resets)},
+			triad_shared_get(&cold->n_own_resets)},
 		.zeroed_us = from_seconds(triad_shared_get(&cold->zeroed_s)),
 	};
 	for (unsigned i = 0; i < TRIAD_READ_N_PARTS; i++) {
@@ -140,6 +151,10 @@ static void unpack(const struct triad_row_hot *hot, const struct triad_row_cold 
 			triad_shared_get(&hot->short_change[i]), row);
 	unpack_counter(cold, TRIAD_PORT_XMIT_WAIT, triad_shared_get(&hot->wait_last),
 		triad_shared_get(&hot->wait_change), row);
+	if (triad_shared_get(&hot->state) & TRIAD_ROW_WAIT_FULL)
+		row->saturated |= row->has & 1u << TRIAD_PORT_XMIT_WAIT;
+	if (triad_shared_get(&hot->state) & TRIAD_ROW_WAIT_WIDE)
+		row->saturated &= ~(1u << TRIAD_PORT_XMIT_WAIT);
 	for (unsigned i = 0; i < TRIAD_N_WIDE; i++)
 		unpack_counter(cold, TRIAD_FIRST_WIDE_COUNTER + i,
 			triad_shared_get(&hot->wide_last[i]),
@@ -180,7 +195,7 @@ bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 		before = triad_sequence_read_begin(&hot->sequence);
 		has = triad_shared_get(&hot->node_guid) == node_guid &&
 			triad_shared_get(&hot->port) == port &&
-			triad_shared_get(&hot->has) & 1u << counter;
+			known_counters(hot) & 1u << counter;
 		*total = triad_shared_get(&cold->base[counter]) + last_of(hot, counter);
 	} while (!triad_sequence_is_whole(&hot->sequence, before));
 	return has;
@@ -215,6 +230,10 @@ static void copy_changes(
 			last_of(hot, i) == triad_counter_max(i))
 			changes->full |= 1u << i;
 	}
+	if (hot->state & TRIAD_ROW_WAIT_WIDE)
+		changes->full &= ~(1u << TRIAD_PORT_XMIT_WAIT);
+	if (hot->state & TRIAD_ROW_WAIT_FULL)
+		changes->full |= changes->changed & 1u << TRIAD_PORT_XMIT_WAIT;
 }
 
 bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
@@ -236,7 +255,10 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 	if (hot->wide_behind)
 		of[TRIAD_READ_NARROW] &= TRIAD_NARROW_COUNTERS;
 	of[TRIAD_READ_WIDE] = changes->extended;
-	of[TRIAD_READ_WAIT] = hot->has & wait;
+	/* At its maximum since an earlier reading it can't count. */
+	of[TRIAD_READ_WAIT] = hot->state & TRIAD_ROW_WAIT_FULL && !hot->wait_change
+		? 0
+		: hot->has & wait;
 	for (unsigned a = 0; a < TRIAD_READ_N_PARTS; a++) {
 		bool is_read = hot->read_us[a] && hot->read_us[a] >= since_us;
 
@@ -254,15 +276,17 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 
 /* --- counting --- */
 
-/* Counters (bit i) that can be compared with their last value; wide ones only if both
- * values are from the same attribute. */
+/* Counters (bit i) that can be compared with their last value; wide ones, and
+ * PortXmitWait, only if both values are from the same attribute. */
 static uint32_t comparable(const struct triad_row_hot *hot, uint32_t has, bool extended)
 {
 	uint32_t from = extended ? hot->from_extended
 				 : (uint32_t) ~(uint32_t)hot->from_extended;
-	uint32_t wide = from << TRIAD_FIRST_WIDE_COUNTER;
+	uint32_t wide = from << TRIAD_FIRST_WIDE_COUNTER, mask = hot->has & has;
 
-	return hot->has & has & (wide | TRIAD_NARROW_COUNTERS);
+	if (extended != !!(hot->state & TRIAD_ROW_WAIT_WIDE))
+		mask &= ~(1u << TRIAD_PORT_XMIT_WAIT);
+	return mask & (wide | TRIAD_NARROW_COUNTERS);
 }
 
 /* Adds the counters that did not go back, as most do not.  Returns those that did,
@@ -326,8 +350,8 @@ static void note_own_reset(
 	struct triad_row_hot *hot, struct triad_row_cold *cold, uint64_t now_us)
 {
 	triad_shared_set(&cold->own_reset_s, to_seconds(now_us));
-	if (hot->n_own_resets < UINT16_MAX)
-		triad_shared_set(&hot->n_own_resets, hot->n_own_resets + 1);
+	if (cold->n_own_resets < UINT16_MAX)
+		triad_shared_set(&cold->n_own_resets, cold->n_own_resets + 1);
 }
 
 static void note_reset(struct triad_row_hot *hot, struct triad_row_cold *cold,
@@ -342,8 +366,8 @@ static void note_reset(struct triad_row_hot *hot, struct triad_row_cold *cold,
 		return;
 	}
 	triad_shared_set(&cold->others_reset_s, to_seconds(now_us));
-	if (hot->n_others_resets < UINT16_MAX)
-		triad_shared_set(&hot->n_others_resets, hot->n_others_resets + 1);
+	if (cold->n_others_resets < UINT16_MAX)
+		triad_shared_set(&cold->n_others_resets, cold->n_others_resets + 1);
 }
 
 /* Logs a reset of each counter in 'back', before it is counted. */
@@ -391,6 +415,10 @@ static void count_first(struct triad_row_hot *hot, struct triad_row_cold *cold,
 			triad_shared_set(&cold->base[i],
 				cold->base[i] + last_of(hot, i) - reading->raw[i]);
 		triad_row_set_last(hot, i, reading->raw[i], 0);
+		if (i == TRIAD_PORT_XMIT_WAIT)
+			triad_shared_set(&hot->state,
+				extended ? hot->state | TRIAD_ROW_WAIT_WIDE
+					 : hot->state & ~TRIAD_ROW_WAIT_WIDE);
 		if (i >= TRIAD_FIRST_WIDE_COUNTER) {
 			unsigned bit = 1u << (i - TRIAD_FIRST_WIDE_COUNTER);
 
@@ -409,6 +437,32 @@ static void note_read(struct triad_row_hot *hot, unsigned attribute, uint64_t no
 	triad_shared_set_float(&hot->interval_us[attribute],
 		last_us && now_us > last_us ? (float)(now_us - last_us) : 0);
 	triad_shared_set(&hot->read_us[attribute], now_us);
+	if (attribute == TRIAD_READ_WAIT)
+		triad_shared_set(&hot->state,
+			hot->state & ~(TRIAD_ROW_WAIT_UNKNOWN | TRIAD_ROW_WAIT_FULL));
+}
+
+/* Without an interval there is no rate.  The next reading's interval begins where the
+ * last one ended. */
+static void forget_wait(struct triad_row_hot *hot)
+{
+	triad_shared_set(&hot->state, hot->state | TRIAD_ROW_WAIT_UNKNOWN);
+	triad_shared_set_float(&hot->interval_us[TRIAD_READ_WAIT], 0);
+}
+
+/* A moment in which the port waited less than 'before' shows, whose counter was full,
+ * does not make that less: the two become one interval, with a lower bound. */
+static void keep_lower_bound(
+	struct triad_row_hot *hot, uint64_t change_before, float us_before)
+{
+	float us = hot->interval_us[TRIAD_READ_WAIT];
+
+	if ((double)hot->wait_change * (double)us_before >=
+		(double)change_before * (double)us)
+		return;
+	triad_shared_set(&hot->wait_change, hot->wait_change + change_before);
+	triad_shared_set_float(&hot->interval_us[TRIAD_READ_WAIT], us + us_before);
+	triad_shared_set(&hot->state, hot->state | TRIAD_ROW_WAIT_FULL);
 }
 
 uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
@@ -418,9 +472,15 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	bool extended = attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
 	uint32_t known, back, errors = reading->has & ((1u << TRIAD_N_SHORT) - 1);
+	bool is_again = reading->has == 1u << TRIAD_PORT_XMIT_WAIT;
+	uint64_t wait_before;
+	float wait_us_before;
 
 	if (!hot)
 		return 0;
+	is_again = is_again && hot->state & TRIAD_ROW_WAIT_FULL;
+	wait_before = hot->wait_change;
+	wait_us_before = hot->interval_us[TRIAD_READ_WAIT];
 	triad_sequence_write_begin(&hot->sequence);
 	known = comparable(hot, reading->has, extended);
 	back = count_on(hot, reading, known);
@@ -441,11 +501,19 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	if (known != reading->has)
 		count_first(hot, triad_rows_cold(&engine->rows, row), reading,
 			reading->has & ~known, extended);
-	if (!extended && hot->wide_behind)
-		triad_shared_set(&hot->wide_behind, hot->wide_behind - 1);
-	note_read(hot, extended ? TRIAD_READ_WIDE : TRIAD_READ_NARROW, now_us);
+	if (reading->has & ~(1u << TRIAD_PORT_XMIT_WAIT)) {
+		if (!extended && hot->wide_behind)
+			triad_shared_set(&hot->wide_behind, hot->wide_behind - 1);
+		note_read(hot, extended ? TRIAD_READ_WIDE : TRIAD_READ_NARROW, now_us);
+	}
 	if (reading->has & 1u << TRIAD_PORT_XMIT_WAIT)
 		note_read(hot, TRIAD_READ_WAIT, now_us);
+	if (!extended && reading->has & 1u << TRIAD_PORT_XMIT_WAIT &&
+		reading->raw[TRIAD_PORT_XMIT_WAIT] ==
+			triad_counter_max(TRIAD_PORT_XMIT_WAIT))
+		triad_shared_set(&hot->state, hot->state | TRIAD_ROW_WAIT_FULL);
+	else if (is_again)
+		keep_lower_bound(hot, wait_before, wait_us_before);
 	triad_sequence_write_end(&hot->sequence);
 	return errors ? changed_counters(hot) & errors : 0;
 }
@@ -469,6 +537,17 @@ void triad_engine_confirm(
 	 * right. */
 	triad_shared_set(&hot->wide_behind, 2);
 	note_read(hot, TRIAD_READ_NARROW, now_us);
+	triad_sequence_write_end(&hot->sequence);
+}
+
+void triad_engine_forget_wait(struct triad_engine *engine, uint32_t row)
+{
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+
+	if (!hot || hot->state & TRIAD_ROW_WAIT_UNKNOWN)
+		return;
+	triad_sequence_write_begin(&hot->sequence);
+	forget_wait(hot);
 	triad_sequence_write_end(&hot->sequence);
 }
 
@@ -539,17 +618,18 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 /* --- reading --- */
 
 /* The state of a port that was asked. */
-static uint8_t state_of(bool answered)
+static uint8_t state_of(const struct triad_row_hot *hot, bool answered)
 {
-	return TRIAD_ROW_WAS_ASKED | (answered ? TRIAD_ROW_ANSWERED : 0);
+	return (uint8_t)(TRIAD_ROW_WAS_ASKED | (answered ? TRIAD_ROW_ANSWERED : 0) |
+		(hot->state &
+			(TRIAD_ROW_WAIT_UNKNOWN | TRIAD_ROW_WAIT_FULL |
+				TRIAD_ROW_WAIT_WIDE)));
 }
 
 /* The change, limited to what the row's field of that counter can hold. */
 static uint64_t clamp_change(unsigned counter, uint64_t change)
 {
-	uint64_t most = counter < TRIAD_N_SHORT   ? UINT16_MAX
-		: counter == TRIAD_PORT_XMIT_WAIT ? UINT32_MAX
-						  : INT64_MAX;
+	uint64_t most = counter < TRIAD_N_SHORT ? UINT16_MAX : INT64_MAX;
 
 	if (change > INT64_MAX) /* it went back */
 		return 0;
@@ -560,6 +640,7 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	const struct triad_engine_report *report)
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	const uint32_t wait = 1u << TRIAD_PORT_XMIT_WAIT;
 	struct triad_row_cold *cold;
 
 	if (!hot)
@@ -577,19 +658,23 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 		triad_shared_set(&cold->base[i], report->base[i]);
 		triad_row_set_last(hot, i, report->raw[i], clamp_change(i, change));
 	}
-	triad_shared_set(&hot->has, report->has);
+	/* A report without it: the other process does not know it any more. */
+	if (hot->has & wait & ~report->has)
+		forget_wait(hot);
+	triad_shared_set(&hot->has, report->has | (hot->has & wait));
 	hot->from_extended = UINT8_MAX;
 	triad_shared_set(&hot->wide_behind, 0);
-	triad_shared_set(&hot->state, state_of(report->answered));
-	if (report->n_others_resets > hot->n_others_resets)
+	triad_shared_set(&hot->state, state_of(hot, report->answered));
+	if (report->n_others_resets > cold->n_others_resets)
 		triad_shared_set(&cold->others_reset_s, to_seconds(report->read_us));
-	if (report->n_own_resets > hot->n_own_resets)
+	if (report->n_own_resets > cold->n_own_resets)
 		triad_shared_set(&cold->own_reset_s, to_seconds(report->read_us));
-	triad_shared_set(&hot->n_others_resets, report->n_others_resets);
-	triad_shared_set(&hot->n_own_resets, report->n_own_resets);
+	triad_shared_set(&cold->n_others_resets, report->n_others_resets);
+	triad_shared_set(&cold->n_own_resets, report->n_own_resets);
 	/* A report names no attribute, so each part gets its time. */
 	for (unsigned i = 0; i < TRIAD_READ_N_PARTS; i++)
-		note_read(hot, i, report->read_us);
+		if (i != TRIAD_READ_WAIT || report->has & wait)
+			note_read(hot, i, report->read_us);
 	triad_sequence_write_end(&hot->sequence);
 }
 
@@ -619,16 +704,21 @@ bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
 		return false;
 	cold = triad_rows_cold(&engine->rows, row);
 	*report = (struct triad_engine_report){
-		.has = hot->has,
+		.has = known_counters(hot),
 		.answered = hot->state & TRIAD_ROW_ANSWERED,
-		.n_others_resets = hot->n_others_resets,
-		.n_own_resets = hot->n_own_resets,
+		.n_others_resets = cold->n_others_resets,
+		.n_own_resets = cold->n_own_resets,
 		.zeroed_s = cold->zeroed_s,
 	};
 	report->read_us = when_read(hot);
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		report->raw[i] = last_of(hot, i);
 		report->base[i] = cold->base[i];
+	}
+	/* Reports have 32 bits for its raw value. */
+	if (hot->state & TRIAD_ROW_WAIT_WIDE) {
+		report->base[TRIAD_PORT_XMIT_WAIT] += hot->wait_last;
+		report->raw[TRIAD_PORT_XMIT_WAIT] = 0;
 	}
 	return true;
 }
@@ -639,10 +729,10 @@ void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered)
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 
-	if (!hot || hot->state == state_of(answered))
+	if (!hot || hot->state == state_of(hot, answered))
 		return;
 	triad_sequence_write_begin(&hot->sequence);
-	triad_shared_set(&hot->state, state_of(answered));
+	triad_shared_set(&hot->state, state_of(hot, answered));
 	triad_sequence_write_end(&hot->sequence);
 }
 
@@ -657,11 +747,15 @@ void triad_engine_prefetch(const struct triad_engine *engine, uint32_t row)
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter)
 {
 	uint64_t interval_us = row->interval_us[TRIAD_READ_NARROW];
+	bool is_full = row->saturated >> counter & 1;
 
 	/* A counter that is in both attributes is read from the extended one where
 	 * the agent has it; then that one has an interval. */
 	if (counter == TRIAD_PORT_XMIT_WAIT)
-		interval_us = row->interval_us[TRIAD_READ_WAIT];
+		/* At its maximum since an earlier reading it can't count. */
+		interval_us = is_full && !row->change[counter]
+			? 0
+			: row->interval_us[TRIAD_READ_WAIT];
 	else if (triad_counters[counter].ext_offset &&
 		row->interval_us[TRIAD_READ_WIDE])
 		interval_us = row->interval_us[TRIAD_READ_WIDE];

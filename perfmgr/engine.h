@@ -40,7 +40,7 @@
  *
  * Memory: rows lie in slabs that are freed only with the engine.  So a reader with a
  * stale row number reads at worst another port's row, and sees that by the GUID and
- * port in it.  At most TRIAD_ENGINE_MAX_ROWS; 448 octets for each.
+ * port in it.  At most TRIAD_ENGINE_MAX_ROWS; 456 octets for each.
  * Spec: IBA volume 1, 16.1.3.5, 16.1.4.11; [perf-manager-arch 2]. */
 #ifndef TRIAD_PERFMGR_ENGINE_H
 #define TRIAD_PERFMGR_ENGINE_H
@@ -82,8 +82,10 @@ struct triad_engine_row {
 	uint64_t read_us; /* when it last answered, monotonic; 0: never */
 	struct triad_engine_resets others, own; /* in hardware, by others or by us */
 	uint64_t zeroed_us; /* totals were set to 0, to the second; 0: never */
-	uint32_t has;       /* bit i: counter i has been read */
-	uint32_t saturated; /* bit i: it is at its maximum in PortCounters */
+	uint32_t has;       /* bit i: counter i is known */
+	uint32_t forgotten; /* bit i: counter i was read, but is not known now */
+	uint32_t saturated; /* bit i: it is at its maximum in PortCounters, or, of
+			     * PortXmitWait, was before our reset */
 	uint8_t port;
 	bool was_asked;   /* since it is in the fabric */
 	bool answered;    /* the last time it was asked */
@@ -132,8 +134,9 @@ int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *f
 	uint64_t now_us, uint32_t *rows);
 
 /* Adds a reading of 'attribute' for 'row', taken at 'now_us'.  Never allocates or
- * blocks.  Returns the error counters (bit i: counter i) that grew since the reading
- * before. */
+ * blocks.  One that has PortXmitWait alone leaves the intervals of the others;
+ * after a reading at its maximum, the higher of the two rates stays.  Returns
+ * the error counters (bit i: counter i) that grew since the reading before. */
 uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us);
@@ -151,10 +154,14 @@ uint32_t triad_engine_mark_implausible(struct triad_engine *engine, uint32_t row
 
 /* The node's summary shows that the port's errors did not change: counts as an update
  * without a change.  'wait_too': PortXmitWait did not change either; else its interval
- * goes on until it is read.  The data counters of PortCounters are unknown: they have
+ * goes on until it is read, and its last rate stands.  The data counters of PortCounters are unknown: they have
  * no interval until two more readings in a row. */
 void triad_engine_confirm(
 	struct triad_engine *engine, uint32_t row, bool wait_too, uint64_t now_us);
+
+/* PortXmitWait may have changed since a summary said last that it did not.  Until it is
+ * read, readers get a row that does not have it. */
+void triad_engine_forget_wait(struct triad_engine *engine, uint32_t row);
 
 /* We are about to reset the counters in 'mask' (bit i: counter i); 0: the agent
  * refused, so expect none. */
@@ -212,7 +219,8 @@ bool triad_engine_read(
 bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 	uint64_t node_guid, uint8_t port, unsigned counter, uint64_t *total);
 
-/* The change of a counter per second over its last interval; NAN without one. */
+/* The change of a counter per second over its last interval; NAN without one.  Of a
+ * 'saturated' one it is a lower bound. */
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter);
 
 /* Octets that the engine uses. */

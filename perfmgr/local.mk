@@ -33,6 +33,7 @@ libtriad_la_SOURCES += \
 	perfmgr/sweep/plan.c perfmgr/sweep/plan.h \
 	perfmgr/sweep/rounds.c perfmgr/sweep/rounds.h \
 	perfmgr/sweep/sweep.c perfmgr/sweep/sweep.h \
+	perfmgr/sweep/waits.c perfmgr/sweep/waits.h \
 	perfmgr/sweep/window.h \
 	perfmgr/timeline/event.c perfmgr/timeline/event.h \
 	perfmgr/timeline/reader.c perfmgr/timeline/reader.h \

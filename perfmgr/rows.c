@@ -58,7 +58,7 @@ static int allocate_row(struct triad_rows *rows, uint32_t *row)
 {
 	if (rows->first_free != TRIAD_NO_ROW) {
 		*row = rows->first_free;
-		rows->first_free = triad_rows_hot(rows, *row)->next_free;
+		rows->first_free = triad_rows_cold(rows, *row)->next_free;
 		return 0;
 	}
 	if (rows->n_rows == TRIAD_ENGINE_MAX_ROWS)
@@ -71,7 +71,7 @@ static int allocate_row(struct triad_rows *rows, uint32_t *row)
 
 static void free_row(struct triad_rows *rows, uint32_t row)
 {
-	triad_rows_hot(rows, row)->next_free = rows->first_free;
+	triad_rows_cold(rows, row)->next_free = rows->first_free;
 	rows->first_free = row;
 }
 
@@ -97,11 +97,11 @@ static int compare(const struct merge *merge, uint32_t row, uint64_t guid, uint8
 static void clear(struct triad_row_hot *hot, struct triad_row_cold *cold)
 {
 	triad_shared_set(&hot->has, 0);
-	triad_shared_set(&hot->n_others_resets, 0);
-	triad_shared_set(&hot->n_own_resets, 0);
+	triad_shared_set(&cold->n_others_resets, 0);
+	triad_shared_set(&cold->n_own_resets, 0);
 	triad_shared_set(&hot->state, 0);
 	triad_shared_set(&hot->wide_behind, 0);
-	hot->absent_s = hot->asked = hot->from_extended = 0;
+	cold->absent_s = hot->asked = hot->from_extended = 0;
 	for (unsigned i = 0; i < TRIAD_READ_N_PARTS; i++) {
 		triad_shared_set(&hot->read_us[i], 0);
 		triad_shared_set_float(&hot->interval_us[i], 0);
@@ -164,11 +164,11 @@ static int merge_fabric(
 	return 0;
 }
 
-static void note_present(struct triad_row_hot *hot)
+static void note_present(struct triad_row_hot *hot, struct triad_row_cold *cold)
 {
-	if (!hot->absent_s)
+	if (!cold->absent_s)
 		return;
-	hot->absent_s = 0;
+	cold->absent_s = 0;
 	triad_sequence_write_begin(&hot->sequence);
 	triad_shared_set(&hot->state, hot->state & ~TRIAD_ROW_WAS_ASKED);
 	triad_sequence_write_end(&hot->sequence);
@@ -184,14 +184,14 @@ static void settle_absent(struct merge *merge, uint32_t n_present, uint64_t now_
 
 	for (uint32_t i = 0; i < merge->n_made; i++) {
 		uint32_t row = merge->made[i] & ~ABSENT;
-		struct triad_row_hot *hot = triad_rows_hot(merge->rows, row);
+		struct triad_row_cold *cold = triad_rows_cold(merge->rows, row);
 
 		if (!(merge->made[i] & ABSENT))
-			note_present(hot);
-		else if (!hot->absent_s)
-			hot->absent_s = now_s;
-		if (hot->absent_s &&
-			(too_many || now_s - hot->absent_s > TRIAD_ENGINE_KEEP_S))
+			note_present(triad_rows_hot(merge->rows, row), cold);
+		else if (!cold->absent_s)
+			cold->absent_s = now_s;
+		if (cold->absent_s &&
+			(too_many || now_s - cold->absent_s > TRIAD_ENGINE_KEEP_S))
 			free_row(merge->rows, row);
 		else
 			merge->made[kept++] = row;

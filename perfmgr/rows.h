@@ -33,15 +33,18 @@
 /* A slab of hot halves is 2 MiB, a huge page. */
 #define TRIAD_SLAB_ROWS 8192u
 
-/* Error counters have 16 bits at most; PortXmitWait after them has 32. */
+/* Error counters have 16 bits at most; PortXmitWait after them has 32 or 64. */
 #define TRIAD_N_SHORT TRIAD_PORT_XMIT_WAIT
 #define TRIAD_N_WIDE (TRIAD_N_COUNTERS - TRIAD_FIRST_WIDE_COUNTER)
 
 _Static_assert(TRIAD_N_SHORT + 1 == TRIAD_FIRST_WIDE_COUNTER, "the table's order");
 
 /* Bits of a row's 'state'. */
-#define TRIAD_ROW_WAS_ASKED 1u /* since the port is in the fabric */
-#define TRIAD_ROW_ANSWERED 2u  /* the last time it was asked */
+#define TRIAD_ROW_WAS_ASKED 1u    /* since the port is in the fabric */
+#define TRIAD_ROW_ANSWERED 2u     /* the last time it was asked */
+#define TRIAD_ROW_WAIT_UNKNOWN 4u /* triad_engine_forget_wait() */
+#define TRIAD_ROW_WAIT_FULL 8u    /* it read its maximum; a reset may have followed */
+#define TRIAD_ROW_WAIT_WIDE 16u   /* it was last read from PortCountersExtended */
 
 struct triad_row_hot {
 	atomic_uint sequence; /* odd while the row is written */
@@ -49,21 +52,17 @@ struct triad_row_hot {
 	uint64_t node_guid;
 	uint64_t read_us[TRIAD_READ_N_PARTS];
 	float interval_us[TRIAD_READ_N_PARTS];
-	union {
-		uint32_t absent_s;  /* when it left the fabric; 0: it is there */
-		uint32_t next_free; /* while the row is free */
-	};
-	uint16_t n_others_resets, n_own_resets;
 	uint8_t port;
 	uint8_t state;
 	uint8_t from_extended; /* bit i: wide counter i was last read from
 	                        * PortCountersExtended */
 	uint8_t wide_behind; /* readings of PortCounters until the interval is also that of
 	                      * its wide counters; 0: it is */
+	uint64_t wait_change;
 	/* --- the next cache line --- */
 	uint16_t short_last[TRIAD_N_SHORT], short_change[TRIAD_N_SHORT];
-	uint32_t wait_last, wait_change;
 	uint32_t asked; /* bit i: we sent a reset of counter i */
+	uint64_t wait_last;
 	/* --- two more --- */
 	uint64_t wide_last[TRIAD_N_WIDE], wide_change[TRIAD_N_WIDE];
 } __attribute__((aligned(64)));
@@ -73,6 +72,11 @@ _Static_assert(sizeof(struct triad_row_hot) == 256, "four cache lines");
 struct triad_row_cold {
 	uint64_t base[TRIAD_N_COUNTERS];
 	uint32_t others_reset_s, own_reset_s, zeroed_s; /* 0: never */
+	union {
+		uint32_t absent_s;  /* when it left the fabric; 0: it is there */
+		uint32_t next_free; /* while the row is free */
+	};
+	uint16_t n_others_resets, n_own_resets;
 	uint8_t n_implausible_readings; /* impossible readings in a row */
 };
 

@@ -18,7 +18,7 @@ static float share_of(double rate, double most)
 static struct triad_congestion_load load_of(const struct triad_view *view,
 	uint32_t port, const struct triad_fabric_port *at)
 {
-	struct triad_congestion_load load = {NAN, NAN};
+	struct triad_congestion_load load = {.wait = NAN, .sent = NAN};
 	/* A word of the data counters, and a tick of PortXmitWait, is 4 octets. */
 	double words_per_s = (double)triad_fabric_port_bps(at) / 32;
 	struct triad_engine_row row;
@@ -29,6 +29,7 @@ static struct triad_congestion_load load_of(const struct triad_view *view,
 		return load;
 	load.wait =
 		share_of(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT), words_per_s);
+	load.at_least = load.wait > 0 && row.saturated & 1u << TRIAD_PORT_XMIT_WAIT;
 	load.sent =
 		share_of(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA), words_per_s);
 	return load;
@@ -104,14 +105,14 @@ int triad_congestion_read_by_vl(const struct triad_view *view,
 
 	*by_vl = (struct triad_congestion_by_vl){.planes = planes};
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		n_waiting += loads[i].wait >= limits->wait;
+		n_waiting += triad_congestion_load_waits(&loads[i], limits);
 	waits = calloc(n_waiting + 1u, sizeof(*waits));
 	if (!waits)
 		return ENOMEM;
 	for (uint32_t i = 0; planes->n && i < fabric->n_ports; i++) {
 		struct triad_detail_row row;
 
-		if (!(loads[i].wait >= limits->wait) ||
+		if (!triad_congestion_load_waits(&loads[i], limits) ||
 			!read_vl_waits(view,
 				triad_fabric_find_same_port(view->fabric, fabric, i),
 				&row))

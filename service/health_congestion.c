@@ -34,6 +34,7 @@ void triad_congestion_add_health(
 	struct triad_congestion_result *result =
 		triad_congestion_watcher_result(service->congestion);
 	const struct triad_congestion *found;
+	char unknown[64] = "";
 	bool is_reported;
 	uint32_t n;
 
@@ -47,6 +48,10 @@ void triad_congestion_add_health(
 	}
 	found = result->found;
 	n = found->n_roots + found->n_more;
+	if (found->n_known < found->n_links)
+		snprintf(unknown, sizeof(unknown),
+			"; not known of %" PRIu32 " of %" PRIu32 " ports",
+			found->n_links - found->n_known, found->n_links);
 	is_reported = triad_health_alerts_report(service);
 	for (uint32_t i = 0; !is_reported && i < found->n_roots && i < MAX_TROUBLES;
 		i++)
@@ -54,9 +59,9 @@ void triad_congestion_add_health(
 			&found->roots[i]);
 	triad_health_line(health, "congestion", "Congestion",
 		n ? TRIAD_WARNING : TRIAD_OK,
-		"%" PRIu32 " root%s, %" PRIu32 " port%s wait%s", n, n == 1 ? "" : "s",
+		"%" PRIu32 " root%s, %" PRIu32 " port%s wait%s%s", n, n == 1 ? "" : "s",
 		found->n_waiting, found->n_waiting == 1 ? "" : "s",
-		found->n_waiting == 1 ? "s" : "");
+		found->n_waiting == 1 ? "s" : "", unknown);
 	triad_congestion_result_unref(result);
 }
 
@@ -129,9 +134,13 @@ void triad_congestion_add_metrics(
 	triad_own_gauge(list, "triad_congestion_roots",
 		"Ports where congestion begins, by the last sweep.",
 		(double)result->found->n_roots + result->found->n_more);
-	triad_own_gauge(list, "triad_congestion_waiting_ports",
-		"Ports that wait, by the last sweep.",
-		(double)result->found->n_waiting);
+	if (result->found->n_known)
+		triad_own_gauge(list, "triad_congestion_waiting_ports",
+			"Ports that wait, by the last sweep.",
+			(double)result->found->n_waiting);
+	triad_own_gauge(list, "triad_congestion_known_ports",
+		"Ports with a link of which it is known whether they wait.",
+		(double)result->found->n_known);
 	/* The same roots as in alerts: a root stays when one sweep misses it. */
 	n_chosen = choose(result, chosen, MAX_METRICS);
 	for (unsigned i = 0; i < n_chosen; i++)

@@ -490,8 +490,6 @@ static struct triad_collector_params params_of(const struct triad_conf *conf)
 					conf->perfmgr.fec_period_s * TRIAD_US_PER_S,
 				[TRIAD_ROUND_VL] =
 					conf->perfmgr.vl_period_s * TRIAD_US_PER_S,
-				/* As soon as the share allows. */
-				[TRIAD_ROUND_WAIT] = 1,
 			},
 		.sweep =
 			{
@@ -504,7 +502,9 @@ static struct triad_collector_params params_of(const struct triad_conf *conf)
 				.timeout_us =
 					conf->perfmgr.timeout_ms * TRIAD_US_PER_MS,
 				.round_share = share_percent / 100.0,
-				.wait_in_rounds = share_percent > 0,
+				.waits_apart = share_percent > 0,
+				/* Follow a port before it counts as waiting. */
+				.wait_matters = conf->congestion.wait_percent / 200.0,
 			},
 	};
 }

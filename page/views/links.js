@@ -233,10 +233,19 @@ function hasCongestion(status) {
 	return Boolean(status.sm && status.configuration?.values?.["congestion.enabled"]);
 }
 
+// Of how many ports it is known is said where it is not all.
+function waitingPorts(it) {
+	const {waiting_ports: n, known_ports: known, linked_ports: all} = it;
+	const of = known < all ? `, of ${count(known)} of ${count(all)} whose waits are known` : "";
+	return n === null
+		? "whether ports wait is not known yet"
+		: `${plural(n, "port")} ${n === 1 ? "waits" : "wait"}${of}`;
+}
+
 function congestion(route, it) {
 	const title = "Where congestion begins";
 	if (missing(it)) return section(title, missing(it));
-	const waiting = `${plural(it.waiting_ports, "port")} ${it.waiting_ports === 1 ? "waits" : "wait"}`;
+	const waiting = waitingPorts(it);
 	if (!it.roots.length) return section(title, none(`Nowhere; ${waiting}.`));
 	const columns = [
 		{

@@ -402,8 +402,10 @@ int triad_sflow_schedule_adopt(struct triad_sflow_schedule *schedule,
 
 static uint32_t identity_of(const struct triad_engine_row *row)
 {
-	/* Mixed, not stored: a change is missed once in 2^32 times. */
-	uint64_t all = (row->zeroed_us / US_PER_S) << TRIAD_N_COUNTERS | row->has;
+	/* Mixed, not stored: a change is missed once in 2^32 times.  PortXmitWait that is
+	 * not known for a while goes on afterwards. */
+	uint64_t all = (row->zeroed_us / US_PER_S) << TRIAD_N_COUNTERS | row->has |
+		row->forgotten;
 
 	return (uint32_t)(all * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "perfmgr/sweep/plan.h"
+#include "perfmgr/sweep/waits.h"
 
 /* --- answers --- */
 
@@ -16,7 +17,7 @@ void triad_answer_note_life(struct triad_sweep_agent *agent)
 }
 
 void triad_answer_capabilities(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent, uint16_t capabilities)
+	struct triad_sweep_agent *agent, uint32_t capabilities)
 {
 	triad_answer_note_life(agent);
 	agent->pending &= (uint8_t)~TRIAD_ASK_CAPABILITIES;
@@ -38,32 +39,41 @@ static bool is_same_sum(struct triad_summary *summary, unsigned counter, uint64_
 	return same;
 }
 
-/* True when the sums show no new errors; stores them in 'summary'.  With 'wait_alone'
- * PortXmitWait does not count as an error, because it moves wherever there is traffic;
- * '*wait_moved' says whether it did. */
+/* True when the sums show no new errors; stores them in 'summary'.  With 'waits_apart'
+ * PortXmitWait does not count as an error, because it moves wherever there is
+ * traffic. */
 static bool is_unchanged(struct triad_summary *summary,
-	const struct triad_pma_reading *sums, bool wait_alone, bool *wait_moved)
+	const struct triad_pma_reading *sums, bool waits_apart, uint64_t now_us)
 {
 	uint32_t has = sums->has & TRIAD_NARROW_COUNTERS;
 	bool unchanged = summary->has == has;
 
-	*wait_moved = false;
 	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
 		bool same = !(has & 1u << i) || is_same_sum(summary, i, sums->raw[i]);
 
-		if (i == TRIAD_PORT_XMIT_WAIT && wait_alone)
-			*wait_moved = !same;
-		else
-			unchanged &= same;
+		unchanged &= same || (i == TRIAD_PORT_XMIT_WAIT && waits_apart);
 	}
 	summary->has = has;
+	summary->at_us = now_us;
 	return unchanged;
 }
 
+static enum triad_wait_news wait_news(const struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, struct triad_port_plan *state)
+{
+	/* It is read with the data counters. */
+	if (triad_pma_has_wide_wait(triad_agent_capabilities(agents, agent)))
+		return TRIAD_WAIT_OLD;
+	state->wait_told |= !state->wait_behind;
+	if (!state->wait_behind)
+		return TRIAD_WAIT_SAME;
+	return state->wait_told ? TRIAD_WAIT_UNKNOWN : TRIAD_WAIT_OLD;
+}
+
 /* Ends the ports' wait for the summary.  Ports with known, unchanged errors are done
- * with them; the others are read.  A round reads PortXmitWait if it moved. */
+ * with them; the others are read. */
 static void settle_waiting_ports(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent, bool wait_moved, uint64_t now_us)
+	struct triad_sweep_agent *agent, uint64_t now_us)
 {
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
@@ -76,9 +86,8 @@ static void settle_waiting_ports(struct triad_sweep_agents *agents,
 			triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
 			continue;
 		}
-		state->wait_behind |= wait_moved;
-		agents->sink->unchanged(
-			agents->sink->context, port, !state->wait_behind, now_us);
+		agents->sink->unchanged(agents->sink->context, port,
+			wait_news(agents, agent, state), now_us);
 		triad_plan_finish_if_through(agents, state);
 	}
 }
@@ -100,28 +109,43 @@ void triad_answer_summary(struct triad_sweep_agents *agents,
 	struct triad_summary *summary = agent->summary == TRIAD_FABRIC_NONE
 		? NULL
 		: &agents->summaries[agent->summary];
-	bool wait_moved = false;
+	bool waits_apart = agents->params->waits_apart;
+	enum triad_sum_of_waits waits = TRIAD_SUM_SAME;
 
 	triad_answer_note_life(agent);
 	agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
-	if (!summary ||
-		!is_unchanged(
-			summary, sums, agents->params->wait_in_rounds, &wait_moved)) {
+	if (summary && waits_apart && sums->has & 1u << TRIAD_PORT_XMIT_WAIT)
+		waits = triad_waits_compare(
+			agents, agent, sums->raw[TRIAD_PORT_XMIT_WAIT], now_us);
+	if (!summary || !is_unchanged(summary, sums, waits_apart, now_us)) {
 		forget_errors(agents, agent);
 		if (summary)
 			memset(summary->read, 0, sizeof(summary->read));
+	} else if (waits_apart) {
+		triad_waits_add_sum(agents, agent, waits);
 	}
-	settle_waiting_ports(agents, agent, wait_moved, now_us);
+	settle_waiting_ports(agents, agent, now_us);
 }
 
-static uint32_t near_full(const struct triad_pma_reading *reading)
+/* The counters that a port's reading shows to be near their maximum. */
+static uint32_t near_full(const struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, const struct triad_pma_reading *reading)
 {
+	const uint32_t wait = 1u << TRIAD_PORT_XMIT_WAIT;
+	uint64_t most_wait = triad_counter_max(TRIAD_PORT_XMIT_WAIT);
 	uint32_t mask = 0;
 
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (reading->has & 1u << i && triad_counters[i].select &&
 			triad_counter_is_near_full(i, reading->raw[i]))
 			mask |= 1u << i;
+	/* A sum at its maximum says nothing: reset a port that makes it large. */
+	if (agents->params->waits_apart && agent->summary != TRIAD_FABRIC_NONE &&
+		agents->summaries[agent->summary].sum[TRIAD_PORT_XMIT_WAIT] ==
+			most_wait &&
+		reading->has & wait &&
+		reading->raw[TRIAD_PORT_XMIT_WAIT] > most_wait / 8)
+		mask |= wait;
 	return mask;
 }
 
@@ -157,22 +181,34 @@ static void plan_resets(struct triad_sweep_agents *agents,
 	triad_plan_add(agents, agent, port, resets);
 }
 
+static void note_wait(struct triad_port_plan *state,
+	const struct triad_pma_reading *reading, bool waited)
+{
+	state->wait_behind = state->wait_told = false;
+	state->waited = waited;
+	state->wait_full = reading->has & 1u << TRIAD_PORT_XMIT_WAIT &&
+		reading->raw[TRIAD_PORT_XMIT_WAIT] ==
+			triad_counter_max(TRIAD_PORT_XMIT_WAIT);
+}
+
 void triad_answer_reading(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question,
-	const struct triad_pma_reading *reading)
+	const struct triad_pma_reading *reading, bool waited)
 {
 	struct triad_port_plan *state = &agents->ports[port];
 
 	triad_answer_note_life(agent);
 	state->pending &= (uint8_t)~question;
-	if (question == TRIAD_ASK_COUNTERS) {
+	if (question == TRIAD_ASK_COUNTERS && state->was_held) {
+		note_wait(state, reading, waited);
+	} else if (question == TRIAD_ASK_COUNTERS) {
 		/* A second reading of a port is already part of the sum. */
 		if (!state->errors_known)
 			add_to_summary(agents, agent, reading);
 		state->errors_known = true;
-		state->wait_behind = false;
+		note_wait(state, reading, waited);
 		if (agents->params->reset_near_full)
-			state->near_full = near_full(reading);
+			state->near_full = near_full(agents, agent, reading);
 	} else {
 		agent->has_answered_extended = true;
 	}
@@ -181,13 +217,23 @@ void triad_answer_reading(struct triad_sweep_agents *agents,
 	triad_plan_finish_if_through(agents, state);
 }
 
-void triad_answer_reset(
-	struct triad_sweep_agents *agents, uint32_t port, enum triad_question question)
+void triad_answer_reset(struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, uint32_t port,
+	enum triad_question question)
 {
 	struct triad_port_plan *state = &agents->ports[port];
+	bool of_wait_alone = agents->params->waits_apart &&
+		state->near_full == 1u << TRIAD_PORT_XMIT_WAIT && !state->resets_all;
 
 	/* The reset changed the sums, or by chance did not. */
-	state->errors_known = false;
+	if (!of_wait_alone) {
+		state->errors_known = false;
+	} else if (agent->summary != TRIAD_FABRIC_NONE) {
+		agents->summaries[agent->summary].sum[TRIAD_PORT_XMIT_WAIT] = 0;
+		agents->summaries[agent->summary].read[TRIAD_PORT_XMIT_WAIT] = 0;
+		agents->waits->credit--;
+		agents->waits->n_asked++;
+	}
 	state->near_full = 0;
 	state->pending &= (uint8_t)~question;
 	triad_plan_finish_if_through(agents, state);
@@ -207,9 +253,9 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 		return;
 	case TRIAD_ASK_SUMMARY:
 		agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
-		agent->capabilities &= (uint16_t)~TRIAD_PMA_ALL_PORT_SELECT;
+		agent->capabilities &= ~(uint32_t)TRIAD_PMA_ALL_PORT_SELECT;
 		forget_errors(agents, agent);
-		settle_waiting_ports(agents, agent, false, 0);
+		settle_waiting_ports(agents, agent, 0);
 		return;
 	case TRIAD_ASK_EXTENDED:
 		if (agent->has_answered_extended) {
@@ -218,8 +264,8 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 			break;
 		}
 		/* Its ClassPortInfo promised too much; the 32-bit counters will do. */
-		agent->capabilities &= (uint16_t) ~(
-			TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
+		agent->capabilities &= ~(uint32_t)(TRIAD_PMA_EXTENDED_WIDTH |
+			TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
 		if (!agent->silent && !(state->pending & TRIAD_ASK_COUNTERS))
 			triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
 		break;
@@ -322,6 +368,6 @@ void triad_answer_silence(struct triad_sweep_agents *agents,
 		miss_port(agents, agent, port, question);
 	} else if (question == TRIAD_ASK_SUMMARY) {
 		forget_errors(agents, agent);
-		settle_waiting_ports(agents, agent, false, 0);
+		settle_waiting_ports(agents, agent, 0);
 	}
 }

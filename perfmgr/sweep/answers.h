@@ -6,8 +6,8 @@
  * maximum, or less than the sum of the ports' last readings (some agents' sums stop
  * early): then the ports are read.  If somebody resets a port, and other ports count
  * exactly as many errors within one sweep, the reset is noticed with the next error.
- * PortXmitWait moves wherever there is traffic: with wait_in_rounds its sum does not
- * have ports read; rounds.h reads some at a time.
+ * PortXmitWait moves wherever there is traffic: with waits_apart its sum does not have
+ * all ports read; waits.h says which are.
  *
  * Silence: a sweep stops asking an agent that leaves its first question unanswered, or
  * more ports in a row than are asked at a time.
@@ -27,15 +27,17 @@
 void triad_answer_note_life(struct triad_sweep_agent *agent);
 
 void triad_answer_capabilities(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent, uint16_t capabilities);
+	struct triad_sweep_agent *agent, uint32_t capabilities);
 void triad_answer_summary(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, const struct triad_pma_reading *sums,
 	uint64_t now_us);
+/* 'waited': the port waited for long enough to matter. */
 void triad_answer_reading(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question,
-	const struct triad_pma_reading *reading);
-void triad_answer_reset(
-	struct triad_sweep_agents *agents, uint32_t port, enum triad_question question);
+	const struct triad_pma_reading *reading, bool waited);
+void triad_answer_reset(struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, uint32_t port,
+	enum triad_question question);
 
 /* The agent refused the question. */
 void triad_answer_refusal(struct triad_sweep_agents *agents,

@@ -17,9 +17,9 @@ void triad_backoff_miss(struct triad_backoff *backoff)
 }
 
 /* True when the agent or port is left out of this sweep. */
-static bool is_left_out(struct triad_backoff *backoff, bool ask_silent)
+static bool is_left_out(struct triad_backoff *backoff, bool ask_anyway)
 {
-	if (ask_silent)
+	if (ask_anyway)
 		backoff->wait = 0;
 	if (!backoff->wait)
 		return false;
@@ -51,8 +51,8 @@ static void finish(struct triad_sweep_agents *agents, struct triad_port_plan *st
 void triad_plan_finish_if_through(
 	struct triad_sweep_agents *agents, struct triad_port_plan *state)
 {
-	if (state->todo || state->pending || state->finished || state->details ||
-		state->details_pending || state->details_to_reset)
+	if (state->todo || state->pending || state->held || state->finished ||
+		state->details || state->details_pending || state->details_to_reset)
 		return;
 	if (!state->failed)
 		state->backoff = (struct triad_backoff){0};
@@ -74,6 +74,7 @@ void triad_plan_give_up(
 {
 	state->failed = true;
 	state->todo = 0;
+	state->held = false;
 	state->details = state->details_to_reset = 0;
 	triad_plan_finish_if_through(agents, state);
 }
@@ -98,7 +99,8 @@ uint8_t triad_plan_questions(const struct triad_sweep_agents *agents,
 	bool extended = triad_pma_has_extended(agent->capabilities);
 	bool all = mode == TRIAD_SWEEP_FULL || state->resets_all;
 	/* An unchanged sum shows a port's errors only if they were known before. */
-	bool can_wait = agent->todo & TRIAD_ASK_SUMMARY && !all && state->errors_known;
+	bool can_wait = agent->todo & TRIAD_ASK_SUMMARY && !all &&
+		state->errors_known && !agents->params->is_requested;
 	uint8_t errors = can_wait ? TRIAD_ASK_SUMMARY : TRIAD_ASK_COUNTERS;
 
 	if (extended && (all || mode == TRIAD_SWEEP_TRIAD))
@@ -130,13 +132,13 @@ void triad_plan_agent(
 	agent->next_port = 0;
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
-		bool ask_silent;
+		bool ask_anyway;
 
 		if (!state || state->finished)
 			continue;
 		/* Try a requested reset even at a port in back-off. */
-		ask_silent = agents->params->ask_silent || state->resets_all;
-		if (is_left_out(&state->backoff, ask_silent))
+		ask_anyway = agents->params->is_requested || state->resets_all;
+		if (is_left_out(&state->backoff, ask_anyway))
 			triad_plan_leave_out(agents, state);
 		else
 			state->todo = triad_plan_questions(agents, agent, state);
@@ -178,6 +180,7 @@ static bool begin_port(struct triad_sweep_agents *agents, struct triad_port_plan
 	state->details = state->details_pending = state->details_to_reset = 0;
 	state->near_full = 0;
 	state->reset_tried = false;
+	state->held = state->was_held = false;
 	state->resets_all = false;
 	state->failed = false;
 	state->left_out = false;
@@ -203,7 +206,7 @@ static void leave_out_ports(
 void triad_plan_begin_agent(
 	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
-	bool ask_silent = agents->params->ask_silent || wants_reset(agents, agent);
+	bool ask_anyway = agents->params->is_requested || wants_reset(agents, agent);
 	uint32_t n_wanted = 0;
 
 	agent->todo = 0;
@@ -223,7 +226,7 @@ void triad_plan_begin_agent(
 	/* Without a port in this sweep the agent's back-off does not change. */
 	if (!n_wanted)
 		return;
-	agent->silent = is_left_out(&agent->backoff, ask_silent);
+	agent->silent = is_left_out(&agent->backoff, ask_anyway);
 	if (agent->silent) {
 		leave_out_ports(agents, agent);
 		return;
@@ -351,8 +354,8 @@ uint32_t triad_plan_reset_mask(const struct triad_sweep_agents *agents,
 	uint32_t mask = 0;
 
 	if (question == TRIAD_ASK_RESET_EXTENDED)
-		return triad_pma_counters(
-			TRIAD_PMA_PORT_COUNTERS_EXTENDED, agent->capabilities);
+		return triad_pma_counters(TRIAD_PMA_PORT_COUNTERS_EXTENDED,
+			triad_agent_capabilities(agents, agent));
 	if (!state->resets_all)
 		return state->near_full;
 	/* Include the data counters, in whichever attribute they are read. */

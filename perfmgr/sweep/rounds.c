@@ -4,6 +4,10 @@
 #include "ib/link.h"
 #include "perfmgr/sweep/answers.h"
 #include "perfmgr/sweep/plan.h"
+#include "perfmgr/sweep/waits.h"
+
+/* The part of the share that waits may use. */
+#define WAITS_PART 0.75
 
 /* --- attributes of a port --- */
 
@@ -13,7 +17,7 @@
  * Deviation: PortInfoExtended tells whether RS-FEC is active at EDR, but an SM need not
  * have read it.  We assume RS-FEC where the agent has counters for it. */
 static uint32_t speeds_attribute(
-	const struct triad_fabric_port *port, uint16_t capabilities)
+	const struct triad_fabric_port *port, uint32_t capabilities)
 {
 	enum triad_link_speed speed = triad_link_rate_active(port).speed;
 
@@ -94,19 +98,6 @@ static struct triad_sweep_agent *agent_of(
 	return &agents->agents[from];
 }
 
-/* Reads PortXmitWait of a port that waits for the summary with its other errors. */
-static unsigned ask_wait(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent, uint32_t port)
-{
-	struct triad_port_plan *state = &agents->ports[port];
-
-	if (!(state->todo & TRIAD_ASK_SUMMARY))
-		return 0;
-	state->todo &= (uint8_t)~TRIAD_ASK_SUMMARY;
-	triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
-	return 1;
-}
-
 /* Asks the round's next port.  Returns how many queries that adds. */
 static unsigned ask_next(struct triad_rounds *rounds, struct triad_sweep_agents *agents,
 	enum triad_round round)
@@ -117,16 +108,10 @@ static unsigned ask_next(struct triad_rounds *rounds, struct triad_sweep_agents 
 
 	rounds->at[round] =
 		(uint32_t)(((uint64_t)port + rounds->stride) % rounds->n_ports);
-	/* A cheap test first: on a quiet fabric this walk covers all ports each
-	 * sweep. */
-	if (round == TRIAD_ROUND_WAIT && !state->wait_behind)
-		return 0;
 	agent = agent_of(agents, port);
 	if (!agents->fabric->ports[port].has_pma || !agent->known || agent->silent ||
 		state->finished)
 		return 0;
-	if (round == TRIAD_ROUND_WAIT)
-		return ask_wait(agents, agent, port);
 	return triad_details_want(
 		agents, agent, port, triad_detail_attributes((unsigned)round));
 }
@@ -145,12 +130,14 @@ static void adopt_fabric(struct triad_rounds *rounds, uint32_t n_ports)
 }
 
 /* Adds this sweep's share of queries; saves up no more than two shares. */
-static void add_credit(struct triad_rounds *rounds,
-	const struct triad_sweep_agents *agents, double n_sent)
+static void add_credit(
+	struct triad_rounds *rounds, struct triad_sweep_agents *agents, double n_sent)
 {
 	double share = agents->params->round_share * n_sent;
+	double of_waits = agents->params->waits_apart ? WAITS_PART * share : 0;
 
-	rounds->credit += share;
+	rounds->credit +=
+		share - of_waits + triad_waits_begin(agents->waits, agents, of_waits);
 	if (rounds->credit > 2 * share + 1)
 		rounds->credit = 2 * share + 1;
 }
@@ -159,12 +146,12 @@ void triad_rounds_begin(
 	struct triad_rounds *rounds, struct triad_sweep_agents *agents, uint64_t n_sent)
 {
 	uint32_t n_ports = agents->fabric ? agents->fabric->n_ports : 0;
+	uint64_t n_added = rounds->n_asked + agents->waits->n_asked;
 	bool any;
 
 	adopt_fabric(rounds, n_ports);
-	/* Without the rounds' own queries, which must not raise their share. */
-	add_credit(rounds, agents,
-		n_sent > rounds->n_asked ? (double)(n_sent - rounds->n_asked) : 0);
+	/* Without what the share itself added, which must not raise it. */
+	add_credit(rounds, agents, n_sent > n_added ? (double)(n_sent - n_added) : 0);
 	rounds->n_asked = 0;
 	for (unsigned i = 0; i < TRIAD_N_ROUNDS; i++) {
 		rounds->want[i] += agents->params->round_part[i] * n_ports;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Asks ports for more than counters: detail attributes (ib/detail.h), and PortXmitWait
- * where only that has moved.
+/* Asks ports for more than counters: detail attributes (ib/detail.h).
  *
  * Model: when a total moves, details that explain it are asked for in the same sweep.
  * These and all others are also asked for in rounds: within its period, a round of a
  * kind goes over all ports, some in each sweep.  Its steps are wide, so that ports
  * asked in one sweep are of different switches.
  *
- * All rounds together may add a share to the queries of a sweep.  Where that is too
- * little for their periods, they take turns and last longer.  So their cost is bounded
- * on any fabric.
+ * All rounds together may add a share to the queries of a sweep, of which waits.h takes
+ * what it needs, up to three quarters.  Where the rest is too little for their periods,
+ * rounds take turns and last longer.  So their cost is bounded on any fabric.
  *
  * Some agents refuse an attribute that they do not have, others do not answer at all.
  * So an attribute that an agent never answered is first tried at one port, once; its

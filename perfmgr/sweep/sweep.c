@@ -9,6 +9,7 @@
 #include "perfmgr/sweep/answers.h"
 #include "perfmgr/sweep/plan.h"
 #include "perfmgr/sweep/rounds.h"
+#include "perfmgr/sweep/waits.h"
 #include "perfmgr/sweep/window.h"
 
 /* A transaction ID is the query's place and a count of the place's uses, so that a late
@@ -39,6 +40,8 @@ struct triad_sweep {
 	bool running;
 	struct triad_sweep_agents agents;
 	struct triad_rounds rounds;
+	struct triad_waits waits;
+	uint64_t held_until_us; /* when the first held port is read again */
 	/* 'counts.sent' when the present sweep, or the last, began. */
 	uint64_t sent_before;
 	uint64_t n_sent_of_all; /* by the last sweep with rounds, which is one of all
@@ -61,6 +64,7 @@ struct triad_sweep *triad_sweep_new(const struct triad_sweep_sink *sink)
 	sweep->agents.sink = &sweep->sink;
 	sweep->agents.params = &sweep->params;
 	sweep->agents.progress = &sweep->progress;
+	sweep->agents.waits = &sweep->waits;
 	TAILQ_INIT(&sweep->free);
 	TAILQ_INIT(&sweep->waiting);
 	TAILQ_INIT(&sweep->flying);
@@ -187,6 +191,7 @@ int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric)
 		maps, maps + n_ports);
 	follow(sweep, &sweep->flying, &agents, maps, maps + n_ports);
 	follow(sweep, &sweep->waiting, &agents, maps, maps + n_ports);
+	triad_waits_follow(&sweep->waits, maps, maps + n_ports);
 	triad_sweep_agents_clear(&sweep->agents);
 	sweep->agents = agents;
 	free(maps);
@@ -208,6 +213,7 @@ int triad_sweep_start(
 	sweep->sent_before = sweep->counts.sent;
 	sweep->params = *params;
 	sweep->running = true;
+	sweep->waits.n_held = 0;
 	triad_plan_begin(&sweep->agents);
 	/* Sweeps of groups have no rounds, and may come often: they do not change what
 	 * the next sweep of all ports may add. */
@@ -292,6 +298,8 @@ bool triad_sweep_next(
 
 	if (!sweep->running)
 		return false;
+	if (sweep->waits.n_held && now_us >= sweep->held_until_us)
+		sweep->held_until_us = triad_waits_release(&sweep->agents, now_us);
 	if (!query)
 		query = new_query(sweep);
 	if (!query)
@@ -467,7 +475,7 @@ static void handle_capabilities(
 }
 
 static void handle_counters(struct triad_sweep *sweep, const struct query *query,
-	const struct triad_pma_reading *reading, uint64_t now_us)
+	struct triad_pma_reading *reading, uint64_t now_us)
 {
 	const struct triad_sweep_sink *sink = &sweep->sink;
 	struct triad_sweep_agents *agents = &sweep->agents;
@@ -482,9 +490,15 @@ static void handle_counters(struct triad_sweep *sweep, const struct query *query
 	case TRIAD_ASK_RESET_EXTENDED:
 		sweep->counts.resets++;
 		sink->reset(sink->context, query->port, reading, now_us);
-		triad_answer_reset(agents, query->port, query->question);
+		if (query->question == TRIAD_ASK_RESET)
+			triad_waits_hold(agents, agent, query->port, now_us);
+		sweep->held_until_us = 0; /* the next query finds out */
+		triad_answer_reset(agents, agent, query->port, query->question);
 		break;
 	default:
+		if (query->question == TRIAD_ASK_COUNTERS &&
+			agents->ports[query->port].was_held)
+			reading->has &= 1u << TRIAD_PORT_XMIT_WAIT;
 		moved = sink->reading(
 			sink->context, query->port, query->attribute, reading, now_us);
 		wanted = triad_detail_explain(moved);
@@ -493,8 +507,8 @@ static void handle_counters(struct triad_sweep *sweep, const struct query *query
 				sink->context, query->port, reading);
 		if (sink->detail)
 			triad_details_want(agents, agent, query->port, wanted);
-		triad_answer_reading(
-			agents, agent, query->port, query->question, reading);
+		triad_answer_reading(agents, agent, query->port, query->question,
+			reading, moved & 1u << TRIAD_PORT_XMIT_WAIT);
 	}
 }
 
@@ -528,7 +542,9 @@ static int decode(const struct triad_sweep *sweep, const struct query *query,
 		return triad_detail_decode(
 			mad, query->attribute, port, &reading->detail);
 	return triad_pma_decode_counters(mad, query->attribute, port,
-		sweep->agents.agents[query->agent].capabilities, &reading->counters);
+		triad_agent_capabilities(
+			&sweep->agents, &sweep->agents.agents[query->agent]),
+		&reading->counters);
 }
 
 static void handle_answer(struct triad_sweep *sweep, struct query *query,
@@ -619,8 +635,11 @@ void triad_sweep_expire(struct triad_sweep *sweep, uint64_t now_us)
 uint64_t triad_sweep_deadline(const struct triad_sweep *sweep)
 {
 	const struct query *query = TAILQ_FIRST(&sweep->flying);
+	uint64_t deadline_us = query ? query->deadline_us : UINT64_MAX;
 
-	return query ? query->deadline_us : UINT64_MAX;
+	return sweep->waits.n_held && sweep->held_until_us < deadline_us
+		? sweep->held_until_us
+		: deadline_us;
 }
 
 unsigned triad_sweep_window(const struct triad_sweep *sweep)
@@ -652,6 +671,7 @@ void triad_sweep_cut(struct triad_sweep *sweep)
 void triad_sweep_abort(struct triad_sweep *sweep)
 {
 	sweep->running = false;
+	sweep->waits.n_held = 0;
 	for (unsigned i = 0; i < sweep->n_queries; i++)
 		sweep->queries[i].in_flight = false;
 	empty_lists(sweep);

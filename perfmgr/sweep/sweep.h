@@ -13,7 +13,9 @@
  *              of nodes whose summary of errors changed or can't be trusted
  *     full     everything of every port
  *     errors   as triad, without the data counters where they are not beside the errors
- * Details are asked for now and then, or when they explain an error (rounds.h).
+ * Details are asked for now and then, or when they explain an error (rounds.h);
+ * PortXmitWait of a switch's ports when its sum moved, as far as a share of the queries
+ * allows (waits.h).
  *
  *     triad_sweep_adopt(sweep, fabric)         at any time
  *     triad_sweep_start(sweep, params)
@@ -58,7 +60,6 @@ enum triad_round {
 	TRIAD_ROUND_ERRORS = TRIAD_DETAIL_ERRORS,
 	TRIAD_ROUND_FEC = TRIAD_DETAIL_FEC,
 	TRIAD_ROUND_VL = TRIAD_DETAIL_VL,
-	TRIAD_ROUND_WAIT, /* PortXmitWait, where only that has moved */
 	TRIAD_N_ROUNDS
 };
 
@@ -69,14 +70,29 @@ struct triad_sweep_params {
 	unsigned retries;
 	uint64_t timeout_us;
 	bool reset_near_full; /* reset counters that are near their maximum */
-	bool ask_silent;      /* also ask agents and ports in back-off */
+	/* Somebody waits for this sweep: it also asks agents and ports in back-off, and
+	 * reads the errors and PortXmitWait of each port, whatever summaries say. */
+	bool is_requested;
 	/* The share of all ports that each round asks in this sweep (0 to 1), and the
-	 * share of the last sweep's queries that all rounds together may add. */
+	 * share of the last sweep's queries that all rounds, and reading waits, may add
+	 * together. */
 	double round_part[TRIAD_N_ROUNDS];
 	double round_share;
-	/* Rounds read PortXmitWait that moved; else the same sweep does, at all ports
-	 * of the switch, as for errors. */
-	bool wait_in_rounds;
+	/* PortXmitWait that moved is read as waits.h says; else in the same sweep, at
+	 * all ports of the switch, as for errors. */
+	bool waits_apart;
+	double wait_matters; /* the least share of time that a port waits that matters */
+	/* A port whose PortXmitWait stopped at its maximum is reset, and read again after
+	 * this at most (0: it is not), or as soon as its link could have filled half of
+	 * the counter. */
+	uint64_t most_hold_us;
+};
+
+/* What a summary says of a port's PortXmitWait. */
+enum triad_wait_news {
+	TRIAD_WAIT_SAME,    /* it did not change */
+	TRIAD_WAIT_OLD,     /* it may have changed; the last reading stands */
+	TRIAD_WAIT_UNKNOWN, /* it may have changed, and was said not to before */
 };
 
 struct triad_sweep_sink {
@@ -89,8 +105,9 @@ struct triad_sweep_sink {
 	/* The index in our table of a P_Key of that partition, or -1.  NULL: our table
 	 * has only the default partition. */
 	int (*find_pkey)(void *context, uint16_t pkey);
-	/* A reading of 'port' (index in the fabric).  Returns the counters (bit i:
-	 * counter i) that grew since the last reading. */
+	/* A reading of 'port' (index in the fabric).  Returns the error counters (bit i:
+	 * counter i) that grew since the last reading, and PortXmitWait if it grew by
+	 * params.wait_matters of the time. */
 	uint32_t (*reading)(void *context, uint32_t port,
 		enum triad_pma_attribute attribute,
 		const struct triad_pma_reading *reading, uint64_t now_us);
@@ -106,9 +123,9 @@ struct triad_sweep_sink {
 		void *context, uint32_t port, const struct triad_pma_reading *reading);
 	/* An answer of 'port' has come; it is handled next. */
 	void (*coming)(void *context, uint32_t port);
-	/* The summary shows that the errors of 'port' did not change; 'wait_too': nor
-	 * did PortXmitWait. */
-	void (*unchanged)(void *context, uint32_t port, bool wait_too, uint64_t now_us);
+	/* The summary shows that the errors of 'port' did not change. */
+	void (*unchanged)(void *context, uint32_t port, enum triad_wait_news wait,
+		uint64_t now_us);
 	/* The sweep sends a reset of the counters in 'mask' (bit i: counter i); 0: the
 	 * agent refused it. */
 	void (*resetting)(void *context, uint32_t port, uint32_t mask);
@@ -179,7 +196,8 @@ void triad_sweep_reply(struct triad_sweep *sweep, const struct triad_mad_reply *
 /* Ends the wait for overdue queries. */
 void triad_sweep_expire(struct triad_sweep *sweep, uint64_t now_us);
 
-/* When the next query will be overdue; UINT64_MAX when none is in flight. */
+/* When the next query will be overdue, or may be sent; UINT64_MAX when none is in flight
+ * or waits for its time. */
 uint64_t triad_sweep_deadline(const struct triad_sweep *sweep);
 
 /* The present limit of outstanding queries. */

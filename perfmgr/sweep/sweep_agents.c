@@ -56,6 +56,7 @@ int triad_sweep_agents_init(struct triad_sweep_agents *agents,
 	*agents = (struct triad_sweep_agents){.sink = like->sink,
 		.params = like->params,
 		.progress = like->progress,
+		.waits = like->waits,
 		.fabric = triad_fabric_ref(fabric)};
 	agents->agents = calloc(n, sizeof(*agents->agents));
 	agents->ports = calloc(n, sizeof(*agents->ports));

@@ -43,6 +43,7 @@ struct triad_backoff {
 };
 
 struct triad_summary {
+	uint64_t at_us;                          /* when it was read */
 	uint32_t has;                            /* bit i: sum[i] was read */
 	uint32_t sum[TRIAD_FIRST_WIDE_COUNTER];  /* the agent's last answer */
 	uint64_t read[TRIAD_FIRST_WIDE_COUNTER]; /* sum over its ports' last readings */
@@ -53,11 +54,13 @@ struct triad_sweep_agent {
 	uint32_t first_port; /* index in the fabric */
 	uint32_t n_ports;
 	uint32_t summary; /* index, or TRIAD_FABRIC_NONE */
-	uint16_t capabilities;
+	uint32_t capabilities;
 	bool known;      /* 'capabilities' are known */
 	bool redirected; /* the agent redirected us to 'to' */
 	bool has_answered_extended;
 	bool was_alive; /* it answered in the last sweep it was asked in */
+	bool waits_due; /* ports that are behind with PortXmitWait are next (waits.h) */
+	uint8_t waits_late; /* sweeps since they are behind */
 	/* Detail attributes that it refused; that it did not answer; that it has
 	 * answered. */
 	uint32_t refused, missed, reported;
@@ -82,21 +85,42 @@ struct triad_port_plan {
 	bool reset_wanted; /* requested: all its counters, in the next sweep */
 	bool errors_known; /* read since its agent's sums changed */
 	bool wait_behind;  /* its agent's sum of PortXmitWait has changed since */
+	bool wait_told;    /* its last PortXmitWait is that of an unchanged sum: none */
+	bool waited;       /* at its last reading, for long enough to matter */
+	bool wait_full;    /* its last PortXmitWait was the maximum */
 	/* of the present sweep: */
 	uint8_t todo, pending;
 	uint32_t details, details_pending, details_to_reset; /* attributes */
 	bool resets_all;  /* all its counters are reset */
 	bool reset_tried; /* once a sweep is enough */
+	bool held;        /* to be read again a moment later (waits.h) */
+	bool was_held;    /* it is read again, for PortXmitWait alone */
 	bool failed;      /* it is unanswered */
 	bool left_out;    /* not asked, for its long silence */
 	bool passed;      /* the sink does not want it */
 	bool finished;    /* reported done */
 };
 
+/* See waits.h. */
+#define TRIAD_MOST_HELD 1024u
+struct triad_waits {
+	bool has_begun;
+	uint32_t at;      /* the agent whose turn is next */
+	double credit;    /* queries that may be added; below 0: owed */
+	double hot;       /* that ports that waited may take whatever the credit is */
+	uint64_t n_asked; /* queries added since the last sweep of all ports began */
+	struct triad_held {
+		uint64_t due_us;
+		uint32_t agent, port;
+	} held[TRIAD_MOST_HELD];
+	unsigned n_held;
+};
+
 struct triad_sweep_agents {
 	const struct triad_sweep_sink *sink;
 	const struct triad_sweep_params *params;
 	struct triad_sweep_progress *progress;
+	struct triad_waits *waits;
 	struct triad_fabric *fabric;
 	struct triad_sweep_agent *agents;
 	uint32_t n_agents;
@@ -109,8 +133,8 @@ struct triad_sweep_agents {
 	uint32_t n_ready;
 };
 
-/* Makes the agents of 'fabric', which it references, with sink, parameters and progress
- * of 'like'.  Returns 0 or ENOMEM. */
+/* Makes the agents of 'fabric', which it references, with sink, parameters, progress
+ * and waits of 'like'.  Returns 0 or ENOMEM. */
 int triad_sweep_agents_init(struct triad_sweep_agents *agents,
 	struct triad_fabric *fabric, const struct triad_sweep_agents *like);
 void triad_sweep_agents_clear(struct triad_sweep_agents *agents);
@@ -121,6 +145,16 @@ void triad_sweep_agents_clear(struct triad_sweep_agents *agents);
 void triad_sweep_agents_inherit(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agents *old, bool running, uint32_t *agent_map,
 	uint32_t *port_map);
+
+/* What decides in which attribute counters are read.  A sweep of errors alone does not
+ * read PortCountersExtended. */
+static inline uint32_t triad_agent_capabilities(
+	const struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent)
+{
+	return agents->params->mode == TRIAD_SWEEP_ERRORS
+		? agent->capabilities & ~(uint32_t)TRIAD_PMA_WIDE_ERRORS
+		: agent->capabilities;
+}
 
 /* The agent's address without a redirection. */
 struct triad_mad_address triad_agent_own_address(

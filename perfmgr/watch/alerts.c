@@ -48,6 +48,13 @@ void triad_alerts_free(struct triad_alerts *alerts)
 
 /* --- readings of sweeps --- */
 
+/* True when PortXmitWait stopped at its maximum, as it does after seconds on fast links:
+ * then it is never below a threshold. */
+static bool is_open(const struct triad_engine_changes *changes, unsigned counter)
+{
+	return counter == TRIAD_PORT_XMIT_WAIT && changes->full & 1u << counter;
+}
+
 static void look_for_new(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
@@ -67,7 +74,8 @@ static void look_for_new(struct triad_alerts *alerts, uint32_t port,
 		};
 		struct triad_alert_entry *entry;
 
-		if (isnan(value) || value < limits->of[i].value)
+		if (isnan(value) ||
+			(value < limits->of[i].value && !is_open(changes, i)))
 			continue;
 		found.why = triad_alert_find_why(alerts->view, port, i,
 			(double)changes->interval_us[triad_engine_part(changes, i)],
@@ -112,7 +120,9 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 		under = finding->raised ? alerts->params.clear_below : 1;
 		finding->value = isnan(value) ? 0 : (float)value;
 		finding->judged = false; /* a sweep judges it now */
-		if (isnan(value) || value < under * limits->of[cause].value)
+		if (isnan(value) ||
+			(value < under * limits->of[cause].value &&
+				!is_open(changes, cause)))
 			triad_alert_note_under(alert, finding, now_us);
 		else
 			finding->under_us = 0;

@@ -62,10 +62,12 @@ static void put_hosts(struct triad_output *output, const struct shown *shown,
 		if (n == 1)
 			triad_output_printf(output, "  %s: %" PRIu32 "\n", titles[role],
 				root->n_roles[role]);
-		triad_output_printf(output, "    %-28s sends %5.1f %%, waits %5.1f %%",
+		triad_output_printf(output,
+			"    %-28s sends %5.1f %%, waits %s%5.1f %%",
 			triad_routes_format_port(
 				shown->fabric, host->port, text, sizeof(text)),
-			100 * (double)host->sent, 100 * (double)host->wait);
+			100 * (double)host->sent, host->at_least ? ">=" : "",
+			100 * (double)host->wait);
 		if (!isnan(host->share))
 			triad_output_printf(output, ", %3.0f %% of it here",
 				100 * (double)host->share);
@@ -79,12 +81,15 @@ static void put_details(
 	struct triad_output *output, const struct shown *shown, uint32_t i)
 {
 	const struct triad_congestion_root *root = &shown->result->found->roots[i];
-	char text[TRIAD_NODE_NAME_SIZE + 8], vl[16] = "";
+	char text[TRIAD_NODE_NAME_SIZE + 8], vl[16] = "", wait[16] = "? %";
 
 	if (root->vl != TRIAD_CONGESTION_NO_VL)
 		snprintf(vl, sizeof(vl), " on VL%u", root->vl);
+	if (!isnan(root->wait))
+		snprintf(wait, sizeof(wait), "%s%.1f %%", root->at_least ? ">=" : "",
+			100 * (double)root->wait);
 	triad_output_printf(output,
-		"\n%s to %s: %s%s\n  it sends %.1f %% of its rate and waits %.1f %% of the "
+		"\n%s to %s: %s%s\n  it sends %.1f %% of its rate and waits %s of the "
 		"time\n",
 		triad_routes_format_port(shown->fabric, root->port, text, sizeof(text)),
 		shown->fabric
@@ -93,7 +98,7 @@ static void put_details(
 					.node]
 			.name,
 		triad_congestion_kind_name(root->kind), vl, 100 * (double)root->sent,
-		100 * (double)(root->wait > 0 ? root->wait : 0));
+		wait);
 	triad_output_printf(output, "  ");
 	triad_command_put_wrapped(output, triad_congestion_advice(root->kind), 2, 2);
 	for (unsigned role = 0; role < TRIAD_CONGESTION_N_ROLES; role++)
@@ -114,6 +119,11 @@ static void put_text(struct triad_report *report, const struct shown *shown)
 		found->n_roots + found->n_more == 1 ? "" : "s", found->n_waiting,
 		found->n_waiting == 1 ? "" : "s", found->n_waiting == 1 ? "s" : "",
 		ago);
+	if (found->n_known < found->n_links)
+		triad_output_printf(report->output,
+			"  not known of %" PRIu32 " of %" PRIu32
+			" ports with a link: their PortXmitWait was not read\n",
+			found->n_links - found->n_known, found->n_links);
 	if (found->n_unexplained)
 		triad_output_printf(report->output,
 			"  %" PRIu32 " of them because of none that was found\n",
@@ -156,6 +166,7 @@ static void put_host_json(struct triad_json *json, const struct triad_fabric *fa
 	triad_json_string(json, "role", triad_congestion_role_name(host->role));
 	triad_json_double(json, "sent_percent", 100 * (double)host->sent);
 	triad_json_double(json, "wait_percent", 100 * (double)host->wait);
+	triad_json_bool(json, "wait_at_least", host->at_least);
 	triad_json_double(json, "share_percent", 100 * (double)host->share);
 	triad_json_object_end(json);
 }
@@ -176,6 +187,7 @@ static void put_root_json(
 	triad_json_double(json, "loss_gbps", root->loss_bps / 1e9);
 	triad_json_double(json, "sent_percent", 100 * (double)root->sent);
 	triad_json_double(json, "wait_percent", 100 * (double)root->wait);
+	triad_json_bool(json, "wait_at_least", root->at_least);
 	triad_json_string(json, "since",
 		triad_command_format_time(shown->result->since_us[number], at));
 	triad_json_string(json, "advice", triad_congestion_advice(root->kind));
@@ -207,7 +219,12 @@ static void put_json(struct triad_report *report, const struct shown *shown)
 	triad_json_string(
 		json, "swept", triad_command_format_time(shown->result->swept_us, at));
 	triad_json_double(json, "took_ms", (double)shown->result->took_us / 1000);
-	triad_json_uint(json, "waiting_ports", found->n_waiting);
+	if (found->n_known)
+		triad_json_uint(json, "waiting_ports", found->n_waiting);
+	else
+		triad_json_string(json, "waiting_ports", NULL);
+	triad_json_uint(json, "known_ports", found->n_known);
+	triad_json_uint(json, "linked_ports", found->n_links);
 	triad_json_uint(json, "unexplained_ports", found->n_unexplained);
 	triad_json_uint(json, "more_roots", found->n_more);
 	triad_json_uint(json, "waiting_ports_by_vl", shown->result->n_by_vl);

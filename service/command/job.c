@@ -40,6 +40,7 @@ struct job {
 /* A link in one direction, by its counters. */
 struct link_state {
 	double use_percent, wait_percent; /* NAN: not known */
+	bool waits_longer;                /* 'wait_percent' is a lower bound */
 	double octets;                    /* sent, since a time; NAN: not known */
 	uint64_t n_errors;                /* at both ends */
 	bool has_errors;                  /* n_errors is known */
@@ -196,6 +197,7 @@ static struct link_state state_of(const struct job *job, uint32_t port)
 			triad_command_link_percent(&row, TRIAD_PORT_XMIT_DATA, bps);
 		state.wait_percent =
 			triad_command_link_percent(&row, TRIAD_PORT_XMIT_WAIT, bps);
+		state.waits_longer = triad_command_waits_longer(&row);
 	}
 	add_errors(job, port, &state);
 	add_errors(job, fabric->ports[port].remote, &state);
@@ -227,7 +229,10 @@ static void put_link(struct job *job, struct triad_list *list, uint32_t port)
 	put_percent(list, "share_percent", "SHARE",
 		all->pairs[port] ? 100 * (double)n / (double)all->pairs[port] : NAN);
 	put_percent(list, "use_percent", "USE", state.use_percent);
-	put_percent(list, "wait_percent", "WAIT", state.wait_percent);
+	list->next = (struct triad_list_next){.name = "wait_percent"};
+	triad_list_real(list, "wait_percent", "WAIT", 6, state.wait_percent, "%s%.1f%%",
+		state.waits_longer ? ">=" : "", state.wait_percent);
+	triad_list_bool(list, "wait_at_least", NULL, 0, state.waits_longer);
 	if (state.has_errors)
 		triad_list_uint(list, "errors", "ERRORS", 6, state.n_errors);
 	else

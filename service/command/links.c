@@ -252,6 +252,7 @@ static void put_end_json(struct triad_json *json, const struct end *end, bool is
 	triad_command_put_answered(json, &end->row);
 	triad_json_double(json, "use_percent", end->use_percent);
 	triad_json_double(json, "wait_percent", end->wait_percent);
+	triad_json_bool(json, "wait_at_least", triad_command_waits_longer(&end->row));
 	triad_json_object_begin(json, "errors");
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (triad_counters[i].is_error && end->row.has & 1u << i &&
@@ -295,8 +296,8 @@ static void put_end(struct triad_list *list, const struct end *end, const char *
 		list, title, TRIAD_LIST_MEASURED, "%s:%u", end->name, end->port);
 }
 
-static void put_percent(
-	struct triad_list *list, const char *title, const char *name, double percent)
+static void put_percent(struct triad_list *list, const char *title, const char *name,
+	double percent, bool at_least)
 {
 	char value[32];
 
@@ -306,7 +307,8 @@ static void put_percent(
 	if (isnan(percent))
 		triad_list_text(list, NULL, title, 5, "-");
 	else
-		triad_list_format(list, title, 5, "%.*f%%", percent < 10, percent);
+		triad_list_format(list, title, 5, "%s%.*f%%", at_least ? ">=" : "",
+			percent < 10, percent);
 }
 
 static enum triad_table_color color_of(const struct shown *shown)
@@ -340,9 +342,11 @@ static void put_row(struct triad_list *list, const struct shown *shown, bool is_
 	list->next = (struct triad_list_next){
 		.name = "best_rate", .is_spare = true, .color = TRIAD_TABLE_YELLOW};
 	triad_list_text(list, NULL, "COULD", -7, shown->is_slow ? best : "");
-	put_percent(list, "OUT", "out", shown->ends[0].use_percent);
-	put_percent(list, "IN", "in", shown->ends[1].use_percent);
-	put_percent(list, "WAIT", "wait", wait);
+	put_percent(list, "OUT", "out", shown->ends[0].use_percent, false);
+	put_percent(list, "IN", "in", shown->ends[1].use_percent, false);
+	put_percent(list, "WAIT", "wait", wait,
+		triad_command_waits_longer(&shown->ends[0].row) ||
+			triad_command_waits_longer(&shown->ends[1].row));
 	list->next = (struct triad_list_next){.name = "errors",
 		.color = n_errors ? TRIAD_TABLE_YELLOW : TRIAD_TABLE_PLAIN};
 	triad_list_uint(list, NULL, "ERRORS", 6, n_errors);

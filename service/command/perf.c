@@ -312,15 +312,18 @@ static void put_ranked(struct triad_list *list, const struct triad_shown_port *s
 	const struct ranked *ranked, unsigned by)
 {
 	enum triad_counter_unit unit = triad_counters[by].unit;
+	bool is_at_least = shown->row.saturated >> by & 1 && ranked->rate > 0;
 
 	put_place(list, shown);
 	triad_list_double(list, "rate", ranked->rate);
+	triad_list_bool(list, "rate_at_least", NULL, 0, is_at_least);
 	list->next.name = "rate";
 	triad_list_counter(list, "RATE", 12, unit, ranked->rate, "/s");
 	list->next.name = triad_counters[by].name;
 	triad_list_counter(list, "TOTAL", 9, unit, (double)ranked->total, "");
 	triad_list_text(list, NULL, "REMARK", 0,
 		shown->skipped                 ? "left out"
+			: is_at_least          ? "at its maximum: at least"
 			: shown->row.answered  ? ""
 			: shown->row.was_asked ? "unanswered"
 					       : "not asked yet");

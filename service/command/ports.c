@@ -143,6 +143,8 @@ void triad_shown_port_json(
 		if (shown->row.has & 1u << i)
 			triad_json_uint(
 				json, triad_counters[i].name, shown->row.total[i]);
+		else if (shown->row.forgotten & 1u << i)
+			triad_json_string(json, triad_counters[i].name, NULL);
 	triad_json_object_end(json);
 	triad_command_put_answered(json, &shown->row);
 	triad_json_bool(json, "skipped", shown->skipped);
@@ -210,6 +212,12 @@ double triad_command_link_percent(
 	if (isnan(rate) || words_per_s <= 0)
 		return NAN;
 	return fmin(100 * rate / words_per_s, 100);
+}
+
+bool triad_command_waits_longer(const struct triad_engine_row *row)
+{
+	return row->saturated & 1u << TRIAD_PORT_XMIT_WAIT &&
+		triad_engine_rate(row, TRIAD_PORT_XMIT_WAIT) > 0;
 }
 
 uint64_t triad_command_count_errors(const struct triad_engine_row *row)

@@ -37,7 +37,8 @@ static void add_waits(const struct triad_routes_layout *layout, uint32_t from,
 	triad_routes_path_find(layout, layout->hosts[from].port, port,
 		layout->fabric->ports[port].lid, 0, &path);
 	for (uint32_t i = 0; i < path.n_hops; i++)
-		loads[path.hops[i].port] = (struct triad_congestion_load){0.5f, 0.5f};
+		loads[path.hops[i].port] =
+			(struct triad_congestion_load){.wait = 0.5f, .sent = 0.5f};
 }
 
 static struct triad_congestion_load *make_loads(

@@ -35,7 +35,8 @@ static void take_coming(void *context, uint32_t port)
 {
 }
 
-static void take_unchanged(void *context, uint32_t port, bool wait_too, uint64_t now_us)
+static void take_unchanged(
+	void *context, uint32_t port, enum triad_wait_news wait, uint64_t now_us)
 {
 }
 
@@ -126,8 +127,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.retries = 1,
 		.timeout_us = 1000,
 		.reset_near_full = true,
-		.round_part = {1, 1, 1, 1},
-		.round_share = 1};
+		.round_part = {1, 1, 1},
+		.round_share = 1,
+		.waits_apart = true,
+		.most_hold_us = 1000000};
 	struct triad_fabric *fabric = fabric_row(2, 2), *other = fabric_row(3, 1);
 	struct triad_sweep *sweep = triad_sweep_new(&sink);
 	struct triad_sweep_progress progress;

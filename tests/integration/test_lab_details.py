@@ -158,6 +158,18 @@ def test_layout_with_rs_fec_is_that_of_whose_fields_were_set(lab):
     assert capabilities(lab, lid, 1) == 0x5300, "again"
 
 
+def test_port_xmit_wait_of_64_bits_is_in_the_extended_counters(lab):
+    lid, other = lid_of(lab, "Switch1"), lid_of(lab, "Switch2")
+    assert read_mad(lab, lid, 1, "-x")[64 + 168:][:8] == bytes(8)
+    assign(lab, "Switch1", 1, "PortCountersExtended", {"PortXmitWait": 2 ** 40 + 7})
+    assign(lab, "Switch1", 1, "PortCountersExtended", {"PortRcvPkts": 9})
+    data = read_mad(lab, lid, 1, "-x")[64:]
+    assert int.from_bytes(data[168:176], "big") == 2 ** 40 + 7
+    assert int.from_bytes(data[32:40], "big") == 9, "ibsim's"
+    assert read_mad(lab, lid, 2, "-x")[64 + 168:][:8] == bytes(8), "another port"
+    assert read_mad(lab, other, 1, "-x")[64 + 168:][:8] == bytes(8), "another node"
+
+
 def test_counters_stay_with_their_node_when_lids_change():
     with Lab(NET, plugin="no", opensm_conf="honor_guid2lid_file TRUE") as lab:
         for value, node in enumerate(("Hca2", "Hca3", "Switch1"), 1):

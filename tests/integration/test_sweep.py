@@ -5,17 +5,19 @@ import re
 
 import pytest
 
-from checks import mentions
+from checks import mentions, wait_until
 from triadlib import (ask, ask_json, log_has, perfquery, ports, status, triad_lab,
                       wait_for_sweep)
 
 SWITCH1 = "0x0000000000200000"
-# Two switches with eight ports each and four hosts; sweeps are those asked for.
-CONF = "[perfmgr]\nsweep_period = 3600\nmode = {}\nreset = {}\n"
+# Two switches with eight ports each and four hosts; sweeps are those asked for, or one a
+# second.
+CONF = ("[perfmgr]\nsweep_period = {}\nmode = {}\nreset = {}\n"
+        "fec_period = 0\nvl_period = 0\n")
 
 
-def lab_in(mode, reset="never"):
-    return triad_lab(CONF.format(mode, reset))
+def lab_in(mode, reset="never", period_s=3600):
+    return triad_lab(CONF.format(period_s, mode, reset))
 
 
 def perf_set(lab, port, **counters):
@@ -29,6 +31,22 @@ def mads_of_sweep(lab):
     return status(lab)["perfmgr"]["mads_sent"] - before
 
 
+def between_sweeps(lab, n):
+    """Sweeps and MADs so far, once 'n' sweeps have ended and none runs."""
+    def rests():
+        perfmgr = status(lab)["perfmgr"]
+        return perfmgr["state"] != "sweeping" and perfmgr["sweeps"] >= n and perfmgr
+    perfmgr = wait_until(rests, 30, f"{n} sweeps")
+    return perfmgr["sweeps"], perfmgr["mads_sent"]
+
+
+def mads_beyond(lab, quiet):
+    """What the next sweeps, which nobody asked for, send beyond 'quiet' MADs each."""
+    n, before = between_sweeps(lab, 1)
+    end, after = between_sweeps(lab, n + 2)
+    return after - before - quiet * (end - n)
+
+
 def counter(lab, port, name):
     return ports(lab, "--node", SWITCH1)[(SWITCH1, port)]["counters"][name]
 
@@ -37,14 +55,36 @@ def counter(lab, port, name):
 
 @pytest.mark.row("A2", "X1")
 def test_triad_mode_reads_errors_where_the_sum_changed():
-    with lab_in("triad") as lab:
-        wait_for_sweep(lab)
-        assert mads_of_sweep(lab) == 2 * (1 + 8) + 4 * 2, "MADs of a quiet sweep"
+    quiet = 2 * (1 + 8) + 4 * 2
+    with lab_in("triad", period_s=1) as lab:
+        between_sweeps(lab, 3)
+        assert mads_beyond(lab, quiet) == 0, "MADs of quiet sweeps"
+        n, before = between_sweeps(lab, 1)
         perf_set(lab, 3, SymbolErrorCounter=7, PortXmitWait=99)
-        assert mads_of_sweep(lab) == 2 * (1 + 8) + 4 * 2 + 8, "MADs with errors"
+        end, after = between_sweeps(lab, n + 3)
+        assert after - before - quiet * (end - n) == 8, "MADs with errors"
         assert counter(lab, 3, "SymbolErrorCounter") == 7, "error"
         assert counter(lab, 3, "PortXmitWait") == 99, "congestion"
-        assert mads_of_sweep(lab) == 2 * (1 + 8) + 4 * 2, "MADs afterwards"
+        assert mads_beyond(lab, quiet) == 0, "MADs afterwards"
+
+
+def test_requested_sweep_reads_the_errors_of_all_ports():
+    with lab_in("triad") as lab:
+        wait_for_sweep(lab)
+        assert mads_of_sweep(lab) == 2 * (1 + 2 * 8) + 4 * 2
+
+
+def test_wait_of_64_bits_is_read_and_reset():
+    with triad_lab(CONF.format(1, "triad", "never") + "enabled = false\n") as lab:
+        # Before the agent is asked whether it has it.
+        lab.sim('PerformanceSet "Switch1"[3] PortCountersExtended.PortXmitWait=5')
+        ask(lab, "set", "perfmgr.enabled", "true")
+        between_sweeps(lab, 1)
+        wait_until(lambda: counter(lab, 3, "PortXmitWait") == 5, 30, "the first value")
+        lab.sim(f'PerformanceSet "Switch1"[3] PortCountersExtended.PortXmitWait={2 ** 40}')
+        wait_until(lambda: counter(lab, 3, "PortXmitWait") == 2 ** 40, 30, "the next one")
+        ask(lab, "perf", "clear", "hardware", "--type", "switch")
+        wait_until(lambda: counter(lab, 3, "PortXmitWait") == 0, 30, "the reset")
 
 
 def test_triad_mode_sum_at_its_maximum_is_not_believed():
@@ -60,9 +100,9 @@ def test_triad_mode_sum_at_its_maximum_is_not_believed():
 
 @pytest.mark.row("X1")
 def test_errors_mode_one_mad_an_agent():
-    with lab_in("errors") as lab:
-        wait_for_sweep(lab)
-        assert mads_of_sweep(lab) == 2 + 4, "MADs of a quiet sweep"
+    with lab_in("errors", period_s=1) as lab:
+        between_sweeps(lab, 3)
+        assert mads_beyond(lab, 2 + 4) == 0, "MADs of quiet sweeps"
         perf_set(lab, 3, LinkDownedCounter=2)
         ask(lab, "perf", "sweep")
         assert counter(lab, 3, "LinkDownedCounter") == 2, "error"

@@ -22,6 +22,9 @@
 
 #define ATTRIBUTE_CLASS_PORT_INFO 0x0001
 #define ATTRIBUTE_NODE_INFO 0x0011
+#define ATTRIBUTE_EXTENDED 0x001d
+#define WIDE_ERRORS (1u << 1 << 5) /* CapabilityMask2, in front of RespTimeValue */
+#define SELECT_XMIT_WAIT (1u << 12)
 
 /* Status of an answer [IBA 13.4.7]. */
 enum {
@@ -40,6 +43,9 @@ enum {
 	AT_CAPABILITIES = 2,
 	AT_COUNTER_SELECT = 2,
 	AT_SPEEDS_COUNTER_SELECT = 8, /* of 64 bits */
+	AT_CAPABILITIES_2 = 4,        /* 27 bits of 32 */
+	AT_EXTENDED_SELECT_2 = 4,
+	AT_EXTENDED_XMIT_WAIT = 168,
 };
 
 /* NodeInfo [IBA 14.2.5.3]. */
@@ -50,11 +56,14 @@ struct node {
 	struct node *next;
 	uint64_t guid;
 	bool lacks_rsfec;
+	bool has_wide_errors;
+	uint64_t wide_wait[N_PORTS]; /* PortXmitWait in PortCountersExtended */
 	struct triad_detail_reading *ports[N_PORTS]; /* N_ATTRIBUTES each, or NULL */
 };
 
 struct sim_details {
 	struct node *buckets[N_BUCKETS];
+	bool has_wide_errors; /* some node */
 };
 
 struct sim_details *sim_details_new(void)
@@ -149,6 +158,12 @@ static const struct triad_detail_field *find_field(
 	return NULL;
 }
 
+static bool is_wide_wait(const struct sim_setting *setting)
+{
+	return strcasecmp(setting->attribute, "PortCountersExtended") == 0 &&
+		strcasecmp(setting->field, "PortXmitWait") == 0;
+}
+
 bool sim_setting_parse(const char *line, struct sim_setting *setting)
 {
 	char command[16], value[24], more, *end;
@@ -159,7 +174,8 @@ bool sim_setting_parse(const char *line, struct sim_setting *setting)
 		strcasecmp(command, "PerformanceSet") != 0)
 		return false;
 	setting->value = strtoull(value, &end, 0);
-	return end != value && *end == '\0' && is_attribute(setting->attribute);
+	return end != value && *end == '\0' &&
+		(is_wide_wait(setting) || is_attribute(setting->attribute));
 }
 
 bool sim_dump_read(const char *dump, struct sim_dumped_node *node)
@@ -179,7 +195,7 @@ static bool refuse_port(const struct sim_dumped_node *node,
 	const struct sim_setting *setting, const struct triad_detail_field *field,
 	char *answer, size_t size)
 {
-	bool needs_switch =
+	bool needs_switch = field &&
 		field->attributes & TRIAD_DETAIL_BIT(TRIAD_PMA_SW_PORT_VL_CONGESTION);
 
 	if (setting->port < 1 || setting->port > node->n_ports)
@@ -225,7 +241,7 @@ void sim_details_set(struct sim_details *details, const struct sim_setting *sett
 		snprintf(answer, size, "# nodeid \"%s\" not found\n", setting->node);
 		return;
 	}
-	if (!field) {
+	if (!field && !is_wide_wait(setting)) {
 		snprintf(answer, size, "# field %s cannot be found in attribute %s\n",
 			setting->field, setting->attribute);
 		return;
@@ -233,6 +249,14 @@ void sim_details_set(struct sim_details *details, const struct sim_setting *sett
 	if (refuse_port(&dumped, setting, field, answer, size))
 		return;
 	node = make_node(details, dumped.guid);
+	if (node && !field) {
+		details->has_wide_errors = node->has_wide_errors = true;
+		node->wide_wait[(uint8_t)setting->port] = setting->value;
+		snprintf(answer, size, "%s[%d] %s.%s has been set to %" PRIu64 "\n",
+			dumped.name, setting->port, setting->attribute, setting->field,
+			setting->value);
+		return;
+	}
 	readings = node ? make_port(node, (uint8_t)setting->port) : NULL;
 	if (!readings) {
 		snprintf(answer, size, "# no memory for port %d at nodeid \"%s\"\n",
@@ -286,10 +310,23 @@ bool sim_details_is_request(const uint8_t *mad)
 		find_attribute(lab_mad_attribute(mad)) < TRIAD_PMA_N_ATTRIBUTES;
 }
 
-bool sim_details_is_class_request(const uint8_t *mad)
+bool sim_details_is_half_request(const struct sim_details *details, const uint8_t *mad)
 {
 	return is_performance_request(mad) &&
-		lab_mad_attribute(mad) == ATTRIBUTE_CLASS_PORT_INFO;
+		(lab_mad_attribute(mad) == ATTRIBUTE_CLASS_PORT_INFO ||
+			(details->has_wide_errors &&
+				lab_mad_attribute(mad) == ATTRIBUTE_EXTENDED));
+}
+
+void sim_details_reset(
+	const struct sim_details *details, uint64_t guid, const uint8_t *mad)
+{
+	struct node *node = find_node(details, guid);
+
+	if (node && lab_mad_attribute(mad) == ATTRIBUTE_EXTENDED &&
+		lab_mad_method(mad) == TRIAD_MAD_METHOD_SET &&
+		get_number(mad + AT_DATA + AT_EXTENDED_SELECT_2, 4) & SELECT_XMIT_WAIT)
+		node->wide_wait[triad_pma_port_select(mad)] = 0;
 }
 
 void sim_details_make_question(uint8_t *mad)
@@ -399,12 +436,22 @@ void sim_details_answer(
 	put_number(mad + AT_STATUS, 2, status);
 }
 
-void sim_details_announce(
+void sim_details_complete(
 	const struct sim_details *details, uint64_t guid, uint8_t *mad)
 {
 	const struct node *node = find_node(details, guid);
-	uint8_t *at = triad_pma_data(mad) + AT_CAPABILITIES;
+	bool has_wide_errors = node && node->has_wide_errors;
+	uint8_t *data = triad_pma_data(mad), *at = data + AT_CAPABILITIES;
 
+	if (lab_mad_attribute(mad) == ATTRIBUTE_EXTENDED) {
+		if (has_wide_errors)
+			put_number(data + AT_EXTENDED_XMIT_WAIT, 8,
+				node->wide_wait[triad_pma_port_select(mad)]);
+		return;
+	}
 	if (!node || !node->lacks_rsfec)
 		put_number(at, 2, get_number(at, 2) | TRIAD_PMA_RSFEC);
+	at = data + AT_CAPABILITIES_2;
+	if (has_wide_errors)
+		put_number(at, 4, get_number(at, 4) | WIDE_ERRORS);
 }

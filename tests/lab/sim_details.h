@@ -19,6 +19,10 @@
  * layout until a command sets a field that only the RS-FEC layout has.  All ports of a
  * node have the same layout, because ClassPortInfo reports it for the whole node.
  *
+ * PortCountersExtended is ibsim's.  But a node of which a command set
+ * PortCountersExtended.PortXmitWait has 64-bit errors, as CapabilityMask2 then says; all
+ * of them but PortXmitWait are 0.
+ *
  * Thread-safety: none.
  * Source: IBA volume 1, 16.1; ibsim's console for the wording. */
 #ifndef LAB_SIM_DETAILS_H
@@ -70,8 +74,14 @@ void sim_details_set(struct sim_details *details, const struct sim_setting *sett
 /* Whether a MAD requests such an attribute. */
 bool sim_details_is_request(const uint8_t *mad);
 
-/* Whether a MAD requests ClassPortInfo of the performance class. */
-bool sim_details_is_class_request(const uint8_t *mad);
+/* Whether a MAD requests what ibsim answers and sim_details_complete() completes:
+ * ClassPortInfo of the performance class, or PortCountersExtended where a node has
+ * 64-bit errors. */
+bool sim_details_is_half_request(const struct sim_details *details, const uint8_t *mad);
+
+/* Resets, of a Set of PortCountersExtended, what ibsim does not know. */
+void sim_details_reset(
+	const struct sim_details *details, uint64_t guid, const uint8_t *mad);
 
 /* Turns a request by LID into a Get(NodeInfo) with the same transaction ID. */
 void sim_details_make_question(uint8_t *mad);
@@ -84,9 +94,9 @@ uint64_t sim_details_guid(const uint8_t *node_info);
 void sim_details_answer(
 	struct sim_details *details, const uint8_t *node_info, uint8_t *mad);
 
-/* Sets the RS-FEC bit in a node's ClassPortInfo response if the node has that
- * layout. */
-void sim_details_announce(
+/* Completes ibsim's response: the RS-FEC bit in a node's ClassPortInfo if the node has
+ * that layout, and CapabilityMask2; PortXmitWait in PortCountersExtended. */
+void sim_details_complete(
 	const struct sim_details *details, uint64_t guid, uint8_t *mad);
 
 #endif

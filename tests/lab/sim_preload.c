@@ -21,9 +21,9 @@
  *     With TRIAD_LAB_RETRAIN in the environment, a Set(PortInfo) with
  *     PortPhysicalState Polling tells ibsim LinkUp and Down instead, of which ibsim
  *     makes INIT at both ends.  A port without a link says Polling as before.
- *   - ClassPortInfo: ibsim answers it.  Before that, the request becomes a
- *     Get(NodeInfo) in the same way, because the response with ClassPortInfo doesn't
- *     contain the node's GUID.  The request then waits in 'waiting', and select()
+ *   - ClassPortInfo, and PortCountersExtended of nodes with 64-bit errors: ibsim answers
+ *     them in part.  Before that, the request becomes a Get(NodeInfo) in the same way,
+ *     because ibsim's response doesn't contain the node's GUID.  The request then waits in 'waiting', and select()
  *     reports that the client's socket is readable.
  *
  * Thread-safety: none; ibsim has one thread. */
@@ -212,13 +212,13 @@ __attribute__((constructor)) static void begin(void)
 /* The Get(NodeInfo) that ibsim processes, and the request that it replaces. */
 static struct {
 	bool is_open;
-	bool is_about_class; /* ibsim is to answer the request itself afterwards */
+	bool is_half; /* ibsim is to answer the request itself afterwards */
 	int fd;
 	struct lab_packet request;
 } question;
 
-/* Requests for ClassPortInfo that ibsim has yet to read, by the client's socket, with
- * the node's GUID. */
+/* Such requests that ibsim has yet to read, by the client's socket, with the node's
+ * GUID. */
 static struct waiting {
 	enum { NOTHING, WAITS, IS_DUE } state;
 	uint64_t guid;
@@ -226,11 +226,11 @@ static struct waiting {
 } waiting[MAX_FDS];
 static bool is_any_waiting;
 
-/* The node whose ClassPortInfo ibsim processes. */
+/* The node whose request ibsim processes. */
 static struct {
 	bool is_open;
 	uint64_t guid;
-} class_answer;
+} half_answer;
 
 static bool is_port_info(const uint8_t *mad, unsigned method)
 {
@@ -268,12 +268,13 @@ static long read_packet(int fd, struct lab_packet *packet)
 	struct waiting *waits = &waiting[fd];
 	long got;
 
-	question.is_open = class_answer.is_open = false;
+	question.is_open = half_answer.is_open = false;
 	if (waits->state != NOTHING) {
 		*packet = waits->request;
 		waits->state = NOTHING;
-		class_answer.is_open = true;
-		class_answer.guid = waits->guid;
+		half_answer.is_open = true;
+		half_answer.guid = waits->guid;
+		sim_details_reset(details, waits->guid, packet->mad);
 		return sizeof(*packet);
 	}
 	got = really_read(fd, packet, sizeof(*packet));
@@ -281,9 +282,8 @@ static long read_packet(int fd, struct lab_packet *packet)
 		return got;
 	if (retrains)
 		train(packet->mad);
-	question.is_about_class = sim_details_is_class_request(packet->mad);
-	question.is_open = question.is_about_class ||
-		sim_details_is_request(packet->mad) ||
+	question.is_half = sim_details_is_half_request(details, packet->mad);
+	question.is_open = question.is_half || sim_details_is_request(packet->mad) ||
 		(hardware && sim_hardware_is_request(packet->mad));
 	if (question.is_open) {
 		question.fd = fd;
@@ -307,7 +307,7 @@ static bool answer_request(struct lab_packet *packet)
 	lab_mad_set_tid(packet->mad, tid);
 	if (packet->status != 0)
 		return true; /* undeliverable: the request goes back */
-	if (!question.is_about_class) {
+	if (!question.is_half) {
 		if (sim_hardware_is_request(packet->mad))
 			sim_hardware_answer(hardware, node_info, packet->mad);
 		else
@@ -325,9 +325,9 @@ static bool change_packet(struct lab_packet *packet)
 {
 	if (question.is_open)
 		return answer_request(packet);
-	if (class_answer.is_open && packet->status == 0)
-		sim_details_announce(details, class_answer.guid, packet->mad);
-	class_answer.is_open = false;
+	if (half_answer.is_open && packet->status == 0)
+		sim_details_complete(details, half_answer.guid, packet->mad);
+	half_answer.is_open = false;
 	if (retrains)
 		tell_training(packet->mad);
 	return true;

@@ -63,6 +63,7 @@ static void reset(
 	struct agents *agents, const uint8_t *data, uint16_t lid, bool is_extended)
 {
 	unsigned select = data[2] << 8 | data[3];
+	unsigned select_2 = data[6] << 8 | data[7];
 	uint64_t *raw = agents->raw[find_port(agents->fabric, lid, data[1])];
 
 	if (!is_extended)
@@ -77,6 +78,9 @@ static void reset(
 		 * extended one is reset by that attribute alone. */
 		if (!is_extended && !(info->ext_offset && agents->capabilities & 0x600))
 			bit = info->select;
+		if (is_extended && agents->has_wide_errors &&
+			select_2 & info->wide_select)
+			raw[i] = 0;
 		if (select & bit)
 			raw[i] = 0;
 	}
@@ -103,6 +107,8 @@ static void fill_counters(
 				data, info->bit_offset, info->bits, stopped(info, raw));
 		if (is_extended && info->ext_offset)
 			put_bits(data, info->ext_offset * 8u, 64, raw);
+		if (is_extended && agents->has_wide_errors && info->wide_offset)
+			put_bits(data, info->wide_offset * 8u, 64, raw);
 	}
 }
 
@@ -185,6 +191,7 @@ static void fill(
 	}
 	if (attribute == 0x0001) {
 		put_bits(data, 16, 16, agents->capabilities);
+		put_bits(data, 32, 32, agents->has_wide_errors ? 1u << 1 << 5 : 0);
 		return;
 	}
 	if ((data[1] == 0xff ? !(agents->capabilities & 0x100)

@@ -32,6 +32,7 @@ struct agents {
 	unsigned lost_percent, twice_percent, garbage_percent;
 	uint64_t seed;
 	uint16_t capabilities; /* of every agent */
+	bool has_wide_errors;  /* CapabilityMask2 says so; PortXmitWait has 64 bits */
 	bool refuses_extended; /* whatever 'capabilities' says */
 	uint16_t silent_lid;   /* 0: none */
 	bool *silent_lids;     /* also silent, by LID */

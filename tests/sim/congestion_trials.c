@@ -507,8 +507,8 @@ static void trial_sweep(const struct sim *sim, struct trial *trial, bool is_last
 	flows_run(trial->flows, (unsigned)sim->n_slots / 2, (unsigned)sim->n_slots);
 	for (uint32_t i = 0; i < trial->fabric->n_ports; i++)
 		trial->loads[i] = (struct triad_congestion_load){
-			(float)flows_wait(trial->flows, i),
-			(float)flows_sent(trial->flows, i)};
+			.wait = (float)flows_wait(trial->flows, i),
+			.sent = (float)flows_sent(trial->flows, i)};
 	for (uint32_t i = 0; i < trial->fabric->n_ports; i++) {
 		trial->vl_waits[i].port = i;
 		for (unsigned vl = 0; vl < FLOWS_N_VLS; vl++)

@@ -77,7 +77,8 @@ static void sweep(void)
 	flows_run(flows, 1000, 3000);
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		loads[i] = (struct triad_congestion_load){
-			(float)flows_wait(flows, i), (float)flows_sent(flows, i)};
+			.wait = (float)flows_wait(flows, i),
+			.sent = (float)flows_sent(flows, i)};
 	ck_assert_int_eq(triad_congestion_matrix_learn(&matrix, turns, loads), 0);
 }
 

@@ -93,7 +93,8 @@ static void run_flows(void)
 	flows_run(flows, 1000, 4000);
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		loads[i] = (struct triad_congestion_load){
-			(float)flows_wait(flows, i), (float)flows_sent(flows, i)};
+			.wait = (float)flows_wait(flows, i),
+			.sent = (float)flows_sent(flows, i)};
 	find_in_loads();
 }
 
@@ -504,10 +505,35 @@ END_TEST
 START_TEST(test_unknown_loads_count_as_nothing)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		loads[i] = (struct triad_congestion_load){NAN, NAN};
+		loads[i] = (struct triad_congestion_load){.wait = NAN, .sent = NAN};
 	find_in_loads();
 	ck_assert_uint_eq(found->n_roots, 0);
 	ck_assert_uint_eq(found->n_waiting, 0);
+	ck_assert_uint_eq(found->n_known, 0);
+	ck_assert_uint_gt(found->n_links, 0);
+}
+END_TEST
+
+/* As on fast links: the counter stops after seconds, so a tree seems to wait little. */
+START_TEST(test_waits_that_stopped_at_their_maximum_count_as_waiting)
+{
+	flows_set_drain(flows, host(5), 0.3);
+	add(0, 5, 0.9);
+	run_flows();
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		loads[i].at_least = loads[i].wait >= 0.1f;
+		if (loads[i].at_least)
+			loads[i].wait = 0.01f;
+	}
+	triad_congestion_free(found);
+	find_in_loads();
+	ck_assert_uint_eq(found->n_roots, 1);
+	assert_root(port_of("edge-1-0", 2), TRIAD_CONGESTION_SLOW_HOST);
+	ck_assert_uint_eq(found->roots[0].n_waiting, 5);
+	ck_assert_uint_eq(found->n_known, found->n_links);
+	ck_assert(found->roots[0].at_least && found->roots[0].hosts[0].at_least);
+	/* It may have waited all the time. */
+	ck_assert_double_eq_tol(found->roots[0].loss_bps / 1e9, 100, 7);
 }
 END_TEST
 
@@ -554,6 +580,8 @@ int main(void)
 	tcase_add_test(tests, test_sls_of_the_same_vls_are_one_plane);
 	tcase_add_test(tests, test_host_without_waiting_route_is_victim);
 	tcase_add_test(tests, test_unknown_loads_count_as_nothing);
+	tcase_add_test(
+		tests, test_waits_that_stopped_at_their_maximum_count_as_waiting);
 	tcase_add_test(tests, test_roots_beyond_what_is_kept_are_counted);
 	return run_cases(tests);
 }

@@ -63,6 +63,11 @@ START_TEST(test_reset_selects_counters_of_mask)
 		1u << TRIAD_PORT_XMIT_DATA | 1u << TRIAD_PORT_MULTICAST_RCV_PKTS, 77);
 	ck_assert_uint_eq(mad[17], 0x1d);
 	ck_assert_uint_eq(mad[66] << 8 | mad[67], 1 << 0 | 1 << 7);
+	ck_assert_uint_eq(mad[70] << 8 | mad[71], 0);
+	triad_pma_encode_reset(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 9,
+		1u << TRIAD_PORT_XMIT_WAIT, 77);
+	ck_assert_uint_eq(mad[66] << 8 | mad[67], 0);
+	ck_assert_uint_eq(mad[70] << 8 | mad[71], 1 << 12);
 }
 END_TEST
 
@@ -163,6 +168,29 @@ START_TEST(test_port_counters_unsupported_absent)
 		mad, TRIAD_PMA_PORT_COUNTERS, 7, TRIAD_PMA_EXTENDED_WIDTH, &reading);
 	ck_assert(!(reading.has & 1u << TRIAD_PORT_XMIT_DATA));
 	ck_assert(reading.has & 1u << TRIAD_SYMBOL_ERROR_COUNTER);
+	/* So is PortXmitWait, where they have that. */
+	triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS, 7,
+		TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_XMIT_WAIT, &reading);
+	ck_assert(reading.has & 1u << TRIAD_PORT_XMIT_WAIT);
+	triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS, 7,
+		TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_XMIT_WAIT | TRIAD_PMA_WIDE_ERRORS,
+		&reading);
+	ck_assert(!(reading.has & 1u << TRIAD_PORT_XMIT_WAIT));
+	ck_assert(reading.has & 1u << TRIAD_SYMBOL_ERROR_COUNTER);
+}
+END_TEST
+
+/* CapabilityMask2 has 27 bits, in front of RespTimeValue. */
+START_TEST(test_both_capability_masks_are_read)
+{
+	uint8_t mad[TRIAD_MAD_SIZE] = {0};
+
+	mad[64 + 2] = 0x12;
+	mad[64 + 7] = 0x1f;
+	ck_assert_uint_eq(triad_pma_decode_capabilities(mad), 0x1200);
+	mad[64 + 7] |= 1u << 1 << 5;
+	ck_assert_uint_eq(
+		triad_pma_decode_capabilities(mad), 0x1200 | TRIAD_PMA_WIDE_ERRORS);
 }
 END_TEST
 
@@ -174,11 +202,11 @@ START_TEST(test_extended_every_field_read)
 
 	triad_pma_encode_get(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 1, 1);
 	mad[3] = TRIAD_MAD_METHOD_GET_RESPONSE;
-	for (unsigned i = 8; i < 72; i++)
+	for (unsigned i = 8; i < 184; i++)
 		mad[64 + i] = (uint8_t)i;
 	ck_assert_int_eq(
 		triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 1,
-			ALL_CAPABILITIES, &reading),
+			ALL_CAPABILITIES | TRIAD_PMA_WIDE_ERRORS, &reading),
 		0);
 	ck_assert_uint_eq(reading.raw[TRIAD_PORT_XMIT_DATA], 0x08090a0b0c0d0e0f);
 	ck_assert_uint_eq(reading.raw[TRIAD_PORT_RCV_DATA], 0x1011121314151617);
@@ -191,6 +219,8 @@ START_TEST(test_extended_every_field_read)
 		reading.raw[TRIAD_PORT_MULTICAST_XMIT_PKTS], 0x38393a3b3c3d3e3f);
 	ck_assert_uint_eq(
 		reading.raw[TRIAD_PORT_MULTICAST_RCV_PKTS], 0x4041424344454647);
+	ck_assert(reading.has & 1u << TRIAD_PORT_XMIT_WAIT);
+	ck_assert_uint_eq(reading.raw[TRIAD_PORT_XMIT_WAIT], 0xa8a9aaabacadaeaf);
 	/* Agents without the IETF counters have only the first four. */
 	triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 1,
 		TRIAD_PMA_EXTENDED_WIDTH_NO_IETF, &reading);
@@ -258,6 +288,7 @@ int main(void)
 	tcase_add_test(cases, test_redirect_read);
 	tcase_add_test(cases, test_port_counters_every_field_read);
 	tcase_add_test(cases, test_port_counters_unsupported_absent);
+	tcase_add_test(cases, test_both_capability_masks_are_read);
 	tcase_add_test(cases, test_extended_every_field_read);
 	tcase_add_test(cases, test_answer_of_another_port_refused);
 	tcase_add_test(cases, test_check_wrong_header_refused);

@@ -441,6 +441,37 @@ START_TEST(test_wait_as_share_of_time)
 }
 END_TEST
 
+/* On fast links the counter stops after seconds: the alert is raised, says "at least",
+ * and stays as long as that goes on.  _i: sweeps reset the counter. */
+START_TEST(test_wait_that_stopped_at_its_maximum_is_not_below_the_threshold)
+{
+	uint32_t port = find_port(0x201, 3);
+
+	fabric->ports[port].width = 2;
+	fabric->ports[port].speed_ext = 4;
+	triad_collector_set_fabric(collector, fabric);
+	params.sweep.reset_near_full = _i;
+	triad_collector_set_params(collector, &params);
+	agents->raw[port][TRIAD_PORT_XMIT_WAIT] = UINT32_MAX;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_PORT_XMIT_WAIT);
+	ck_assert(seen[0].alert.findings[0].at_least);
+	/* 2^32 ticks are 6.9 % of 10 s. */
+	ck_assert_float_eq_tol(seen[0].alert.findings[0].value, 6.9, 0.1);
+	for (unsigned i = 0; i < 20; i++) {
+		agents->raw[port][TRIAD_PORT_XMIT_WAIT] = UINT32_MAX;
+		sweep(1);
+	}
+	ck_assert_uint_eq(n_seen, 1);
+	if (_i) {
+		sweep(20);
+		ck_assert_uint_eq(n_seen, 2);
+		expect(1, TRIAD_ALERT_ENDED, TRIAD_PORT_XMIT_WAIT);
+	}
+}
+END_TEST
+
 /* Row: M2, A8 */
 START_TEST(test_group_and_type_have_thresholds_of_their_own)
 {
@@ -692,6 +723,8 @@ int main(void)
 	tcase_add_test(
 		cases, test_silent_node_that_was_gone_is_silent_again_in_one_alert);
 	tcase_add_test(cases, test_wait_as_share_of_time);
+	tcase_add_loop_test(cases,
+		test_wait_that_stopped_at_its_maximum_is_not_below_the_threshold, 0, 2);
 	tcase_add_test(cases, test_group_and_type_have_thresholds_of_their_own);
 	tcase_add_test(cases, test_threshold_switched_off_clears);
 	tcase_add_test(cases, test_alerts_switched_off_clears_at_once);

@@ -282,6 +282,134 @@ START_TEST(test_confirmed_port_rate_zero)
 }
 END_TEST
 
+START_TEST(test_forgotten_wait_is_unknown_until_it_is_read)
+{
+	const uint32_t wait = 1u << TRIAD_PORT_XMIT_WAIT;
+	struct triad_engine_report report;
+	struct triad_engine_row row;
+	uint64_t total;
+
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, 5, 2 * S);
+	triad_engine_confirm(engine, rows[1], true, 4 * S);
+	triad_engine_confirm(engine, rows[1], false, 6 * S);
+	row = read_row(rows[1]);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == 0);
+	triad_engine_forget_wait(engine, rows[1]);
+	triad_engine_mark(engine, rows[1], true);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.has, 0);
+	ck_assert_uint_eq(row.forgotten, wait);
+	ck_assert(row.answered && isnan(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT)));
+	ck_assert(!triad_engine_total(engine, rows[1], row.node_guid, row.port,
+		TRIAD_PORT_XMIT_WAIT, &total));
+	/* Another process that reads it tells that it is not known. */
+	ck_assert(triad_engine_describe(engine, rows[1], &report));
+	ck_assert_uint_eq(report.has, 0);
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, 45, 8 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.has, wait);
+	ck_assert_uint_eq(row.forgotten, 0);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT], 45);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == 10);
+	triad_engine_take(engine, rows[1],
+		&(struct triad_engine_report){
+			.read_us = 9 * S, .has = 1u << TRIAD_VL15_DROPPED});
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.forgotten, wait);
+	report = (struct triad_engine_report){.read_us = 18 * S, .has = wait};
+	report.raw[TRIAD_PORT_XMIT_WAIT] = 65;
+	triad_engine_take(engine, rows[1], &report);
+	row = read_row(rows[1]);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == 2);
+}
+END_TEST
+
+START_TEST(test_wait_of_64_bits_goes_on_from_that_of_32)
+{
+	const uint64_t much = UINT64_C(1) << 40;
+	struct triad_engine_report report;
+	struct triad_engine_changes changes;
+	struct triad_engine_row row;
+
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 2 * S);
+	count_in(TRIAD_PMA_PORT_COUNTERS_EXTENDED, rows[1], TRIAD_PORT_XMIT_WAIT, much,
+		4 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT], UINT32_MAX);
+	ck_assert_uint_eq(row.change[TRIAD_PORT_XMIT_WAIT], 0);
+	count_in(TRIAD_PMA_PORT_COUNTERS_EXTENDED, rows[1], TRIAD_PORT_XMIT_WAIT,
+		3 * much, 6 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT], UINT32_MAX + 2 * much);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == (double)much);
+	/* No value of it is a maximum. */
+	count_in(TRIAD_PMA_PORT_COUNTERS_EXTENDED, rows[1], TRIAD_PORT_XMIT_WAIT, 0,
+		8 * S);
+	count_in(TRIAD_PMA_PORT_COUNTERS_EXTENDED, rows[1], TRIAD_PORT_XMIT_WAIT,
+		UINT32_MAX, 10 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.saturated, 0);
+	ck_assert_uint_eq(row.others.n, 1);
+	ck_assert(triad_engine_changes(engine, rows[1], 10 * S, &changes));
+	ck_assert_uint_eq(changes.full, 0);
+	/* Reports have 32 bits for its raw value. */
+	ck_assert(triad_engine_describe(engine, rows[1], &report));
+	ck_assert_uint_le(report.raw[TRIAD_PORT_XMIT_WAIT], UINT32_MAX);
+	ck_assert_uint_eq(
+		report.base[TRIAD_PORT_XMIT_WAIT] + report.raw[TRIAD_PORT_XMIT_WAIT],
+		row.total[TRIAD_PORT_XMIT_WAIT]);
+}
+END_TEST
+
+START_TEST(test_wait_at_its_maximum_is_a_lower_bound)
+{
+	struct triad_pma_reading after = {.has = 1u << TRIAD_PORT_XMIT_WAIT};
+	struct triad_pma_reading next = {
+		.has = 1u << TRIAD_PORT_XMIT_WAIT | 1u << TRIAD_VL15_DROPPED};
+	struct triad_engine_changes changes;
+	struct triad_engine_row row;
+
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, 5, 2 * S);
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 4 * S);
+	/* Also after our reset, until it is read again. */
+	triad_engine_reset(engine, rows[1], &after, 4 * S);
+	triad_engine_mark(engine, rows[1], true);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.saturated, 1u << TRIAD_PORT_XMIT_WAIT);
+	ck_assert(
+		triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == (UINT32_MAX - 5) / 2.);
+	ck_assert(triad_engine_changes(engine, rows[1], 4 * S, &changes));
+	ck_assert_uint_eq(changes.full, 1u << TRIAD_PORT_XMIT_WAIT);
+	next.raw[TRIAD_PORT_XMIT_WAIT] = 10;
+	triad_engine_update(engine, rows[1], TRIAD_PMA_PORT_COUNTERS, &next, 6 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.saturated, 0);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == 5);
+	/* Read again a moment after our reset: the higher rate stays. */
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 8 * S);
+	triad_engine_reset(engine, rows[1], &after, 8 * S);
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, 100, 10 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.saturated, 1u << TRIAD_PORT_XMIT_WAIT);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) ==
+		(UINT64_C(0xffffffff) - 10 + 100) / 4.);
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 1000 * S);
+	triad_engine_reset(engine, rows[1], &after, 1000 * S);
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, 2000000000, 1001 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.saturated, 0);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == 2000000000);
+	triad_engine_reset(engine, rows[1], &after, 1001 * S);
+	/* At its maximum since the reading before, it says nothing. */
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 1002 * S);
+	count_to(rows[1], TRIAD_PORT_XMIT_WAIT, UINT32_MAX, 1003 * S);
+	row = read_row(rows[1]);
+	ck_assert(isnan(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT)));
+	ck_assert(triad_engine_changes(engine, rows[1], 1003 * S, &changes));
+	ck_assert_uint_eq(changes.fresh & 1u << TRIAD_PORT_XMIT_WAIT, 0);
+}
+END_TEST
+
 START_TEST(test_own_reset_distinguished_total_goes_on)
 {
 	struct triad_pma_reading after = {.has = 1u << TRIAD_PORT_RCV_ERRORS};
@@ -600,6 +728,9 @@ int main(void)
 	tcase_add_test(cases, test_adopt_port_away_and_back_keeps_row);
 	tcase_add_test(cases, test_adopt_port_away_for_long_starts_anew);
 	tcase_add_test(cases, test_adopt_random_fabrics_rows_distinct);
+	tcase_add_test(cases, test_forgotten_wait_is_unknown_until_it_is_read);
+	tcase_add_test(cases, test_wait_of_64_bits_goes_on_from_that_of_32);
+	tcase_add_test(cases, test_wait_at_its_maximum_is_a_lower_bound);
 	tcase_add_test(cases, test_read_while_written_whole);
 	tcase_add_test(cases, test_total_while_written_never_goes_back);
 	tcase_add_test(cases, test_total_of_another_port_or_counter_none);

@@ -15,7 +15,8 @@
 static void set_rounds(double share, unsigned sweeps)
 {
 	params.sweep.round_share = share;
-	params.sweep.wait_in_rounds = share > 0;
+	params.sweep.waits_apart = share > 0;
+	params.sweep.wait_matters = 0.05;
 	for (unsigned i = 0; i < TRIAD_N_ROUNDS; i++)
 		params.round_period_us[i] = share > 0 ? sweeps * params.period_us : 0;
 	triad_collector_set_params(collector, &params);
@@ -318,6 +319,7 @@ static void tick(uint64_t ticks)
 }
 
 /* _i selects one of the two modes that don't query all ports. */
+/* Row: N4 */
 START_TEST(test_load_costs_no_more_than_the_share)
 {
 	unsigned quiet, loaded = 0;
@@ -329,7 +331,8 @@ START_TEST(test_load_costs_no_more_than_the_share)
 	 * the sum of errors look larger. */
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		agents->raw[i][TRIAD_SYMBOL_ERROR_COUNTER] = 9;
-	sweep(10);
+	/* Until each agent has refused all details. */
+	sweep(150);
 	quiet = mads_of_sweeps(100);
 	for (unsigned i = 0; i < 100; i++) {
 		tick(10000);
@@ -394,6 +397,199 @@ START_TEST(test_errors_beside_waiting_are_read_at_once)
 }
 END_TEST
 
+/* The ticks in a sweep's 10 s at 4x SDR. */
+#define ALL_TICKS UINT64_C(2500000000)
+
+static void set_up_waits(double share)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		fabric->ports[i].width = 2;
+		fabric->ports[i].speed = 1;
+		fabric->ports[i].speed_ext = 0;
+	}
+	agents->details = UINT32_MAX;
+	set_mode(TRIAD_SWEEP_TRIAD);
+	set_rounds(share, 1);
+	sweep(3);
+}
+
+static bool is_wait_known(uint32_t port)
+{
+	return read_port(port).has & 1u << TRIAD_PORT_XMIT_WAIT;
+}
+
+/* However much rounds of details want. */
+START_TEST(test_wait_that_begins_is_read_in_the_same_sweep)
+{
+	uint32_t waiting = find_port(0x201, 5), other = find_port(0x201, 6);
+	struct triad_engine_row row;
+
+	set_up_waits(0.05);
+	ck_assert(is_wait_known(waiting));
+	for (unsigned i = 1; i <= 10; i++) {
+		unsigned sent = agents->n_sent;
+
+		/* A little everywhere, much at one port. */
+		tick(1000);
+		agents->raw[waiting][TRIAD_PORT_XMIT_WAIT] += ALL_TICKS / 10;
+		sweep(1);
+		row = read_port(waiting);
+		ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT],
+			agents->raw[waiting][TRIAD_PORT_XMIT_WAIT]);
+		ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT),
+			ALL_TICKS / 100., 1000);
+		ck_assert_uint_lt(agents->n_sent - sent, 200);
+	}
+	row = read_port(other);
+	ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT), 100, 1);
+}
+END_TEST
+
+START_TEST(test_wait_that_moved_is_unknown_until_it_is_read)
+{
+	uint32_t port = find_port(0x203, 5);
+	struct triad_engine_row row;
+
+	set_up_waits(0.05);
+	row = read_port(port);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == 0);
+	tick(1000);
+	sweep(1);
+	row = read_port(port);
+	ck_assert(!(row.has & 1u << TRIAD_PORT_XMIT_WAIT));
+	ck_assert(row.forgotten == 1u << TRIAD_PORT_XMIT_WAIT);
+	ck_assert(isnan(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT)));
+	for (unsigned i = 0; i < 20 && !is_wait_known(port); i++) {
+		tick(1000);
+		sweep(1);
+	}
+	row = read_port(port);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT],
+		agents->raw[port][TRIAD_PORT_XMIT_WAIT]);
+	/* Since it began, not since the last sweep. */
+	ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT), 100, 1);
+}
+END_TEST
+
+/* Even where the share allows nothing more. */
+START_TEST(test_requested_sweep_reads_all_waits)
+{
+	set_up_waits(0.0001);
+	for (unsigned i = 0; i < 10; i++) {
+		tick(ALL_TICKS / 10);
+		sweep(1);
+	}
+	ck_assert(read_port(find_port(0x203, 5)).total[TRIAD_PORT_XMIT_WAIT] !=
+		agents->raw[find_port(0x203, 5)][TRIAD_PORT_XMIT_WAIT]);
+	tick(1);
+	triad_collector_sweep_now(collector);
+	sweep(1);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].has_pma)
+			ck_assert_uint_eq(read_port(i).total[TRIAD_PORT_XMIT_WAIT],
+				agents->raw[i][TRIAD_PORT_XMIT_WAIT]);
+}
+END_TEST
+
+static uint64_t filling_us; /* until the port's counter stops; 0: it stays as it is */
+static uint32_t filling_port;
+static int (*send_really)(void *context, const struct triad_mad_address *to,
+	const uint8_t *mad, unsigned timeout_ms);
+
+/* Lets the port wait at a constant rate while time passes. */
+static int send_filling(void *context, const struct triad_mad_address *to,
+	const uint8_t *mad, unsigned timeout_ms)
+{
+	static uint64_t last_us;
+	uint64_t *raw = &agents->raw[filling_port][TRIAD_PORT_XMIT_WAIT];
+	double more = (double)(agents->now_us - last_us) / (double)filling_us;
+
+	*raw += (uint64_t)(more * UINT32_MAX);
+	if (*raw > UINT32_MAX)
+		*raw = UINT32_MAX;
+	last_us = agents->now_us;
+	return send_really(context, to, mad, timeout_ms);
+}
+
+/* At 4x HDR 2^32 ticks are 0.69 s.  The port waits for a third of the time. */
+START_TEST(test_wait_that_stops_is_read_again_before_it_can_stop)
+{
+	struct triad_mad_transport filling = agents->transport;
+	uint32_t port = find_port(0x201, 5);
+	uint64_t words_per_s = UINT64_C(200000000000) / 32;
+	struct triad_engine_row row;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		fabric->ports[i].width = 2;
+	params.sweep.reset_near_full = true;
+	set_mode(TRIAD_SWEEP_TRIAD);
+	set_rounds(0.05, 1000000);
+	agents->details = 0;
+	sweep(150);
+	filling_port = port;
+	filling_us = 3 * UINT64_C(1000000) * UINT32_MAX / words_per_s;
+	send_really = filling.send;
+	filling.send = send_filling;
+	triad_collector_set_transport(collector, &filling);
+	sweep(1);
+	for (unsigned i = 0; i < 10; i++) {
+		agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] = 3 + i;
+		sweep(1);
+		row = read_port(port);
+		ck_assert_uint_eq(row.saturated, 0);
+		ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) /
+				(double)words_per_s,
+			1 / 3., 0.02);
+		/* What else was read in this sweep stays. */
+		ck_assert_uint_eq(row.change[TRIAD_SYMBOL_ERROR_COUNTER], i ? 1 : 3);
+		ck_assert_uint_gt(row.interval_us[TRIAD_READ_NARROW], 9 * S);
+	}
+	triad_collector_set_transport(collector, &agents->transport);
+}
+END_TEST
+
+/* Such agents give PortXmitWait with the data counters, in each sweep.  _i: another
+ * mode; that of errors alone does not read these. */
+START_TEST(test_wait_of_64_bits_is_read_with_the_data_counters)
+{
+	uint32_t port = find_port(0x201, 5);
+	uint64_t ticks = UINT64_C(200000000000) / 32 * 3; /* 30 % of 10 s at 4x HDR */
+	struct triad_engine_row row;
+	unsigned quiet;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		fabric->ports[i].width = 2;
+	agents->has_wide_errors = true;
+	agents->details = 0;
+	set_mode(_i ? TRIAD_SWEEP_ERRORS : TRIAD_SWEEP_TRIAD);
+	set_rounds(0.05, 1000000);
+	sweep(150);
+	quiet = mads_of_sweeps(10);
+	for (unsigned i = 0; i < 10 && !_i; i++) {
+		agents->raw[port][TRIAD_PORT_XMIT_WAIT] += ticks;
+		sweep(1);
+		row = read_port(port);
+		ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT], (i + 1) * ticks);
+		ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT),
+			(double)ticks / 10, 1e6);
+		ck_assert_uint_eq(row.saturated, 0);
+	}
+	if (!_i) {
+		ck_assert_uint_le(mads_of_sweeps(10), quiet);
+		reset_port(port, true);
+		sweep(1);
+		ck_assert_uint_eq(agents->raw[port][TRIAD_PORT_XMIT_WAIT], 0);
+		agents->raw[port][TRIAD_PORT_XMIT_WAIT] = 99;
+		sweep(1);
+		ck_assert_uint_eq(read_port(port).total[TRIAD_PORT_XMIT_WAIT], 99);
+	} else {
+		agents->raw[port][TRIAD_PORT_XMIT_WAIT] = 77;
+		sweep(2);
+		ck_assert_uint_eq(read_port(port).total[TRIAD_PORT_XMIT_WAIT], 77);
+	}
+}
+END_TEST
+
 /* --- random faults --- */
 
 START_TEST(test_sweeps_end_whatever_is_lost)
@@ -410,6 +606,8 @@ START_TEST(test_sweeps_end_whatever_is_lost)
 
 		for (uint32_t p = 0; p < fabric->n_ports; p++) {
 			agents->raw[p][TRIAD_PORT_RCV_ERRORS] += p % 3;
+			if ((p + i) % 4 == 0)
+				agents->raw[p][TRIAD_PORT_XMIT_WAIT] = UINT32_MAX;
 			agents->detail[p][i % TRIAD_PMA_N_ATTRIBUTES].raw[0] += 20000;
 		}
 		if (i == 20)
@@ -443,6 +641,12 @@ int main(void)
 	tcase_add_test(cases, test_rate_of_wait_is_that_of_its_own_interval);
 	tcase_add_test(cases, test_wait_that_stopped_is_known_to_have_stopped);
 	tcase_add_test(cases, test_errors_beside_waiting_are_read_at_once);
+	tcase_add_test(cases, test_wait_that_begins_is_read_in_the_same_sweep);
+	tcase_add_test(cases, test_wait_that_moved_is_unknown_until_it_is_read);
+	tcase_add_test(cases, test_requested_sweep_reads_all_waits);
+	tcase_add_test(cases, test_wait_that_stops_is_read_again_before_it_can_stop);
+	tcase_add_loop_test(
+		cases, test_wait_of_64_bits_is_read_with_the_data_counters, 0, 2);
 	tcase_add_test(cases, test_sweeps_end_whatever_is_lost);
 	return run_cases(cases);
 }
