@@ -40,3 +40,13 @@ def test_words_wrong_are_reported(tmp_path):
     assert process.returncode == 2 and "--sources is missing" in process.stderr, process
     process = matrix("--sources", tmp_path)
     assert process.returncode == 2 and "has no opensm-VERSION" in process.stderr, process
+    process = matrix("--tests", "test_none.py")
+    assert process.returncode == 2 and "has no test_none.py" in process.stderr, process
+
+
+def test_version_behind_a_file_of_tests_is_a_version(tmp_path):
+    (tmp_path / "opensm-3.3.97.tar.xz").touch()
+    process = matrix("--no-deps", "--sources", tmp_path, "--cache", tmp_path / "cache",
+                     "--tests", "test_conf.py", "--tests", "test_web.py", "3.3.99")
+    _, row = process.stdout.splitlines()
+    assert row.startswith("3.3.99"), row

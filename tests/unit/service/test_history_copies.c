@@ -20,7 +20,7 @@
 static const uint64_t guids[2] = {GUID, 0x5678};
 
 struct sm {
-	char folder[TEST_FOLDER_SIZE];
+	char folder[TEST_FOLDER_SIZE + 2]; /* room for "/b" */
 	struct triad_history_params params;
 	struct triad_history_store *store;
 	struct triad_history_mirror *mirror;
@@ -401,7 +401,7 @@ END_TEST
 
 START_TEST(test_copies_go_on_in_another_folder_and_after_a_pause)
 {
-	char old[64];
+	char old[TEST_FOLDER_SIZE];
 
 	write_images(0, 10);
 	run_until_equal(60);
