@@ -190,7 +190,8 @@ START_TEST(test_plan_expected_disabled_is_disabled)
 	fixture_build(OWN + 1);
 	set_state(0x201, 3, TRIAD_PORT_INIT);
 	expect("leaf-01,2,disabled\nleaf-01,3,disabled\nleaf-01,6,disabled\n");
-	ck_assert_str_eq(planned(), "201/2 disable active\n201/3 disable\n");
+	ck_assert_str_eq(
+		planned(), "201/2 disable active\n201/3 disable\n201/6 disable\n");
 	assert_mentions(describe(0x201, 2), "expected disabled link active phased out");
 	ck_assert_str_eq(describe(0x201, 6), "expected disabled");
 	ck_assert_uint_eq(triad_plan_n_open(plan), 3);
