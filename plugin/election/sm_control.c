@@ -24,6 +24,9 @@
 #define RETRY_US TRIAD_US_PER_S
 #define MAX_RETRY_US (30 * TRIAD_US_PER_S)
 
+/* How often a master without a majority sweeps, which takes two minutes. */
+#define MAX_ALONE 8u
+
 /* The longest time for which OpenSM ignores other SMs, and how often to check whether
  * its discovery is over. */
 #define IGNORE_US (2 * TRIAD_US_PER_S)
@@ -54,7 +57,11 @@ struct triad_sm_control {
 	bool was_outranked;      /* by a master that does not elect, at the last try */
 	struct triad_umad *umad; /* for traps; NULL: not yet */
 	uint32_t tid;
-	struct retry retry, vain; /* of mastership; of ending a vain wait */
+	struct retry retry, vain,
+		alone; /* of mastership; of ending a vain wait; without a
+					  * majority */
+	unsigned
+		n_alone; /* sweeps without a majority; 0: it has one, or is no master */
 	uint64_t standby_until_us;
 	uint64_t ignore_until_us; /* we made OpenSM ignore other SMs; 0: we did not */
 };
@@ -479,6 +486,32 @@ static void see_to_mastership(
 	retry_wait(&control->retry, now_us);
 }
 
+/* A master that was cut off from the others over the fabric, too, may not notice that it no
+ * longer is: OpenSM leaves out traps that come often, and what a sweep would see at switches
+ * the other master's sweep has taken away.  That one waits for this one to hand over, and
+ * makes no routes to it, so nobody can tell it.  So it sweeps, less and less often. */
+static void look_for_others(
+	struct triad_sm_control *control, const struct triad_sm_target *target)
+{
+	uint64_t now_us = triad_clock_now_us();
+	bool is_alone = target->is_master && !target->is_quorate &&
+		triad_osm_peek(&control->osm->subn.sm_state) == IB_SMINFO_STATE_MASTER;
+
+	if (!is_alone) {
+		control->n_alone = 0;
+		return;
+	}
+	if (!control->n_alone) {
+		control->n_alone = 1;
+		retry_begin(&control->alone, now_us + RETRY_US);
+	}
+	if (control->n_alone > MAX_ALONE || now_us < control->alone.again_us)
+		return;
+	control->n_alone++;
+	sweep(control);
+	retry_wait(&control->alone, now_us);
+}
+
 /* --- a hand-over that never comes --- */
 
 static bool end_vain_wait(struct triad_sm_control *control)
@@ -529,6 +562,7 @@ static void carry_out(
 	set_priority(control, target->priority);
 	see_to_vain_wait(control);
 	see_to_mastership(control, target);
+	look_for_others(control, target);
 }
 
 static uint64_t task_step(void *context)

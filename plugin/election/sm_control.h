@@ -29,6 +29,8 @@
  *   reports, because while the cluster merges again two SMs may think that they are
  *   elected.
  * - A master that is to yield sweeps: so it finds the other SM and hands over.
+ * - A master without a majority sweeps some times, less and less often: the fabric may be
+ *   whole again, and nobody be able to tell it.
  *
  * OpenSM's locks: the thread takes the state lock and osm->lock briefly, with none of ours
  * held.  The thread does not touch OpenSM once OpenSM is exiting.

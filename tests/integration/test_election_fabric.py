@@ -3,11 +3,13 @@
 by OpenSM, a cut network is told from a dead SM, and nobody who lives is pushed aside."""
 
 import json
+import os
+import signal
 
 import pytest
 
 from checks import mentions, wait_until
-from electionlib import PATIENT, cluster, now_s, others, report
+from electionlib import PATIENT, cluster, now_s, others, report, wait_for_votes
 from triadlib import ask, log_has
 
 KINDS = ["corosync", "peers"]
@@ -276,4 +278,24 @@ def test_shorter_list_of_peers_on_one_sm_leaves_no_fabric_without_a_master(forge
         assert now_s() - begun < MASTER_S, "how long there was none"
         running.lab.host("start", master, "opensm")
         wait_until(lambda: len(running.masters()) == 1, 30, "one master")
+        running.check()
+
+
+@pytest.mark.row("N12")
+def test_master_that_was_cut_off_is_none_when_the_fabric_is_whole_again():
+    """Neither a trap nor a look at switches tells it, and the next master waits for it."""
+    with cluster("fabric", opensm_conf="sweep_interval 0\nsweep_on_trap FALSE\n") as running:
+        at_rest(running)
+        old = 1
+        ask(running.lab, "port", "priority", "15", sm=old)
+        running.wait_for_master(running.wait_for_holder(among=[old]))
+        wait_for_votes(running, old)
+        running.lab.sim(*(f"Unlink {place}" for place in BETWEEN_SWITCHES))
+        new = running.wait_for_holder(among=others(old))
+        running.wait_for_master(new)
+        assert old in running.masters(), "the master of its own part"
+        running.lab.sim(*(f"ReLink {place}" for place in BETWEEN_SWITCHES))
+        # Now the next master knows of the old one, and waits.
+        os.kill(running.lab.status()["sms"][new]["pid"], signal.SIGHUP)
+        wait_until(lambda: len(running.masters()) == 1, 60, "one master")
         running.check()

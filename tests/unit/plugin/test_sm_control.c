@@ -191,6 +191,7 @@ static void set_target(uint8_t priority, bool is_master)
 	struct triad_sm_target target = {.is_set = true,
 		.priority = priority,
 		.is_master = is_master,
+		.is_quorate = true,
 		.other_master = is_master ? 0 : OTHER};
 
 	triad_sm_control_set(control, &target);
@@ -268,6 +269,19 @@ START_TEST(test_master_that_is_to_yield_sweeps_less_and_less_often)
 	usleep(3500000);
 	ck_assert_uint_ge(atomic_load(&n_sweeps), 1);
 	ck_assert_uint_le(atomic_load(&n_sweeps), 3);
+}
+END_TEST
+
+/* With a majority it does not. */
+START_TEST(test_master_without_a_majority_sweeps_less_and_less_often)
+{
+	struct triad_sm_target target = {
+		.is_set = true, .priority = 6, .is_master = true, .is_quorate = _i};
+
+	triad_sm_control_set(control, &target);
+	usleep(3800000);
+	ck_assert_uint_ge(atomic_load(&n_sweeps), _i ? 0 : 2);
+	ck_assert_uint_le(atomic_load(&n_sweeps), _i ? 0 : 3);
 }
 END_TEST
 
@@ -575,6 +589,8 @@ int main(void)
 	tcase_add_test(
 		cases, test_vain_wait_that_comes_back_sweeps_less_and_less_often);
 	tcase_add_test(cases, test_master_that_is_to_yield_sweeps_less_and_less_often);
+	tcase_add_loop_test(
+		cases, test_master_without_a_majority_sweeps_less_and_less_often, 0, 2);
 	tcase_add_test(cases, test_no_elections_opensm_left_alone);
 	add_dead_masters(cases);
 	return run_cases(cases);
