@@ -166,20 +166,6 @@ struct triad_plan_input ports_plan_input(const struct triad_ports *ports)
 	};
 }
 
-static void find_missing(struct triad_ports *ports)
-{
-	const struct triad_missing_input input = {
-		.fabric = ports->fabric,
-		.expected = ports->source.expected,
-		.placed = ports->placed,
-		.seen = &ports->seen_switches,
-		.sm_guids = ports->sms.seen.guids,
-		.n_sm_guids = ports->sms.seen.n,
-	};
-
-	triad_missing_find(&input, ports->missing);
-}
-
 /* --- the plan --- */
 
 static void forget_plan(struct triad_ports *ports)
@@ -240,8 +226,8 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 		place(ports);
 	if (!ports->placed)
 		return;
-	find_missing(ports);
 	input = ports_plan_input(ports);
+	triad_missing_find(&input, &ports->seen_switches, ports->missing);
 	/* If memory is short, keep the last plan: it is for this fabric. */
 	if (triad_plan_build(&input, &plan))
 		return;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "triad/clock.h"
 
 #define REMEMBERED_US (24 * 3600 * TRIAD_US_PER_S)
@@ -117,14 +118,13 @@ static bool is_first(struct finding *finding)
 	return finding->n++ == 0;
 }
 
-static void find_switches(
-	const struct triad_missing_input *input, struct finding *finding)
+static void find_switches(const struct triad_fabric *fabric,
+	const struct triad_seen_switches *seen, struct finding *finding)
 {
-	for (uint32_t i = 0; input->seen && i < input->seen->n; i++) {
-		const struct triad_seen_switch *one = &input->seen->all[i];
+	for (uint32_t i = 0; i < seen->n; i++) {
+		const struct triad_seen_switch *one = &seen->all[i];
 
-		if (triad_fabric_find_node(input->fabric, one->guid) ==
-				TRIAD_FABRIC_NONE &&
+		if (triad_fabric_find_node(fabric, one->guid) == TRIAD_FABRIC_NONE &&
 			is_first(finding))
 			snprintf(finding->who, TRIAD_MISSING_SIZE,
 				"%s (0x%016" PRIx64 ")",
@@ -133,7 +133,7 @@ static void find_switches(
 	}
 }
 
-static void find_sms(const struct triad_missing_input *input, struct finding *finding)
+static void find_sms(const struct triad_plan_input *input, struct finding *finding)
 {
 	for (uint32_t i = 0; i < input->n_sm_guids; i++)
 		if (triad_fabric_find_alias(input->fabric, input->sm_guids[i]) ==
@@ -145,7 +145,7 @@ static void find_sms(const struct triad_missing_input *input, struct finding *fi
 
 /* Rows of a switch that was also seen, or has several rows, count once more each: so they
  * are looked at only if nothing else is missing, and not counted. */
-static void find_row(const struct triad_missing_input *input, struct finding *finding)
+static void find_row(const struct triad_plan_input *input, struct finding *finding)
 {
 	if (input->placed->n_unknown && is_first(finding))
 		snprintf(finding->who, TRIAD_MISSING_SIZE,
@@ -153,19 +153,17 @@ static void find_row(const struct triad_missing_input *input, struct finding *fi
 			input->expected->ports[input->placed->unknown[0]].line);
 }
 
-void triad_missing_find(
-	const struct triad_missing_input *input, char who[TRIAD_MISSING_SIZE])
+void triad_missing_find(const struct triad_plan_input *input,
+	const struct triad_seen_switches *seen, char who[TRIAD_MISSING_SIZE])
 {
 	struct finding finding = {.who = who};
-	size_t length;
 
 	*who = '\0';
-	find_switches(input, &finding);
+	find_switches(input->fabric, seen, &finding);
 	find_sms(input, &finding);
 	if (!finding.n)
 		find_row(input, &finding);
-	length = strlen(who);
 	if (finding.n > 1)
-		snprintf(who + length, TRIAD_MISSING_SIZE - length,
-			" and %" PRIu32 " more", finding.n - 1);
+		triad_text_append(who, TRIAD_MISSING_SIZE, " and %" PRIu32 " more",
+			finding.n - 1);
 }

@@ -14,7 +14,7 @@
 #ifndef TRIAD_PORTMGR_MISSING_H
 #define TRIAD_PORTMGR_MISSING_H
 
-#include "portmgr/expected/placed.h"
+#include "portmgr/plan/plan.h"
 
 #define TRIAD_MISSING_MAX 1024u
 #define TRIAD_MISSING_SIZE 160u
@@ -35,17 +35,8 @@ int triad_seen_switches_look(struct triad_seen_switches *seen,
 	const struct triad_fabric *fabric, uint64_t now_us);
 void triad_seen_switches_free(struct triad_seen_switches *seen);
 
-struct triad_missing_input {
-	const struct triad_fabric *fabric;
-	const struct triad_expected *expected;
-	const struct triad_placed *placed;
-	const struct triad_seen_switches *seen;
-	const uint64_t *sm_guids; /* port GUIDs of other SMs */
-	uint32_t n_sm_guids;
-};
-
 /* Says what is missing, with the number of others if there are more; "": nothing. */
-void triad_missing_find(
-	const struct triad_missing_input *input, char who[TRIAD_MISSING_SIZE]);
+void triad_missing_find(const struct triad_plan_input *input,
+	const struct triad_seen_switches *seen, char who[TRIAD_MISSING_SIZE]);
 
 #endif

@@ -45,11 +45,19 @@ static bool was_ours(const struct triad_record *record)
 
 /* --- one row --- */
 
+/* The guards can't judge a port without a link.  Such a port may be the only way to what is
+ * missing, so it is not disabled. */
 static void keep(struct build *build, struct triad_plan_item *item, unsigned kind,
 	unsigned reason, unsigned note)
 {
+	const struct triad_plan_input *input = build->input;
 	struct triad_plan *plan = build->plan;
 
+	if (kind == TRIAD_PLAN_DISABLE && !item->remote_guid && input->missing &&
+		*input->missing) {
+		kind = TRIAD_PLAN_NOTE;
+		note = TRIAD_NOTE_MISSING;
+	}
 	item->kind = (uint8_t)kind;
 	item->reason = (uint8_t)reason;
 	item->note = (uint8_t)note;
@@ -170,27 +178,6 @@ static void note_unknown_switches(struct build *build)
 }
 
 /* --- guards --- */
-
-/* The guards can't judge a port without a link.  Such a port may be the only way to what is
- * missing. */
-static bool waits_for_missing(
-	const struct triad_plan_input *input, const struct triad_plan_item *item)
-{
-	return item->kind == TRIAD_PLAN_DISABLE && !item->remote_guid &&
-		input->missing && *input->missing;
-}
-
-static void let_wait(struct build *build)
-{
-	for (uint32_t i = 0; i < build->plan->n_items; i++) {
-		struct triad_plan_item *item = &build->plan->items[i];
-
-		if (!waits_for_missing(build->input, item))
-			continue;
-		item->kind = TRIAD_PLAN_NOTE;
-		item->note = TRIAD_NOTE_MISSING;
-	}
-}
 
 /* A test counts, too: a link under test carries no traffic. */
 static bool takes_link_down(const struct triad_plan_item *item)
@@ -360,7 +347,6 @@ int triad_plan_build(const struct triad_plan_input *input, struct triad_plan **m
 	}
 	look_at_rows(&build);
 	note_unknown_switches(&build);
-	let_wait(&build);
 	error = guard_items(&build);
 	if (error) {
 		triad_plan_free(plan);

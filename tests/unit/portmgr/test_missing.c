@@ -42,8 +42,7 @@ static const char *missing(const char *rows, const uint64_t *sms, uint32_t n_sms
 	struct triad_expected *expected;
 	struct triad_placed *placed;
 	char *text = g_strconcat("generation 9\n", rows, NULL);
-	struct triad_missing_input input = {
-		.seen = &seen, .sm_guids = sms, .n_sm_guids = n_sms};
+	struct triad_plan_input input = {.sm_guids = sms, .n_sm_guids = n_sms};
 
 	fixture_begin();
 	fixture_add(0x100, TRIAD_NODE_CA, "host-own", 1);
@@ -58,7 +57,7 @@ static const char *missing(const char *rows, const uint64_t *sms, uint32_t n_sms
 	input.fabric = fabric;
 	input.expected = expected;
 	input.placed = placed;
-	triad_missing_find(&input, who);
+	triad_missing_find(&input, &seen, who);
 	triad_placed_free(placed);
 	triad_expected_free(expected);
 	triad_fabric_unref(fabric);
