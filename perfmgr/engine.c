@@ -764,3 +764,8 @@ double triad_engine_rate(const struct triad_engine_row *row, unsigned counter)
 	return interval_us ? (double)row->change[counter] * 1e6 / (double)interval_us
 			   : NAN;
 }
+
+bool triad_engine_rate_is_least(const struct triad_engine_row *row, unsigned counter)
+{
+	return row->saturated >> counter & 1 && triad_engine_rate(row, counter) > 0;
+}

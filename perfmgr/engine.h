@@ -222,6 +222,9 @@ bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 /* The change of a counter per second over its last interval; NAN without one.  Of a
  * 'saturated' one it is a lower bound. */
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter);
+/* Whether it is a lower bound over 0: the counter stopped at its maximum in that
+ * interval. */
+bool triad_engine_rate_is_least(const struct triad_engine_row *row, unsigned counter);
 
 /* Octets that the engine uses. */
 size_t triad_engine_octets(const struct triad_engine *engine);

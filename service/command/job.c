@@ -197,7 +197,8 @@ static struct link_state state_of(const struct job *job, uint32_t port)
 			triad_command_link_percent(&row, TRIAD_PORT_XMIT_DATA, bps);
 		state.wait_percent =
 			triad_command_link_percent(&row, TRIAD_PORT_XMIT_WAIT, bps);
-		state.waits_longer = triad_command_waits_longer(&row);
+		state.waits_longer =
+			triad_engine_rate_is_least(&row, TRIAD_PORT_XMIT_WAIT);
 	}
 	add_errors(job, port, &state);
 	add_errors(job, fabric->ports[port].remote, &state);
@@ -208,11 +209,12 @@ static struct link_state state_of(const struct job *job, uint32_t port)
 
 /* --- showing --- */
 
-static void put_percent(
-	struct triad_list *list, const char *name, const char *title, double percent)
+static void put_percent(struct triad_list *list, const char *name, const char *title,
+	double percent, bool at_least)
 {
 	list->next = (struct triad_list_next){.name = name};
-	triad_list_real(list, name, title, 6, percent, "%.1f%%", percent);
+	triad_list_real(list, name, title, 6, percent, "%s%.1f%%", at_least ? ">=" : "",
+		percent);
 }
 
 static void put_link(struct job *job, struct triad_list *list, uint32_t port)
@@ -227,11 +229,11 @@ static void put_link(struct job *job, struct triad_list *list, uint32_t port)
 	triad_routes_put_port(list, "to", "TO", fabric, fabric->ports[port].remote);
 	triad_list_uint(list, "pairs", "PAIRS", 7, n);
 	put_percent(list, "share_percent", "SHARE",
-		all->pairs[port] ? 100 * (double)n / (double)all->pairs[port] : NAN);
-	put_percent(list, "use_percent", "USE", state.use_percent);
-	list->next = (struct triad_list_next){.name = "wait_percent"};
-	triad_list_real(list, "wait_percent", "WAIT", 6, state.wait_percent, "%s%.1f%%",
-		state.waits_longer ? ">=" : "", state.wait_percent);
+		all->pairs[port] ? 100 * (double)n / (double)all->pairs[port] : NAN,
+		false);
+	put_percent(list, "use_percent", "USE", state.use_percent, false);
+	put_percent(
+		list, "wait_percent", "WAIT", state.wait_percent, state.waits_longer);
 	triad_list_bool(list, "wait_at_least", NULL, 0, state.waits_longer);
 	if (state.has_errors)
 		triad_list_uint(list, "errors", "ERRORS", 6, state.n_errors);

@@ -252,7 +252,8 @@ static void put_end_json(struct triad_json *json, const struct end *end, bool is
 	triad_command_put_answered(json, &end->row);
 	triad_json_double(json, "use_percent", end->use_percent);
 	triad_json_double(json, "wait_percent", end->wait_percent);
-	triad_json_bool(json, "wait_at_least", triad_command_waits_longer(&end->row));
+	triad_json_bool(json, "wait_at_least",
+		triad_engine_rate_is_least(&end->row, TRIAD_PORT_XMIT_WAIT));
 	triad_json_object_begin(json, "errors");
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (triad_counters[i].is_error && end->row.has & 1u << i &&
@@ -345,8 +346,9 @@ static void put_row(struct triad_list *list, const struct shown *shown, bool is_
 	put_percent(list, "OUT", "out", shown->ends[0].use_percent, false);
 	put_percent(list, "IN", "in", shown->ends[1].use_percent, false);
 	put_percent(list, "WAIT", "wait", wait,
-		triad_command_waits_longer(&shown->ends[0].row) ||
-			triad_command_waits_longer(&shown->ends[1].row));
+		triad_engine_rate_is_least(&shown->ends[0].row, TRIAD_PORT_XMIT_WAIT) ||
+			triad_engine_rate_is_least(
+				&shown->ends[1].row, TRIAD_PORT_XMIT_WAIT));
 	list->next = (struct triad_list_next){.name = "errors",
 		.color = n_errors ? TRIAD_TABLE_YELLOW : TRIAD_TABLE_PLAIN};
 	triad_list_uint(list, NULL, "ERRORS", 6, n_errors);

@@ -251,6 +251,7 @@ int triad_command_run_perf_show(struct triad_service *service,
 
 struct ranked {
 	double rate;
+	bool is_least; /* the rate is a lower bound */
 	uint64_t total;
 	uint32_t port;
 };
@@ -283,6 +284,8 @@ static uint32_t rank(const struct triad_view *view, const struct triad_command *
 		if (shown.row.has & 1u << command->by)
 			ranked[n++] = (struct ranked){
 				.rate = triad_engine_rate(&shown.row, command->by),
+				.is_least = triad_engine_rate_is_least(
+					&shown.row, command->by),
 				.total = shown.row.total[command->by],
 				.port = i,
 			};
@@ -312,18 +315,17 @@ static void put_ranked(struct triad_list *list, const struct triad_shown_port *s
 	const struct ranked *ranked, unsigned by)
 {
 	enum triad_counter_unit unit = triad_counters[by].unit;
-	bool is_at_least = shown->row.saturated >> by & 1 && ranked->rate > 0;
 
 	put_place(list, shown);
 	triad_list_double(list, "rate", ranked->rate);
-	triad_list_bool(list, "rate_at_least", NULL, 0, is_at_least);
+	triad_list_bool(list, "rate_at_least", NULL, 0, ranked->is_least);
 	list->next.name = "rate";
 	triad_list_counter(list, "RATE", 12, unit, ranked->rate, "/s");
 	list->next.name = triad_counters[by].name;
 	triad_list_counter(list, "TOTAL", 9, unit, (double)ranked->total, "");
 	triad_list_text(list, NULL, "REMARK", 0,
 		shown->skipped                 ? "left out"
-			: is_at_least          ? "at its maximum: at least"
+			: ranked->is_least     ? "at its maximum: at least"
 			: shown->row.answered  ? ""
 			: shown->row.was_asked ? "unanswered"
 					       : "not asked yet");

@@ -214,12 +214,6 @@ double triad_command_link_percent(
 	return fmin(100 * rate / words_per_s, 100);
 }
 
-bool triad_command_waits_longer(const struct triad_engine_row *row)
-{
-	return row->saturated & 1u << TRIAD_PORT_XMIT_WAIT &&
-		triad_engine_rate(row, TRIAD_PORT_XMIT_WAIT) > 0;
-}
-
 uint64_t triad_command_count_errors(const struct triad_engine_row *row)
 {
 	uint64_t n = 0;

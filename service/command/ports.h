@@ -80,10 +80,6 @@ bool triad_command_lacks_port(const char *verb, const struct triad_fabric *fabri
 double triad_command_link_percent(
 	const struct triad_engine_row *row, unsigned counter, uint64_t link_bps);
 
-/* True when PortXmitWait stopped at its maximum in its last interval: its rate is a lower
- * bound. */
-bool triad_command_waits_longer(const struct triad_engine_row *row);
-
 /* "answered": whether the port did so last; null: it was not asked yet. */
 void triad_command_put_answered(
 	struct triad_json *json, const struct triad_engine_row *row);
