@@ -196,6 +196,11 @@ uint64_t triad_fabric_port_bps(const struct triad_fabric_port *port)
 	return triad_link_rate_bps(triad_link_rate_active(port));
 }
 
+double triad_fabric_port_words_per_us(const struct triad_fabric_port *port)
+{
+	return (double)triad_fabric_port_bps(port) / 32e6;
+}
+
 uint64_t triad_fabric_port_signal_bps(const struct triad_fabric_port *port)
 {
 	return triad_link_rate_signal_bps(triad_link_rate_active(port));

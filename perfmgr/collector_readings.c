@@ -104,9 +104,7 @@ static uint32_t add_reading(void *context, uint32_t port,
 {
 	struct triad_collector *collector = context;
 	const struct triad_fabric *fabric = collector->view->fabric;
-	/* From bit/s to words of 4 octets in a microsecond. */
-	double words_per_us =
-		(double)triad_fabric_port_bps(&fabric->ports[port]) / 32e6;
+	double words_per_us = triad_fabric_port_words_per_us(&fabric->ports[port]);
 	uint32_t grown;
 	bool is_believed;
 	uint32_t impossible = triad_engine_mark_implausible(collector->engine,

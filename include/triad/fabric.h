@@ -285,6 +285,10 @@ size_t triad_fabric_octets(const struct triad_fabric *fabric);
  * width or speed is none that we know [IBA 14.2.5.6]. */
 uint64_t triad_fabric_port_bps(const struct triad_fabric_port *port);
 
+/* The same in words of 4 octets per microsecond: data counters count words, and PortXmitWait
+ * ticks for one. */
+double triad_fabric_port_words_per_us(const struct triad_fabric_port *port);
+
 /* The same with the coding: what is on the wire. */
 uint64_t triad_fabric_port_signal_bps(const struct triad_fabric_port *port);
 

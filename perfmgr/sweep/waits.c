@@ -10,21 +10,11 @@
 
 /* --- asking --- */
 
-static bool is_hot(const struct triad_port_plan *state)
-{
-	return state->waited;
-}
-
-static bool is_any(const struct triad_port_plan *state)
-{
-	return true;
-}
-
-/* Reads PortXmitWait of the agent's ports that are behind and 'wanted', and wait for the
- * summary with their other errors.  Returns how many. */
+/* Reads PortXmitWait of the agent's ports that are behind, and wait for the summary with
+ * their other errors; or only of those that waited at the last reading.  Returns how
+ * many. */
 static unsigned ask_ports(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent,
-	bool (*wanted)(const struct triad_port_plan *state))
+	struct triad_sweep_agent *agent, bool hot_only)
 {
 	unsigned n = 0;
 
@@ -32,7 +22,8 @@ static unsigned ask_ports(struct triad_sweep_agents *agents,
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
 
 		if (!state || !state->wait_behind ||
-			!(state->todo & TRIAD_ASK_SUMMARY) || !wanted(state))
+			!(state->todo & TRIAD_ASK_SUMMARY) ||
+			(hot_only && !state->waited))
 			continue;
 		state->todo &= (uint8_t)~TRIAD_ASK_SUMMARY;
 		triad_plan_add(
@@ -46,7 +37,7 @@ static unsigned ask_ports(struct triad_sweep_agents *agents,
 
 static void ask_all(struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
-	ask_ports(agents, agent, is_any);
+	ask_ports(agents, agent, false);
 	agent->waits_late = 0;
 	agent->waits_due = false;
 }
@@ -109,20 +100,20 @@ double triad_waits_begin(
 	return rest;
 }
 
+/* 0: not known. */
 static double slowest_words_per_us(
 	const struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent)
 {
 	double slowest = INFINITY;
 
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
-		double bps = (double)triad_fabric_port_bps(
+		double words_per_us = triad_fabric_port_words_per_us(
 			&agents->fabric->ports[agent->first_port + i]);
 
-		if (bps > 0 && bps < slowest)
-			slowest = bps;
+		if (words_per_us > 0 && words_per_us < slowest)
+			slowest = words_per_us;
 	}
-	/* From bit/s to words of 4 octets in a microsecond; 0: not known. */
-	return isinf(slowest) ? 0 : slowest / 32e6;
+	return isinf(slowest) ? 0 : slowest;
 }
 
 enum triad_sum_of_waits triad_waits_compare(const struct triad_sweep_agents *agents,
@@ -159,7 +150,7 @@ void triad_waits_add_sum(struct triad_sweep_agents *agents,
 		return;
 	}
 	if (agents->waits->credit >= 1 || agents->waits->hot > 0)
-		agents->waits->hot -= ask_ports(agents, agent, is_hot);
+		agents->waits->hot -= ask_ports(agents, agent, true);
 	put_off(agent, much);
 }
 
@@ -168,9 +159,8 @@ void triad_waits_add_sum(struct triad_sweep_agents *agents,
 /* The time in which the link fills half of the counter, whatever the port does. */
 static double filling_us(const struct triad_sweep_agents *agents, uint32_t port)
 {
-	double bps = (double)triad_fabric_port_bps(&agents->fabric->ports[port]);
-
-	return (double)triad_counter_max(TRIAD_PORT_XMIT_WAIT) / 2 / (bps / 32e6);
+	return (double)triad_counter_max(TRIAD_PORT_XMIT_WAIT) / 2 /
+		triad_fabric_port_words_per_us(&agents->fabric->ports[port]);
 }
 
 void triad_waits_hold(struct triad_sweep_agents *agents,

@@ -273,7 +273,7 @@ int triad_alerts_adopt(
 	alerts->words_per_us = words_per_us;
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		words_per_us[i] =
-			(float)triad_fabric_port_bps(&fabric->ports[i]) / 32e6f;
+			(float)triad_fabric_port_words_per_us(&fabric->ports[i]);
 	alerts->view = triad_view_ref(view);
 	/* Flags are indexed by port, and the new fabric has other indices. */
 	triad_alert_store_each_place(alerts->store, triad_alerts_flag, alerts);
