@@ -11,12 +11,17 @@
 
 #define MAX_WALL_DRIFT_US 5000
 
+uint64_t triad_clock_from_timespec(const struct timespec *at)
+{
+	return (uint64_t)at->tv_sec * TRIAD_US_PER_S + (uint64_t)at->tv_nsec / 1000;
+}
+
 static uint64_t read_clock(clockid_t id)
 {
 	struct timespec now;
 
 	clock_gettime(id, &now);
-	return (uint64_t)now.tv_sec * TRIAD_US_PER_S + (uint64_t)now.tv_nsec / 1000;
+	return triad_clock_from_timespec(&now);
 }
 
 uint64_t triad_clock_now_us(void)

@@ -118,9 +118,7 @@ static int check_opened(struct triad_recorder_file *file, uint64_t *alive_us)
 			? fail(file, EBUSY, "another program writes it",
 				  "end that one, or give this one another state.dir")
 			: fail_by(file, errno);
-	*alive_us = status.st_size ? (uint64_t)status.st_mtim.tv_sec * TRIAD_US_PER_S +
-			(uint64_t)status.st_mtim.tv_nsec / 1000
-				   : 0;
+	*alive_us = status.st_size ? triad_clock_from_timespec(&status.st_mtim) : 0;
 	return 0;
 }
 

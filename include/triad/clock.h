@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct timespec;
+
 #define TRIAD_US_PER_S UINT64_C(1000000)
 #define TRIAD_US_PER_MS UINT64_C(1000)
 
@@ -35,6 +37,17 @@ int64_t triad_clock_wall_offset_us(void);
 
 /* The wall time of a monotonic time, by that offset. */
 uint64_t triad_clock_to_wall_us(uint64_t at_us);
+
+/* A time of a system call, as of a file, in microseconds. */
+uint64_t triad_clock_from_timespec(const struct timespec *at);
+
+/* A monotonic time that was a wall time, which another process wrote.  It may be from before
+ * the machine's start, and then wraps around; but not to come: then the wall clock was set
+ * back, and it is the present time. */
+static inline uint64_t triad_clock_not_to_come(uint64_t at_us, uint64_t now_us)
+{
+	return (int64_t)(now_us - at_us) < 0 ? now_us : at_us;
+}
 
 #define TRIAD_CLOCK_TEXT_SIZE 32
 

@@ -4,18 +4,12 @@
 #include <string.h>
 
 #include "perfmgr/watch/alerts_parts.h"
+#include "triad/clock.h"
 
 /* Causes (bits) that sweeps and fabrics bring, and end. */
 #define RESTORED                                                                       \
 	(((2u << TRIAD_ALERT_UNANSWERED) - 1) | 1u << TRIAD_ALERT_LINK_DOWN |          \
 		1u << TRIAD_ALERT_NODE_GONE | 1u << TRIAD_ALERT_DETAIL)
-
-/* Times may be from before the machine's start, and then wrap around, but not to come: the
- * wall clock was set back. */
-static uint64_t until_now(uint64_t us, uint64_t now_us)
-{
-	return (int64_t)(now_us - us) < 0 ? now_us : us;
-}
 
 static void keep_findings(struct triad_alert *alert, uint64_t now_us)
 {
@@ -28,7 +22,7 @@ static void keep_findings(struct triad_alert *alert, uint64_t now_us)
 		if (!finding.raised || finding.cause >= TRIAD_ALERT_N_CAUSES ||
 			!(RESTORED >> finding.cause & 1))
 			continue;
-		finding.since_us = until_now(finding.since_us, now_us);
+		finding.since_us = triad_clock_not_to_come(finding.since_us, now_us);
 		finding.under_us = 0;
 		finding.judged = false;
 		finding.held = false;
@@ -52,7 +46,7 @@ static void restore_alert(
 	entry = triad_alerts_add(alerts, alert.ends, alert.n_ends);
 	if (!entry)
 		return;
-	alert.raised_us = until_now(alert.raised_us, now_us);
+	alert.raised_us = triad_clock_not_to_come(alert.raised_us, now_us);
 	alert.silence = 0;
 	memset(alert.more, 0, sizeof(alert.more));
 	entry->alert = alert;

@@ -8,6 +8,7 @@
 #include "lib/grow.h"
 #include "lib/hash.h"
 #include "perfmgr/watch/losses.h"
+#include "triad/clock.h"
 
 #define N_BUCKETS 16384u
 #define NO_RECORD UINT32_MAX
@@ -312,9 +313,8 @@ int triad_links_restore(struct triad_links *links, struct triad_fabric *past,
 		if (!record)
 			break;
 		*record = (struct record){.link = known[i]};
-		/* To come: the wall clock was set back. */
-		if ((int64_t)(now_us - record->link.down_us) < 0)
-			record->link.down_us = now_us;
+		record->link.down_us =
+			triad_clock_not_to_come(known[i].down_us, now_us);
 		index_record(links, links->n++);
 	}
 	links->fabric = triad_fabric_ref(past);

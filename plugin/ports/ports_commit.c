@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "plugin/election/elector.h"
 #include "plugin/ports/ports_parts.h"
@@ -121,16 +120,13 @@ void ports_retry_journal(struct triad_ports *ports, uint64_t now_us)
 
 int ports_record(struct triad_ports *ports, struct triad_record *record)
 {
-	struct timespec now;
 	int error;
 
 	if (!ports->term.number)
 		return EPERM;
-	clock_gettime(CLOCK_REALTIME, &now);
 	record->term = ports->term.number;
 	record->number = ports->term.n_records + 1;
-	record->at_us =
-		(uint64_t)now.tv_sec * TRIAD_US_PER_S + (uint64_t)now.tv_nsec / 1000;
+	record->at_us = triad_clock_wall_us();
 	record->writer = ports->id;
 	/* Write to disk first: a record that members receive must survive a restart of
 	 * this SM. */
