@@ -100,6 +100,10 @@ struct triad_past {
 	struct triad_past_building *building;
 };
 
+/* Reads the text of a line after "# triad-image ".  Returns NULL, or what is wrong with
+ * it. */
+const char *triad_past_read_head(const char *text, struct triad_history_head *head);
+
 /* NULL when memory is short. */
 struct triad_past *triad_past_new(int64_t offset_us);
 /* Accepts NULL. */

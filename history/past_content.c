@@ -21,31 +21,40 @@ const char *triad_past_after(
 	return line + n_name;
 }
 
-bool triad_past_take_head(struct triad_past *past, const char *text)
+const char *triad_past_read_head(const char *text, struct triad_history_head *head)
 {
-	struct triad_past_building *building = past->building;
-	struct triad_history_head head = {0};
 	char kind[8];
 	unsigned version = 0;
-	int n = sscanf(text,
+	int n;
+
+	*head = (struct triad_history_head){0};
+	n = sscanf(text,
 		"version=%9u kind=%7s sweep=%" SCNu64 " generation=%" SCNu64
 		" sm=%15s active=%" SCNu32 " silenced=%" SCNu32 " raised=%" SCNu64
 		" cleared=%" SCNu64 " not_kept=%" SCNu64 " left_out=%" SCNu32
 		" zeroed=%" SCNu64,
-		&version, kind, &head.sweep, &head.generation, head.sm,
-		&head.alerts.n_active, &head.alerts.n_silenced, &head.alerts.n_raised,
-		&head.alerts.n_cleared, &head.alerts.n_not_kept, &head.n_left_out,
-		&head.zeroed_us);
-
+		&version, kind, &head->sweep, &head->generation, head->sm,
+		&head->alerts.n_active, &head->alerts.n_silenced,
+		&head->alerts.n_raised, &head->alerts.n_cleared,
+		&head->alerts.n_not_kept, &head->n_left_out, &head->zeroed_us);
 	if (version > TRIAD_HISTORY_IMAGE_VERSION)
-		return triad_past_fail(past, EPROTO, "a later Triad wrote it");
+		return "a later Triad wrote it";
 	/* The last one is of a later release than the others. */
 	if (n < 11)
-		return triad_past_fail(
-			past, EPROTO, "its line 'triad-image' is malformed");
-	head.is_key = !strcmp(kind, "key");
-	building->head = head;
-	building->has_head = true;
+		return "its line 'triad-image' is malformed";
+	head->is_key = !strcmp(kind, "key");
+	return NULL;
+}
+
+bool triad_past_take_head(struct triad_past *past, const char *text)
+{
+	struct triad_history_head head;
+	const char *why = triad_past_read_head(text, &head);
+
+	if (why)
+		return triad_past_fail(past, EPROTO, why);
+	past->building->head = head;
+	past->building->has_head = true;
 	return true;
 }
 

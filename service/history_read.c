@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -304,23 +303,31 @@ struct look {
 	bool has_row;
 };
 
+/* Reads when totals were set to 0, if the comment says it. */
+static void look_at_comment(struct look *look, const char *line, size_t length)
+{
+	static const char begin[] = "# triad-image ";
+	struct triad_history_head head;
+	char copy[TRIAD_PROFILE_LINE_SIZE];
+
+	if (length < sizeof(begin) - 1 || memcmp(line, begin, sizeof(begin) - 1) != 0)
+		return;
+	memcpy(copy, line, length);
+	copy[length] = '\0';
+	if (!triad_past_read_head(copy + sizeof(begin) - 1, &head))
+		look->found.base.zeroed_us = head.zeroed_us;
+}
+
 static bool look_at_row(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
 {
 	const struct triad_profile_row *row = &parser->row;
 	struct look *look = context;
-	const char *zeroed;
-	char copy[512];
 
 	if (kind == TRIAD_PROFILE_INFO)
 		look->found.base.started_us = parser->info.started_us;
-	if (kind == TRIAD_PROFILE_COMMENT && length < sizeof(copy)) {
-		snprintf(copy, sizeof(copy), "%.*s", (int)length, line);
-		zeroed = strncmp(copy, "# triad-image ", 14) ? NULL
-							     : strstr(copy, " zeroed=");
-		if (zeroed)
-			look->found.base.zeroed_us = strtoull(zeroed + 8, NULL, 10);
-	}
+	if (kind == TRIAD_PROFILE_COMMENT)
+		look_at_comment(look, line, length);
 	if (kind != TRIAD_PROFILE_ROW)
 		return true;
 	if (row->node_guid == look->node_guid && row->port == look->port) {
