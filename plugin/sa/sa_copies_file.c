@@ -50,8 +50,7 @@ static uint64_t find_confirmed(const char *path)
 
 	if (triad_file_check_trusted(path, false, why) || stat(path, &facts))
 		return 0;
-	at_us = (uint64_t)facts.st_mtim.tv_sec * TRIAD_US_PER_S +
-		(uint64_t)facts.st_mtim.tv_nsec / 1000;
+	at_us = triad_clock_from_timespec(&facts.st_mtim);
 	if (at_us > now_us || now_us - at_us >= TRIAD_SA_COPIES_LEASE_US)
 		return 0;
 	return triad_clock_now_us() - (now_us - at_us);
@@ -226,34 +225,42 @@ static bool lacks_many_members(struct triad_sa_copies *copies, uint64_t now_us)
 	return now_us - file->fewer_us < FEWER_US;
 }
 
+/* Whether all records of the SA are known: of this SM's own, or of the master's. */
+static bool knows_all(const struct triad_sa_copies *copies)
+{
+	const struct triad_sa_copier_status *copier = &copies->draft.copier;
+
+	return copier->role == TRIAD_SA_GIVES
+		? copies->has_records && !copier->is_outdated
+		: copier->is_complete;
+}
+
+static bool is_up_to_date(const struct triad_sa_copies *copies)
+{
+	return copies->file.is_there &&
+		copies->file.digest == triad_sa_copier_digest(copies->copier);
+}
+
 static bool is_to_be_written(struct triad_sa_copies *copies, uint64_t now_us)
 {
 	const struct triad_sa_copier_status *copier = &copies->draft.copier;
 	struct copies_file *file = &copies->file;
-	bool is_own = copier->role == TRIAD_SA_GIVES;
 
-	if (is_own ? !copies->has_records || copier->is_outdated
-		   : !copier->is_complete || copier->equal_us < file->since_us)
+	if (!knows_all(copies) ||
+		(copier->role != TRIAD_SA_GIVES && copier->equal_us < file->since_us))
 		return false;
 	/* Call this even if there is nothing to write, so that it notices returned
 	 * members. */
 	if (lacks_many_members(copies, now_us))
 		return false;
-	if (file->is_there && file->digest == triad_sa_copier_digest(copies->copier))
-		return false;
-	return now_us >= file->due_us;
+	return !is_up_to_date(copies) && now_us >= file->due_us;
 }
 
 /* Whether the file has what the master's SA has now. */
 static bool is_confirmed(const struct triad_sa_copies *copies)
 {
-	const struct triad_sa_copier_status *copier = &copies->draft.copier;
-	bool is_known = copier->role == TRIAD_SA_GIVES
-		? copies->has_records && !copier->is_outdated
-		: copier->role == TRIAD_SA_TAKES && copier->is_complete;
-
-	return is_known && copies->file.is_there &&
-		copies->file.digest == triad_sa_copier_digest(copies->copier);
+	return copies->draft.copier.role != TRIAD_SA_RESTS && knows_all(copies) &&
+		is_up_to_date(copies);
 }
 
 static void confirm(struct copies_file *file, uint64_t now_us)
