@@ -57,11 +57,11 @@ struct triad_sm_control {
 	bool was_outranked;      /* by a master that does not elect, at the last try */
 	struct triad_umad *umad; /* for traps; NULL: not yet */
 	uint32_t tid;
-	struct retry retry, vain,
-		alone; /* of mastership; of ending a vain wait; without a
-					  * majority */
-	unsigned
-		n_alone; /* sweeps without a majority; 0: it has one, or is no master */
+	struct retry retry; /* of mastership */
+	struct retry vain;  /* of ending a vain wait */
+	struct retry alone; /* of sweeps without a majority */
+	bool is_alone;      /* it was a master without a majority at the last look */
+	unsigned n_alone;   /* sweeps since then */
 	uint64_t standby_until_us;
 	uint64_t ignore_until_us; /* we made OpenSM ignore other SMs; 0: we did not */
 };
@@ -494,18 +494,16 @@ static void look_for_others(
 	struct triad_sm_control *control, const struct triad_sm_target *target)
 {
 	uint64_t now_us = triad_clock_now_us();
-	bool is_alone = target->is_master && !target->is_quorate &&
-		triad_osm_peek(&control->osm->subn.sm_state) == IB_SMINFO_STATE_MASTER;
+	bool was_alone = control->is_alone;
 
-	if (!is_alone) {
+	control->is_alone = target->is_master && !target->is_quorate &&
+		triad_osm_peek(&control->osm->subn.sm_state) == IB_SMINFO_STATE_MASTER;
+	if (control->is_alone && !was_alone) {
 		control->n_alone = 0;
-		return;
-	}
-	if (!control->n_alone) {
-		control->n_alone = 1;
 		retry_begin(&control->alone, now_us + RETRY_US);
 	}
-	if (control->n_alone > MAX_ALONE || now_us < control->alone.again_us)
+	if (!control->is_alone || control->n_alone == MAX_ALONE ||
+		now_us < control->alone.again_us)
 		return;
 	control->n_alone++;
 	sweep(control);
