@@ -182,14 +182,14 @@ static void add_sweep(struct triad_health *health, struct triad_service *service
 }
 
 /* Links that are down and not silenced. */
-static uint32_t count_links_to_report(struct triad_watch *watch)
+static uint32_t count_links_to_report(
+	struct triad_watch *watch, const struct triad_watch_status *status)
 {
-	struct triad_watch_status status = triad_watch_status(watch);
 	struct triad_link link;
 	uint32_t cursor = 0, n = 0;
 
-	if (!status.n_silences)
-		return status.links.n_down;
+	if (!status->n_silences)
+		return status->links.n_down;
 	while (triad_watch_next_link(watch, &cursor, &link))
 		n += link.state == TRIAD_LINK_DOWN &&
 			!triad_watch_is_link_silenced(watch, &link);
@@ -199,27 +199,28 @@ static uint32_t count_links_to_report(struct triad_watch *watch)
 static void add_ports(struct triad_health *health, struct triad_service *service)
 {
 	struct triad_watch *watch = triad_perf_watch(service->perf);
-	struct triad_links_counts links = triad_watch_status(watch).links;
+	const struct triad_watch_status status = triad_watch_status(watch);
+	uint32_t n_down = status.links.n_down;
 	struct triad_view *view = triad_perf_view(service->perf);
 	struct triad_fabric_counts counts = {0};
 	enum triad_severity severity = TRIAD_OK;
 
-	health->n_links_down = links.n_down;
-	health->knows_since_us = triad_watch_status(watch).knows_since_us;
+	health->n_links_down = n_down;
+	health->knows_since_us = status.knows_since_us;
 	if (!view) {
 		triad_health_line_off(health, "ports", "Ports", "none known yet");
 		return;
 	}
 	counts = triad_fabric_count(view->fabric);
 	triad_view_unref(view);
-	if (count_links_to_report(watch) || health->n_unanswered)
+	if (count_links_to_report(watch, &status) || health->n_unanswered)
 		severity = TRIAD_WARNING;
 	triad_health_line(health, "ports", "Ports", severity,
 		"%" PRIu32 " link%s up, %" PRIu32 " down that %s up; %" PRIu32
 		" port%s read, %" PRIu32 " unanswered",
-		counts.n_links, plural(counts.n_links), links.n_down,
-		links.n_down == 1 ? "was" : "were", health->n_ports,
-		plural(health->n_ports), health->n_unanswered);
+		counts.n_links, plural(counts.n_links), n_down,
+		n_down == 1 ? "was" : "were", health->n_ports, plural(health->n_ports),
+		health->n_unanswered);
 }
 
 /* --- alerts --- */
