@@ -8,10 +8,9 @@
  *
  * Routes must not go over a link between switches meanwhile. So, before routing, hold.c
  * marks the link as not healthy, OpenSM's own flag for links that its routing engines
- * avoid (minhop.h has what min-hop needs besides); and, when the link is no longer held, as
- * healthy again.  Some engines ignore
- * the flag (updn, dnup, LASH, torus-2QoS and others): with those no link between
- * switches is held.
+ * avoid (minhop.h has what min-hop needs besides); and, when the link is no longer held,
+ * as healthy again.  Some engines ignore the flag (updn, dnup, LASH, torus-2QoS and
+ * others): with those no link between switches is held.
  *
  * The port manager's thread publishes the ports that may be held: those that are
  * expected to be tested.  The mark decides which of them are held: those whose link is

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/physp.h"
 #include "service/umad.h"
 #include "triad/clock.h"
 
@@ -44,17 +45,16 @@ void triad_smp_free(struct triad_smp *smp)
 /* Uses the M_Key of the switch's port 0, as OpenSM's link manager does. */
 static int read_m_key(struct osm_opensm *osm, uint64_t node_guid, uint64_t *m_key)
 {
-	osm_node_t *node;
-	osm_physp_t *physp = NULL;
+	osm_physp_t *physp;
+	bool is_known;
 
 	cl_plock_acquire(&osm->lock);
-	node = osm_get_node_by_guid(&osm->subn, cl_hton64(node_guid));
-	if (node && node->sw)
-		physp = osm_node_get_physp_ptr(node, 0);
-	if (physp)
+	physp = triad_physp_find(osm, node_guid, 0);
+	is_known = physp && physp->p_node->sw;
+	if (is_known)
 		*m_key = cl_ntoh64(ib_port_info_get_m_key(&physp->port_info));
 	cl_plock_release(&osm->lock);
-	return physp ? 0 : ENOENT;
+	return is_known ? 0 : ENOENT;
 }
 
 int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabric,
