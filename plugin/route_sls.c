@@ -11,6 +11,7 @@
 #include "plugin/snapshot.h"
 #include "plugin/worker.h"
 #include "qos/policy/policy.h"
+#include "routes/lanes.h"
 #include "triad/clock.h"
 
 #define QUESTIONS 64 /* queries between two readings of the clock */
@@ -23,6 +24,11 @@ struct asking {
 	uint16_t *sls;
 	uint16_t hints; /* a bit for each SL that partitions use */
 	uint32_t goal, host;
+	bool draws;       /* the engine does, at random */
+	uint32_t n_again; /* how often to ask again for a pair, to compare */
+	/* SLs that it gave; those of pairs that it is asked for, 0: all. */
+	uint16_t seen, wanted;
+	struct triad_routes_lanes lanes;
 };
 
 static uint16_t sl_of_level(const struct triad_policy *policy, uint32_t level)
@@ -59,7 +65,34 @@ static void continue_asking(struct asking *asking)
 	asking->goal++;
 }
 
-/* The caller holds OpenSM's lock. */
+/* The caller of this and of those below holds OpenSM's lock. */
+static uint8_t ask_once(const struct osm_routing_engine *engine, uint8_t hint,
+	uint16_t slid, uint16_t dlid)
+{
+	return engine->path_sl(
+		       engine->context, hint, cl_hton16(slid), cl_hton16(dlid)) &
+		0xf;
+}
+
+static uint16_t ask_for_pair(struct asking *asking,
+	const struct osm_routing_engine *engine, uint16_t slid, uint16_t dlid)
+{
+	uint16_t sls = 0;
+
+	for (uint8_t hint = 0; hint < 16; hint++) {
+		uint8_t first;
+
+		if (!(asking->hints >> hint & 1))
+			continue;
+		first = ask_once(engine, hint, slid, dlid);
+		sls |= (uint16_t)(1u << first);
+		for (uint32_t i = 0; i < asking->n_again; i++)
+			triad_routes_lanes_add(&asking->lanes, first,
+				ask_once(engine, hint, slid, dlid));
+	}
+	return sls;
+}
+
 static void ask(struct asking *asking, const struct osm_routing_engine *engine)
 {
 	const struct triad_routes_layout *layout = asking->layout;
@@ -69,14 +102,11 @@ static void ask(struct asking *asking, const struct osm_routing_engine *engine)
 		&asking->sls[(size_t)asking->goal * layout->n_switches + host->sw];
 	uint16_t slid = layout->fabric->ports[host->port].lid;
 
-	if (goal->host == TRIAD_FABRIC_NONE || goal->host == asking->host)
+	if (goal->host == TRIAD_FABRIC_NONE || goal->host == asking->host ||
+		(asking->wanted && !(*sls & asking->wanted)))
 		return;
-	for (uint8_t hint = 0; hint < 16; hint++)
-		if (asking->hints >> hint & 1)
-			*sls |= (uint16_t)(1u
-				<< (engine->path_sl(engine->context, hint,
-					    cl_hton16(slid), cl_hton16(goal->lid)) &
-					   0xf));
+	*sls |= ask_for_pair(asking, engine, slid, goal->lid);
+	asking->seen |= *sls;
 }
 
 /* Asks for TRIAD_SNAPSHOT_HOLD_US at most.  Returns 0, EAGAIN (not done) or
@@ -98,13 +128,59 @@ static int ask_some(struct asking *asking)
 			error = ECANCELED;
 		else if (!engine || !engine->path_sl)
 			error = EAGAIN;
+		else
+			asking->draws = engine->type == OSM_ROUTING_ENGINE_TYPE_DFSSSP;
 		for (unsigned i = 0; !error && i < QUESTIONS && !is_through(asking);
-			i++) {
+			i += 1 + asking->n_again) {
 			ask(asking, engine);
 			continue_asking(asking);
 		}
 	} while (!error && !is_through(asking) && triad_clock_now_us() < until_us);
 	cl_plock_release(&osm->lock);
+	return error;
+}
+
+static int ask_all(struct asking *asking, bool (*is_over)(void *context), void *context)
+{
+	int error = 0;
+
+	while (!error && !is_through(asking)) {
+		error = ask_some(asking);
+		if (!error && is_over(context))
+			error = ECANCELED;
+		/* Gives waiting threads a chance to take the lock. */
+		usleep(PAUSE_US);
+	}
+	return error;
+}
+
+static int find_some_lanes(struct asking *asking, uint32_t n_again,
+	bool (*is_over)(void *context), void *context)
+{
+	int error;
+
+	asking->goal = asking->host = 0;
+	asking->n_again = n_again;
+	error = ask_all(asking, is_over, context);
+	asking->wanted = triad_routes_lanes_close(&asking->lanes, asking->seen);
+	return error;
+}
+
+/* Adds what the engine may draw instead of what it drew.  One comparison for each pair makes
+ * the lanes known, but for those of few pairs. */
+static int find_lanes(
+	struct asking *asking, bool (*is_over)(void *context), void *context)
+{
+	size_t n = (size_t)asking->layout->n_goals * asking->layout->n_switches;
+	int error = find_some_lanes(asking, 1, is_over, context);
+
+	if (!error && asking->wanted)
+		error = find_some_lanes(
+			asking, TRIAD_ROUTES_LANE_DRAWS, is_over, context);
+	if (!error && asking->wanted)
+		error = EAGAIN;
+	for (size_t i = 0; !error && i < n; i++)
+		asking->sls[i] = triad_routes_lanes_of(&asking->lanes, asking->sls[i]);
 	return error;
 }
 
@@ -118,17 +194,13 @@ int triad_route_sls_ask_engine(struct osm_opensm *osm,
 		.hints = triad_routes_sls_of(layout->fabric)};
 	uint64_t n = (uint64_t)layout->n_host_goals * layout->n_hosts *
 		(unsigned)__builtin_popcount(asking.hints);
-	int error = 0;
+	int error;
 
 	if (n > TRIAD_ROUTE_SLS_MAX)
 		return E2BIG;
-	while (!error && !is_through(&asking)) {
-		error = ask_some(&asking);
-		if (!error && is_over(context))
-			error = ECANCELED;
-		/* Gives waiting threads a chance to take the lock. */
-		usleep(PAUSE_US);
-	}
+	error = ask_all(&asking, is_over, context);
+	if (!error && asking.draws)
+		error = find_lanes(&asking, is_over, context);
 	return error;
 }
 
@@ -167,20 +239,23 @@ int triad_route_sls_ask(void *context, const struct triad_routes_layout *layout,
 	return error == ECANCELED && !present.was_stopped ? EAGAIN : error;
 }
 
-bool triad_route_sls_between(void *context, uint16_t slid, uint16_t dlid, uint8_t *sl)
+uint16_t triad_route_sls_between(
+	void *context, uint16_t slid, uint16_t dlid, uint8_t hint)
 {
 	struct osm_opensm *osm = ((struct triad_plugin *)context)->osm;
 	const struct osm_routing_engine *engine;
-	bool is_known;
+	struct asking asking = {.hints = (uint16_t)(1u << hint)};
+	uint16_t sls = 0;
 
 	if (pthread_rwlock_tryrdlock(&osm->lock.lock))
-		return false;
+		return 0;
 	engine = osm->routing_engine_used;
-	is_known = !osm_exit_flag && engine && engine->path_sl;
-	if (is_known)
-		*sl = engine->path_sl(
-			      engine->context, *sl, cl_hton16(slid), cl_hton16(dlid)) &
-			0xf;
+	if (!osm_exit_flag && engine && engine->path_sl) {
+		if (engine->type == OSM_ROUTING_ENGINE_TYPE_DFSSSP)
+			asking.n_again = TRIAD_ROUTES_LANE_DRAWS;
+		sls = ask_for_pair(&asking, engine, slid, dlid);
+	}
 	pthread_rwlock_unlock(&osm->lock.lock);
-	return is_known;
+	(void)triad_routes_lanes_close(&asking.lanes, sls);
+	return triad_routes_lanes_of(&asking.lanes, sls);
 }

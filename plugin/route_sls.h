@@ -20,9 +20,11 @@
 
 struct osm_opensm;
 
-/* Asks the routing engine in use for the SLs of struct triad_routes_sls.of.  Calls
+/* Asks the routing engine in use for the SLs of struct triad_routes_sls.of: all that it
+ * may give a pair, also where it draws one at random (routes/lanes.h).  Calls
  * 'is_over' between two holds of the lock; true cancels.  Returns 0, E2BIG, EAGAIN (the
- * engine does not decide on SLs) or ECANCELED. */
+ * engine does not decide on SLs, or draws some so seldom that they are not known) or
+ * ECANCELED. */
 int triad_route_sls_ask_engine(struct osm_opensm *osm,
 	const struct triad_routes_layout *layout, uint16_t *sls,
 	bool (*is_over)(void *context), void *context);
@@ -32,6 +34,7 @@ uint16_t triad_route_sls_of_policy(void *context);
 int triad_route_sls_ask(void *context, const struct triad_routes_layout *layout,
 	uint16_t *sls, bool (*is_stopped)(void *), void *stop_context);
 
-bool triad_route_sls_between(void *context, uint16_t slid, uint16_t dlid, uint8_t *sl);
+uint16_t triad_route_sls_between(
+	void *context, uint16_t slid, uint16_t dlid, uint8_t hint);
 
 #endif

@@ -5,6 +5,7 @@ libtriad_la_SOURCES += \
 	routes/check_result.c \
 	routes/credit.c routes/credit.h \
 	routes/graph.c routes/graph.h \
+	routes/lanes.c routes/lanes.h \
 	routes/layout.c routes/layout.h \
 	routes/multicast.c routes/multicast.h \
 	routes/tree.c routes/tree.h \

@@ -34,8 +34,10 @@ struct triad_route_source {
 	 * engine runs). */
 	int (*ask_sls)(void *context, const struct triad_routes_layout *layout,
 		uint16_t *sls, bool (*is_stopped)(void *), void *stop_context);
-	/* The SL of one pair, from any thread; false when it is not known at once. */
-	bool (*sl_between)(void *context, uint16_t slid, uint16_t dlid, uint8_t *sl);
+	/* The SLs, a bit each, one of which the engine gives a pair whose partition has
+	 * the SL 'hint'; from any thread.  0: it is not known at once. */
+	uint16_t (*sls_between)(
+		void *context, uint16_t slid, uint16_t dlid, uint8_t hint);
 };
 
 enum triad_route_state {

@@ -310,8 +310,10 @@ struct between {
 	const struct triad_route_result *result;
 	struct triad_report report;
 	struct triad_routes_path path;
-	uint8_t sl;
-	bool has_sl; /* 'sl' is known: the packets' own, or the user's */
+	/* The packets' own, a bit each, one of which the routing engine draws, or the user's;
+	 * 0: not known. */
+	uint16_t sls;
+	uint8_t sl; /* the lowest, whose path is shown */
 };
 
 static void put_hop(struct triad_list *list, struct between *between,
@@ -332,7 +334,7 @@ static void put_hop(struct triad_list *list, struct between *between,
 	triad_list_guid(list, "node_guid", NULL, fabric->nodes[hop->node].guid);
 	triad_list_uint(list, "in_port", "IN", 3, hop->in_port);
 	triad_list_uint(list, "out_port", "OUT", 3, hop->number);
-	if (between->has_sl)
+	if (between->sls)
 		triad_list_uint(list, "vl", "VL", 2, hop->vl);
 	else
 		triad_list_text(list, "vl", "VL", 2, NULL);
@@ -364,11 +366,45 @@ static void find_sl(struct between *between, const struct triad_command *command
 	const struct triad_route_source *source =
 		&between->moment.service->owner->routes;
 
-	between->sl = (uint8_t)command->sl;
-	between->has_sl = command->has_sl || !fabric->sa.engine_has_sl;
-	if (!between->has_sl && source->sl_between)
-		between->has_sl =
-			source->sl_between(source->context, slid, dlid, &between->sl);
+	uint8_t sl = (uint8_t)command->sl;
+
+	between->sls = 0;
+	if (command->has_sl || !fabric->sa.engine_has_sl)
+		between->sls = (uint16_t)(1u << sl);
+	else if (source->sls_between)
+		between->sls = source->sls_between(source->context, slid, dlid, sl);
+	between->sl = between->sls ? (uint8_t)__builtin_ctz(between->sls) : sl;
+}
+
+static void put_sls(struct between *between, uint16_t lid)
+{
+	struct triad_output *output = between->report.output;
+
+	if (!between->sls) {
+		triad_output_printf(
+			output, "LID %u, SL as the routing engine decides: ", lid);
+		return;
+	}
+	triad_output_printf(output, "LID %u, SL %u", lid, between->sl);
+	/* Its lane is a run of SLs. */
+	if (between->sls & (between->sls - 1))
+		triad_output_printf(output,
+			" (the routing engine draws one of %u to %d)", between->sl,
+			31 - __builtin_clz(between->sls));
+	triad_output_printf(output, ": ");
+}
+
+static void put_json_sls(struct triad_json *json, const struct between *between)
+{
+	if (between->sls)
+		triad_json_uint(json, "sl", between->sl);
+	else
+		triad_json_string(json, "sl", NULL);
+	triad_json_array_begin(json, "sls");
+	for (unsigned sl = 0; sl < 16; sl++)
+		if (between->sls >> sl & 1)
+			triad_json_uint(json, NULL, sl);
+	triad_json_array_end(json);
 }
 
 static void put_path(struct between *between, const struct triad_command *command,
@@ -385,10 +421,7 @@ static void put_path(struct between *between, const struct triad_command *comman
 
 		triad_json_object_begin(json, NULL);
 		triad_json_uint(json, "lid", lid);
-		if (between->has_sl)
-			triad_json_uint(json, "sl", between->sl);
-		else
-			triad_json_string(json, "sl", NULL);
+		put_json_sls(json, between);
 		triad_json_bool(
 			json, "arrives", between->path.end == TRIAD_ROUTES_ARRIVES);
 		triad_json_string(json, "end", end);
@@ -396,15 +429,12 @@ static void put_path(struct between *between, const struct triad_command *comman
 		triad_json_object_end(json);
 		return;
 	}
-	if (between->has_sl)
-		triad_output_printf(between->report.output, "LID %u, SL %u: %s%s\n",
-			lid, between->sl,
-			between->path.end == TRIAD_ROUTES_ARRIVES ? ""
-								  : "does not arrive, ",
-			end);
-	else
-		triad_output_printf(between->report.output,
-			"LID %u, SL as the routing engine decides: %s\n", lid, end);
+	put_sls(between, lid);
+	triad_output_printf(between->report.output, "%s%s\n",
+		between->sls && between->path.end != TRIAD_ROUTES_ARRIVES
+			? "does not arrive, "
+			: "",
+		end);
 	put_hops(between);
 }
 

@@ -303,6 +303,30 @@ def test_engine_without_credit_loops_is_clean(engine, scratch):
         assert findings(answer) == {}
 
 
+def find_lanes(lab):
+    """SLs that DFSSSP may give one pair, of all pairs of the ring."""
+    hosts = [row["name"] for row in ask_json(lab, "nodes", "--type", "ca")]
+    return {tuple(path["sls"]) for source in hosts for goal in hosts if source != goal
+            for path in ask_json(lab, "routes", "between", source, goal)["paths"]}
+
+
+@pytest.mark.row("N7")
+def test_all_sls_that_an_engine_may_draw_are_checked(scratch):
+    net = write_ring(scratch.folder() / "ring.net")
+    dfsssp = "routing_engine dfsssp\nqos TRUE\n"
+    with TriadLab(net, triad_conf=QUICK, opensm_conf=dfsssp) as lab:
+        check(lab, 0)
+        few, many = sorted(find_lanes(lab), key=len)
+        assert not set(few) & set(many) and len(many) > 1, (few, many)
+    # One SL of a lane shares the other lane's VL.  Few pairs draw just this one.
+    table = list(range(15)) + [7]
+    table[many[-1]] = few[0]
+    with TriadLab(net, triad_conf=QUICK,
+                  opensm_conf=f"{dfsssp}qos_sl2vl {','.join(map(str, table))}\n") as lab:
+        answer = check(lab, 1)
+        assert answer["credit_loops"], answer
+
+
 @pytest.mark.row("N7")
 def test_fat_tree_is_clean_until_tables_lead_to_a_dead_port(scratch):
     folder = scratch.folder()

@@ -156,6 +156,7 @@ unit_tests = \
 	tests/unit/routes/test_check \
 	tests/unit/jobs/test_hostlist \
 	tests/unit/jobs/test_slurm_topology \
+	tests/unit/routes/test_lanes \
 	tests/unit/routes/test_memory \
 	tests/unit/routes/test_multicast \
 	tests/unit/routes/test_without \
