@@ -104,6 +104,9 @@ struct triad_history_sources {
 	 * image. */
 	void (*fill_lists)(void *context, const struct triad_view *view,
 		struct triad_kept_list *lists);
+	/* Is given the fabric of the last image of any SM, of 'wall_us', when this process
+	 * begins to read counters; NULL: there is none. */
+	void (*take_past)(void *context, struct triad_fabric *fabric, uint64_t wall_us);
 };
 
 /* The contents to write; all is borrowed. */

@@ -70,6 +70,14 @@ static bool took_down(
 	return triad_ports_took_down(plugin->ports, node_guid, number, is_disabled);
 }
 
+static void take_past(void *context, struct triad_fabric *fabric, uint64_t wall_us)
+{
+	struct triad_plugin *plugin = context;
+
+	if (plugin->ports)
+		triad_ports_set_past(plugin->ports, fabric, wall_us);
+}
+
 static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 {
 	return (struct triad_service_owner){
@@ -88,10 +96,11 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 		.run = triad_commands_run,
 		.fill_lists = triad_commands_fill_lists,
 		.took_down = took_down,
+		.take_past = take_past,
 		.routes = {.context = plugin,
 			.more_sls = triad_route_sls_of_policy,
 			.ask_sls = triad_route_sls_ask,
-			.sl_between = triad_route_sls_between},
+			.sls_between = triad_route_sls_between},
 		.paths = {.context = plugin, .now = have_paths, .make = make_paths},
 		.source = {.context = plugin, .take = receive_fabric},
 	};

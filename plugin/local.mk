@@ -60,7 +60,7 @@ libosmtriad_la_SOURCES = \
 	plugin/ports/ports_commit.c plugin/ports/ports_term.c \
 	plugin/ports/ports_inbox.c \
 	plugin/ports/ports_look.c \
-	plugin/ports/ports_sms.c \
+	plugin/ports/ports_seen.c plugin/ports/ports_sms.c \
 	plugin/ports/ports_mads.c \
 	plugin/ports/ports_parts.h \
 	plugin/ports/ports_test.c \

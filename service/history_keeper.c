@@ -284,6 +284,14 @@ static void restore(struct triad_history_keeper *keeper, const struct triad_conf
 	struct triad_past *past = triad_history_reader_read(
 		keeper->reader, triad_clock_wall_us(), message);
 
+	/* The disk may have answered late. */
+	if (keeper->is_ending) {
+		triad_past_free(past);
+		return;
+	}
+	if (keeper->sources.take_past)
+		keeper->sources.take_past(keeper->sources.context,
+			past ? past->view->fabric : NULL, past ? past->wall_us : 0);
 	if (!past || !is_to_be_restored(keeper, past, conf)) {
 		triad_past_free(past);
 		return;

@@ -40,11 +40,21 @@ static void fill_lists(
 		owner->fill_lists(owner->context, lists);
 }
 
+static void take_past(void *context, struct triad_fabric *fabric, uint64_t wall_us)
+{
+	struct triad_service *service = context;
+	const struct triad_service_owner *owner = service->owner;
+
+	if (owner->take_past)
+		owner->take_past(owner->context, fabric, wall_us);
+}
+
 struct triad_history_sources triad_history_sources_of(struct triad_service *service)
 {
 	return (struct triad_history_sources){.context = service,
 		.read_device = read_device,
 		.read_cable = read_cable,
 		.read_bers = read_bers,
-		.fill_lists = fill_lists};
+		.fill_lists = fill_lists,
+		.take_past = take_past};
 }

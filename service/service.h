@@ -74,6 +74,9 @@ struct triad_service_owner {
 	 * NULL: the owner takes no ports down. */
 	bool (*took_down)(
 		void *context, uint64_t node_guid, uint8_t number, bool is_disabled);
+	/* Is given the fabric of the last image; see struct triad_history_sources.  NULL:
+	 * the owner needs none. */
+	void (*take_past)(void *context, struct triad_fabric *fabric, uint64_t wall_us);
 	/* Callbacks of the check of routes; all NULL: none. */
 	struct triad_route_source routes;
 	/* The paths that the SM of this process answers with; all NULL: none. */

@@ -245,6 +245,7 @@ static uint64_t run_step(struct triad_ports *ports)
 	if (ports->conf->port.enabled)
 		ports_look_at_permission(ports);
 	handle_fabric(ports);
+	ports_see_past(ports, now_us);
 	if (!ports->conf->port.enabled)
 		return now_us + IDLE_US;
 	ports_retry_journal(ports, now_us);
@@ -307,9 +308,10 @@ static void destroy(struct triad_ports *ports)
 	triad_conf_unref(ports->inbox.conf);
 	triad_conf_unref(ports->conf);
 	triad_fabric_unref(ports->inbox.fabric);
+	triad_fabric_unref(ports->inbox.past);
 	triad_fabric_unref(ports->fabric);
 	triad_placed_free(ports->placed);
-	triad_seen_switches_free(&ports->seen_switches);
+	triad_seen_switches_free(&ports->seen.switches);
 	triad_plan_free(ports->plan);
 	triad_agenda_free(ports->agenda);
 	triad_journal_close(ports->records.journal);

@@ -94,6 +94,11 @@ void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *c
 /* A new fabric, after a sweep; NULL: this SM is no longer the master. */
 void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabric);
 
+/* The fabric of the last image of any SM, as it was at 'wall_us', when this SM begins to
+ * read counters; NULL: there is none.  Any thread. */
+void triad_ports_set_past(
+	struct triad_ports *ports, struct triad_fabric *fabric, uint64_t wall_us);
+
 /* From report() of HEAVY_SWEEP_DONE, and of UCAST_ROUTING_DONE in a heavy sweep,
  * without OpenSM's locks: see hold.h. */
 void triad_ports_avoid(struct triad_ports *ports);

@@ -120,6 +120,38 @@ bool ports_next_fabric(struct triad_ports *ports, struct triad_fabric **fabric)
 	return has_one;
 }
 
+void triad_ports_set_past(
+	struct triad_ports *ports, struct triad_fabric *fabric, uint64_t wall_us)
+{
+	struct ports_inbox *inbox = &ports->inbox;
+	struct triad_fabric *old;
+
+	pthread_mutex_lock(&inbox->lock);
+	old = inbox->past;
+	inbox->past = fabric ? triad_fabric_ref(fabric) : NULL;
+	inbox->past_wall_us = wall_us;
+	inbox->has_past = true;
+	triad_task_wake(&ports->task);
+	pthread_mutex_unlock(&inbox->lock);
+	triad_fabric_unref(old);
+}
+
+bool ports_next_past(
+	struct triad_ports *ports, struct triad_fabric **fabric, uint64_t *wall_us)
+{
+	struct ports_inbox *inbox = &ports->inbox;
+	bool has_one;
+
+	pthread_mutex_lock(&inbox->lock);
+	has_one = inbox->has_past;
+	*fabric = inbox->past;
+	*wall_us = inbox->past_wall_us;
+	inbox->has_past = false;
+	inbox->past = NULL;
+	pthread_mutex_unlock(&inbox->lock);
+	return has_one;
+}
+
 void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *conf)
 {
 	struct ports_inbox *inbox = &ports->inbox;

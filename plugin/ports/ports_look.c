@@ -162,7 +162,7 @@ struct triad_plan_input ports_plan_input(const struct triad_ports *ports)
 		.overrides = ports->overrides.all,
 		.n_overrides = ports->overrides.n,
 		.routes_over_all = triad_hold_routes_over_all(ports->osm),
-		.missing = ports->missing,
+		.missing = ports->seen.missing,
 	};
 }
 
@@ -227,7 +227,7 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	if (!ports->placed)
 		return;
 	input = ports_plan_input(ports);
-	triad_missing_find(&input, &ports->seen_switches, ports->missing);
+	ports_find_missing(ports, &input);
 	/* If memory is short, keep the last plan: it is for this fabric. */
 	if (triad_plan_build(&input, &plan))
 		return;
@@ -248,17 +248,13 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
 {
 	forget_plan(ports);
+	ports_see_fabric(ports, fabric);
 	triad_fabric_unref(ports->fabric);
 	ports->fabric = fabric;
 	/* NULL: this SM is no longer master.  Otherwise tests go on and look at the new
 	 * fabric when the plan is made. */
 	if (!fabric)
 		ports_end_tests(ports);
-	else if (triad_seen_switches_look(
-			 &ports->seen_switches, fabric, triad_clock_boot_us()))
-		triad_log_write(ports->log, TRIAD_LOG_ERROR,
-			"ports: out of memory: switches that came with this fabric are "
-			"not remembered");
 	ports->must_plan = true;
 }
 

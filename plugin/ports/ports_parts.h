@@ -3,6 +3,7 @@
  *
  *     ports.c          its life, thread and steps
  *     ports_inbox.c    what other threads leave for it
+ *     ports_seen.c     what was there before, and is missing now
  *     ports_look.c     fabric and configuration: the plan, which ports may be held
  *     ports_sms.c      the other SMs, whose ways are guarded, and their file
  *     ports_term.c     the term in which this SM may act, and what a majority has
@@ -63,9 +64,11 @@ struct ports_inbox {
 	pthread_mutex_t lock;
 	bool is_configured,
 		has_begun; /* a configuration was left; a first one is in force */
-	bool has_view, has_fabric;
+	bool has_view, has_fabric, has_past;
 	struct triad_cluster_view view;
 	struct triad_fabric *fabric;   /* NULL with 'has_fabric': the fabric is gone */
+	struct triad_fabric *past;     /* of the last image; NULL: there is none */
+	uint64_t past_wall_us;         /* when it was so */
 	const struct triad_conf *conf; /* NULL: none was left */
 	struct triad_inbox payloads;
 	struct ports_request request; /* one at a time */
@@ -120,6 +123,14 @@ struct ports_sms {
 	bool without_cluster; /* OpenSM has some, though no cluster is configured */
 };
 
+/* What was in the fabric within a day: seen here, or in the last image of any SM. */
+struct ports_seen {
+	struct triad_seen_switches switches;
+	bool has_past; /* the image was read, or there is none; as long as there is a fabric */
+	uint64_t wait_until_us; /* how long plans wait for it; 0: they don't */
+	char missing[TRIAD_MISSING_SIZE]; /* as of the last plan */
+};
+
 /* What was done in steps. */
 struct ports_acts {
 	bool wants_sweep; /* something changed that a sweep will show */
@@ -157,8 +168,7 @@ struct triad_ports {
 	struct triad_plan *plan;
 	struct triad_agenda *agenda;
 	uint64_t plan_us; /* how long the plan took */
-	struct triad_seen_switches seen_switches;
-	char missing[TRIAD_MISSING_SIZE]; /* as of the last plan */
+	struct ports_seen seen;
 	bool must_plan;
 	bool plan_may_act; /* it was made on a view that shows the last act */
 	struct triad_smp *smp;
@@ -192,6 +202,8 @@ const struct triad_conf *ports_next_conf(struct triad_ports *ports);
 /* Each takes what was left; false: nothing was. */
 bool ports_next_view(struct triad_ports *ports);
 bool ports_next_fabric(struct triad_ports *ports, struct triad_fabric **fabric);
+bool ports_next_past(
+	struct triad_ports *ports, struct triad_fabric **fabric, uint64_t *wall_us);
 bool ports_next_payload(struct triad_ports *ports, struct triad_payload *payload);
 bool ports_next_request(struct triad_ports *ports, struct ports_request *request);
 /* Answers the request, if it is still awaited. */
@@ -212,6 +224,16 @@ void ports_open_sms(struct triad_ports *ports);
 void ports_find_sms(struct triad_ports *ports);
 /* Whether that is due, though nothing happened. */
 bool ports_must_find_sms(const struct triad_ports *ports, uint64_t now_us);
+
+/* --- ports_seen.c --- */
+/* Notes what another fabric has; NULL: it is gone. */
+void ports_see_fabric(struct triad_ports *ports, const struct triad_fabric *fabric);
+/* Takes the last image's fabric, and no longer waits for it once its time is over; each
+ * makes a plan due. */
+void ports_see_past(struct triad_ports *ports, uint64_t now_us);
+/* Says what is missing for the plan that is made of 'input'. */
+void ports_find_missing(
+	struct triad_ports *ports, const struct triad_plan_input *input);
 
 /* --- ports_look.c --- */
 void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric);

@@ -43,12 +43,12 @@ static uint32_t next_switch(const struct triad_fabric *fabric, uint32_t node)
 }
 
 static void add_present(struct triad_seen_switches *seen,
-	const struct triad_fabric_node *node, uint64_t now_us)
+	const struct triad_fabric_node *node, uint64_t at_us)
 {
 	struct triad_seen_switch *one = &seen->all[seen->n++];
 
 	one->guid = node->guid;
-	one->at_us = now_us;
+	one->at_us = at_us;
 	memcpy(one->name, node->name, sizeof(one->name));
 }
 
@@ -65,8 +65,13 @@ static void merge(struct triad_seen_switches *merged,
 		if (at == before->n ||
 			(node < fabric->n_nodes &&
 				fabric->nodes[node].guid <= old->guid)) {
-			at += at < before->n && fabric->nodes[node].guid == old->guid;
-			add_present(merged, &fabric->nodes[node], now_us);
+			bool is_known =
+				at < before->n && fabric->nodes[node].guid == old->guid;
+
+			/* A past fabric may be older. */
+			add_present(merged, &fabric->nodes[node],
+				is_known && old->at_us > now_us ? old->at_us : now_us);
+			at += is_known;
 			node = next_switch(fabric, node + 1);
 			continue;
 		}

@@ -5,8 +5,8 @@
  * may come back at any moment. So while something is missing, no such port is disabled
  * (plan.h). That costs nothing: when a link comes up there, the guards can judge it.
  *
- * Missing are: a switch that this SM saw within a day; a switch that the configuration
- * names; an SM (seen_sms.h).  What a far end was before is not remembered by port: the
+ * Missing are: a switch that this SM, or one whose last image it has, saw within a day; a
+ * switch that the configuration names; an SM (seen_sms.h).  What a far end was before is not remembered by port: the
  * link may have been moved, or another SM may have seen it.
  *
  * Thread-safety: none.  Memory: an entry for each switch, and for as many missing ones
@@ -29,7 +29,7 @@ struct triad_seen_switches {
 	} * all; /* sorted by GUID */
 };
 
-/* Notes the switches of a new fabric, and forgets what was not seen for a day.  Returns 0,
+/* Notes the switches of a fabric of 'now_us', and forgets what was not seen for a day then.  Returns 0,
  * or ENOMEM: nothing has changed. */
 int triad_seen_switches_look(struct triad_seen_switches *seen,
 	const struct triad_fabric *fabric, uint64_t now_us);

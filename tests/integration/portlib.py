@@ -263,12 +263,12 @@ _PORT = {"enabled": "true", "mode": "enforce", "grace": 1, "drain": 5, "name_gra
          "test_time": 1, "test_timeout": 30, "test_max_lost": 10}
 
 
-def _conf(folder, cluster, port):
+def _conf(folder, cluster, port, perfmgr):
     keys = {**_PORT, "expected_file": f"{folder}/expected-%g.csv", **(port or {})}
     # Longer than by default: a loaded machine may stop an SM for some tenths of a second.
     alone = "enabled = true\ncluster = none\nlease = 5000\n" if cluster == "none" else \
         "lease = 1000\nkeepalive = 1500\n"
-    return (f"[perfmgr]\nenabled = false\n[election]\n{alone}"
+    return (f"[perfmgr]\n{perfmgr}[election]\n{alone}"
             f"state_dir = {folder}/state-%g\ntrace_file = {folder}/%g.trace\n"
             "[port]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()))
 
@@ -285,10 +285,10 @@ def make_net(folder, fabric=FABRIC, edit=None):
 @contextlib.contextmanager
 def managed(cluster="none", port=None, sms=None, fabric=FABRIC, expected=True,
             opensm_conf="sweep_interval 1\n", preload=(), more="", edit=None,
-            prepare=None, state="enforcing", retrain=False):
+            prepare=None, state="enforcing", retrain=False, perfmgr="enabled = false\n"):
     """A lab whose SMs manage ports, with what there is as what is expected, in force on
-    all of them, unless 'expected' is false; 'port' has keys of [port], 'more' is more of
-    triad.conf.  In labs that 'retrain' a bounced port has its link back.  'edit' changes
+    all of them, unless 'expected' is false; 'port' has keys of [port], 'perfmgr' is that
+    section, 'more' more of triad.conf.  In labs that 'retrain' a bounced port has its link back.  'edit' changes
     the text of the fabric, 'prepare' the folder."""
     with tempfile.TemporaryDirectory(prefix="triad-test-ports-") as name, \
             contextlib.ExitStack() as stack:
@@ -299,7 +299,7 @@ def managed(cluster="none", port=None, sms=None, fabric=FABRIC, expected=True,
         stack.callback(os.environ.pop, "TRIAD_RECORD", None)
         lab = stack.enter_context(Lab(
             make_net(folder, fabric, edit), sms=sms or (SMS[:1] if cluster == "none" else SMS),
-            cluster=cluster, triad_conf=_conf(folder, cluster, port) + more,
+            cluster=cluster, triad_conf=_conf(folder, cluster, port, perfmgr) + more,
             opensm_conf=opensm_conf, preload=[RECORD, *preload], retrain=retrain))
         ports = Ports(lab, folder)
         if expected:

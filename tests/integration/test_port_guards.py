@@ -163,6 +163,36 @@ def test_last_link_that_is_down_for_a_moment_is_not_disabled(meanwhile):
         assert [(one.path, one.port) for one in ports.check()].count(3) == 0, "its link"
 
 
+def written(ports):
+    return ask_json(ports.lab, "status")["images"]["written"]
+
+
+@pytest.mark.plain
+@pytest.mark.row("X3")
+def test_switch_that_the_last_image_has_is_missing(tmp_path):
+    images = f"[history]\ndir = {tmp_path}\n"
+    with managed(port={"grace": 0, "drain": 0}, perfmgr="sweep_period = 1\n",
+                 more=images) as ports:
+        # The configuration does not name the leaf.
+        for place, row in list(ports.expected.rows.items()):
+            if place[0] == LEAF2:
+                del ports.expected.rows[place]
+            elif place[0] in (SPINE1, SPINE2):
+                row[3] = ""
+        ports.load()
+        before = written(ports)
+        wait_until(lambda: written(ports) > before, 30, "an image with the leaf")
+        ports.lab.sim(*(f'Unlink "leaf-02"[{number}]' for number in (5, 6, 7, 8)))
+        wait_for(ports, "spine-01", 3, "down")
+        restart_sm(ports)
+        ports.expected.change(SPINE1, 3, state="disabled")
+        ports.load()
+        ports.sweep()
+        row = ports.row("spine-01", 3)
+        assert (row["found"], row["note"]) == ("down", "missing"), row
+        assert "leaf-02" in row["text"], row
+
+
 # The switch and port that each of portlib's SMS is at.
 PLACES = {0: (switch_guid(1), 1), 1: (LEAF2, 1), 2: (switch_guid(3), 1)}
 
