@@ -5,7 +5,7 @@
 // Messages: {id, at, headers} comes; {id, fabric, layout, took} or {id, problem} goes.  'layout' is null
 // when the one before still holds.
 
-import * as forces from "./vendor/d3-force/index.js";
+import * as forces from "./vendor/d3-force/index.mjs";
 
 import {layOut} from "./layout.js";
 import {makeFabric} from "./model.js";

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# The page for the browser: scripts/page-build makes page/dist of it, which
-# service/local.mk makes a part of the programs.
-EXTRA_DIST += page/README.md page/package.json page/package-lock.json \
+# The page for the browser: scripts/page-build puts it together with its library, for
+# service/local.mk, which makes it a part of the programs.
+EXTRA_DIST += page/README.md page/package.json \
 	page/index.html page/icon.svg page/style.css page/print.css \
-	page/api.js page/chart.js page/dom.js page/events.js page/fabric-worker.js \
+	page/api.js page/axis.js page/chart.js page/dom.js page/events.js page/fabric-worker.js \
 	page/format.js page/layout.js page/live.js page/main.js page/model.js \
 	page/moment.js page/picture.js page/route.js page/scene.js page/search.js \
 	page/sort.js page/spark.js page/store.js page/table.js page/theme.js \

@@ -159,15 +159,6 @@ def build(tree, *targets, first="all", prefix=()):
     return broken(f"{tree} does not build; the end of {log}:\n{tail(log)}")
 
 
-def build_page():
-    """The page for the browser, which the builds embed."""
-    say("page: building")
-    log = SOURCE / SANITIZED / "check-page.log"
-    if run_step(["scripts/page-build"], log):
-        return Result()
-    return broken(f"the page does not build; the end of {log}:\n{tail(log)}")
-
-
 # --- tests in C -----------------------------------------------------------------
 
 def count(text, word):
@@ -378,9 +369,8 @@ def check(options):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         # configure leaves a processor free.
         sources = pool.submit(check_sources)
-        result = build_page()
         # First of all, because the tests that take longest need it.
-        result.add(build(SANITIZED, "lab-programs"))
+        result = build(SANITIZED, "lab-programs")
         result.add(sources.result())
         if result.failed:
             return result

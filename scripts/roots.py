@@ -11,10 +11,8 @@ from pathlib import Path
 
 MIRROR = "http://deb.debian.org/debian"
 
-# How this machine reaches Debian and npm, which a root needs as well.
+# How this machine reaches Debian, which a root needs as well.
 _VARIABLES = ("http_proxy", "https_proxy", "no_proxy")
-_NPM_CERTIFICATES = "NODE_EXTRA_CA_CERTS"
-_COPIED_CERTIFICATES = "/etc/npm-certificates.pem"
 
 # $0 is the root, $1 the folder of packages or "", the rest the command.  The root becomes that
 # of the mount namespace, by pivot_root: with chroot alone, who enters the namespace of one of
@@ -84,8 +82,6 @@ class Root:
     def _copy_ways_out(self):
         copies = {str(path): path for path in Path("/etc/apt/apt.conf.d").glob("*prox*")}
         copies |= {path: Path(path) for path in ("/etc/resolv.conf", "/etc/hosts")}
-        if _NPM_CERTIFICATES in os.environ:
-            copies[_COPIED_CERTIFICATES] = Path(os.environ[_NPM_CERTIFICATES])
         for name, path in copies.items():
             if path.exists():
                 (self.folder / name.lstrip("/")).write_bytes(path.read_bytes())
@@ -102,8 +98,6 @@ class Root:
         login = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                  "HOME": "/root", "TERM": "dumb", "DEBIAN_FRONTEND": "noninteractive",
                  **{name: os.environ[name] for name in _VARIABLES if name in os.environ},
-                 **({_NPM_CERTIFICATES: _COPIED_CERTIFICATES}
-                    if _NPM_CERTIFICATES in os.environ else {}),
                  **(variables or {})}
         with open(self.log, "a", encoding="utf-8") as log:
             log.write(f"# {command}\n")

@@ -122,12 +122,16 @@ endif
 
 EXTRA_DIST += scripts/embed-files service/web/plain/index.html service/web/schemas.json
 
-# The page, if it was built; looked at each time, because nobody knows its files here.  Two
-# builds at a time must not take each other's file.
+# The page, made of its files where its library is; else as it came with a release's archive;
+# else a plain one.  Looked at each time, because nobody knows its files here.  Two builds at a
+# time must not take each other's file.
 .PHONY: look-for-page
-service/web/page_files.c: scripts/embed-files look-for-page
+service/web/page_files.c: scripts/embed-files scripts/page-build look-for-page
 	$(AM_V_at)$(MKDIR_P) service/web && made=$@.$$$$ && \
-	$(srcdir)/scripts/embed-files $(srcdir)/page/dist $(srcdir)/service/web/plain >$$made && \
+	{ test "x$(have_page)" != xmade || $(srcdir)/scripts/page-build \
+		--libraries "$(PAGE_LIBRARIES)" --out $$made.page; } && \
+	$(srcdir)/scripts/embed-files $$made.page $(srcdir)/page/dist \
+		$(srcdir)/service/web/plain >$$made && rm -rf $$made.page && \
 	if cmp -s $$made $@; then rm $$made; else mv $$made $@; fi
 
 service/web/schemas.c: scripts/embed-files service/web/schemas.json

@@ -2,12 +2,10 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
-import * as forces from "d3-force";
-
 import {layOut} from "../layout.js";
 import {makeFabric} from "../model.js";
 import {findLevels, findPods} from "../tiers.js";
-import {Maker, makeRing, makeTree} from "./made.js";
+import {forces, Maker, makeRing, makeTree} from "./made.js";
 
 const fabricOf = (maker) => makeFabric(maker.nodes, maker.links);
 const levelOf = (fabric, levels, name) => levels.level[fabric.names.indexOf(name)];

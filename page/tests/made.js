@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-// Fabrics for tests, made in the form of what 'nodes' and 'links' say; not from a fabric.
+// Fabrics for tests, made in the form of what 'nodes' and 'links' say; not from a fabric.  And
+// the library that lays some out, of the page that scripts/page-build made.
+
+const dist = process.env.TRIAD_PAGE ?? new URL("../dist", import.meta.url).pathname;
+export const forces = await import(`${dist}/vendor/d3-force/index.mjs`);
 
 export function guid(n) {
 	return `0x${n.toString(16).padStart(16, "0")}`;

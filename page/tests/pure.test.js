@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
+import {tickText, timeTicks, valueTicks} from "../axis.js";
 import {EventReader} from "../events.js";
 import * as format from "../format.js";
 import {classesOf, DOWN, makeFabric, search, STATES} from "../model.js";
@@ -20,6 +21,24 @@ test("numbers have units, and what is not known says so", () => {
 	for (const it of [format.percent, format.count, format.bits, format.ms, format.yesNo])
 		assert.equal(it(null), format.NOT_KNOWN);
 	assert.equal(format.count(0), "0");
+});
+
+test("lines of a chart stand at round numbers and whole hours", () => {
+	assert.deepEqual(valueTicks(95, 4), [0, 50]);
+	assert.deepEqual(valueTicks(1, 4), [0, 0.5, 1]);
+	assert.deepEqual(valueTicks(4.2e9, 5), [0, 1e9, 2e9, 3e9, 4e9]);
+	const noon = Date.parse("2026-01-02T12:00:00Z") / 1000;
+	assert.deepEqual(
+		timeTicks(noon + 1, noon + 3599, 5).map((it) => it - noon),
+		[900, 1800, 2700],
+	);
+	for (const n of [2, 3, 8])
+		for (const length of [1, 7, 61, 3600, 86401, 1e7])
+			assert.ok(timeTicks(noon + 0.5, noon + 0.5 + length, n).length <= n);
+	assert.equal(tickText(noon, 3600), "12:00");
+	assert.equal(tickText(noon + 5, 5), "12:00:05");
+	assert.equal(tickText(noon + 43200, 3600), "01-03");
+	assert.equal(tickText(noon, 86400), "01-02");
 });
 
 test("names can't disturb what stands around them", () => {

@@ -2,15 +2,13 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
-import * as forces from "d3-force";
-
 import {layOut} from "../layout.js";
 import {classesOf, makeFabric, neighbours} from "../model.js";
 import {Scene} from "../scene.js";
 import {Viewport} from "../viewport.js";
 import {neighbourOf} from "../views/fabric-keys.js";
 import {findingText, reportText, splitPlace} from "../words.js";
-import {makeRing, makeTree} from "./made.js";
+import {forces, makeRing, makeTree} from "./made.js";
 
 const WIDTH = 1000,
 	HEIGHT = 600;

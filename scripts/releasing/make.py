@@ -31,8 +31,8 @@ def _digest(path):
 
 
 def _page(tree):
-    """Makes the page for the browser, of the commit and of libraries of which the commit has
-    the hashes; returns the paths of its files."""
+    """Makes the page for the browser, of the commit and of the library that is installed;
+    returns the paths of its files."""
     program = tree.folder / "scripts" / "page-build"
     if not program.exists():
         return []

@@ -17,8 +17,8 @@ _HEAD_OCTETS = 1024
 _NONE = "NOASSERTION"
 # Of files without such a line, such as inputs of tests (debian/copyright).
 _DECLARED = "GPL-2.0-only OR Linux-OpenIB"
-# Files of the page that are another's, by the name of the library (scripts/page-build).
-_VENDOR = re.compile(r"page/dist/vendor/([^./]+)")
+# Files of the page that are another's, d3-force and what it needs (scripts/page-build).
+_VENDOR, _VENDORS_LICENSE = "page/dist/vendor/", "BSD-3-Clause"
 
 
 def _license_of(octets):
@@ -35,26 +35,11 @@ def _identifiers(expression):
     return sorted({word for word in words if word not in ("AND", "OR", "WITH")})
 
 
-def _licenses_of_vendors(tree, page):
-    """By the name of the library, as page/package-lock.json has them."""
-    names = {match[1] for match in map(_VENDOR.match, page) if match}
-    if not names:
-        return {}
-    packages = json.loads(tree.text("page/package-lock.json"))["packages"]
-    missing = sorted(name for name in names
-                     if not packages.get(f"node_modules/{name}", {}).get("license"))
-    if missing:
-        raise ReleaseError(f"{', '.join(missing)}: page/package-lock.json names no licence "
-                           "of it: let npm write that file anew")
-    return {name: packages[f"node_modules/{name}"]["license"] for name in names}
-
-
-def _file(tree, path, number, vendors):
+def _file(tree, path, number):
     """A link is what it names."""
     place = tree.folder / path
     octets = str(place.readlink()).encode() if place.is_symlink() else place.read_bytes()
-    vendor = _VENDOR.match(path)
-    expression = vendors[vendor[1]] if vendor else _license_of(octets)
+    expression = _VENDORS_LICENSE if path.startswith(_VENDOR) else _license_of(octets)
     return {
         "SPDXID": f"SPDXRef-file-{number}", "fileName": f"./{path}",
         "checksums": [{"algorithm": name, "checksumValue":
@@ -103,9 +88,8 @@ def _library(name, version):
     }
 
 
-def _package(version, files, vendors, tarball, digest):
-    declared = " AND ".join([f"({_DECLARED})", *sorted(set(vendors.values()))]) \
-        if vendors else _DECLARED
+def _package(version, files, has_vendor, tarball, digest):
+    declared = f"({_DECLARED}) AND {_VENDORS_LICENSE}" if has_vendor else _DECLARED
     found = sorted({name for file in files for name in file["licenseInfoInFiles"]})
     return {
         "SPDXID": _PACKAGE, "name": "triad", "versionInfo": version,
@@ -128,8 +112,8 @@ def make(tree, commit, page, tarball, digest):
     """The text, of the tarball of that name and SHA-256, which has the commit's files and
     'page', those that were built for the browser."""
     version = tree.version()
-    vendors = _licenses_of_vendors(tree, page)
-    files = [_file(tree, path, number, vendors)
+    has_vendor = any(path.startswith(_VENDOR) for path in page)
+    files = [_file(tree, path, number)
              for number, path in enumerate([*commit.files, *page], 1)]
     libraries = [_library(*one) for one in _libraries(tree)]
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(commit.seconds))
@@ -139,7 +123,7 @@ def make(tree, commit, page, tarball, digest):
         "documentNamespace": f"https://triad.example/spdx/triad-{version}-{digest[:16]}",
         "creationInfo": {"created": created,
                          "creators": [f"Tool: triad-release-{version}"]},
-        "packages": [_package(version, files, vendors, tarball, digest), *libraries],
+        "packages": [_package(version, files, has_vendor, tarball, digest), *libraries],
         "files": files,
         "relationships": [
             _relation(_DOCUMENT, "DESCRIBES", _PACKAGE),
