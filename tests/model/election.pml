@@ -2,7 +2,7 @@
 /* The election in calm: whatever came before, one member becomes master and holder of
  * the lease, and stays.
  *
- * Model: three members that are connected and do not fail any more.  A step is one input
+ * Model: three members, or five, that are connected and do not fail any more.  A step is one input
  * of one member: a message, or its timers.  Time passes in ticks of 'status_ms', when all
  * messages have arrived and all timers have run.  All members get messages in one order,
  * but not at one time.  So no run needs fairness: a livelock is a cycle of ticks.
@@ -12,8 +12,29 @@
  *     operator prefers none.
  *   - The start is any state that a time of faults may leave behind: see begin().
  *   - Terms are counted from the lowest one in use, so that they do not grow for ever. */
+#ifndef N
 #define N 3
-#define NONE 3 /* no member */
+#endif
+#define NONE N /* no member */
+#define LAST (N - 1)
+
+/* What is done, or true, for each member, and the first one for which something is. */
+#if N == 5
+#define PAIRS 25
+#define ROOM 60 /* of messages */
+#define for_each(f) f(0); f(1); f(2); f(3); f(4)
+#define for_all(f) (f(0) && f(1) && f(2) && f(3) && f(4))
+#define sum_of(f) (f(0) + f(1) + f(2) + f(3) + f(4))
+#define first_of(f) \
+	(f(0) -> 0 : (f(1) -> 1 : (f(2) -> 2 : (f(3) -> 3 : (f(4) -> 4 : NONE)))))
+#else
+#define PAIRS 9
+#define ROOM 20
+#define for_each(f) f(0); f(1); f(2)
+#define for_all(f) (f(0) && f(1) && f(2))
+#define sum_of(f) (f(0) + f(1) + f(2))
+#define first_of(f) (f(0) -> 0 : (f(1) -> 1 : (f(2) -> 2 : NONE)))
+#endif
 
 /* Times, in ticks. */
 #define TIMEOUT 2
@@ -61,14 +82,14 @@ bool is_back[N];
 bool is_complete[N];
 byte grants[N]; /* bits */
 
-/* What member i received last from j, at [3 * i + j]. */
-mtype got_state[9];
-byte got_priority[9];
-byte got_held[9];
-byte got_fresh[9]; /* until it is old */
-bool got_able[9];
-bool got_since[9]; /* the present election began */
-byte n_answers[9]; /* in this tick */
+/* What member i received last from j, at [N * i + j]. */
+mtype got_state[PAIRS];
+byte got_priority[PAIRS];
+byte got_held[PAIRS];
+byte got_fresh[PAIRS]; /* until it is old */
+bool got_able[PAIRS];
+bool got_since[PAIRS]; /* the present election began */
+byte n_answers[PAIRS]; /* in this tick */
 
 #define promises(i) (promise_left[i] > MOMENT)
 #define may_vote(i) (votes_in[i] == 0)
@@ -84,7 +105,7 @@ inline promise(giver, taker)
 #include "vote.pml"
 
 /* --- messages --- */
-chan inbox[N] = [20] of {
+chan inbox[N] = [ROOM] of {
 	byte, mtype, mtype, byte, bool, byte, byte, byte, byte, byte, byte, byte};
 hidden byte m_from, m_priority, m_claim, m_round, m_term, m_held, m_to, m_grant, m_answers;
 hidden byte m_able;
@@ -109,6 +130,11 @@ inline answer(kind, to, g, answers)
 {
 	put((me + 1) % N, kind, to, g, answers);
 	put((me + 2) % N, kind, to, g, answers)
+#if N == 5
+	;
+	put((me + 3) % N, kind, to, g, answers);
+	put((me + 4) % N, kind, to, g, answers)
+#endif
 }
 
 inline send_status()
@@ -140,7 +166,7 @@ inline send_status()
 	((p) - ((p) >= IS_CONF_MANAGER && !(promises(me) && promise_to[me] == (from)) \
 			-> IS_CONF_MANAGER : 0) - \
 		((p) % 2 && (h) < newest[me] -> WAS_HOLDER_LAST : 0))
-#define known(l) honoured(got_priority[3 * me + (l)], l, got_held[3 * me + (l)])
+#define known(l) honoured(got_priority[N * me + (l)], l, got_held[N * me + (l)])
 #define is_known_better(l) is_above(known(l), l, rank[me], me)
 #define is_sender_better() \
 	is_above(honoured(m_priority, m_from, m_held), m_from, rank[me], me)
@@ -167,15 +193,15 @@ inline enter(s)
 	update_priority()
 }
 
+#define forget_since(l) got_since[N * me + l] = false
+
 inline elect()
 {
 	master[me] = NONE;
 	deadline[me] = TIMEOUT;
 	is_due[me] = true;
-	got_since[3 * me] = false;
-	got_since[3 * me + 1] = false;
-	got_since[3 * me + 2] = false;
-	got_since[3 * me + m_from] = true; /* what it takes now counts */
+	for_each(forget_since);
+	got_since[N * me + m_from] = true; /* what it takes now counts */
 	enter(ELECTING)
 }
 
@@ -195,18 +221,17 @@ inline become_standby(l)
 }
 
 #define is_better_master(l) \
-	((l) != me && got_state[3 * me + (l)] == MASTER && got_fresh[3 * me + (l)] && \
+	((l) != me && got_state[N * me + (l)] == MASTER && got_fresh[N * me + (l)] && \
 		is_known_better(l))
-#define better_master() \
-	(is_better_master(0) -> 0 : (is_better_master(1) -> 1 : (is_better_master(2) -> 2 : NONE)))
-#define is_worse(l) ((l) == me || (got_since[3 * me + (l)] && !is_known_better(l)))
+#define better_master() first_of(is_better_master)
+#define is_worse(l) ((l) == me || (got_since[N * me + (l)] && !is_known_better(l)))
 
 inline decide_early()
 {
 	x = better_master();
 	if
 	:: x != NONE -> become_standby(x)
-	:: x == NONE && is_worse(0) && is_worse(1) && is_worse(2) -> become_master()
+	:: x == NONE && for_all(is_worse) -> become_master()
 	:: else -> skip
 	fi
 }
@@ -217,7 +242,7 @@ inline follow()
 	:: m_from == master[me] && m_state != MASTER -> elect()
 	:: m_state != MASTER -> skip
 	:: m_state == MASTER && m_from != master[me] && master[me] != NONE &&
-			got_fresh[3 * me + master[me]] &&
+			got_fresh[N * me + master[me]] &&
 			!is_above(honoured(m_priority, m_from, m_held), m_from,
 				known(master[me]), master[me]) -> skip
 	:: else ->
@@ -245,12 +270,14 @@ inline give_up()
 	fi
 }
 
+#define has_grant_of(l) (grants[me] >> (l) & 1)
+#define has_majority() (sum_of(has_grant_of) > N / 2)
+
 inline add_grant(l)
 {
 	grants[me] = grants[me] | (1 << (l));
 	if
-	:: is_back[me] && !is_complete[me] && grants[me] != 1 && grants[me] != 2 &&
-			grants[me] != 4 && grants[me] != 0 ->
+	:: is_back[me] && !is_complete[me] && has_majority() ->
 		is_complete[me] = true;
 		ok = !is_holder(me);
 		lease_left[me] = HELD;
@@ -299,7 +326,7 @@ inline take_grant()
 inline consider(l)
 {
 	if
-	:: (l) != me && got_fresh[3 * me + (l)] && got_able[3 * me + (l)] &&
+	:: (l) != me && got_fresh[N * me + (l)] && got_able[N * me + (l)] &&
 			agrees(me, l) && is_above(known(l), l, best_priority, best) ->
 		best = l;
 		best_priority = known(l)
@@ -339,16 +366,13 @@ inline run_out()
 	fi
 }
 
-#define has_heard(i, l) ((l) == (i) || got_state[3 * (i) + (l)])
-#define has_heard_all(i) (has_heard(i, 0) && has_heard(i, 1) && has_heard(i, 2))
+#define has_heard(l) ((l) == me || got_state[N * me + (l)])
 
 inline run_lease()
 {
 	best = me;
 	best_priority = rank[me];
-	consider(0);
-	consider(1);
-	consider(2);
+	for_each(consider);
 	if
 	:: claim[me] && !is_holder(me) && claim_age[me] >= CLAIM_TIME ->
 		again_in[me] = claim_again(me);
@@ -359,7 +383,7 @@ inline run_lease()
 		if
 		:: best == me && (claim[me] || disk[me]) && state[me] != ELECTING &&
 				may_vote(me) && !again_in[me] &&
-				(claim[me] || heard_in[me] == 0 || has_heard_all(me)) &&
+				(claim[me] || heard_in[me] == 0 || for_all(has_heard)) &&
 				!has_promised_other(me, me) -> renew_claim()
 		:: else ->
 			if
@@ -397,10 +421,10 @@ inline run_timers()
 inline take_status()
 {
 	/* An electing member answers nobody. */
-	ok = n_answers[3 * me + m_from] < MAX_ANSWERS;
+	ok = n_answers[N * me + m_from] < MAX_ANSWERS;
 	if
 	:: ok && (state[me] != ELECTING || m_priority >= IS_CONF_MANAGER) ->
-		n_answers[3 * me + m_from]++
+		n_answers[N * me + m_from]++
 	:: else -> skip
 	fi;
 	if
@@ -489,7 +513,7 @@ inline note()
 {
 	term[me] = (m_term > term[me] -> m_term : term[me]);
 	newest[me] = (m_held > newest[me] -> m_held : newest[me]);
-	x = 3 * me + m_from;
+	x = N * me + m_from;
 	got_state[x] = m_state;
 	got_priority[x] = m_priority;
 	got_held[x] = m_held;
@@ -557,21 +581,28 @@ byte leader = NONE; /* master and holder at the last tick, followed by all */
 bool is_unsettled;
 
 #define follows(i, l) (state[i] == STANDBY && master[i] == (l) && !is_holder(i))
-#define leads(l) \
+#define leads_two(l) \
 	(state[l] == MASTER && is_holder(l) && follows(((l) + 1) % N, l) && \
 		follows(((l) + 2) % N, l))
+#if N == 5
+#define leads(l) \
+	(leads_two(l) && follows(((l) + 3) % N, l) && follows(((l) + 4) % N, l))
+#else
+#define leads(l) leads_two(l)
+#endif
 
 inline judge()
 {
 #ifdef STARTS
 	assert(is_holder(2) && !claim[0] && !claim[1]);
 #endif
-	x = (leads(0) -> 0 : (leads(1) -> 1 : (leads(2) -> 2 : NONE)));
+	x = first_of(leads);
 	is_unsettled = (x == NONE || (leader != NONE && x != leader));
 	leader = x
 }
 
 #define less(v) v = (v > 0 -> v - 1 : 0)
+#define age(l) less(got_fresh[N * me + l]); n_answers[N * me + l] = 0
 
 inline pass_time()
 {
@@ -583,12 +614,7 @@ inline pass_time()
 	claim_age[me] = (again_in[me] || claim_age[me] == CLAIM_TIME ->
 		claim_age[me] : claim_age[me] + 1);
 	less(again_in[me]);
-	less(got_fresh[3 * me]);
-	less(got_fresh[3 * me + 1]);
-	less(got_fresh[3 * me + 2]);
-	n_answers[3 * me] = 0;
-	n_answers[3 * me + 1] = 0;
-	n_answers[3 * me + 2] = 0;
+	for_each(age);
 	is_claim_young[me] = false;
 	is_due[me] = true;
 	is_run_due[me] = true;
@@ -600,14 +626,15 @@ inline pass_time()
 
 /* The lowest term in use becomes 2; of those below only their order to it is kept. */
 #define lowest(i) (claim[i] && claim[i] < term[i] -> claim[i] : term[i])
+#define take_lowest(i) low = (lowest(i) < low -> lowest(i) : low)
+#define lower_held(l) lower(got_held[N * me + l])
 #define lower(v) v = (v > low -> v - low : (v > 0 -> 1 : 0))
 inline lower_terms()
 {
-	low = lowest(0);
-	low = (lowest(1) < low -> lowest(1) : low);
-	low = (lowest(2) < low -> lowest(2) : low);
+	low = MAX_TERM;
+	for_each(take_lowest);
 	low = (low > 2 -> low - 2 : 0);
-	for (me : 0 .. 2) {
+	for (me : 0 .. LAST) {
 		term[me] = term[me] - low;
 		claim[me] = (claim[me] -> claim[me] - low : 0);
 		if
@@ -619,9 +646,7 @@ inline lower_terms()
 		held[me] = (held[me] == newest[me] -> held[me] : 0);
 		lower(held[me]);
 		lower(newest[me]);
-		lower(got_held[3 * me]);
-		lower(got_held[3 * me + 1]);
-		lower(got_held[3 * me + 2])
+		for_each(lower_held)
 	}
 }
 
@@ -630,7 +655,7 @@ inline tick()
 	judge();
 	lower_terms();
 	print_tick();
-	for (me : 0 .. 2) {
+	for (me : 0 .. LAST) {
 		pass_time()
 	}
 }
@@ -697,15 +722,13 @@ inline begin_health(i)
 	disk[i] = true
 }
 
-/* Holder, if any, is member 2, which loses where priorities are equal.  At most one member
+/* Holder, if any, is the last member, which loses where priorities are equal.  At most one
  * has no disk or other settings.  Some of this is impossible, which does no harm. */
 inline begin()
 {
 	byte holder;
 
-	begin_health(0);
-	begin_health(1);
-	begin_health(2);
+	for_each(begin_health);
 #ifdef STARTS
 	/* One member starts beside a holder and who follows that. */
 	holder = 2;
@@ -717,23 +740,23 @@ inline begin()
 #else
 	if
 	:: holder = NONE
-	:: holder = 2; begin_holder(2)
+	:: holder = LAST; begin_holder(LAST)
 	fi;
 	begin_other(0);
 	begin_other(1);
+#if N == 5
+	begin_other(2);
+	begin_other(3);
+#endif
 	if
-	:: holder == NONE -> begin_other(2)
+	:: holder == NONE -> begin_other(LAST)
 	:: else -> skip
 	fi;
 #endif
 #if !defined(STARTS) && !defined(SOUND)
 	if
-	:: disk[0] = false
-	:: disk[1] = false
-	:: disk[2] = false
-	:: odd[0] = true
-	:: odd[1] = true
-	:: odd[2] = true
+	:: select(x : 0 .. LAST); disk[x] = false
+	:: select(x : 0 .. LAST); odd[x] = true
 	:: skip
 	fi;
 #endif
@@ -743,7 +766,7 @@ inline begin()
 	fi;
 	holder = 0;
 	d_step {
-		for (me : 0 .. 2) {
+		for (me : 0 .. LAST) {
 			heard_in[me] = x * LEASE;
 			rank[me] = own_priority();
 			pass_time();
@@ -760,7 +783,9 @@ inline begin()
 #else
 #define in_turn(c) (c)
 #endif
-#define quiet() in_turn(empty(inbox[0]) && empty(inbox[1]) && empty(inbox[2]))
+#define is_empty(i) empty(inbox[i])
+#define has_run(i) !is_run_due[i]
+#define quiet() in_turn(for_all(is_empty))
 
 active proctype world()
 {
@@ -771,6 +796,12 @@ active proctype world()
 		:: nempty(inbox[0]) -> me = 0
 		:: nempty(inbox[1]) && in_turn(empty(inbox[0])) -> me = 1
 		:: nempty(inbox[2]) && in_turn(empty(inbox[0]) && empty(inbox[1])) -> me = 2
+#if N == 5
+		:: nempty(inbox[3]) && in_turn(empty(inbox[0]) && empty(inbox[1]) &&
+			empty(inbox[2])) -> me = 3
+		:: nempty(inbox[4]) && in_turn(empty(inbox[0]) && empty(inbox[1]) &&
+			empty(inbox[2]) && empty(inbox[3])) -> me = 4
+#endif
 		fi;
 		d_step { receive(); print_step(1) }
 	   }
@@ -779,12 +810,15 @@ active proctype world()
 		:: is_run_due[0] && quiet() -> me = 0
 		:: is_run_due[1] && quiet() -> me = 1
 		:: is_run_due[2] && quiet() -> me = 2
+#if N == 5
+		:: is_run_due[3] && quiet() -> me = 3
+		:: is_run_due[4] && quiet() -> me = 4
+#endif
 		fi;
 		d_step { run_timers(); print_step(0) }
 	   }
 	:: d_step {
-		empty(inbox[0]) && empty(inbox[1]) && empty(inbox[2]) && !is_run_due[0] &&
-			!is_run_due[1] && !is_run_due[2] -> tick()
+		for_all(is_empty) && for_all(has_run) -> tick()
 	   };
 		if
 		:: is_unsettled -> accept_unsettled: skip
