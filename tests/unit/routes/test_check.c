@@ -838,6 +838,98 @@ START_TEST(test_switch_with_many_hosts_or_in_a_leafs_position_is_a_leaf)
 }
 END_TEST
 
+/* --- trees as they are built --- */
+
+/* Two levels: racks half full or empty, cables double, hosts at one spine. */
+static void make_rough_tree(uint64_t *state, unsigned *n_leaves)
+{
+	unsigned n_spines = 2 + random_below(state, 2);
+
+	*n_leaves = 3 + random_below(state, 4);
+	routed_init(&routed, *n_leaves + n_spines);
+	for (unsigned leaf = 0; leaf < *n_leaves; leaf++) {
+		unsigned n_hosts = random_below(state, 4);
+
+		for (unsigned spine = 0; spine < n_spines; spine++)
+			routed_link(&routed, leaf, *n_leaves + spine);
+		if (random_below(state, 8) == 0)
+			routed_link(&routed, leaf, *n_leaves);
+		for (unsigned i = 0; i < n_hosts; i++)
+			routed_add_host(&routed, leaf);
+	}
+	if (random_below(state, 3) == 0)
+		routed_add_host(&routed, *n_leaves + n_spines - 1);
+	routed_route(&routed, state);
+}
+
+static uint8_t port_to(unsigned from, unsigned to)
+{
+	for (unsigned port = 1; port < ROUTED_PORTS; port++)
+		if (routed.far[from][port].kind == ROUTED_SWITCH &&
+			routed.far[from][port].to == to)
+			return (uint8_t)port;
+	ck_abort_msg("no link from %u to %u", from, to);
+}
+
+/* The first leaf with a host that is none of the others; ROUTED_NONE: there is none. */
+static unsigned other_leaf(unsigned n_leaves, unsigned one, unsigned other)
+{
+	for (unsigned host = 0; host < routed.n_hosts; host++)
+		if (routed.host_switch[host] < n_leaves &&
+			routed.host_switch[host] != one &&
+			routed.host_switch[host] != other)
+			return routed.host_switch[host];
+	return ROUTED_NONE;
+}
+
+static unsigned level_in_check(unsigned sw)
+{
+	uint32_t node = triad_fabric_find_node(fabric, 0x1000 + 16 * (uint64_t)sw);
+
+	return check->layout->switches[check->layout->switch_of_node[node]].level;
+}
+
+static bool is_clean(void)
+{
+	make_check();
+	return triad_routes_check_is_clean(check);
+}
+
+/* Row: N9 */
+START_TEST(test_trees_as_they_are_built_are_clean_until_a_path_turns)
+{
+	unsigned n_turned = 0;
+
+	for (unsigned long first = 1; first <= 400; first++) {
+		uint64_t state = first;
+		unsigned n_leaves, to, from, over, last;
+
+		make_rough_tree(&state, &n_leaves);
+		if (routed.n_hosts < 2)
+			continue;
+		last = routed.n_hosts - 1;
+		ck_assert_msg(is_clean(), "seed %lu", first);
+		to = routed.host_switch[last];
+		from = other_leaf(n_leaves, to, to);
+		over = other_leaf(n_leaves, to, from);
+		if (to >= n_leaves || from == ROUTED_NONE || over == ROUTED_NONE)
+			continue;
+		/* Up to one spine, down to a third leaf, and up to the other one. */
+		routed.lft[from][routed_host_lid(last)] = port_to(from, n_leaves);
+		routed.lft[n_leaves][routed_host_lid(last)] = port_to(n_leaves, over);
+		routed.lft[over][routed_host_lid(last)] = port_to(over, n_leaves + 1);
+		/* A leaf with few hosts where another has none looks like a core. */
+		if (is_clean())
+			ck_assert_msg(level_in_check(over) == 3 &&
+					check->problems[TRIAD_ROUTES_LONGER].n,
+				"seed %lu, with a turn", first);
+		else
+			n_turned++;
+	}
+	ck_assert_uint_gt(n_turned, 100);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("check");
@@ -847,6 +939,8 @@ int main(void)
 	tcase_add_test(cases, test_storage_at_a_core_leaves_it_a_core);
 	tcase_add_test(
 		cases, test_switch_with_many_hosts_or_in_a_leafs_position_is_a_leaf);
+	tcase_add_test(
+		cases, test_trees_as_they_are_built_are_clean_until_a_path_turns);
 	tcase_add_test(cases, test_check_random_fabrics_equals_walks);
 	tcase_add_test(cases, test_check_sls_of_engine_equals_walks);
 	tcase_add_test(cases, test_over_lists_the_pairs_that_were_counted);
