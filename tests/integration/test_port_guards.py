@@ -62,13 +62,17 @@ def check_reached(ports, guard="split"):
 
 @pytest.mark.plain
 @pytest.mark.row("X3")
+@pytest.mark.parametrize("slow", ["", SLOW], ids=["", "slow"])
 @pytest.mark.parametrize("cluster", ["none", "peers"])
-def test_link_under_test_that_became_the_last_way_is_released(cluster):
+def test_link_under_test_that_became_the_last_way_is_released(cluster, slow):
     # So long a test does not end by itself while this one looks.
     with managed(cluster, port={"test_timeout": 200, "test_time": 100}) as ports:
         leave_two_uplinks(ports)
         put_under_test(ports)
+        ports.lab.harm_mads(slow + "\n")
         ports.lab.sim('Unlink "leaf-02"[8]')
+        wait_for(ports, "leaf-02", 5, "active")
+        ports.lab.heal_mads()
         check_reached(ports, GUARDS[cluster])
         assert not any(deed in ("fail", "disable")
                        for deed, _, _ in deeds(ports, LEAF2, 5)), deeds(ports, LEAF2, 5)
