@@ -650,8 +650,10 @@ static const struct triad_conf_key table[] = {
 	{KEY_AS(profile, min_change, min_change_kb), UINT(0, 4294967295, "kB"),
 		.default_text = "0", .at_run_time = true,
 		.help = "A port is written when its data changed by more than that."},
-	{KEY(history, dir), FILE_OR_NONE, .at_run_time = true,
-		.help = "The folder of images of the fabric, which --at shows."},
+	{KEY(history, dir), .type = TRIAD_CONF_PATH, .may_be_empty = true, .unit = "",
+		.default_text = TRIAD_STATEDIR "/images", .at_run_time = true,
+		.help = "The folder of images of the fabric, which --at shows, or "
+			"nothing."},
 	{KEY_AS(history, max_size, max_size_mb), UINT(16, 1048576, "MB"),
 		.default_text = "1100", .at_run_time = true,
 		.help = "How much images may take there; the oldest give way."},

@@ -262,6 +262,8 @@ int history_open_segment(struct triad_history_store *store, struct writer_tier *
 		!triad_history_index_path(path, index) ||
 		strlen(path) >= sizeof(to->file.path))
 		return refuse(store, ENAMETOOLONG, owner->dir, NULL);
+	/* The folder's own first: by default that of the state, which may not be there. */
+	triad_file_make_folder(owner->dir);
 	triad_file_make_folder(path);
 	error = triad_file_check_folder(path, why);
 	if (error)

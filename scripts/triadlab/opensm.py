@@ -111,6 +111,7 @@ def add_state(text, folder):
     """Lets a lab keep nothing outside of its folder, unless the text says where."""
     folder = folder.replace("%", "%%")
     text = add_missing_keys(text, "state", {"dir": folder})
+    text = add_missing_keys(text, "history", {"dir": f"{folder}/images"})
     if section_of(text, "election") or section_of(text, "port"):
         text = add_missing_keys(text, "election", {"state_dir": folder})
     return text

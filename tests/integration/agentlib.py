@@ -11,7 +11,7 @@ from pathlib import Path
 import control
 from checks import succeeded, wait_until
 from labs import (
-    AGENT, BUILDDIR, NATS, SRCDIR, Lab, need, need_for_conf, sanitizer)
+    AGENT, BUILDDIR, NATS, SRCDIR, Lab, need, need_for_conf, sanitizer, without_images)
 from triadlab.tcp_ports import free_port
 
 
@@ -92,7 +92,7 @@ class Member:
 
     def write(self, text):
         need_for_conf(text)
-        self.conf.write_text(f"{text}[control]\nsocket = {self.socket}\n"
+        self.conf.write_text(f"{without_images(text)}[control]\nsocket = {self.socket}\n"
                              f"[state]\ndir = {self.folder}/state\n",
                              encoding="utf-8")
 

@@ -19,8 +19,8 @@ import pytest
 
 import control
 from checks import succeeded, wait_until
-from triadlab import cluster, down, environment, faults, hosts, run, simulator, \
-    state, status, up
+from triadlab import cluster, down, environment, faults, hosts, opensm, run, \
+    simulator, state, status, up
 
 SRCDIR = Path(os.environ.get("TRIAD_SRCDIR", Path(__file__).resolve().parents[2]))
 BUILDDIR = Path(os.environ.get("TRIAD_BUILDDIR", SRCDIR / "build"))
@@ -89,12 +89,19 @@ def need_for_conf(text):
             need(part)
 
 
+def without_images(text):
+    """A triad.conf that keeps images only where it says so: what is written after each sweep,
+    and known after a restart, is a matter of tests of its own."""
+    return opensm.add_missing_keys(text, "history", {"dir": ""})
+
+
 class Lab:
     """A lab in a folder of its own.
 
     'net' is a file; 'opensm_conf' and 'triad_conf' are text.  Entering raises LabError
-    when the lab can't start; what it said while it did is in 'up_messages'.  Leaving
-    fails the test when a sanitizer reported something.
+    when the lab can't start; what it said while it did is in 'up_messages'.  With 'images',
+    history.dir is as in any lab.  Leaving fails the test when a sanitizer reported
+    something.
 
     'is_kept' leaves labs alone that a test failed in, for a look at them."""
 
@@ -102,7 +109,7 @@ class Lab:
 
     def __init__(self, net, sms=(), opensm_conf="", triad_conf="", plugin="yes",
                  console="off", preload=(), timeout_s=None, umad2sim=False,
-                 cluster="none", agents=0, retrain=False):
+                 cluster="none", agents=0, retrain=False, images=False):
         need(*[COROSYNC] if cluster == "corosync" else [],
              *[AGENT, NATS] if agents else [])
         need_for_conf(triad_conf)
@@ -112,7 +119,8 @@ class Lab:
         libraries = [str(library) for library in preload]
         self._wishes = up.Wishes(
             folder=self.folder, net=str(net), sms=list(sms), opensm_conf=opensm_conf,
-            triad_conf=triad_conf, plugin=str(plugin), builddir=str(BUILDDIR),
+            triad_conf=triad_conf if images else without_images(triad_conf),
+            plugin=str(plugin), builddir=str(BUILDDIR),
             console=console, umad2sim=umad2sim, preload=libraries, cluster=cluster,
             agents=agents, retrain=retrain, timeout_s=timeout_s, variables=self._sanitizer_options())
 

@@ -15,7 +15,7 @@ import pytest
 import control
 from agentlib import start_agent, triadctl
 from checks import failed, mentions, succeeded, wait_until
-from labs import AGENT, BUILDDIR, SRCDIR, Lab, need, need_for_conf
+from labs import AGENT, BUILDDIR, SRCDIR, Lab, need, need_for_conf, without_images
 from triadlab.tcp_ports import free_address
 from triadlib import ERRORS, NET, lid_of, perfquery, report_ports
 
@@ -48,7 +48,7 @@ class Agent:
 
     def write(self, conf):
         need_for_conf(conf)
-        self.conf.write_text(f"{conf}[control]\nsocket = {self.socket}\n"
+        self.conf.write_text(f"{without_images(conf)}[control]\nsocket = {self.socket}\n"
                              f"[state]\ndir = {self.folder}/state\n",
                              encoding="utf-8")
 

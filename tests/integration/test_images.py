@@ -273,6 +273,16 @@ def detail(lab, *words):
     return found.get("PortLoopingErrors")
 
 
+@pytest.mark.row("N10")
+def test_images_are_kept_below_the_state_unless_told_otherwise():
+    with triad_lab(QUICK, images=True) as lab:
+        wait_for_images(lab, 2)
+        row, = ask_json(lab, "get", "history.dir")
+        assert row["value"].startswith(f"{lab.folder}/"), "where a lab has its state"
+        assert row["default"].endswith("/lib/osmtriad/images"), row
+        ask(lab, "status", "--at", images(lab)["last"][:19])
+
+
 @pytest.mark.threads
 @pytest.mark.row("N10")
 def test_commands_show_a_past_moment(past):

@@ -170,7 +170,7 @@ def test_lab_with_local_console_takes_commands_from_its_fifo(scratch):
 
 def test_opensm_conf_of_the_user_wins():
     with no_plugin_lab(opensm_conf="sweep_interval 3 # mine\nlog_file /tmp/other\n",
-                       triad_conf="[control]\n# nothing\n\n[log]\n") as lab:
+                       triad_conf="[control]\n# nothing\n\n[log]\n", images=True) as lab:
         conf = (lab.folder / "sm-0" / "opensm.conf").read_text(encoding="utf-8")
         keys = opensm.conf_keys(conf)
         assert keys["sweep_interval"] == "3", "sweep_interval"
@@ -179,7 +179,8 @@ def test_opensm_conf_of_the_user_wins():
         triad = (lab.folder / "sm-0" / "triad.conf").read_text(encoding="utf-8")
         assert triad == \
             "[control]\n# nothing\n" f"socket = {lab.folder}/sm-0/triad.sock\n\n[log]\n" \
-            f"[state]\ndir = {lab.folder}/sm-0/state\n", "triad.conf"
+            f"[state]\ndir = {lab.folder}/sm-0/state\n" \
+            f"[history]\ndir = {lab.folder}/sm-0/state/images\n", "triad.conf"
 
 
 def test_control_socket_is_added_where_it_belongs():
