@@ -193,7 +193,8 @@ class Place:
 
     def _start_agent(self, scratch):
         conf, self.agent_socket = self.folder / "agent.conf", self.folder / "agent.sock"
-        conf.write_text(f"[control]\nsocket = {self.agent_socket}\n", encoding="ascii")
+        conf.write_text(f"[control]\nsocket = {self.agent_socket}\n"
+                        f"[state]\ndir = {self.folder}\n[history]\ndir =\n", encoding="ascii")
         agent = start_agent(self.lab, "compute-2", "--conf", conf,
                             stderr=subprocess.DEVNULL)
 

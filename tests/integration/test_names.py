@@ -240,7 +240,7 @@ def test_agent_answers_the_same(swept_once, scratch):
     folder = scratch.folder()
     conf, socket = folder / "agent.conf", folder / "agent.sock"
     conf.write_text(f"[perfmgr]\nsweep_period = 1 s\n[control]\nsocket = {socket}\n"
-                    f"[state]\ndir = {folder}/state\n", encoding="utf-8")
+                    f"[state]\ndir = {folder}/state\n[history]\ndir =\n", encoding="utf-8")
     agent = start_agent(swept_once, "Hca3", "--conf", conf)
     scratch.callback(agent.communicate, timeout=20)
     scratch.callback(agent.terminate)
