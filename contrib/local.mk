@@ -3,6 +3,7 @@
 # installed as examples.
 triadprometheusdir = $(pkgdatadir)/prometheus
 dist_triadprometheus_DATA = \
+	contrib/prometheus/alertmanager.example.yml \
 	contrib/prometheus/triad-alerts.rules.yml \
 	contrib/prometheus/triad-recording.rules.yml
 triadgrafanadir = $(pkgdatadir)/grafana

@@ -49,6 +49,12 @@ def test_rules_promtool_finds_no_mistake():
                              capture_output=True, text=True, check=False))
 
 
+def test_example_of_alertmanager_is_right():
+    succeeded(subprocess.run(
+        ["amtool", "check-config", PROMETHEUS / "alertmanager.example.yml"],
+        capture_output=True, text=True, check=False))
+
+
 def test_rules_do_what_they_should():
     succeeded(subprocess.run(
         [promtool(), "test", "rules", PROMETHEUS / "triad-rules.test.yml"],
