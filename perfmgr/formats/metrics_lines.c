@@ -27,6 +27,16 @@ static void put_name_label(
 	triad_exposition_value(writer, name, length);
 }
 
+/* A switch's port that has no link, and had none as far as known; port 0 needs none. */
+static bool is_free(
+	const struct triad_metrics *metrics, const struct triad_fabric_port *port)
+{
+	uint64_t guid = metrics->view->fabric->nodes[port->node].guid;
+
+	return port->number && port->remote == TRIAD_FABRIC_NONE &&
+		!triad_lost_links_find(&metrics->lost, guid, port->number);
+}
+
 static void put_counter(struct triad_metrics *metrics, struct triad_exposition *writer,
 	const struct triad_fabric_port *port, uint32_t index)
 {
@@ -35,7 +45,8 @@ static void put_counter(struct triad_metrics *metrics, struct triad_exposition *
 
 	/* Omit skipped ports: a frozen total would look idle. */
 	if (triad_view_is_skipped(metrics->view, index) ||
-		!triad_view_total(metrics->view, index, counter, &total))
+		!triad_view_total(metrics->view, index, counter, &total) ||
+		(!total && is_free(metrics, port)))
 		return;
 	triad_metrics_put_family_header(metrics, writer);
 	triad_metrics_put_prefix(metrics, writer, port->guid, "_total");
