@@ -430,8 +430,13 @@ static void look_at_reading(struct triad_recorder *recorder)
 	if (view)
 		counts = triad_fabric_count(view->fabric);
 	triad_view_unref(view);
-	triad_recorder_note_text(recorder, TRIAD_TIMELINE_LOOKS,
-		"%" PRIu32 " nodes, %" PRIu32 " links", counts.n_nodes, counts.n_links);
+	if (!counts.n_nodes)
+		triad_recorder_note_text(
+			recorder, TRIAD_TIMELINE_LOOKS, "no fabric is known yet");
+	else
+		triad_recorder_note_text(recorder, TRIAD_TIMELINE_LOOKS,
+			"%" PRIu32 " nodes, %" PRIu32 " links", counts.n_nodes,
+			counts.n_links);
 }
 
 static void look_at_disk(struct triad_recorder *recorder)

@@ -86,16 +86,25 @@ void triad_alert_end_format(const struct triad_alert_end *end, char *text, size_
 		triad_text_append(text, size, " port %u", end->port);
 }
 
+/* Four digits that count, and of larger numbers all before the point. */
+static void append_number(double number, char *text, size_t size)
+{
+	if (number < 1000)
+		triad_text_append(text, size, "%.4g", number);
+	else
+		triad_text_append(text, size, "%.0f", number);
+}
+
 static void append_counter(
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
 	char threshold[64];
 
 	triad_threshold_format(&finding->threshold, threshold, sizeof(threshold));
-	triad_text_append(text, size, "%s %s%.4g%s (threshold %s)",
-		triad_alert_cause_name(finding->cause),
-		finding->at_least ? "at least " : "", (double)finding->worst,
-		unit_of(finding), threshold);
+	triad_text_append(text, size, "%s %s", triad_alert_cause_name(finding->cause),
+		finding->at_least ? "at least " : "");
+	append_number((double)finding->worst, text, size);
+	triad_text_append(text, size, "%s (threshold %s)", unit_of(finding), threshold);
 	if (finding->why.field)
 		triad_text_append(text, size, ", %s of them %s",
 			finding->why.is_only_one ? "all" : "most",
@@ -130,9 +139,10 @@ static void append_detail(
 	triad_detail_format_name(
 		field, field->slot + finding->why.element, name, sizeof(name));
 	triad_threshold_format(&finding->threshold, threshold, sizeof(threshold));
-	triad_text_append(text, size, "%s %s%.4g/s (threshold %s)", name,
-		finding->at_least ? "at least " : "", (double)finding->worst,
-		threshold);
+	triad_text_append(
+		text, size, "%s %s", name, finding->at_least ? "at least " : "");
+	append_number((double)finding->worst, text, size);
+	triad_text_append(text, size, "/s (threshold %s)", threshold);
 }
 
 static bool is_of_hardware(unsigned cause)

@@ -29,6 +29,18 @@ START_TEST(test_counter_at_threshold_is_raised_with_both_ends)
 }
 END_TEST
 
+START_TEST(test_all_digits_of_large_counts_are_said)
+{
+	char text[256];
+
+	agents->raw[find_port(0x201, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 65432;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	triad_alert_findings_format(&seen[0].alert, text, sizeof(text));
+	ck_assert_msg(strstr(text, "65432/sweep"), "%s", text);
+}
+END_TEST
+
 /* Row: A8 */
 START_TEST(test_counter_under_threshold_is_no_alert)
 {
@@ -699,6 +711,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up_alerts, tear_down);
 	tcase_add_test(cases, test_counter_at_threshold_is_raised_with_both_ends);
+	tcase_add_test(cases, test_all_digits_of_large_counts_are_said);
 	tcase_add_test(cases, test_counter_under_threshold_is_no_alert);
 	tcase_add_test(cases, test_alert_clears_under_half_for_clear_after);
 	tcase_add_test(cases, test_alert_that_flaps_is_one_alert);
