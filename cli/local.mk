@@ -41,7 +41,7 @@ triadctl_SOURCES = \
 	cli/table_order.c cli/table_parts.h cli/table_write.c \
 	cli/triadctl.c
 nodist_triadctl_SOURCES = cli/completion_scripts.h
-triadctl_LDADD = libtriadexpected.la libtriadqos.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS)
+triadctl_LDADD = libtriadportmgr.la libtriadexpected.la libtriadqos.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS)
 
 # The scripts that 'triadctl completion' prints (contrib/local.mk), as strings in C.
 cli/completion_scripts.h: \

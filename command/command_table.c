@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "conf/conf_keys.h"
+#include "ib/port_condition.h"
 #include "lib/text.h"
 
 #define AT(member)                                                                     \
@@ -22,6 +23,9 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 	[TRIAD_OPTION_TYPE] = {"--type", "ca|switch|router|all",
 		TRIAD_OPTION_KIND_CHOICE, AT(type), .choices = triad_conf_types,
 		.help = "nodes of this type alone [all]"},
+	[TRIAD_OPTION_STATE] = {"--state", "STATE", TRIAD_OPTION_KIND_CHOICE, AT(state),
+		.choices = triad_port_condition_choices,
+		.help = "ports in this state alone [all]"},
 	[TRIAD_OPTION_ERRORS] = {"--errors", NULL, TRIAD_OPTION_KIND_FLAG, AT(errors),
 		.help = "ports with errors alone, and those that did not answer"},
 	[TRIAD_OPTION_GROUP] = {"--group", "NAME", TRIAD_OPTION_KIND_TEXT, AT(group),
@@ -172,6 +176,14 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.options = BIT(AT) | BIT(NODE) | BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
 		.help = "The fabric's nodes: type, GUID, LID, ports that are up, and "
 			"whether they answer."},
+	{.name = "ports",
+		.verb = TRIAD_COMMAND_PORTS,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(AT) | BIT(STATE) | BIT(NODE) | BIT(PORT) | BIT(TYPE) |
+			BIT(LIMIT_ALL) | TABLE,
+		.help = "Ports and their state in one word: free, disabled, polling, "
+			"training, silent, sleeping, init, armed or active; and what is "
+			"at the far end, or was."},
 	{.name = "routes check",
 		.verb = TRIAD_COMMAND_ROUTES_CHECK,
 		.access = TRIAD_VERB_READS,

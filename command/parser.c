@@ -286,14 +286,20 @@ static int set_number(struct triad_parser *parser, const struct triad_option *op
 static int set_choice(struct triad_parser *parser, const struct triad_option *option,
 	const char *value, unsigned *member)
 {
+	char allowed[128] = "";
+
 	for (unsigned i = 0; option->choices[i]; i++) {
 		if (!g_ascii_strcasecmp(value, option->choices[i])) {
 			*member = i;
 			return 0;
 		}
 	}
+	/* Where they are too many for a line of help. */
+	for (unsigned i = 0; !strchr(option->operand, '|') && option->choices[i]; i++)
+		triad_text_append(allowed, sizeof(allowed), "%s%s", i ? "|" : "",
+			option->choices[i]);
 	return triad_parser_complain(parser, "%s %.80s: allowed are %s", option->name,
-		value, option->operand);
+		value, *allowed ? allowed : option->operand);
 }
 
 static int set_value(struct triad_parser *parser, const struct triad_option *option,

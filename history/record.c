@@ -238,7 +238,7 @@ bool triad_history_get_alert(
 	for (unsigned i = 0; i < alert->n_ends; i++) {
 		triad_fields_get(&wire, end_fields, COUNT(end_fields), &alert->ends[i]);
 		clean_name(alert->ends[i].node_name);
-		alert->more[i] &= (1u << TRIAD_ALERT_N_CAUSES) - 1;
+		alert->more[i] &= (uint32_t)((UINT64_C(1) << TRIAD_ALERT_N_CAUSES) - 1);
 	}
 	shift_alert(alert, -offset_us);
 	return !wire.failed;

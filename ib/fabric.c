@@ -264,6 +264,11 @@ const char *triad_node_type_name(unsigned type)
 	return names[type <= TRIAD_NODE_ROUTER ? type : 0];
 }
 
+bool triad_fabric_is_aggregation_node(const struct triad_fabric_node *node)
+{
+	return strstr(node->name, "Aggregation Node");
+}
+
 const char *triad_port_state_name(unsigned state)
 {
 	static const char *const names[] = {"nop", "down", "init", "armed", "active"};

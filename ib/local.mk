@@ -13,9 +13,11 @@ libtriad_la_SOURCES += \
 	ib/partitions.c ib/partitions.h \
 	ib/path_table.c ib/path_table.h \
 	ib/pma.c ib/pma.h \
+	ib/port_condition.c ib/port_condition.h \
 	ib/rates.c ib/rates.h \
 	ib/recent.c ib/recent.h \
 	ib/route.c ib/route.h \
 	ib/sa_mad.c ib/sa_mad.h \
 	ib/sa_topology.c ib/sa_topology.h \
+	ib/slow_links.c ib/slow_links.h \
 	ib/smp_mad.c ib/smp_mad.h

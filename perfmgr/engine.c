@@ -114,6 +114,7 @@ static void unpack_head(const struct triad_row_hot *hot,
 		.forgotten = triad_shared_get(&hot->has) & ~known_counters(hot),
 		.was_asked = state & TRIAD_ROW_WAS_ASKED,
 		.answered = state & TRIAD_ROW_ANSWERED,
+		.by_sum = state & TRIAD_ROW_BY_SUM,
 		.wide_behind = triad_shared_get(&hot->wide_behind),
 		.others = {from_seconds(triad_shared_get(&cold->others_reset_s)),
 			triad_shared_get(&cold->n_others_resets)},
@@ -437,6 +438,8 @@ static void note_read(struct triad_row_hot *hot, unsigned attribute, uint64_t no
 	triad_shared_set_float(&hot->interval_us[attribute],
 		last_us && now_us > last_us ? (float)(now_us - last_us) : 0);
 	triad_shared_set(&hot->read_us[attribute], now_us);
+	if (attribute == TRIAD_READ_NARROW)
+		triad_shared_set(&hot->state, hot->state & ~TRIAD_ROW_BY_SUM);
 	if (attribute == TRIAD_READ_WAIT)
 		triad_shared_set(&hot->state,
 			hot->state & ~(TRIAD_ROW_WAIT_UNKNOWN | TRIAD_ROW_WAIT_FULL));
@@ -537,6 +540,7 @@ void triad_engine_confirm(
 	 * right. */
 	triad_shared_set(&hot->wide_behind, 2);
 	note_read(hot, TRIAD_READ_NARROW, now_us);
+	triad_shared_set(&hot->state, hot->state | TRIAD_ROW_BY_SUM);
 	triad_sequence_write_end(&hot->sequence);
 }
 
@@ -623,7 +627,7 @@ static uint8_t state_of(const struct triad_row_hot *hot, bool answered)
 	return (uint8_t)(TRIAD_ROW_WAS_ASKED | (answered ? TRIAD_ROW_ANSWERED : 0) |
 		(hot->state &
 			(TRIAD_ROW_WAIT_UNKNOWN | TRIAD_ROW_WAIT_FULL |
-				TRIAD_ROW_WAIT_WIDE)));
+				TRIAD_ROW_WAIT_WIDE | TRIAD_ROW_BY_SUM)));
 }
 
 /* The change, limited to what the row's field of that counter can hold. */

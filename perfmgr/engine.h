@@ -87,8 +87,10 @@ struct triad_engine_row {
 	uint32_t saturated; /* bit i: it is at its maximum in PortCounters, or, of
 			     * PortXmitWait, was before our reset */
 	uint8_t port;
-	bool was_asked;   /* since it is in the fabric */
-	bool answered;    /* the last time it was asked */
+	bool was_asked; /* since it is in the fabric */
+	bool answered;  /* the last time it was asked */
+	bool by_sum; /* its errors are as they were: the sum of its switch, unchanged, says
+	                   * so, and not the port */
 	bool wide_behind; /* PortCounters' data was not read in the interval */
 	uint64_t interval_us
 		[TRIAD_READ_N_PARTS]; /* of enum triad_reading_part; 0: none */

@@ -63,5 +63,6 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/losses.c perfmgr/watch/losses.h \
 	perfmgr/watch/finders.c perfmgr/watch/finders.h \
 	perfmgr/watch/silences.c perfmgr/watch/silences.h \
+	perfmgr/watch/slow_finder.c perfmgr/watch/slow_finder.h \
 	perfmgr/watch/sm_notes.c perfmgr/watch/sm_notes.h \
 	perfmgr/watch/watch.c perfmgr/watch/watch.h

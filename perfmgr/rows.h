@@ -45,6 +45,7 @@ _Static_assert(TRIAD_N_SHORT + 1 == TRIAD_FIRST_WIDE_COUNTER, "the table's order
 #define TRIAD_ROW_WAIT_UNKNOWN 4u /* triad_engine_forget_wait() */
 #define TRIAD_ROW_WAIT_FULL 8u    /* it read its maximum; a reset may have followed */
 #define TRIAD_ROW_WAIT_WIDE 16u   /* it was last read from PortCountersExtended */
+#define TRIAD_ROW_BY_SUM 32u      /* its errors are those that an unchanged sum told */
 
 struct triad_row_hot {
 	atomic_uint sequence; /* odd while the row is written */

@@ -102,13 +102,11 @@ static void add_goals(
 	layout->n_host_goals += host != TRIAD_FABRIC_NONE ? n : 0;
 }
 
-/* Excludes aggregation nodes (SHARP): such a CA inside a switch runs no programs, but
- * would make each spine a switch with hosts. */
+/* Excludes aggregation nodes, which would make each spine a switch with hosts. */
 static bool is_host(const struct triad_fabric *fabric, uint32_t port)
 {
-	const char *name = fabric->nodes[fabric->ports[port].node].name;
-
-	return !strstr(name, "Aggregation Node");
+	return !triad_fabric_is_aggregation_node(
+		&fabric->nodes[fabric->ports[port].node]);
 }
 
 static void add_ends(struct triad_routes_layout *layout, uint32_t sw)

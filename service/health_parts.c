@@ -8,6 +8,7 @@
 #include "service/health.h"
 #include "service/health_congestion.h"
 #include "service/health_exports.h"
+#include "service/health_links.h"
 #include "service/health_routes.h"
 #include "service/peer.h"
 #include "service/service.h"
@@ -25,15 +26,6 @@
 static const char *plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
-}
-
-static void format_place(
-	char *text, size_t size, const char *name, unsigned port, bool has_port)
-{
-	if (has_port)
-		snprintf(text, size, "%s/P%u", name, port);
-	else
-		snprintf(text, size, "%s", name);
 }
 
 /* --- configuration --- */
@@ -181,48 +173,6 @@ static void add_sweep(struct triad_health *health, struct triad_service *service
 	triad_health_line(health, "sweep", "Sweep", TRIAD_UNKNOWN, "%s", trouble);
 }
 
-/* Links that are down and not silenced. */
-static uint32_t count_links_to_report(
-	struct triad_watch *watch, const struct triad_watch_status *status)
-{
-	struct triad_link link;
-	uint32_t cursor = 0, n = 0;
-
-	if (!status->n_silences)
-		return status->links.n_down;
-	while (triad_watch_next_link(watch, &cursor, &link))
-		n += link.state == TRIAD_LINK_DOWN &&
-			!triad_watch_is_link_silenced(watch, &link);
-	return n;
-}
-
-static void add_ports(struct triad_health *health, struct triad_service *service)
-{
-	struct triad_watch *watch = triad_perf_watch(service->perf);
-	const struct triad_watch_status status = triad_watch_status(watch);
-	uint32_t n_down = status.links.n_down;
-	struct triad_view *view = triad_perf_view(service->perf);
-	struct triad_fabric_counts counts = {0};
-	enum triad_severity severity = TRIAD_OK;
-
-	health->n_links_down = n_down;
-	health->knows_since_us = status.knows_since_us;
-	if (!view) {
-		triad_health_line_off(health, "ports", "Ports", "none known yet");
-		return;
-	}
-	counts = triad_fabric_count(view->fabric);
-	triad_view_unref(view);
-	if (count_links_to_report(watch, &status) || health->n_unanswered)
-		severity = TRIAD_WARNING;
-	triad_health_line(health, "ports", "Ports", severity,
-		"%" PRIu32 " link%s up, %" PRIu32 " down that %s up; %" PRIu32
-		" port%s read, %" PRIu32 " unanswered",
-		counts.n_links, plural(counts.n_links), n_down,
-		n_down == 1 ? "was" : "were", health->n_ports, plural(health->n_ports),
-		health->n_unanswered);
-}
-
 /* --- alerts --- */
 
 static void describe_alert(
@@ -306,31 +256,6 @@ static void add_unanswered(struct triad_health *health)
 		"'triadctl nodes' shows of which nodes");
 }
 
-/* Reports links that are down; only without alerts. */
-static void add_links(struct triad_health *health, struct triad_service *service)
-{
-	struct triad_watch *watch = triad_perf_watch(service->perf);
-	struct triad_health_finding finding;
-	struct triad_link link;
-	uint32_t cursor = 0;
-
-	while (triad_watch_next_link(watch, &cursor, &link)) {
-		if (link.state != TRIAD_LINK_DOWN ||
-			triad_watch_is_link_silenced(watch, &link))
-			continue;
-		finding = (struct triad_health_finding){.severity = TRIAD_WARNING,
-			.weight = 1,
-			.since_us = link.down_us,
-			.what = "link down",
-			.advice = "check the cable and its plugs"};
-		format_place(finding.at, sizeof(finding.at), link.ends[0].node_name,
-			link.ends[0].port, true);
-		format_place(finding.far_end, sizeof(finding.far_end),
-			link.ends[1].node_name, link.ends[1].port, true);
-		triad_health_add(health, &finding);
-	}
-}
-
 /* Reports silences that a restart would lose or has lost. */
 static void add_silences(struct triad_health *health, struct triad_service *service)
 {
@@ -358,7 +283,7 @@ static void add_watch(struct triad_health *health, struct triad_service *service
 		add_unanswered(health);
 	}
 	if (!conf->alerts.enabled || !conf->alerts.links)
-		add_links(health, service);
+		triad_links_add_findings(health, service);
 	add_silences(health, service);
 	triad_conf_unref(conf);
 }
@@ -394,7 +319,7 @@ static void add_fabric(struct triad_health *health, struct triad_service *servic
 			triad_health_line_off(health, "alerts", "Alerts", old);
 	} else {
 		add_sweep(health, service);
-		add_ports(health, service);
+		triad_links_add_health(health, service);
 		add_watch(health, service);
 	}
 }

@@ -30,6 +30,7 @@ libtriadservice_la_SOURCES = \
 	service/command/list.c service/command/list.h \
 	service/command/moment.c service/command/moment.h \
 	service/command/nodes.c \
+	service/command/port_states.c \
 	service/command/outputs.c service/command/outputs.h \
 	service/command/perf.c \
 	service/command/ports.c service/command/ports.h \
@@ -56,6 +57,7 @@ libtriadservice_la_SOURCES = \
 	service/facts.c service/facts.h \
 	service/health.c service/health.h \
 	service/health_congestion.c service/health_congestion.h \
+	service/health_links.c service/health_links.h \
 	service/health_exports.c service/health_exports.h \
 	service/health_parts.c \
 	service/health_routes.c service/health_routes.h \

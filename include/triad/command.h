@@ -7,6 +7,8 @@
  *     links      [--down] [--slow] [--errors] [--flapped] [--node NODE]
  *                [--port N] [--by COUNTER] [--brief] [--json]
  *     nodes      [--node NODE] [--type ca|switch|router|all] [-n N] [--json]
+ *     ports      [--state STATE] [--node NODE] [--port N]
+ *                [--type ca|switch|router|all] [-n N] [--json]
  *     routes     [--group NAME] [-n N] [--json]
  *     routes check                [--json]
  *     routes over NODE:PORT [-n N] [--json]
@@ -98,6 +100,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_STATUS,
 	TRIAD_COMMAND_LINKS,
 	TRIAD_COMMAND_NODES,
+	TRIAD_COMMAND_PORTS,
 	TRIAD_COMMAND_ROUTES_CHECK,
 	TRIAD_COMMAND_ROUTES_OVER,
 	TRIAD_COMMAND_ROUTES_BETWEEN,
@@ -184,6 +187,7 @@ struct triad_command {
 	char node[128]; /* TRIAD_NODE_TEXT_SIZE; empty: every node */
 	int port;       /* -1: every port */
 	enum triad_command_type type;
+	unsigned state; /* of 'ports': enum triad_port_condition; 0: all */
 	unsigned by;    /* enum triad_counter; perf histogram: from TRIAD_N_COUNTERS
 	                 * on a place in triad_detail_fields */
 	bool has_by;    /* of 'links' */

@@ -42,9 +42,12 @@ enum triad_port_state {
 };
 
 enum triad_phys_state { /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
+	TRIAD_PHYS_SLEEP = 1,
 	TRIAD_PHYS_POLLING = 2,
 	TRIAD_PHYS_DISABLED = 3,
+	TRIAD_PHYS_TRAINING = 4,
 	TRIAD_PHYS_LINK_UP = 5,
+	TRIAD_PHYS_RECOVERY = 6,
 };
 
 /* Which of the later rates the port understands [IBA 14.2.5.6: CapabilityMask]. */
@@ -89,7 +92,7 @@ struct triad_fabric_port {
 	uint8_t lmc;
 	uint8_t number;
 	uint8_t state;      /* enum triad_port_state */
-	uint8_t phys_state; /* enum triad_phys_state, and others */
+	uint8_t phys_state; /* enum triad_phys_state, or others */
 	uint8_t mtu;        /* PortInfo:NeighborMTU, coded */
 	uint8_t mtu_cap;    /* PortInfo:MTUCap, coded */
 	uint8_t rate;       /* of the link, coded as in PathRecord */
@@ -303,6 +306,10 @@ struct triad_fabric_counts triad_fabric_count(const struct triad_fabric *fabric)
  * can't be reached.  'queue' is room for as many. */
 void triad_fabric_hops(const struct triad_fabric *fabric, uint32_t from, uint32_t *hops,
 	uint32_t *queue);
+
+/* Whether the node is an aggregation node (SHARP): a CA inside a switch, which runs no
+ * programs. */
+bool triad_fabric_is_aggregation_node(const struct triad_fabric_node *node);
 
 /* "ca", "switch", "router"; "down", "init", ... */
 const char *triad_node_type_name(unsigned type);

@@ -73,14 +73,22 @@ export function bar(value, kind = "use") {
 	);
 }
 
-export function stateBadge(state, isSlow = false) {
+// Of a link that is down, the state of its port says more.
+export function stateBadge(state, isSlow = false, portState = null) {
 	const severity =
 		state === "down" || state === "unreachable"
 			? "critical"
 			: state !== "active" || isSlow
 				? "warning"
 				: "ok";
-	return badge(severity, isSlow && state === "active" ? "slow" : state);
+	return badge(
+		severity,
+		isSlow && state === "active"
+			? "slow"
+			: state === "down" && portState
+				? portState
+				: state,
+	);
 }
 
 function sumErrors(errors) {
@@ -107,7 +115,7 @@ export function linkColumns(route, extra = []) {
 			name: "state",
 			title: "State",
 			value: (it) => it.state,
-			cell: (it) => stateBadge(it.state),
+			cell: (it) => stateBadge(it.state, false, it.port_state),
 		},
 		{
 			name: "rate",
@@ -122,7 +130,7 @@ export function linkColumns(route, extra = []) {
 						? h(
 								"span",
 								{class: "could"},
-								` could ${it.best_rate}`,
+								` could ${it.expected_rate}`,
 							)
 						: "",
 				),

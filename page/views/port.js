@@ -159,7 +159,7 @@ function linkFacts(route, row, link, guid) {
 	const own = link && (link.ends[0].node_guid === guid ? 0 : 1);
 	const [here, far] = link ? [link.ends[own], link.ends[1 - own]] : [];
 	return facts([
-		["state", stateBadge(link?.state ?? row.state, link?.slow)],
+		["state", stateBadge(link?.state ?? row.state, link?.slow, link?.port_state)],
 		[
 			"far end",
 			far
@@ -175,7 +175,7 @@ function linkFacts(route, row, link, guid) {
 		],
 		link && [
 			"rate",
-			[link.rate, link.slow ? ` (both ends could ${link.best_rate})` : ""],
+			[link.rate, link.slow ? ` (should run at ${link.expected_rate})` : ""],
 		],
 		link && ["out", bar(here.use_percent) ?? NOT_KNOWN],
 		link && ["in", bar(far.use_percent) ?? NOT_KNOWN],

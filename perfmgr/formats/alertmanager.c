@@ -13,6 +13,7 @@ static const char *alert_name(enum triad_alert_kind kind)
 {
 	static const char *const names[TRIAD_ALERT_N_KINDS] = {
 		[TRIAD_ALERT_KIND_COUNTER] = "TriadCounter",
+		[TRIAD_ALERT_KIND_SLOW_LINK] = "TriadSlowLink",
 		[TRIAD_ALERT_KIND_UNANSWERED] = "TriadUnanswered",
 		[TRIAD_ALERT_KIND_LINK_DOWN] = "TriadLinkDown",
 		[TRIAD_ALERT_KIND_NODE_GONE] = "TriadNodeGone",

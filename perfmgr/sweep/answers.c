@@ -100,6 +100,31 @@ static void forget_errors(
 		agents->ports[agent->first_port + i].errors_known = false;
 }
 
+/* True when the ports are to be read although their sum is unchanged.  Agents take turns.  It
+ * comes out of the share of waits, which these readings serve, too; once that was short for as
+ * long again it is done all the same. */
+static bool is_confirmation_due(struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, struct triad_summary *summary)
+{
+	struct triad_waits *waits = agents->waits;
+	uint32_t turn = (uint32_t)(agent - agents->agents) % TRIAD_SUMS_BELIEVED;
+	bool may_wait;
+
+	if (!summary->n_left)
+		summary->n_left = (uint16_t)(2 * TRIAD_SUMS_BELIEVED + turn + 1);
+	summary->n_left--;
+	may_wait = agents->params->waits_apart && waits->credit < agent->n_ports &&
+		summary->n_left > 1;
+	if (summary->n_left > TRIAD_SUMS_BELIEVED || may_wait)
+		return false;
+	summary->n_left = 2 * TRIAD_SUMS_BELIEVED;
+	if (agents->params->waits_apart) {
+		waits->credit -= agent->n_ports;
+		waits->n_asked += agent->n_ports;
+	}
+	return true;
+}
+
 void triad_answer_summary(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, const struct triad_pma_reading *sums,
 	uint64_t now_us)
@@ -117,7 +142,8 @@ void triad_answer_summary(struct triad_sweep_agents *agents,
 	if (summary && waits_apart && sums->has & 1u << TRIAD_PORT_XMIT_WAIT)
 		waits = triad_waits_compare(
 			agents, agent, sums->raw[TRIAD_PORT_XMIT_WAIT], now_us);
-	if (!summary || !is_unchanged(summary, sums, waits_apart, now_us)) {
+	if (!summary || !is_unchanged(summary, sums, waits_apart, now_us) ||
+		is_confirmation_due(agents, agent, summary)) {
 		forget_errors(agents, agent);
 		if (summary)
 			memset(summary->read, 0, sizeof(summary->read));

@@ -47,7 +47,14 @@ struct triad_summary {
 	uint32_t has;                            /* bit i: sum[i] was read */
 	uint32_t sum[TRIAD_FIRST_WIDE_COUNTER];  /* the agent's last answer */
 	uint64_t read[TRIAD_FIRST_WIDE_COUNTER]; /* sum over its ports' last readings */
+	uint16_t
+		n_left; /* unchanged sums until its ports are read all the same; 0: none
+	                  * was believed yet */
 };
+
+/* How many unchanged sums in a row are believed.  A sum can stay by chance: what a reset took
+ * from one port, errors added at another.  So the ports are read now and then. */
+#define TRIAD_SUMS_BELIEVED 60u
 
 struct triad_sweep_agent {
 	struct triad_mad_address to;

@@ -40,6 +40,9 @@ static void ask_all(struct triad_sweep_agents *agents, struct triad_sweep_agent 
 	ask_ports(agents, agent, false);
 	agent->waits_late = 0;
 	agent->waits_due = false;
+	/* Their errors come with it. */
+	if (agent->summary != TRIAD_FABRIC_NONE)
+		agents->summaries[agent->summary].n_left = 2 * TRIAD_SUMS_BELIEVED;
 }
 
 static void put_off(struct triad_sweep_agent *agent, bool much)

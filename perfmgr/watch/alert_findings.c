@@ -10,9 +10,10 @@ static unsigned rank_of(unsigned cause)
 {
 	static const uint8_t first[] = {TRIAD_ALERT_NODE_GONE, TRIAD_ALERT_LINK_DOWN,
 		TRIAD_ALERT_UNANSWERED, TRIAD_ALERT_ROUTES, TRIAD_LINK_DOWNED_COUNTER,
-		TRIAD_LINK_ERROR_RECOVERY_COUNTER, TRIAD_ALERT_DEVICE,
-		TRIAD_ALERT_MODULE, TRIAD_ALERT_BER, TRIAD_LOCAL_LINK_INTEGRITY_ERRORS,
-		TRIAD_SYMBOL_ERROR_COUNTER, TRIAD_ALERT_CONGESTION};
+		TRIAD_ALERT_SLOW_LINK, TRIAD_LINK_ERROR_RECOVERY_COUNTER,
+		TRIAD_ALERT_DEVICE, TRIAD_ALERT_MODULE, TRIAD_ALERT_BER,
+		TRIAD_LOCAL_LINK_INTEGRITY_ERRORS, TRIAD_SYMBOL_ERROR_COUNTER,
+		TRIAD_ALERT_CONGESTION};
 
 	for (unsigned i = 0; i < sizeof(first); i++)
 		if (first[i] == cause)
@@ -141,6 +142,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 	finding->hardware = now->hardware;
 	finding->routes = now->routes;
 	finding->congestion = now->congestion;
+	finding->slow = now->slow;
 	if (now->value > finding->worst)
 		finding->worst = now->value;
 }

@@ -21,14 +21,41 @@ static const char *advise_at_link(const struct triad_alert *alert, const char *a
 	return advice;
 }
 
+enum triad_port_condition triad_alert_condition(const struct triad_alert *alert)
+{
+	enum triad_port_condition condition = TRIAD_CONDITION_UNKNOWN;
+
+	for (unsigned i = 0; i < alert->n_ends; i++)
+		condition = triad_port_condition_of_link(
+			condition, alert->ends[i].condition);
+	return condition;
+}
+
 static const char *advise_about_node(const struct triad_alert *alert)
 {
+	const char *advice = triad_port_condition_advice(triad_alert_condition(alert));
+
+	if (advice)
+		return advice;
 	if (first_end(alert)->node_type == TRIAD_NODE_ROUTER)
 		return "check its power and its cables; paths to other subnets lead "
 		       "through it";
 	if (alert->n_links > 1)
 		return "check its power and its cables";
 	return "check its power and the cable to it";
+}
+
+static const char *advise_about_link(const struct triad_alert *alert)
+{
+	const char *advice = triad_port_condition_advice(triad_alert_condition(alert));
+
+	return advice ? advice : "check the cable and its plugs";
+}
+
+const char *triad_alert_slow_link_advice(void)
+{
+	return "reseat the cable, then try another: lanes that failed, or a cable of a lower "
+	       "grade, slow a link; 'triadctl cables' shows it";
 }
 
 #define SHOW "'triadctl routes check' shows "
@@ -77,8 +104,11 @@ const char *triad_alert_advice(const struct triad_alert *alert)
 		return triad_alert_routes_advice(alert->findings[0].routes);
 	case TRIAD_ALERT_CONGESTION:
 		return triad_congestion_advice(alert->findings[0].congestion.kind);
-	case TRIAD_ALERT_BER:
 	case TRIAD_ALERT_LINK_DOWN:
+		return advise_about_link(alert);
+	case TRIAD_ALERT_SLOW_LINK:
+		return triad_alert_slow_link_advice();
+	case TRIAD_ALERT_BER:
 	case TRIAD_LINK_DOWNED_COUNTER:
 	case TRIAD_LINK_ERROR_RECOVERY_COUNTER:
 	case TRIAD_LOCAL_LINK_INTEGRITY_ERRORS:
@@ -122,6 +152,8 @@ enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert)
 		return TRIAD_ALERT_KIND_ROUTES;
 	case TRIAD_ALERT_CONGESTION:
 		return TRIAD_ALERT_KIND_CONGESTION;
+	case TRIAD_ALERT_SLOW_LINK:
+		return TRIAD_ALERT_KIND_SLOW_LINK;
 	default:
 		return TRIAD_ALERT_KIND_COUNTER;
 	}
@@ -131,6 +163,7 @@ const char *triad_alert_kind_name(enum triad_alert_kind kind)
 {
 	static const char *const names[TRIAD_ALERT_N_KINDS] = {
 		[TRIAD_ALERT_KIND_COUNTER] = "counter",
+		[TRIAD_ALERT_KIND_SLOW_LINK] = "slow_link",
 		[TRIAD_ALERT_KIND_UNANSWERED] = "unanswered",
 		[TRIAD_ALERT_KIND_LINK_DOWN] = "link_down",
 		[TRIAD_ALERT_KIND_NODE_GONE] = "node_gone",

@@ -5,12 +5,20 @@
 #ifndef TRIAD_PERFMGR_ALERT_KIND_H
 #define TRIAD_PERFMGR_ALERT_KIND_H
 
+#include "ib/port_condition.h"
 #include "perfmgr/watch/alerts.h"
 #include "triad/severity.h"
 
 /* Advice for the administrator: "check the cable and its plugs"; NULL: there is
  * none. */
 const char *triad_alert_advice(const struct triad_alert *alert);
+
+/* The condition of the port that a lost link or node was at, which both ends of the alert
+ * tell; TRIAD_CONDITION_UNKNOWN: no port is left, or the alert is about no loss. */
+enum triad_port_condition triad_alert_condition(const struct triad_alert *alert);
+
+/* What to do about a slow link. */
+const char *triad_alert_slow_link_advice(void);
 
 /* Advice about a kind of finding about routes. */
 const char *triad_alert_routes_advice(enum triad_alert_routes routes);
@@ -19,6 +27,7 @@ const char *triad_alert_routes_advice(enum triad_alert_routes routes);
  * ends when its alert gets a higher kind. */
 enum triad_alert_kind {
 	TRIAD_ALERT_KIND_COUNTER,
+	TRIAD_ALERT_KIND_SLOW_LINK,
 	TRIAD_ALERT_KIND_UNANSWERED,
 	TRIAD_ALERT_KIND_LINK_DOWN,
 	TRIAD_ALERT_KIND_NODE_GONE,
@@ -31,7 +40,7 @@ enum triad_alert_kind {
 };
 
 enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert);
-/* "counter", "unanswered", "link_down", "node_gone", "bit_error_rate", "detail",
+/* "counter", "slow_link", "unanswered", "link_down", "node_gone", "bit_error_rate", "detail",
  * "hardware", "routes", "congestion". */
 const char *triad_alert_kind_name(enum triad_alert_kind kind);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "congestion/roots.h"
+#include "ib/slow_links.h"
 #include "lib/text.h"
 #include "perfmgr/watch/alert_findings.h"
 #include "triad/clock.h"
@@ -21,6 +22,7 @@ const char *triad_alert_cause_name(unsigned cause)
 		[TRIAD_ALERT_DEVICE - TRIAD_N_COUNTERS] = "device",
 		[TRIAD_ALERT_ROUTES - TRIAD_N_COUNTERS] = "routes",
 		[TRIAD_ALERT_CONGESTION - TRIAD_N_COUNTERS] = "congestion",
+		[TRIAD_ALERT_SLOW_LINK - TRIAD_N_COUNTERS] = "slow link",
 	};
 
 	if (cause < TRIAD_N_COUNTERS)
@@ -228,6 +230,46 @@ static void append_congestion(
 		(double)finding->congestion.loss_bps / 1e9);
 }
 
+static void append_slow_link(
+	const struct triad_alert_finding *finding, char *text, size_t size)
+{
+	char rate[16], expected[16];
+
+	if (!finding->slow.rate.width) {
+		triad_text_append(text, size, "slow link");
+		return;
+	}
+	triad_link_rate_format(finding->slow.rate, rate, sizeof(rate));
+	triad_link_rate_format(finding->slow.expected, expected, sizeof(expected));
+	if (finding->value > 1)
+		triad_text_append(text, size,
+			"slow links: %.0f run at %s, this among them",
+			(double)finding->value, rate);
+	else
+		triad_text_append(text, size, "slow link: it runs at %s", rate);
+	triad_text_append(text, size, "; %s %s",
+		triad_slow_link_kind_text(finding->slow.kind), expected);
+}
+
+/* What is known of the port that a lost link or node was at. */
+static void append_condition(const struct triad_alert *alert, char *text, size_t size)
+{
+	enum triad_port_condition condition = triad_alert_condition(alert);
+	const char *words = triad_port_condition_text(condition);
+
+	if (!words)
+		return;
+	triad_text_append(text, size, ": %s", words);
+	for (unsigned i = 0; i < alert->n_ends && alert->n_ends == 2; i++)
+		if (condition == TRIAD_CONDITION_DISABLED &&
+			alert->ends[i].condition == condition) {
+			char place[TRIAD_ALERT_PLACE_SIZE];
+
+			triad_alert_place_format(alert, i, place, sizeof(place));
+			triad_text_append(text, size, " (%s)", place);
+		}
+}
+
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
@@ -239,6 +281,7 @@ void triad_alert_finding_format(const struct triad_alert *alert,
 		break;
 	case TRIAD_ALERT_LINK_DOWN:
 		triad_text_append(text, size, "link down");
+		append_condition(alert, text, size);
 		break;
 	case TRIAD_ALERT_NODE_GONE:
 		triad_text_append(text, size, "left the fabric");
@@ -248,6 +291,7 @@ void triad_alert_finding_format(const struct triad_alert *alert,
 		if (alert->n_links > 1)
 			triad_text_append(
 				text, size, ", %" PRIu32 " links", alert->n_links);
+		append_condition(alert, text, size);
 		break;
 	case TRIAD_ALERT_BER:
 		append_ber(finding, text, size);
@@ -264,6 +308,9 @@ void triad_alert_finding_format(const struct triad_alert *alert,
 		break;
 	case TRIAD_ALERT_CONGESTION:
 		append_congestion(finding, text, size);
+		break;
+	case TRIAD_ALERT_SLOW_LINK:
+		append_slow_link(finding, text, size);
 		break;
 	default:
 		append_counter(finding, text, size);
@@ -400,6 +447,9 @@ static void put_end(
 		triad_json_uint(json, "port", end->port);
 	else
 		triad_json_string(json, "port", NULL);
+	/* Of a port that a link is gone from. */
+	triad_json_string(json, "port_state",
+		end->condition ? triad_port_condition_name(end->condition) : NULL);
 	triad_json_object_end(json);
 }
 
@@ -413,6 +463,8 @@ static const char *why_of(const struct triad_alert_finding *finding)
 		return routes_name(finding->routes);
 	if (finding->cause == TRIAD_ALERT_CONGESTION)
 		return triad_congestion_kind_name(finding->congestion.kind);
+	if (finding->cause == TRIAD_ALERT_SLOW_LINK)
+		return triad_slow_link_kind_name(finding->slow.kind);
 	return triad_alert_why_name(finding->why);
 }
 
@@ -456,6 +508,12 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 			triad_json_uint(json, "vl", finding->congestion.vl);
 		else
 			triad_json_string(json, "vl", NULL);
+	}
+	if (finding->cause == TRIAD_ALERT_SLOW_LINK) {
+		triad_link_rate_format(finding->slow.rate, text, sizeof(text));
+		triad_json_string(json, "rate", text);
+		triad_link_rate_format(finding->slow.expected, text, sizeof(text));
+		triad_json_string(json, "expected_rate", text);
 	}
 	text[0] = '\0';
 	if (finding->cause < TRIAD_N_COUNTERS || finding->cause == TRIAD_ALERT_DETAIL)

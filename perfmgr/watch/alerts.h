@@ -50,6 +50,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ib/link.h"
 #include "perfmgr/devices/fault.h"
 #include "perfmgr/engine.h"
 #include "perfmgr/view.h"
@@ -72,9 +73,10 @@ enum triad_alert_cause {
 	TRIAD_ALERT_DEVICE,     /* a switch or HCA has a fault */
 	TRIAD_ALERT_ROUTES,     /* the forwarding tables are wrong, seen here */
 	TRIAD_ALERT_CONGESTION, /* a root: it makes others wait */
+	TRIAD_ALERT_SLOW_LINK,  /* a link is slower than it should be */
 	TRIAD_ALERT_N_CAUSES
 };
-_Static_assert(TRIAD_ALERT_N_CAUSES < 32, "causes are bits of 32");
+_Static_assert(TRIAD_ALERT_N_CAUSES <= 32, "causes are bits of 32");
 
 /* Causes (bits) that other processes may report: counters, unanswered ports, bit error
  * rates, details, faults of hardware.  Losses are found where the whole fabric is
@@ -135,7 +137,11 @@ struct triad_alert_finding {
 		uint8_t kind;   /* enum triad_congestion_kind */
 		uint8_t vl;     /* or TRIAD_CONGESTION_NO_VL */
 		float loss_bps; /* at most */
-	} congestion;      /* of a root; 'value' is how many ports wait because of it */
+	} congestion; /* of a root; 'value' is how many ports wait because of it */
+	struct {
+		uint8_t kind;                          /* enum triad_slow_link_kind */
+		struct triad_link_rate rate, expected; /* 0: not reported */
+	} slow; /* of a slow link; 'value' is how many links are so, this among them */
 	uint64_t since_us; /* when it began */
 	uint64_t under_us; /* when it fell under its threshold; 0: it is not */
 };
@@ -145,6 +151,9 @@ struct triad_alert_end {
 	uint16_t lid;
 	uint8_t node_type;
 	uint8_t port; /* TRIAD_ALERT_NO_PORT: the node as a whole */
+	/* enum triad_port_condition: of a link that is down, that of a port that is left;
+	 * else 0.  Images do not keep it. */
+	uint8_t condition;
 	char node_name[TRIAD_NODE_NAME_SIZE];
 };
 
@@ -201,7 +210,7 @@ struct triad_alerts_sink {
 
 struct triad_alerts_params {
 	bool enabled; /* false clears all */
-	bool links;   /* links down and nodes gone raise alerts */
+	bool links;   /* links down, nodes gone and slow links raise alerts */
 	uint64_t raise_after_us, clear_after_us, forget_after_us;
 	double clear_below;         /* share of the threshold, 0 to 1 */
 	unsigned unanswered_sweeps; /* 0: no alert */
@@ -227,7 +236,9 @@ struct triad_alerts_intent {
 };
 
 /* Causes (bits) that finders report, which know the whole fabric. */
-#define TRIAD_ALERT_OF_OTHERS (1u << TRIAD_ALERT_ROUTES | 1u << TRIAD_ALERT_CONGESTION)
+#define TRIAD_ALERT_OF_OTHERS                                                          \
+	(1u << TRIAD_ALERT_ROUTES | 1u << TRIAD_ALERT_CONGESTION |                     \
+		1u << TRIAD_ALERT_SLOW_LINK)
 
 /* NULL when memory is short.  Copies 'sink'.  Borrows 'silences', and removes from it
  * acknowledgements whose alerts end. */
@@ -326,7 +337,7 @@ bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
 
 /* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate",
- * "detail", "module", "device", "routes", "congestion" */
+ * "detail", "module", "device", "routes", "congestion", "slow link" */
 const char *triad_alert_cause_name(unsigned cause);
 
 size_t triad_alerts_octets(const struct triad_alerts *alerts);

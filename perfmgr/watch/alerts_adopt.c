@@ -84,6 +84,26 @@ static struct triad_alert_entry *find_alert_of_silence(struct triad_alerts *aler
 	return entry;
 }
 
+/* Notes the conditions of the ports that an alert about a loss is at. */
+static void note_conditions(
+	const struct triad_alerts *alerts, struct triad_alert *alert)
+{
+	bool is_loss = false;
+
+	for (unsigned i = 0; i < alert->n_findings; i++)
+		is_loss |= triad_alert_is_loss(alert->findings[i].cause);
+	for (unsigned i = 0; i < alert->n_ends; i++) {
+		struct triad_alert_end *end = &alert->ends[i];
+		uint32_t port = end->port == TRIAD_ALERT_NO_PORT
+			? TRIAD_FABRIC_NONE
+			: triad_alerts_find_port(alerts->view->fabric, end);
+
+		end->condition = is_loss && port != TRIAD_FABRIC_NONE
+			? triad_port_condition(alerts->view->fabric, port, true)
+			: TRIAD_CONDITION_UNKNOWN;
+	}
+}
+
 /* Notes how many nodes and links are gone.  A single link down later does not overwrite
  * that. */
 static void note_size(struct triad_alert *alert, const struct triad_loss *loss)
@@ -129,6 +149,7 @@ static void adopt_loss(void *context, const struct triad_loss *loss)
 		ends[1] = triad_alerts_end_of(adoption->old, loss->ends[i]);
 		triad_alerts_place(alerts, entry, &ends[1]);
 	}
+	note_conditions(alerts, &entry->alert);
 }
 
 /* Copies the state of nodes that stayed. */
@@ -185,6 +206,7 @@ static void look_at_entry(
 		else if (is_loss)
 			finding->under_us = 0;
 	}
+	note_conditions(alerts, alert);
 	for (unsigned i = 0; i < alert->n_ends; i++)
 		if (alert->more[i] &&
 			(alerts->is_idle ||

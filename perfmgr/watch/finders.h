@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Finders: threads that find problems of the whole fabric, beside what sweeps read:
- * wrong routes, and roots of congestion.
+ * wrong routes, roots of congestion, slow links.
  *
  * Model: the watch asks each finder for all its present findings, at the end of each
  * sweep and when the finder says that they changed.  A finding is identified by its
@@ -20,8 +20,13 @@
 #include "congestion/track.h"
 #include "perfmgr/watch/alerts.h"
 
-#define TRIAD_FINDERS_MAX_FINDINGS (TRIAD_ALERT_N_ROUTES + TRIAD_CONGESTION_MAX_TRACKED)
-#define TRIAD_MAX_FINDERS 2u
+/* Slow links that are findings; and of those that are alike, how many are one each. */
+#define TRIAD_SLOW_MAX_FINDINGS 32u
+#define TRIAD_SLOW_MAX_ALONE 3u
+
+#define TRIAD_FINDERS_MAX_FINDINGS                                                     \
+	(TRIAD_ALERT_N_ROUTES + TRIAD_CONGESTION_MAX_TRACKED + TRIAD_SLOW_MAX_FINDINGS)
+#define TRIAD_MAX_FINDERS 3u
 
 /* Where finders put their findings. */
 struct triad_found;

@@ -7,6 +7,7 @@
 
 #include "perfmgr/watch/alert_findings.h"
 #include "perfmgr/watch/detail_limits.h"
+#include "perfmgr/watch/slow_finder.h"
 #include "triad/clock.h"
 #include "triad/lists.h"
 
@@ -29,9 +30,18 @@ struct triad_watch {
 	uint64_t looks_since_us; /* see triad_watch_look_from() */
 	uint64_t knows_since_us; /* see struct triad_watch_status */
 	bool is_part;
+	bool links_raise; /* alerts about links; not in a part of the fabric */
 	struct triad_changes_sink changes;    /* 'take' is NULL: none */
 	struct triad_watch_hardware hardware; /* 'judge' is NULL: none */
 };
+
+static void give_slow_links(void *context, struct triad_found *found)
+{
+	const struct triad_watch *watch = context;
+
+	if (watch->links_raise)
+		triad_slow_links_give(watch->view->fabric, found);
+}
 
 struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink)
 {
@@ -44,6 +54,8 @@ struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink)
 	watch->alerts = triad_alerts_new(sink, &watch->silences);
 	watch->links = triad_links_new();
 	watch->bers = triad_bers_new();
+	triad_watch_add_finder(watch,
+		&(struct triad_finder){.read = give_slow_links, .context = watch});
 	if (watch->histograms && watch->alerts && watch->links && watch->bers)
 		return watch;
 	triad_watch_free(watch);
@@ -122,6 +134,7 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
 	triad_bers_configure(watch->bers, &bers);
 	watch->detail_thresholds = thresholds;
 	watch->is_part = is_part;
+	watch->links_raise = params.links;
 	pthread_mutex_unlock(&watch->lock);
 }
 

@@ -177,6 +177,7 @@ static triad_service_command *const runs[TRIAD_N_COMMANDS] = {
 	[TRIAD_COMMAND_AGENTS_DRAIN] = triad_command_run_agents,
 	[TRIAD_COMMAND_AGENTS_RESUME] = triad_command_run_agents,
 	[TRIAD_COMMAND_NODES] = triad_command_run_nodes,
+	[TRIAD_COMMAND_PORTS] = triad_command_run_ports,
 	[TRIAD_COMMAND_VERSION] = run_version,
 	[TRIAD_COMMAND_GET] = triad_command_run_get,
 	[TRIAD_COMMAND_CONFIG_DIFF] = triad_command_run_config_diff,

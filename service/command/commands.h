@@ -21,6 +21,7 @@ typedef int triad_service_command(struct triad_service *service,
 
 /* One command each; see triad/command.h. */
 triad_service_command triad_command_run_links;
+triad_service_command triad_command_run_ports;
 triad_service_command triad_command_run_perf_show;
 triad_service_command triad_command_run_perf_top;
 triad_service_command triad_command_run_perf_sweep;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "ib/link.h"
+#include "ib/port_condition.h"
+#include "ib/slow_links.h"
 #include "lib/grow.h"
 #include "service/command/format.h"
 #include "service/command/list.h"
@@ -28,6 +30,9 @@ struct list {
 	const struct triad_command *command;
 	struct triad_node_choice choice;
 	struct triad_view *view; /* the moment's */
+	struct triad_slow_links *slow;
+	/* For each port: its link's place in these; TRIAD_FABRIC_NONE: it is not slow. */
+	uint32_t *slow_of;
 	struct cable *cables;
 	uint32_t n;
 	struct triad_link *gone;
@@ -42,6 +47,7 @@ struct end {
 	uint8_t type, port;
 	uint16_t lid;
 	bool is_present;
+	enum triad_port_condition condition; /* unknown: the port has left, too */
 	struct triad_engine_row row;
 	double use_percent, wait_percent; /* of the link's rate; NAN: not known */
 	uint64_t n_errors;
@@ -52,7 +58,7 @@ struct shown {
 	const char *state;
 	bool is_active; /* both ends are active */
 	struct triad_link_rate rate, best;
-	bool is_slow;
+	const struct triad_slow_link *slow; /* NULL: it is not */
 	bool has_history;
 	struct triad_link history;
 };
@@ -70,7 +76,8 @@ static void read_end(struct end *end, const struct triad_view *view, uint32_t in
 		.type = node->type,
 		.port = port->number,
 		.lid = port->lid,
-		.is_present = true};
+		.is_present = true,
+		.condition = triad_port_condition(view->fabric, index, true)};
 	(void)triad_view_read(view, index, &end->row);
 	end->use_percent =
 		triad_command_link_percent(&end->row, TRIAD_PORT_XMIT_DATA, bps);
@@ -79,8 +86,12 @@ static void read_end(struct end *end, const struct triad_view *view, uint32_t in
 	end->n_errors = triad_command_count_errors(&end->row);
 }
 
-static void read_gone_end(struct end *end, const struct triad_link_end *gone)
+static void read_gone_end(struct end *end, const struct triad_fabric *fabric,
+	const struct triad_link_end *gone)
 {
+	uint32_t port = triad_fabric_find_port(
+		fabric, triad_fabric_find_node(fabric, gone->node_guid), gone->port);
+
 	*end = (struct end){.guid = gone->node_guid,
 		.name = gone->node_name,
 		.type = gone->node_type,
@@ -88,6 +99,8 @@ static void read_gone_end(struct end *end, const struct triad_link_end *gone)
 		.lid = gone->lid,
 		.use_percent = NAN,
 		.wait_percent = NAN};
+	if (port != TRIAD_FABRIC_NONE)
+		end->condition = triad_port_condition(fabric, port, true);
 }
 
 /* The state of a cable is that of its less active end. */
@@ -111,7 +124,7 @@ static void read_cable(
 		shown->state =
 			cable->gone->state == TRIAD_LINK_DOWN ? "down" : "unreachable";
 		for (unsigned i = 0; i < 2; i++)
-			read_gone_end(&shown->ends[i], &cable->gone->ends[i]);
+			read_gone_end(&shown->ends[i], fabric, &cable->gone->ends[i]);
 		return;
 	}
 	a = &fabric->ports[cable->port];
@@ -123,9 +136,8 @@ static void read_cable(
 		a->state == TRIAD_PORT_ACTIVE && b->state == TRIAD_PORT_ACTIVE;
 	shown->rate = triad_link_rate_active(a);
 	shown->best = triad_link_rate_best(a, b);
-	/* If the best rate of both ends is not known, the link is not slow. */
-	shown->is_slow =
-		triad_link_rate_bps(shown->rate) < triad_link_rate_bps(shown->best);
+	if (list->slow_of[cable->port] != TRIAD_FABRIC_NONE)
+		shown->slow = &list->slow->links[list->slow_of[cable->port]];
 	shown->has_history = triad_moment_find_link(&list->moment, shown->ends[0].guid,
 		shown->ends[0].port, &shown->history);
 }
@@ -142,7 +154,7 @@ static bool is_wanted(const struct triad_command *command, const struct shown *s
 		return true;
 	for (unsigned i = 0; i < 2; i++)
 		has_errors |= shown->ends[i].n_errors > 0;
-	return (command->down && is_down) || (command->slow && shown->is_slow) ||
+	return (command->down && is_down) || (command->slow && shown->slow) ||
 		(command->errors && has_errors) || (command->flapped && is_flapped);
 }
 
@@ -158,8 +170,8 @@ static bool is_node_wanted(const struct list *list, const struct shown *shown)
 	return is_any;
 }
 
-/* Ranks the worst highest: down, then slow, then with errors, the rest in the order of
- * the fabric; with --by the counter's rate. */
+/* Ranks the worst highest: down, then slow by how much, then with errors, then slow for a
+ * reason, the rest in the order of the fabric; with --by the counter's rate. */
 static double rank_of(const struct list *list, const struct shown *shown)
 {
 	double rank = 0;
@@ -171,11 +183,16 @@ static double rank_of(const struct list *list, const struct shown *shown)
 		if (list->command->has_by && end->is_present && rate > rank)
 			rank = rate;
 		if (!list->command->has_by && end->n_errors)
-			rank = 1;
+			rank = 2;
 	}
 	if (list->command->has_by)
 		return rank;
-	return !shown->ends[0].is_present ? 3 : shown->is_slow ? 2 : rank;
+	if (!shown->ends[0].is_present)
+		return 5;
+	if (!shown->slow)
+		return rank;
+	return shown->slow->is_note ? fmax(rank, 2 - shown->slow->ratio)
+				    : 4 - shown->slow->ratio;
 }
 
 static int compare_cables(const void *a, const void *b)
@@ -217,11 +234,26 @@ static bool read_gone(struct list *list)
 	return true;
 }
 
+static bool find_slow(struct list *list)
+{
+	const struct triad_fabric *fabric = list->view->fabric;
+
+	list->slow = triad_slow_links_find(fabric);
+	list->slow_of = malloc(((size_t)fabric->n_ports + 1) * sizeof(*list->slow_of));
+	if (!list->slow || !list->slow_of)
+		return false;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		list->slow_of[i] = TRIAD_FABRIC_NONE;
+	for (uint32_t i = 0; i < list->slow->n; i++)
+		list->slow_of[list->slow->links[i].port] = i;
+	return true;
+}
+
 static bool find_cables(struct list *list)
 {
 	const struct triad_fabric *fabric = list->view->fabric;
 
-	if (!read_gone(list))
+	if (!read_gone(list) || !find_slow(list))
 		return false;
 	list->cables = malloc(((size_t)fabric->n_ports / 2 + list->n_gone + 1) *
 		sizeof(*list->cables));
@@ -249,6 +281,8 @@ static void put_end_json(struct triad_json *json, const struct end *end, bool is
 	triad_json_string(json, "node_type", triad_node_type_name(end->type));
 	triad_json_uint(json, "port", end->port);
 	triad_json_uint(json, "lid", end->lid);
+	triad_json_string(json, "port_state",
+		end->condition ? triad_port_condition_name(end->condition) : NULL);
 	triad_command_put_answered(json, &end->row);
 	triad_json_double(json, "use_percent", end->use_percent);
 	triad_json_double(json, "wait_percent", end->wait_percent);
@@ -264,6 +298,12 @@ static void put_end_json(struct triad_json *json, const struct end *end, bool is
 	triad_json_object_end(json);
 }
 
+static enum triad_port_condition condition_of(const struct shown *shown)
+{
+	return triad_port_condition_of_link(
+		shown->ends[0].condition, shown->ends[1].condition);
+}
+
 static void put_json(struct triad_json *json, const struct shown *shown, bool is_brief)
 {
 	const struct triad_link *link = shown->has_history ? &shown->history : NULL;
@@ -274,13 +314,22 @@ static void put_json(struct triad_json *json, const struct shown *shown, bool is
 		put_end_json(json, &shown->ends[i], is_brief);
 	triad_json_array_end(json);
 	triad_json_string(json, "state", shown->state);
+	triad_json_string(json, "port_state",
+		condition_of(shown) ? triad_port_condition_name(condition_of(shown))
+				    : NULL);
 	triad_link_rate_format(shown->rate, text, sizeof(text));
 	triad_json_string(json, "rate", text);
 	triad_json_uint(json, "rate_bps", triad_link_rate_bps(shown->rate));
 	triad_link_rate_format(shown->best, text, sizeof(text));
 	triad_json_string(
 		json, "best_rate", triad_link_rate_bps(shown->best) ? text : NULL);
-	triad_json_bool(json, "slow", shown->is_slow);
+	triad_json_bool(json, "slow", shown->slow && !shown->slow->is_note);
+	triad_json_string(json, "slower_than",
+		shown->slow ? triad_slow_link_kind_name(shown->slow->kind) : NULL);
+	triad_link_rate_format(
+		shown->slow ? shown->slow->expected : shown->rate, text, sizeof(text));
+	triad_json_string(json, "expected_rate", text);
+	triad_json_double(json, "ratio", shown->slow ? shown->slow->ratio : 1);
 	triad_json_uint(json, "downs", link ? triad_link_n_downs(link) : 0);
 	triad_json_string(json, "last_down",
 		triad_command_format_time(
@@ -319,15 +368,28 @@ static enum triad_table_color color_of(const struct shown *shown)
 	return shown->is_active ? TRIAD_TABLE_PLAIN : TRIAD_TABLE_YELLOW;
 }
 
+/* Of a link that is down, the condition of its ports says more. */
+static const char *state_text(const struct shown *shown)
+{
+	enum triad_port_condition condition = condition_of(shown);
+
+	if (condition == TRIAD_CONDITION_DISABLED ||
+		(!shown->ends[0].is_present && condition))
+		return triad_port_condition_name(condition);
+	return shown->state;
+}
+
 static void put_row(struct triad_list *list, const struct shown *shown, bool is_brief)
 {
 	double wait = fmax(shown->ends[0].wait_percent, shown->ends[1].wait_percent);
 	const struct triad_link *link = shown->has_history ? &shown->history : NULL;
 	uint64_t n_errors = shown->ends[0].n_errors + shown->ends[1].n_errors;
-	char rate[16], best[16], at[TRIAD_CLOCK_TEXT_SIZE] = "-";
+	char rate[16], expected[16] = "", at[TRIAD_CLOCK_TEXT_SIZE] = "-";
 
 	triad_link_rate_format(shown->rate, rate, sizeof(rate));
-	triad_link_rate_format(shown->best, best, sizeof(best));
+	if (shown->slow)
+		triad_link_rate_format(
+			shown->slow->expected, expected, sizeof(expected));
 	if (link)
 		triad_command_format_time(triad_link_last_down_us(link), at);
 	triad_list_row(list);
@@ -335,14 +397,16 @@ static void put_row(struct triad_list *list, const struct shown *shown, bool is_
 		put_json(triad_list_json(list), shown, is_brief);
 	put_end(list, &shown->ends[0], "END", "end");
 	put_end(list, &shown->ends[1], "FAR END", "far_end");
-	list->next =
-		(struct triad_list_next){.name = "state", .color = color_of(shown)};
-	triad_list_text(list, NULL, "STATE", -11, shown->state);
+	list->next = (struct triad_list_next){
+		.name = "state", .value = shown->state, .color = color_of(shown)};
+	triad_list_text(list, NULL, "STATE", -11, state_text(shown));
 	list->next = (struct triad_list_next){.name = "rate"};
 	triad_list_text(list, NULL, "RATE", -7, rate);
-	list->next = (struct triad_list_next){
-		.name = "best_rate", .is_spare = true, .color = TRIAD_TABLE_YELLOW};
-	triad_list_text(list, NULL, "COULD", -7, shown->is_slow ? best : "");
+	list->next = (struct triad_list_next){.name = "expected_rate",
+		.is_spare = true,
+		.color = shown->slow && !shown->slow->is_note ? TRIAD_TABLE_YELLOW
+							      : TRIAD_TABLE_PLAIN};
+	triad_list_text(list, NULL, "COULD", -7, expected);
 	put_percent(list, "OUT", "out", shown->ends[0].use_percent, false);
 	put_percent(list, "IN", "in", shown->ends[1].use_percent, false);
 	put_percent(list, "WAIT", "wait", wait,
@@ -432,6 +496,8 @@ int triad_command_run_links(struct triad_service *service,
 	}
 	free(list.cables);
 	free(list.gone);
+	free(list.slow);
+	free(list.slow_of);
 	triad_moment_close(&list.moment);
 	return status;
 }

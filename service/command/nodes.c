@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'nodes': the nodes of the fabric. */
+/* 'nodes': the nodes of the fabric, and those that left it. */
 #include "service/command/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ib/port_condition.h"
+#include "lib/grow.h"
 #include "service/command/list.h"
 #include "service/command/moment.h"
 #include "service/command/ports.h"
@@ -18,6 +20,12 @@ struct shown_node {
 	uint32_t n_asked, n_answered, n_skipped; /* ports that have counters */
 };
 
+/* A node that left the fabric, by the link that it lost last. */
+struct gone_node {
+	struct triad_link_end end, near;
+	uint64_t last_us; /* monotonic: when it was found to be gone */
+};
+
 struct nodes {
 	const struct triad_view *view;
 	const struct triad_command *command;
@@ -25,6 +33,10 @@ struct nodes {
 	const uint64_t *owners; /* of each node of the fabric; NULL: we read all */
 	const struct triad_collect_agent *agents;
 	unsigned n_agents;
+	/* Nodes that left, by GUID. */
+	struct gone_node *gone;
+	uint32_t n_gone;
+	size_t gone_room;
 	struct triad_list list;
 	uint32_t n_left_out;
 };
@@ -95,7 +107,93 @@ static void put_node(struct nodes *nodes, uint32_t at)
 	if (nodes->owners)
 		triad_list_text(list, "agent", "AGENT", TRIAD_LIST_MEASURED,
 			agent_of(nodes, at));
+	triad_list_text(list, "last_seen", NULL, 0, NULL);
+	triad_list_text(list, "last_at", NULL, 0, NULL);
+	triad_list_text(list, "port_state", NULL, 0, NULL);
 	triad_list_text(list, "state", "STATE", 0, state_of(&shown));
+	triad_list_row_end(list);
+}
+
+/* --- nodes that left --- */
+
+static int compare_gone(const void *a, const void *b)
+{
+	const struct gone_node *x = a, *y = b;
+
+	if (x->end.node_guid != y->end.node_guid)
+		return x->end.node_guid < y->end.node_guid ? -1 : 1;
+	return (x->last_us < y->last_us) - (x->last_us > y->last_us);
+}
+
+static bool is_gone(const struct nodes *nodes, const struct triad_link_end *end)
+{
+	return triad_fabric_find_node(nodes->view->fabric, end->node_guid) ==
+		TRIAD_FABRIC_NONE &&
+		(!nodes->choice.type || end->node_type == nodes->choice.type) &&
+		triad_node_choice_has(&nodes->choice, end->node_name, end->node_guid);
+}
+
+/* Returns false when memory is short. */
+static bool find_gone(struct nodes *nodes, const struct triad_moment *moment)
+{
+	struct triad_link link;
+	uint32_t cursor = 0, n = 0;
+
+	while (triad_moment_next_link(moment, &cursor, &link))
+		for (unsigned i = 0; i < 2 && link.state != TRIAD_LINK_UP; i++) {
+			if (!is_gone(nodes, &link.ends[i]))
+				continue;
+			if (triad_grow(&nodes->gone, &nodes->gone_room, n + 1,
+				    sizeof(*nodes->gone), 64))
+				return false;
+			nodes->gone[n++] = (struct gone_node){
+				link.ends[i], link.ends[!i], link.down_us};
+		}
+	if (n)
+		qsort(nodes->gone, n, sizeof(*nodes->gone), compare_gone);
+	for (uint32_t i = 0; i < n; i++)
+		if (!i ||
+			nodes->gone[i].end.node_guid !=
+				nodes->gone[nodes->n_gone - 1].end.node_guid)
+			nodes->gone[nodes->n_gone++] = nodes->gone[i];
+	return true;
+}
+
+static void put_gone(struct nodes *nodes, const struct gone_node *gone)
+{
+	const struct triad_fabric *fabric = nodes->view->fabric;
+	uint32_t near = triad_fabric_find_port(fabric,
+		triad_fabric_find_node(fabric, gone->near.node_guid), gone->near.port);
+	const char *condition = near == TRIAD_FABRIC_NONE
+		? NULL
+		: triad_port_condition_name(triad_port_condition(fabric, near, true));
+	struct triad_list *list = &nodes->list;
+	char at[TRIAD_CLOCK_TEXT_SIZE], place[TRIAD_NODE_NAME_SIZE + 8];
+
+	triad_command_format_time(gone->last_us, at);
+	snprintf(place, sizeof(place), "%s:%u", gone->near.node_name, gone->near.port);
+	triad_list_row(list);
+	triad_list_text(list, "name", "NODE", TRIAD_LIST_MEASURED, gone->end.node_name);
+	triad_list_text(
+		list, "type", "TYPE", -6, triad_node_type_name(gone->end.node_type));
+	triad_list_guid(list, "guid", "GUID", gone->end.node_guid);
+	triad_list_uint(list, "lid", "LID", 5, gone->end.lid);
+	triad_list_uint(list, "ports_up", "UP", 3, 0);
+	triad_list_text(list, "ports", "OF", 3, NULL);
+	triad_list_uint(list, "ports_asked", NULL, 0, 0);
+	triad_list_uint(list, "ports_answered", NULL, 0, 0);
+	if (nodes->owners)
+		triad_list_text(list, "agent", "AGENT", TRIAD_LIST_MEASURED, NULL);
+	triad_list_text(list, "last_seen", NULL, 0, at);
+	triad_list_text(list, "last_at", NULL, 0, place);
+	triad_list_text(list, "port_state", NULL, 0, condition);
+	list->next =
+		(struct triad_list_next){.name = "state", .color = TRIAD_TABLE_RED};
+	if (triad_list_json(list))
+		triad_list_text(list, "state", NULL, 0, "left");
+	else
+		triad_list_format(list, "STATE", 0, "left %.19sZ; was at %s%s%s", at,
+			place, condition ? ", now " : "", condition ? condition : "");
 	triad_list_row_end(list);
 }
 
@@ -122,6 +220,14 @@ static uint32_t put_nodes(struct nodes *nodes)
 			continue;
 		}
 		put_node(nodes, i);
+		n++;
+	}
+	for (uint32_t i = 0; i < nodes->n_gone && !output->failed; i++) {
+		if (n == nodes->command->limit) {
+			nodes->n_left_out++;
+			continue;
+		}
+		put_gone(nodes, &nodes->gone[i]);
 		n++;
 	}
 	return n;
@@ -159,12 +265,16 @@ int triad_command_run_nodes(struct triad_service *service,
 {
 	struct nodes nodes = {.command = command};
 	struct triad_collect_agent *agents;
-	struct triad_view *view = triad_moment_view(service, command, output);
+	struct triad_moment moment;
+	const struct triad_view *view;
 	uint64_t *owners;
 	int status = TRIAD_CONTROL_FAILED;
 
-	if (!view)
+	if (!triad_moment_open(&moment, service, command, output))
 		return TRIAD_CONTROL_FAILED;
+	view = moment.view;
+	if (!view)
+		return triad_command_no_view(service, output);
 	/* Images do not keep which agent read a node. */
 	agents = command->at[0]
 		? NULL
@@ -174,11 +284,21 @@ int triad_command_run_nodes(struct triad_service *service,
 	nodes.view = view;
 	nodes.agents = agents;
 	nodes.owners = owners;
-	if (triad_command_choose_there(
+	if (!triad_command_choose(
 		    command, view->fabric, "nodes", &nodes.choice, output))
+		;
+	else if (!find_gone(&nodes, &moment))
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"nodes: not enough memory to list them; try again\n");
+	else if (nodes.choice.rule != TRIAD_NODE_RULE_ALL && !nodes.choice.n &&
+		!nodes.n_gone)
+		(void)triad_command_print_choice(
+			"nodes", &nodes.choice, view->fabric, output);
+	else
 		status = show(&nodes, output);
+	free(nodes.gone);
 	free(owners);
 	free(agents);
-	triad_view_unref(view);
+	triad_moment_close(&moment);
 	return status;
 }

@@ -102,7 +102,8 @@ static void put_remarks(struct triad_list *list, const struct triad_shown_port *
 			errors[0] ? "; last: " : "", errors);
 		list->next.color = TRIAD_TABLE_RED;
 	} else if (errors[0]) {
-		triad_text_append(text, sizeof(text), "%s", errors);
+		triad_text_append(text, sizeof(text), "%s%s", errors,
+			row->by_sum ? " (confirmed by the sum)" : "");
 		list->next.color = TRIAD_TABLE_YELLOW;
 	}
 	append_resets(text, sizeof(text), row);

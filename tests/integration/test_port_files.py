@@ -212,3 +212,55 @@ def test_help_in_manual():
         for option in re.findall(r"\[(--\S+?)[ \]]", synopsis[1]):
             assert f"\n  {option} " in one.stdout, "help"
             assert option.replace("-", "\\-") in section, "the manual"
+
+
+# Two leaves, a spine; the cables of the leaves at the spine are swapped later.
+TREE = """\
+switchguid=0x20(20)
+Switch\t4 "S-0000000000000020"\t\t# "spine-01" enhanced port 0 lid 3 lmc 0
+[1]\t"S-0000000000000010"[3]\t\t# "leaf-01" lid 2 4xEDR
+[2]\t"S-0000000000000011"[3]\t\t# "leaf-02" lid 4 4xEDR
+
+switchguid=0x10(10)
+Switch\t3 "S-0000000000000010"\t\t# "leaf-01" base port 0 lid 2 lmc 0
+[3]\t"S-0000000000000020"[1]\t\t# "spine-01" lid 3 4xEDR
+
+switchguid=0x11(11)
+Switch\t3 "S-0000000000000011"\t\t# "leaf-02" base port 0 lid 4 lmc 0
+[3]\t"S-0000000000000020"[2]\t\t# "spine-01" lid 3 4xEDR
+"""
+
+
+def test_check_over_fabric_finds_swapped_cables(scratch):
+    fabric = write(scratch, TREE, "fabric.txt")
+    process = run("port", "snapshot", "--from", fabric, "--generation", "1")
+    path = write(scratch, succeeded(process).stdout)
+    process = run("port", "check", path, "--fabric", fabric)
+    assert succeeded(process).stderr == "", "differences"
+    swapped = TREE
+    for one, other in (('0010"[3]\t\t# "leaf-01" lid 2', "X"),
+                       ('0011"[3]\t\t# "leaf-02" lid 4', '0010"[3]\t\t# "leaf-01" lid 2'),
+                       ("X", '0011"[3]\t\t# "leaf-02" lid 4'),
+                       ('0020"[1]', "X"), ('0020"[2]', '0020"[1]'), ("X", '0020"[2]')):
+        assert one in swapped, one
+        swapped = swapped.replace(one, other)
+    now = write(scratch, swapped, "now.txt")
+    process = run("port", "check", path, "--fabric", now)
+    failed(process, 1)
+    assert lines_mention(process.stderr, "spine-01 port 1 miswired leaf-02",
+                         "spine-01 port 2 miswired leaf-01", "leaf-01 port 3 miswired",
+                         "leaf-02 port 3 miswired"), process.stderr
+    assert mentions(process.stdout, "4 differ"), process.stdout
+    process = run("port", "check", path, "--fabric", now, "--json")
+    assert (process.returncode, json.loads(process.stdout)["different"]) == (1, 4)
+
+
+def test_check_over_fabric_finds_links_of_another_rate_and_unwanted_ones(scratch):
+    fabric = write(scratch, TREE, "fabric.txt")
+    path = write(scratch, "generation 1\nleaf-01,3,enabled,name=spine-01,4x,HDR\n"
+                 "spine-01,2,disabled\nleaf-02,1,disabled\n")
+    process = run("port", "check", path, "--fabric", fabric)
+    failed(process, 1)
+    assert lines_mention(process.stderr, f"{path}:2: leaf-01 port 3 EDR HDR",
+                         f"{path}:3: spine-01 port 2 disabled"), process.stderr
+    assert len(process.stderr.splitlines()) == 2, process.stderr

@@ -30,6 +30,8 @@ unit_tests = \
 	tests/unit/ib/test_device_info \
 	tests/unit/ib/test_fabric \
 	tests/unit/ib/test_link \
+	tests/unit/ib/test_port_condition \
+	tests/unit/ib/test_slow_links \
 	tests/unit/ib/test_node_choice \
 	tests/unit/lib/test_fair_queue \
 	tests/unit/lib/test_fields \
@@ -101,6 +103,7 @@ unit_tests = \
 	tests/unit/ib/test_sa_topology \
 	tests/unit/perfmgr/test_sampler \
 	tests/unit/perfmgr/test_sflow \
+	tests/unit/perfmgr/test_slow_alerts \
 	tests/unit/perfmgr/test_sflow_schedule \
 	tests/unit/perfmgr/test_sflow_sender \
 	tests/unit/perfmgr/test_zstd_frame \

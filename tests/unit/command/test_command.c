@@ -255,12 +255,12 @@ START_TEST(test_parse_commands_classed)
 		"cables leaf-01:3", "devices --firmware", "perf histogram PortXmitWait",
 		"perf history leaf-01:3 PortXmitData", "diff 2h 1h", "alerts",
 		"history leaf-01:3 --since 2d", "agents", "agents owner NODE", "paths",
-		"paths NODE:1", "qos clients", "nodes", "get", "routes", "routes check",
-		"congestion", "job --nodes a", "topology --slurm",
-		"routes over leaf-01:3", "routes between a b", "config diff", "version",
-		"qos explain --src a --dst b", "qos plan", "qos tables", "qos nodes",
-		"election", "port blacklist", "port plan", "port list", "port history",
-		"silences", "set --help"};
+		"paths NODE:1", "qos clients", "nodes", "ports --state free", "get",
+		"routes", "routes check", "congestion", "job --nodes a",
+		"topology --slurm", "routes over leaf-01:3", "routes between a b",
+		"config diff", "version", "qos explain --src a --dst b", "qos plan",
+		"qos tables", "qos nodes", "election", "port blacklist", "port plan",
+		"port list", "port history", "silences", "set --help"};
 	static const char *const changes[] = {"perf sweep", "perf clear totals --all",
 		"perf clear histograms", "alerts ack 1", "unsilence 1",
 		"silence NODE --for 2h --reason x", "agents drain", "agents resume",

@@ -62,7 +62,7 @@ static struct triad_alert random_alert(void)
 		alert.ends[i].node_type = (uint8_t)below(4);
 		alert.ends[i].port = (uint8_t)below(256);
 		put_name(alert.ends[i].node_name);
-		alert.more[i] = below(1u << TRIAD_ALERT_N_CAUSES);
+		alert.more[i] = (uint32_t)random_next(&seed);
 	}
 	return alert;
 }

@@ -5,6 +5,14 @@
 #include "tests/unit/mentions.h"
 #include "tests/unit/perfmgr/alert_fixture.h"
 
+/* Whether the advice for the alert contains the words; no advice contains none. */
+static bool advises(const struct triad_alert *alert, const char *words)
+{
+	const char *advice = triad_alert_advice(alert);
+
+	return advice && strstr(advice, words);
+}
+
 /* Row: M2, M16, A8 */
 START_TEST(test_counter_at_threshold_is_raised_with_both_ends)
 {
@@ -303,6 +311,63 @@ START_TEST(test_link_down_is_raised_and_cleared)
 	sweep(3);
 	ck_assert_uint_eq(n_seen, 2);
 	expect(1, TRIAD_ALERT_ENDED, TRIAD_ALERT_LINK_DOWN);
+}
+END_TEST
+
+/* A host is gone, and its switch's port says why. */
+static const struct {
+	uint8_t state, phys_state;
+	const char *finding, *advice; /* words of these */
+} left_ports[] = {
+	{TRIAD_PORT_DOWN, TRIAD_PHYS_POLLING, "left", "power cable"},
+	{TRIAD_PORT_DOWN, TRIAD_PHYS_DISABLED, "left disabled", "disabled enable"},
+	{TRIAD_PORT_DOWN, TRIAD_PHYS_TRAINING, "left trains", "cable speed"},
+	{TRIAD_PORT_INIT, TRIAD_PHYS_LINK_UP, "left up answers", "driver restart"},
+};
+
+START_TEST(test_advice_about_a_host_is_that_of_its_switch_port)
+{
+	uint64_t gone = 0x10000 + 256 + 3;
+	struct triad_fabric *without = fabric_without(fabric, &gone, 1, 0, 0);
+	const struct triad_alert *alert = &seen[0].alert;
+	char text[TRIAD_ALERT_TEXT_SIZE];
+	uint32_t port = triad_fabric_find_port(
+		without, triad_fabric_find_node(without, 0x201), 3);
+
+	without->ports[port].state = left_ports[_i].state;
+	without->ports[port].phys_state = left_ports[_i].phys_state;
+	change_fabric(without);
+	sweep(1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_NODE_GONE);
+	triad_alert_finding_format(alert, &alert->findings[0], text, sizeof(text));
+	assert_mentions(text, left_ports[_i].finding);
+	assert_mentions(triad_alert_advice(alert), left_ports[_i].advice);
+	ck_assert(_i == 0 || !advises(alert, "power and the cable"));
+}
+END_TEST
+
+/* A port that is disabled later: the alert that there is says so. */
+START_TEST(test_link_that_is_down_follows_the_state_of_its_ports)
+{
+	struct triad_fabric *without = fabric_without(fabric, NULL, 0, 0x201, 11),
+			    *later;
+	struct triad_alert alert;
+	char text[TRIAD_ALERT_TEXT_SIZE];
+	uint32_t cursor = 0, port;
+
+	later = fabric_without(without, NULL, 0, 0, 0);
+	change_fabric(without);
+	sweep(1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_LINK_DOWN);
+	port = triad_fabric_find_port(later, triad_fabric_find_node(later, 0x201), 11);
+	later->ports[port].phys_state = TRIAD_PHYS_DISABLED;
+	change_fabric(later);
+	sweep(1);
+	ck_assert(triad_watch_next_alert(
+		triad_collector_watch(collector), &cursor, &alert));
+	triad_alert_finding_format(&alert, &alert.findings[0], text, sizeof(text));
+	assert_mentions(text, "down disabled switch-1/P11");
+	assert_mentions(triad_alert_advice(&alert), "enable");
 }
 END_TEST
 
@@ -639,14 +704,6 @@ START_TEST(test_more_alerts_than_fit_are_counted)
 }
 END_TEST
 
-/* Whether the advice for the alert contains the words; no advice contains none. */
-static bool advises(const struct triad_alert *alert, const char *words)
-{
-	const char *advice = triad_alert_advice(alert);
-
-	return advice && strstr(advice, words);
-}
-
 /* Port 0 has no plug, whatever it counts. */
 START_TEST(test_advice_at_port_0_names_no_cable_and_no_far_end)
 {
@@ -728,6 +785,9 @@ int main(void)
 		cases, test_lost_rack_that_was_taken_down_is_no_alert, 0, 3);
 	tcase_add_test(cases, test_lost_rack_is_one_alert);
 	tcase_add_test(cases, test_link_down_is_raised_and_cleared);
+	tcase_add_loop_test(cases, test_advice_about_a_host_is_that_of_its_switch_port,
+		0, sizeof(left_ports) / sizeof(left_ports[0]));
+	tcase_add_test(cases, test_link_that_is_down_follows_the_state_of_its_ports);
 	tcase_add_test(cases, test_links_false_loss_is_no_alert);
 	tcase_add_test(cases, test_part_of_a_fabric_loss_is_no_alert);
 	tcase_add_test(cases, test_node_gone_for_a_day_is_forgotten);

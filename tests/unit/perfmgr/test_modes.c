@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "perfmgr/sweep/sweep_agents.h"
 #include "perfmgr/sweep/window.h"
 #include "tests/unit/perfmgr/fixture.h"
 
@@ -140,6 +141,39 @@ START_TEST(test_triad_reset_by_others_seen)
 	sweep(1);
 	ck_assert_uint_eq(read_port(port).total[TRIAD_PORT_RCV_ERRORS], 11);
 	ck_assert_uint_eq(read_port(port).others.n, 1);
+}
+END_TEST
+
+/* What a reset took from one port, errors added at another: the sum stays, and each port's
+ * errors are those that the sum tells, until the ports are read all the same. */
+START_TEST(test_triad_equal_sum_is_confirmed_by_the_ports_in_time)
+{
+	uint32_t reset = find_port(0x201, 5), other = find_port(0x201, 6);
+	unsigned n = 0, mads;
+
+	set_mode(TRIAD_SWEEP_TRIAD);
+	agents->raw[reset][TRIAD_SYMBOL_ERROR_COUNTER] = 30;
+	sweep(2);
+	ck_assert_uint_eq(read_port(reset).total[TRIAD_SYMBOL_ERROR_COUNTER], 30);
+	ck_assert(read_port(reset).by_sum);
+	agents->raw[reset][TRIAD_SYMBOL_ERROR_COUNTER] = 0;
+	agents->raw[other][TRIAD_SYMBOL_ERROR_COUNTER] = 30;
+	sweep(1);
+	ck_assert(read_port(other).by_sum);
+	while (read_port(other).by_sum && n++ < 3 * TRIAD_SUMS_BELIEVED)
+		mads = mads_of_sweep();
+	ck_assert_uint_ge(n, TRIAD_SUMS_BELIEVED - 3);
+	ck_assert_uint_le(n, 2 * TRIAD_SUMS_BELIEVED);
+	/* Of one switch, not of all in one sweep. */
+	ck_assert_uint_eq(mads, 4 * (1 + 12) + 40 * 2 + 12);
+	ck_assert_uint_eq(read_port(other).total[TRIAD_SYMBOL_ERROR_COUNTER], 30);
+	ck_assert_uint_eq(read_port(reset).total[TRIAD_SYMBOL_ERROR_COUNTER], 30);
+	ck_assert_uint_eq(read_port(reset).others.n, 1);
+	/* Again and again. */
+	agents->raw[other][TRIAD_SYMBOL_ERROR_COUNTER] = 0;
+	agents->raw[reset][TRIAD_SYMBOL_ERROR_COUNTER] = 30;
+	sweep(TRIAD_SUMS_BELIEVED + 1);
+	ck_assert_uint_eq(read_port(reset).total[TRIAD_SYMBOL_ERROR_COUNTER], 60);
 }
 END_TEST
 
@@ -447,6 +481,7 @@ int main(void)
 	tcase_add_test(cases, test_triad_saturated_sum_ports_read);
 	tcase_add_test(cases, test_triad_sum_that_stops_early_not_believed);
 	tcase_add_test(cases, test_triad_reset_by_others_seen);
+	tcase_add_test(cases, test_triad_equal_sum_is_confirmed_by_the_ports_in_time);
 	tcase_add_test(cases, test_triad_no_summary_ports_read);
 	tcase_add_test(cases, test_triad_no_extended_ports_read_once);
 	tcase_add_test(cases, test_errors_quiet_fabric_one_mad_an_agent);

@@ -3,6 +3,7 @@
  * ports. */
 #include "tests/unit/perfmgr/fixture.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "perfmgr/view.h"
@@ -58,6 +59,20 @@ static unsigned mads_of_sweeps(unsigned n)
 
 	sweep(n);
 	return agents->n_sent - before;
+}
+
+/* The MADs of 'n' sweeps in which no switch's ports are read although its sums are
+ * unchanged. */
+static unsigned mads_of_plain_sweeps(unsigned n)
+{
+	unsigned least = UINT_MAX;
+
+	for (unsigned i = 0; i < 10; i++) {
+		unsigned mads = mads_of_sweeps(1);
+
+		least = mads < least ? mads : least;
+	}
+	return n * least;
 }
 
 START_TEST(test_details_are_asked_in_the_sweep_in_which_their_total_moved)
@@ -173,7 +188,7 @@ START_TEST(test_rounds_keep_to_their_share)
 	agents->details = UINT32_MAX;
 	set_mode(_i);
 	sweep(2);
-	quiet = mads_of_sweeps(200);
+	quiet = mads_of_plain_sweeps(200);
 	set_rounds(0.05, 1);
 	with_rounds = mads_of_sweeps(200);
 	/* A round may exceed its share by the queries of one port. */
@@ -333,12 +348,14 @@ START_TEST(test_load_costs_no_more_than_the_share)
 		agents->raw[i][TRIAD_SYMBOL_ERROR_COUNTER] = 9;
 	/* Until each agent has refused all details. */
 	sweep(150);
-	quiet = mads_of_sweeps(100);
+	quiet = mads_of_plain_sweeps(100);
 	for (unsigned i = 0; i < 100; i++) {
 		tick(10000);
 		loaded += mads_of_sweeps(1);
 	}
-	ck_assert_uint_le(loaded, quiet * 106 / 100);
+	/* The share, what was saved of it before, which is a reading of all ports of the
+	 * switches, and one of a switch. */
+	ck_assert_uint_le(loaded, quiet * 105 / 100 + 4 * 12 + 12);
 	ck_assert_uint_gt(loaded, quiet);
 }
 END_TEST

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/health_links.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ib/port_condition.h"
+#include "ib/slow_links.h"
+#include "lib/text.h"
+#include "perfmgr/watch/alert_kind.h"
+#include "service/health.h"
+#include "service/service.h"
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void format_place(char *text, size_t size, const char *name, unsigned port)
+{
+	snprintf(text, size, "%s/P%u", name, port);
+}
+
+static void format_port(char *text, size_t size, const struct triad_fabric *fabric,
+	const struct triad_fabric_port *port)
+{
+	format_place(text, size, fabric->nodes[port->node].name, port->number);
+}
+
+/* Links that are down and not silenced. */
+static uint32_t count_links_to_report(
+	struct triad_watch *watch, const struct triad_watch_status *status)
+{
+	struct triad_link link;
+	uint32_t cursor = 0, n = 0;
+
+	if (!status->n_silences)
+		return status->links.n_down;
+	while (triad_watch_next_link(watch, &cursor, &link))
+		n += link.state == TRIAD_LINK_DOWN &&
+			!triad_watch_is_link_silenced(watch, &link);
+	return n;
+}
+
+/* Whether the port is one that is up but silent, and that no alert is about: it was so
+ * before anybody looked. */
+static bool is_silent(
+	struct triad_watch *watch, const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	struct triad_link link = {0};
+
+	if (triad_port_condition(fabric, port, false) != TRIAD_CONDITION_SILENT ||
+		triad_watch_find_link(
+			watch, fabric->nodes[at->node].guid, at->number, &link))
+		return false;
+	triad_link_end_describe(&link.ends[0], fabric, at);
+	return !triad_watch_is_link_silenced(watch, &link);
+}
+
+static void add_silent_ports(struct triad_health *health, struct triad_watch *watch,
+	const struct triad_fabric *fabric)
+{
+	struct triad_health_finding finding = {.severity = TRIAD_WARNING};
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (is_silent(watch, fabric, i) && !finding.weight++)
+			format_port(finding.at, sizeof(finding.at), fabric,
+				&fabric->ports[i]);
+	if (!finding.weight)
+		return;
+	snprintf(finding.what, sizeof(finding.what), "%s",
+		triad_port_condition_text(TRIAD_CONDITION_SILENT));
+	if (finding.weight > 1)
+		triad_text_append(finding.what, sizeof(finding.what),
+			"; %" PRIu32 " such ports: 'triadctl ports --state silent'",
+			finding.weight);
+	snprintf(finding.advice, sizeof(finding.advice), "%s",
+		triad_port_condition_advice(TRIAD_CONDITION_SILENT));
+	triad_health_add(health, &finding);
+}
+
+/* Links that are slow, and those that are slower than most because an end is.  Where all
+ * are below what their ends can, the fabric is meant so. */
+static void describe_slow_links(
+	const struct triad_fabric *fabric, char *text, size_t size)
+{
+	struct triad_slow_links *slow = triad_slow_links_find(fabric);
+	uint32_t n_by_end = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; slow && i < slow->n; i++)
+		n_by_end += slow->links[i].is_note &&
+			slow->links[i].kind == TRIAD_SLOW_BELOW_ALIKE;
+	if (slow && slow->n > slow->n_notes)
+		triad_text_append(
+			text, size, ", %" PRIu32 " slow", slow->n - slow->n_notes);
+	if (n_by_end)
+		triad_text_append(
+			text, size, ", %" PRIu32 " with a slow end", n_by_end);
+	free(slow);
+}
+
+void triad_links_add_health(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_watch *watch = triad_perf_watch(service->perf);
+	const struct triad_watch_status status = triad_watch_status(watch);
+	uint32_t n_down = status.links.n_down;
+	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_fabric_counts counts;
+	enum triad_severity severity = TRIAD_OK;
+	char slow[80];
+
+	health->n_links_down = n_down;
+	health->knows_since_us = status.knows_since_us;
+	if (!view) {
+		triad_health_line_off(health, "ports", "Ports", "none known yet");
+		return;
+	}
+	counts = triad_fabric_count(view->fabric);
+	describe_slow_links(view->fabric, slow, sizeof(slow));
+	add_silent_ports(health, watch, view->fabric);
+	triad_view_unref(view);
+	if (count_links_to_report(watch, &status) || health->n_unanswered)
+		severity = TRIAD_WARNING;
+	triad_health_line(health, "ports", "Ports", severity,
+		"%" PRIu32 " link%s up, %" PRIu32 " down that %s up%s; %" PRIu32
+		" port%s read, %" PRIu32 " unanswered",
+		counts.n_links, plural(counts.n_links), n_down,
+		n_down == 1 ? "was" : "were", slow, health->n_ports,
+		plural(health->n_ports), health->n_unanswered);
+}
+
+/* --- without alerts --- */
+
+static enum triad_port_condition condition_of(
+	const struct triad_fabric *fabric, const struct triad_link *link)
+{
+	enum triad_port_condition condition = TRIAD_CONDITION_UNKNOWN;
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t port = triad_fabric_find_port(fabric,
+			triad_fabric_find_node(fabric, link->ends[i].node_guid),
+			link->ends[i].port);
+
+		if (port != TRIAD_FABRIC_NONE)
+			condition = triad_port_condition_of_link(
+				condition, triad_port_condition(fabric, port, true));
+	}
+	return condition;
+}
+
+static void add_links_down(struct triad_health *health, struct triad_watch *watch,
+	const struct triad_fabric *fabric)
+{
+	struct triad_link link;
+	uint32_t cursor = 0;
+
+	while (triad_watch_next_link(watch, &cursor, &link)) {
+		enum triad_port_condition condition = condition_of(fabric, &link);
+		const char *text = triad_port_condition_text(condition);
+		const char *advice = triad_port_condition_advice(condition);
+		struct triad_health_finding finding = {.severity = TRIAD_WARNING,
+			.weight = 1,
+			.since_us = link.down_us};
+
+		if (link.state != TRIAD_LINK_DOWN ||
+			triad_watch_is_link_silenced(watch, &link))
+			continue;
+		snprintf(finding.what, sizeof(finding.what), "link down%s%s",
+			text ? ": " : "", text ? text : "");
+		snprintf(finding.advice, sizeof(finding.advice), "%s",
+			advice ? advice : "check the cable and its plugs");
+		format_place(finding.at, sizeof(finding.at), link.ends[0].node_name,
+			link.ends[0].port);
+		format_place(finding.far_end, sizeof(finding.far_end),
+			link.ends[1].node_name, link.ends[1].port);
+		triad_health_add(health, &finding);
+	}
+}
+
+/* One finding, which counts all and has the slowest. */
+static void add_slow_links(
+	struct triad_health *health, const struct triad_fabric *fabric)
+{
+	struct triad_slow_links *slow = triad_slow_links_find(fabric);
+	uint32_t n = slow ? slow->n - slow->n_notes : 0;
+	struct triad_health_finding finding = {.severity = TRIAD_WARNING, .weight = n};
+	char rate[16], expected[16];
+
+	if (n) {
+		const struct triad_slow_link *worst = &slow->links[0];
+		const struct triad_fabric_port *port = &fabric->ports[worst->port];
+
+		format_port(finding.at, sizeof(finding.at), fabric, port);
+		format_port(finding.far_end, sizeof(finding.far_end), fabric,
+			&fabric->ports[port->remote]);
+		triad_link_rate_format(worst->rate, rate, sizeof(rate));
+		triad_link_rate_format(worst->expected, expected, sizeof(expected));
+		snprintf(finding.what, sizeof(finding.what),
+			"slow link: it runs at %s; %s %s", rate,
+			triad_slow_link_kind_text(worst->kind), expected);
+		if (n > 1)
+			triad_text_append(finding.what, sizeof(finding.what),
+				"; 'triadctl links --slow' has all %" PRIu32, n);
+		snprintf(finding.advice, sizeof(finding.advice), "%s",
+			triad_alert_slow_link_advice());
+		triad_health_add(health, &finding);
+	}
+	free(slow);
+}
+
+void triad_links_add_findings(
+	struct triad_health *health, struct triad_service *service)
+{
+	struct triad_view *view = triad_perf_view(service->perf);
+
+	if (!view)
+		return;
+	add_links_down(health, triad_perf_watch(service->perf), view->fabric);
+	add_slow_links(health, view->fabric);
+	triad_view_unref(view);
+}
