@@ -28,7 +28,6 @@ static const struct {
 		"firmware, and restart it"},
 	[TRIAD_CONDITION_SLEEPING] = {"the port sleeps",
 		"wake it: set its PortPhysicalState to Polling"},
-	[TRIAD_CONDITION_POLLING] = {"no signal", NULL},
 };
 
 /* Of a port without a far end. */

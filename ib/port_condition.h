@@ -44,7 +44,7 @@ enum triad_port_condition triad_port_condition_of_link(
 	enum triad_port_condition one, enum triad_port_condition other);
 
 /* "free", "silent", ...; what a fault says about such a port, as "the port is disabled"; and
- * what to do.  NULL: nothing is to be said. */
+ * what to do.  NULL: nothing but that the link is down, and what a fault of that kind advises. */
 const char *triad_port_condition_name(enum triad_port_condition condition);
 const char *triad_port_condition_text(enum triad_port_condition condition);
 const char *triad_port_condition_advice(enum triad_port_condition condition);

@@ -247,9 +247,9 @@ def test_check_over_fabric_finds_swapped_cables(scratch):
     now = write(scratch, swapped, "now.txt")
     process = run("port", "check", path, "--fabric", now)
     failed(process, 1)
-    assert lines_mention(process.stderr, "spine-01 port 1 miswired leaf-02",
-                         "spine-01 port 2 miswired leaf-01", "leaf-01 port 3 miswired",
-                         "leaf-02 port 3 miswired"), process.stderr
+    assert lines_mention(process.stderr, "leaf-01 port 3 miswired port 2",
+                         "leaf-02 port 3 miswired port 1", "spine-01 port 1 miswired leaf-02",
+                         "spine-01 port 2 miswired leaf-01"), process.stderr
     assert mentions(process.stdout, "4 differ"), process.stdout
     process = run("port", "check", path, "--fabric", now, "--json")
     assert (process.returncode, json.loads(process.stdout)["different"]) == (1, 4)
