@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'nodes': the nodes of the fabric, and those that left it. */
+/* 'nodes': the nodes of the fabric; asked for by name, also those that left it. */
 #include "service/command/commands.h"
 
 #include <stdio.h>
@@ -133,12 +133,14 @@ static bool is_gone(const struct nodes *nodes, const struct triad_link_end *end)
 		triad_node_choice_has(&nodes->choice, end->node_name, end->node_guid);
 }
 
-/* Returns false when memory is short. */
+/* Finds those that the choice names.  Returns false when memory is short. */
 static bool find_gone(struct nodes *nodes, const struct triad_moment *moment)
 {
 	struct triad_link link;
 	uint32_t cursor = 0, n = 0;
 
+	if (nodes->choice.rule == TRIAD_NODE_RULE_ALL)
+		return true;
 	while (triad_moment_next_link(moment, &cursor, &link))
 		for (unsigned i = 0; i < 2 && link.state != TRIAD_LINK_UP; i++) {
 			if (!is_gone(nodes, &link.ends[i]))
