@@ -118,34 +118,34 @@ def test_node_behind_a_dead_cable_is_one_alert():
         wait_until(lambda: not alerts(lab), 30, "the end of the alert")
 
 
-# A router has three links, to two switches.
+# A router has three links, to two switches.  ibsim's routers know no speeds, so no link says one.
 ROUTER_NET = """\
 switchguid=0x0200000200000010
 Switch	4 "leaf-01"	# "leaf-01"
-[1]	"host-1"[1]	# lid 0 4xEDR
-[2]	"rt-1"[1]	# lid 0 4xEDR
-[3]	"rt-1"[2]	# lid 0 4xEDR
-[4]	"leaf-02"[4]	# lid 0 4xEDR
+[1]	"host-1"[1]	# lid 0
+[2]	"rt-1"[1]	# lid 0
+[3]	"rt-1"[2]	# lid 0
+[4]	"leaf-02"[4]	# lid 0
 
 switchguid=0x0200000200000020
 Switch	4 "leaf-02"	# "leaf-02"
-[1]	"host-2"[1]	# lid 0 4xEDR
-[2]	"rt-1"[3]	# lid 0 4xEDR
-[4]	"leaf-01"[4]	# lid 0 4xEDR
+[1]	"host-2"[1]	# lid 0
+[2]	"rt-1"[3]	# lid 0
+[4]	"leaf-01"[4]	# lid 0
 
 caguid=0x0200000100000010
 Hca	1 "host-1"	# "host-1"
-[1]	"leaf-01"[1]	# lid 0 4xEDR
+[1]	"leaf-01"[1]	# lid 0
 
 caguid=0x0200000100000020
 Hca	1 "host-2"	# "host-2"
-[1]	"leaf-02"[1]	# lid 0 4xEDR
+[1]	"leaf-02"[1]	# lid 0
 
 rtguid=0x0200000300000010
 Rt	3 "rt-1"	# "rt-1"
-[1]	"leaf-01"[2]	# lid 0 4xEDR
-[2]	"leaf-01"[3]	# lid 0 4xEDR
-[3]	"leaf-02"[2]	# lid 0 4xEDR
+[1]	"leaf-01"[2]	# lid 0
+[2]	"leaf-01"[3]	# lid 0
+[3]	"leaf-02"[2]	# lid 0
 """
 
 

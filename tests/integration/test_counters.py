@@ -98,8 +98,8 @@ def test_row_members_as_documented(swept_once):
     assert list(row) == \
         ["node_guid", "node_name", "node_type", "port", "lid",
          "state", "remote_guid", "remote_name", "remote_port",
-         "counters", "answered", "skipped", "partition_shared", "last_read", "resets",
-         "sflow_if_index"], "members"
+         "counters", "answered", "skipped", "partition_shared", "confirmed_by_sum",
+         "last_read", "resets", "sflow_if_index"], "members"
     assert (row["node_name"], row["node_type"], row["state"], row["answered"]) == \
         ("Switch1", "switch", "active", True), "values"
     assert (row["remote_guid"], row["remote_name"], row["remote_port"]) == \
