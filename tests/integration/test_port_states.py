@@ -2,10 +2,12 @@
 """A port's state in one word, the same in all commands, and the advice that goes with it."""
 
 import json
+import signal
 
 import pytest
 
 from checks import failed, mentions, wait_until
+from test_lifecycle import end
 from triadlib import ask, ask_json, triad_lab, wait_for_sweep
 
 CONF = """\
@@ -118,3 +120,22 @@ def test_node_that_left_is_shown_with_when_and_where():
         wait_until(lambda: len(ask_json(lab, "nodes")) == len(before), 60, "the node")
         [node] = ask_json(lab, "nodes", "--node", HOST)
         assert node["state"] != "left" and node["last_seen"] is None, node
+
+
+def test_host_that_was_silent_before_anybody_looked_is_a_finding():
+    """The next master never saw it, so no alert is about it."""
+    with triad_lab(CONF, sms=["Hca1", "Hca2"], opensm_conf="sminfo_polling_timeout 300\n"
+                   "polling_retry_number 2\n") as lab:
+        wait_for_sweep(lab)
+        silence(lab)
+        wait_until(lambda: port_state(lab) == "silent", 60, "a silent port")
+        end(lab, signal.SIGKILL)
+
+        def found():
+            answer = json.loads(lab.triad("health", "--json", sm=1).stdout)
+            return [it for it in answer["findings"] if it["at"] == f"{SWITCH}/P{PORT}"]
+
+        [it] = wait_until(found, 90, "a finding of the next master")
+        assert mentions(it["what"], "up answers SM") and mentions(it["advice"], "restart"), it
+        [port] = ask_json(lab, "ports", "--state", "silent", sm=1)
+        assert (port["node_name"], port["port"], port["far_name"]) == (SWITCH, PORT, None), port
