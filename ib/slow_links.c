@@ -328,8 +328,9 @@ static int compare_slow(const void *a, const void *b)
 
 static struct triad_slow_links *judge_all(const struct search *search)
 {
-	struct triad_slow_links *slow = malloc(sizeof(*slow) +
-		((size_t)search->n + 1) * sizeof(struct triad_slow_link));
+	struct triad_slow_links *shrunk,
+		*slow = malloc(sizeof(*slow) +
+			((size_t)search->n + 1) * sizeof(struct triad_slow_link));
 
 	if (!slow)
 		return NULL;
@@ -338,7 +339,9 @@ static struct triad_slow_links *judge_all(const struct search *search)
 		if (judge(search, &search->links[i], &slow->links[slow->n]))
 			slow->n_notes += slow->links[slow->n++].is_note;
 	qsort(slow->links, slow->n, sizeof(slow->links[0]), compare_slow);
-	return slow;
+	shrunk =
+		realloc(slow, sizeof(*slow) + slow->n * sizeof(struct triad_slow_link));
+	return shrunk ? shrunk : slow;
 }
 
 struct triad_slow_links *triad_slow_links_find(const struct triad_fabric *fabric)

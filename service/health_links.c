@@ -81,25 +81,16 @@ static void add_silent_ports(struct triad_health *health, struct triad_watch *wa
 	triad_health_add(health, &finding);
 }
 
-/* Links that are slow, and those that are slower than most because an end is.  Where all
- * are below what their ends can, the fabric is meant so. */
+/* Where all links are below what their ends can, the fabric is meant so: that is not said. */
 static void describe_slow_links(
-	const struct triad_fabric *fabric, char *text, size_t size)
+	const struct triad_slow_counts *slow, char *text, size_t size)
 {
-	struct triad_slow_links *slow = triad_slow_links_find(fabric);
-	uint32_t n_by_end = 0;
-
 	text[0] = '\0';
-	for (uint32_t i = 0; slow && i < slow->n; i++)
-		n_by_end += slow->links[i].is_note &&
-			slow->links[i].kind == TRIAD_SLOW_BELOW_ALIKE;
-	if (slow && slow->n > slow->n_notes)
+	if (slow->n_faults)
+		triad_text_append(text, size, ", %" PRIu32 " slow", slow->n_faults);
+	if (slow->n_by_end)
 		triad_text_append(
-			text, size, ", %" PRIu32 " slow", slow->n - slow->n_notes);
-	if (n_by_end)
-		triad_text_append(
-			text, size, ", %" PRIu32 " with a slow end", n_by_end);
-	free(slow);
+			text, size, ", %" PRIu32 " with a slow end", slow->n_by_end);
 }
 
 void triad_links_add_health(struct triad_health *health, struct triad_service *service)
@@ -119,7 +110,7 @@ void triad_links_add_health(struct triad_health *health, struct triad_service *s
 		return;
 	}
 	counts = triad_fabric_count(view->fabric);
-	describe_slow_links(view->fabric, slow, sizeof(slow));
+	describe_slow_links(&status.slow, slow, sizeof(slow));
 	add_silent_ports(health, watch, view->fabric);
 	triad_view_unref(view);
 	if (count_links_to_report(watch, &status) || health->n_unanswered)

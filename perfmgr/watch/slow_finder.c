@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "ib/slow_links.h"
-
 static bool are_alike(const struct triad_slow_link *a, const struct triad_slow_link *b)
 {
 	return a->kind == b->kind && a->class == b->class &&
@@ -48,9 +46,37 @@ static void add(const struct triad_fabric *fabric, struct triad_found *found,
 		&finding);
 }
 
-void triad_slow_links_give(const struct triad_fabric *fabric, struct triad_found *found)
+struct triad_slow_counts triad_slow_finder_look(
+	struct triad_slow_finder *finder, struct triad_fabric *fabric)
 {
-	struct triad_slow_links *slow = triad_slow_links_find(fabric);
+	struct triad_slow_counts counts = {0};
+
+	if (finder->fabric != fabric || !finder->slow) {
+		triad_slow_finder_clear(finder);
+		finder->slow = triad_slow_links_find(fabric);
+		finder->fabric = triad_fabric_ref(fabric);
+	}
+	for (uint32_t i = 0; finder->slow && i < finder->slow->n; i++) {
+		const struct triad_slow_link *link = &finder->slow->links[i];
+
+		counts.n_faults += !link->is_note;
+		counts.n_by_end +=
+			link->is_note && link->kind == TRIAD_SLOW_BELOW_ALIKE;
+	}
+	return counts;
+}
+
+void triad_slow_finder_clear(struct triad_slow_finder *finder)
+{
+	free(finder->slow);
+	triad_fabric_unref(finder->fabric);
+	*finder = (struct triad_slow_finder){0};
+}
+
+void triad_slow_finder_give(
+	const struct triad_slow_finder *finder, struct triad_found *found)
+{
+	const struct triad_slow_links *slow = finder->slow;
 	uint32_t n_faults = slow ? slow->n - slow->n_notes : 0, n_added = 0;
 	struct groups groups = {0};
 
@@ -72,8 +98,7 @@ void triad_slow_links_give(const struct triad_fabric *fabric, struct triad_found
 
 		if (!is_alone && group->first != link)
 			continue;
-		add(fabric, found, link, is_alone ? 1 : group->n);
+		add(finder->fabric, found, link, is_alone ? 1 : group->n);
 		n_added++;
 	}
-	free(slow);
 }

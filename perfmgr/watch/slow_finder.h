@@ -5,16 +5,33 @@
  * what else is wrong with its cable.  But links alike, of the same rate, that are more than
  * TRIAD_SLOW_MAX_ALONE have one reason, an old partition or a batch of cables: they are one
  * finding, at the first of them, with their number.
+ * * Links are compared once for each fabric.
  *
- * Thread-safety: the caller's of 'found'. */
+ * Thread-safety: none.  Memory: the slow links of one fabric, which is referenced. */
 #ifndef TRIAD_PERFMGR_SLOW_FINDER_H
 #define TRIAD_PERFMGR_SLOW_FINDER_H
 
+#include "ib/slow_links.h"
 #include "perfmgr/watch/finders.h"
 #include "triad/fabric.h"
 
-/* Adds the fabric's slow links; none when memory is short. */
-void triad_slow_links_give(
-	const struct triad_fabric *fabric, struct triad_found *found);
+/* All zero at first. */
+struct triad_slow_finder {
+	struct triad_fabric *fabric;   /* NULL: none yet */
+	struct triad_slow_links *slow; /* NULL: memory was short */
+};
+
+/* How many links are slow: faults; and slower than most because an end can't do better. */
+struct triad_slow_counts {
+	uint32_t n_faults, n_by_end;
+};
+
+/* Compares the links of 'fabric', which becomes the finder's. */
+struct triad_slow_counts triad_slow_finder_look(
+	struct triad_slow_finder *finder, struct triad_fabric *fabric);
+/* Adds the slow links; none when memory was short. */
+void triad_slow_finder_give(
+	const struct triad_slow_finder *finder, struct triad_found *found);
+void triad_slow_finder_clear(struct triad_slow_finder *finder);
 
 #endif

@@ -16,8 +16,9 @@ struct triad_watch {
 	                          * not taken up by all */
 	/* The fabric last reported, referenced; used only by the owner; NULL: none. */
 	struct triad_fabric *reported;
-	struct triad_finders finders; /* the owner's alone */
-	pthread_mutex_t lock;         /* of what follows */
+	struct triad_finders finders;         /* the owner's alone */
+	struct triad_slow_finder slow_finder; /* the owner's alone */
+	pthread_mutex_t lock;                 /* of what follows */
 	struct triad_histograms *histograms;
 	struct triad_alerts *alerts;
 	struct triad_links *links;
@@ -30,6 +31,7 @@ struct triad_watch {
 	uint64_t looks_since_us; /* see triad_watch_look_from() */
 	uint64_t knows_since_us; /* see struct triad_watch_status */
 	bool is_part;
+	struct triad_slow_counts slow;
 	bool links_raise; /* alerts about links; not in a part of the fabric */
 	struct triad_changes_sink changes;    /* 'take' is NULL: none */
 	struct triad_watch_hardware hardware; /* 'judge' is NULL: none */
@@ -37,10 +39,15 @@ struct triad_watch {
 
 static void give_slow_links(void *context, struct triad_found *found)
 {
-	const struct triad_watch *watch = context;
+	struct triad_watch *watch = context;
+	struct triad_slow_counts counts =
+		triad_slow_finder_look(&watch->slow_finder, watch->view->fabric);
 
+	pthread_mutex_lock(&watch->lock);
+	watch->slow = counts;
+	pthread_mutex_unlock(&watch->lock);
 	if (watch->links_raise)
-		triad_slow_links_give(watch->view->fabric, found);
+		triad_slow_finder_give(&watch->slow_finder, found);
 }
 
 struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink)
@@ -66,6 +73,7 @@ void triad_watch_free(struct triad_watch *watch)
 {
 	if (!watch)
 		return;
+	triad_slow_finder_clear(&watch->slow_finder);
 	triad_bers_free(watch->bers);
 	triad_links_free(watch->links);
 	triad_alerts_free(watch->alerts);
@@ -662,6 +670,7 @@ struct triad_watch_status triad_watch_status(struct triad_watch *watch)
 	status = (struct triad_watch_status){
 		.alerts = triad_alerts_counts(watch->alerts),
 		.links = triad_links_counts(watch->links),
+		.slow = watch->slow,
 		.n_silences = watch->silences.n,
 		.silences_version = watch->silences.version,
 		.samples_dropped = triad_histograms_dropped(watch->histograms),

@@ -28,6 +28,7 @@
 #include "perfmgr/watch/links.h"
 #include "perfmgr/watch/finders.h"
 #include "perfmgr/watch/silences.h"
+#include "perfmgr/watch/slow_finder.h"
 #include "perfmgr/view.h"
 #include "triad/conf.h"
 
@@ -183,6 +184,7 @@ struct triad_link *triad_watch_copy_links(struct triad_watch *watch, uint32_t *n
 struct triad_watch_status {
 	struct triad_alerts_counts alerts;
 	struct triad_links_counts links;
+	struct triad_slow_counts slow; /* of the fabric looked at last */
 	uint32_t n_silences;
 	uint64_t silences_version;
 	/* Losses from before that are not known: this process began to look then, and knew of
