@@ -676,6 +676,7 @@ struct triad_watch_status triad_watch_status(struct triad_watch *watch)
 		.samples_dropped = triad_histograms_dropped(watch->histograms),
 		.bers_dropped = triad_bers_dropped(watch->bers),
 		.walk_us = watch->walk_us,
+		.knows_since_us = watch->knows_since_us,
 		.octets = triad_histograms_octets(watch->histograms) +
 			triad_alerts_octets(watch->alerts) +
 			triad_links_octets(watch->links) +

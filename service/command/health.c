@@ -99,7 +99,7 @@ static void describe_unknown(
 
 	*text = '\0';
 	if (health->knows_since_us && age_us < UNKNOWN_FOR_US)
-		snprintf(text, size, "losses before %s are not known",
+		snprintf(text, size, "losses before %.19sZ are not known",
 			triad_command_format_time(health->knows_since_us, since));
 }
 
@@ -125,7 +125,7 @@ static void put_verdict(struct triad_output *output, const struct triad_health *
 			output, "; %" PRIu32 " silenced", health->n_silenced);
 	describe_unknown(health, unknown, sizeof(unknown));
 	if (*unknown)
-		triad_output_printf(output, "; %s", unknown);
+		triad_output_printf(output, "\n    %s", unknown);
 	triad_output_put(output, "\n", 1);
 }
 

@@ -3,6 +3,7 @@
 before, since when, and what was lost while nobody looked."""
 
 import datetime
+import json
 import signal
 
 import pytest
@@ -56,6 +57,11 @@ def end(lab, sm, number):
     assert process.wait_for_end(list(ended.values()), 20)
 
 
+def known_since(lab):
+    """Since when losses are known; None: also those of before."""
+    return json.loads(lab.triad("health", "--json").stdout)["losses_known_since"]
+
+
 def wait_for_image(lab, sm=0):
     """Until one has what is known now."""
     written = ask_json(lab, "status", sm=sm)["images"]["written"]
@@ -69,11 +75,13 @@ def test_what_was_lost_is_known_after_a_restart(number, tmp_path):
         lose(lab, FIRST)
         ask(lab, "alerts", "ack", "1", "--reason", "known")
         wait_for_image(lab)
+        assert known_since(lab), "nothing told what was before"
         before = alerts(lab), links_down(lab)
         end(lab, 0, number)
         lab.sim(f'Unlink "{SECOND}"[1]')
         lab.host("start", 0, "opensm")
         wait_until(lambda: SECOND in alerts(lab), 30, "what was lost meanwhile")
+        assert known_since(lab) is None, "the image told it"
         now = alerts(lab), links_down(lab)
         assert are_alike(now[0][FIRST], before[0][FIRST]), (now, before)
         assert are_alike(now[1][FIRST], before[1][FIRST]), (now, before)

@@ -315,6 +315,7 @@ def test_all_sls_that_an_engine_may_draw_are_checked(scratch):
     net = write_ring(scratch.folder() / "ring.net")
     dfsssp = "routing_engine dfsssp\nqos TRUE\n"
     with TriadLab(net, triad_conf=QUICK, opensm_conf=dfsssp) as lab:
+        wait_for_sweep(lab)
         check(lab, 0)
         few, many = sorted(find_lanes(lab), key=len)
         assert not set(few) & set(many) and len(many) > 1, (few, many)
