@@ -9,6 +9,7 @@ libtriad_la_SOURCES += \
 	ib/device_info.c ib/device_info.h \
 	ib/fabric.c ib/fabric_parts.h ib/fabric_build.c \
 	ib/link.c ib/link.h \
+	ib/mad_requests.c ib/mad_requests.h \
 	ib/node_choice.c ib/node_choice.h \
 	ib/partitions.c ib/partitions.h \
 	ib/path_table.c ib/path_table.h \

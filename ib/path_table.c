@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "triad/fabric.h"
 
@@ -71,6 +72,10 @@ const struct triad_path_row *triad_path_table_find(
 
 /* --- ibacm's file --- */
 
+/* By which a file is known as one of ours. */
+#define FIRST_WORDS "# Paths from port 0x"
+#define LAST_WORDS ", kept by triad-agent.  "
+
 size_t triad_path_table_text_size(uint32_t n)
 {
 	/* A line for the port and one for the path. */
@@ -133,8 +138,8 @@ size_t triad_path_table_write(const struct triad_path_table *table, char *text,
 	*n_written = 0;
 	text[0] = '\0';
 	add_line(&into,
-		"# Paths from port 0x%016" PRIx64 ", kept by triad-agent.  It removes "
-		"this file\n# when they may have changed.\n",
+		FIRST_WORDS "%016" PRIx64 LAST_WORDS
+			    "It removes this file\n# when they may have changed.\n",
 		table->guid);
 	for (uint32_t i = 0; i < table->n; i++)
 		if (is_base(table, i) && table->rows[i].guid != table->guid)
@@ -152,4 +157,14 @@ size_t triad_path_table_write(const struct triad_path_table *table, char *text,
 		++*n_written;
 	}
 	return into.length;
+}
+
+bool triad_path_table_is_text(const char *text, size_t size)
+{
+	const size_t n_first = sizeof(FIRST_WORDS) - 1, n_last = sizeof(LAST_WORDS) - 1;
+	const size_t n_guid = 16;
+
+	return size >= n_first + n_guid + n_last &&
+		!memcmp(text, FIRST_WORDS, n_first) &&
+		!memcmp(text + n_first + n_guid, LAST_WORDS, n_last);
 }

@@ -58,4 +58,9 @@ size_t triad_path_table_text_size(uint32_t n);
 size_t triad_path_table_write(const struct triad_path_table *table, char *text,
 	size_t size, uint32_t *n_written);
 
+/* Whether a file that begins with these octets was written so; TRIAD_PATH_TABLE_HEAD_SIZE
+ * of them are enough. */
+#define TRIAD_PATH_TABLE_HEAD_SIZE 128u
+bool triad_path_table_is_text(const char *text, size_t size);
+
 #endif

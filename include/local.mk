@@ -9,6 +9,7 @@ noinst_HEADERS += \
 	include/triad/diag.h \
 	include/triad/fabric.h \
 	include/triad/file.h \
+	include/triad/folder.h \
 	include/triad/json.h \
 	include/triad/line_file.h \
 	include/triad/lists.h \

@@ -15,6 +15,7 @@ libtriad_la_SOURCES = \
 	lib/fields.c lib/fields.h \
 	lib/file.c \
 	lib/file_trust.c \
+	lib/folder.c \
 	lib/format_version.c lib/format_version.h \
 	lib/grow.c lib/grow.h \
 	lib/kept_list.c lib/kept_list.h \
@@ -26,10 +27,12 @@ libtriad_la_SOURCES = \
 	lib/log.c \
 	lib/poisson.c lib/poisson.h \
 	lib/quantity.c lib/quantity.h \
+	lib/random_number.c lib/random_number.h \
 	lib/ring.h \
 	lib/search.h \
 	lib/sequence_lock.h \
 	lib/severity.c \
+	lib/steady_clock.c lib/steady_clock.h \
 	lib/syslog_line.c lib/syslog_line.h \
 	lib/task.c lib/task.h \
 	lib/text.c lib/text.h \

@@ -13,6 +13,7 @@
 #include "service/perf.h"
 #include "service/recorder.h"
 #include "service/sa_source.h"
+#include "service/strangers.h"
 #include "service/web/web.h"
 #include "service/webhook.h"
 
@@ -100,6 +101,22 @@ const struct triad_fact triad_mad_facts[] = {
 	{"send_errors", "send errors", TRIAD_FACT(UINT, send_errors)},
 	{"receive_errors", "receive errors", TRIAD_FACT(UINT, receive_errors)},
 	{"impossible_readings", "impossible readings", TRIAD_FACT(UINT, n_impossible)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- replies to nothing --- */
+
+#define STATUS struct triad_strangers
+const struct triad_fact triad_stranger_facts[] = {
+	{"replies_not_asked_for", "replies to nothing that was asked",
+		TRIAD_FACT(UINT, n),
+		.unit = "ignored: made up, or by an agent in error", .is_trouble = true,
+		TRIAD_COUNTER("triad_mads_not_asked_for",
+			"Replies that answer no question, or come from another port than "
+			"was asked; they are ignored.")},
+	{"replies_not_asked_for_lid", "the last one came from LID",
+		TRIAD_FACT(UINT, lid), .is_trouble = true},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

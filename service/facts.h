@@ -10,6 +10,7 @@
 /* Of struct triad_collector_status. */
 extern const struct triad_fact triad_sweep_facts[];
 extern const struct triad_fact triad_mad_facts[];
+extern const struct triad_fact triad_stranger_facts[];
 
 extern const struct triad_fact triad_watch_facts[];     /* struct triad_watch_status */
 extern const struct triad_fact triad_look_facts[];      /* the same, of its work */

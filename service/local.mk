@@ -89,6 +89,7 @@ libtriadservice_la_SOURCES = \
 	service/sa_source.c service/sa_source.h \
 	service/service.c service/service.h \
 	service/sflow.c service/sflow.h \
+	service/strangers.c service/strangers.h \
 	service/umad.c service/umad.h \
 	service/state_path.c service/state_path.h \
 	service/web/stream.c service/web/stream.h \

@@ -6,6 +6,7 @@
 #include "service/health_congestion.h"
 #include "service/health_routes.h"
 #include "service/service.h"
+#include "service/strangers.h"
 #include "triad/clock.h"
 
 struct triad_metric *triad_own_add(struct triad_own_metrics *list,
@@ -61,6 +62,7 @@ void triad_own_facts(struct triad_own_metrics *list, const struct triad_fact *fa
 static void add_sweeps(struct triad_own_metrics *list, struct triad_service *service)
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
+	struct triad_strangers strangers = triad_strangers();
 
 	bool is_running = triad_perf_state(service->perf) == TRIAD_PERF_RUNNING;
 
@@ -71,6 +73,7 @@ static void add_sweeps(struct triad_own_metrics *list, struct triad_service *ser
 		status.last = (struct triad_sweep_progress){0};
 	triad_own_facts(list, triad_sweep_facts, &status);
 	triad_own_facts(list, triad_mad_facts, &status);
+	triad_own_facts(list, triad_stranger_facts, &strangers);
 }
 
 static void add_source(struct triad_own_metrics *list, struct triad_service *service)

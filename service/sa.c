@@ -6,15 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ib/mad_requests.h"
 #include "ib/partitions.h"
 #include "ib/sa_topology.h"
+#include "lib/random_number.h"
 #include "service/local_port.h"
+#include "service/strangers.h"
 #include "ib/sa_mad.h"
 #include "triad/clock.h"
 #include "triad/mad.h"
 
 enum { RMPP_VERSION = 1 };
-enum { AT_METHOD = 3 };
+enum { AT_CLASS = 1, AT_METHOD = 3 };
 
 /* Time-out of one try; the kernel makes the second one. */
 #define TRY_MS 2000
@@ -36,6 +39,7 @@ struct triad_sa {
 	uint16_t sm_lid, pkey_index;
 	uint8_t sm_sl;
 	uint32_t tid;
+	struct triad_mad_requests *requests;
 	void *buffer; /* umad header and 'room' octets */
 	size_t room;
 	size_t size; /* of the MAD in it */
@@ -97,8 +101,8 @@ int triad_sa_open(uint64_t port_guid, bool (*is_wanted)(void *context), void *co
 	sa->is_wanted = is_wanted;
 	sa->context = context;
 	sa->fd = sa->agent = -1;
-	sa->tid = (uint32_t)triad_clock_now_us();
-	error = open_port(sa, port_guid);
+	sa->requests = triad_mad_requests_new(triad_random_number);
+	error = sa->requests ? open_port(sa, port_guid) : ENOMEM;
 	if (error) {
 		triad_sa_close(sa);
 		return error;
@@ -116,6 +120,7 @@ void triad_sa_close(struct triad_sa *sa)
 	if (sa->fd >= 0)
 		umad_close_port(sa->fd);
 	umad_free(sa->buffer);
+	triad_mad_requests_free(sa->requests);
 	free(sa);
 }
 
@@ -153,9 +158,14 @@ static int send_to_sm(struct triad_sa *sa)
 {
 	umad_set_addr(sa->buffer, sa->sm_lid, 1, sa->sm_sl, (int)TRIAD_MAD_GSI_QKEY);
 	umad_set_pkey(sa->buffer, sa->pkey_index);
+	triad_mad_requests_add(sa->requests, mad_of(sa), sa->sm_lid);
 	if (umad_send(sa->fd, sa->agent, sa->buffer, TRIAD_MAD_SIZE, TRY_MS, RETRIES) <
-		0)
-		return errno ? errno : EIO;
+		0) {
+		int error = errno ? errno : EIO;
+
+		triad_mad_requests_remove(sa->requests, mad_of(sa));
+		return error;
+	}
 	return 0;
 }
 
@@ -243,6 +253,22 @@ static bool receive_report(struct triad_sa *sa, uint16_t *trap)
 	return true;
 }
 
+/* Whether the received MAD is the reply to a request of ours, or the report that there is
+ * none. */
+static bool is_reply(struct triad_sa *sa)
+{
+	uint16_t lid = be16toh(umad_get_mad_addr(sa->buffer)->lid);
+	bool has_failed = umad_status(sa->buffer);
+
+	if (triad_mad_requests_take(
+		    sa->requests, mad_of(sa), sa->size, lid, has_failed))
+		return true;
+	if (!has_failed)
+		triad_strangers_note(
+			lid, sa->size > AT_CLASS ? mad_of(sa)[AT_CLASS] : 0);
+	return false;
+}
+
 /* Waits for the answer to the last request.  Returns 0, ETIMEDOUT, EACCES, EPROTO,
  * ECANCELED or another errno. */
 static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
@@ -266,6 +292,8 @@ static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 			sa->missed += triad_sa_trap_is_of_ports(trap);
 			continue;
 		}
+		if (!is_reply(sa))
+			continue;
 		error = triad_sa_mad_judge(
 			mad_of(sa), sa->size, method, sa->tid, umad_status(sa->buffer));
 		if (error != EAGAIN)
@@ -334,7 +362,10 @@ int triad_sa_wait_report(struct triad_sa *sa, uint64_t wait_us, uint16_t *trap)
 
 	if (error)
 		return error;
-	return receive_report(sa, trap) && *trap ? 0 : EAGAIN;
+	if (receive_report(sa, trap))
+		return *trap ? 0 : EAGAIN;
+	(void)is_reply(sa);
+	return EAGAIN;
 }
 
 unsigned triad_sa_take_missed(struct triad_sa *sa)

@@ -7,16 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ib/mad_requests.h"
 #include "ib/smp_mad.h"
+#include "lib/random_number.h"
 #include "service/local_port.h"
+#include "service/strangers.h"
 #include "triad/clock.h"
+
+/* How many MADs that answer nothing are read at one time. */
+#define MAX_STRANGERS 64u
+enum { AT_CLASS = 1, AT_METHOD = 3, RESPONSE = 0x80 };
 
 struct triad_umad {
 	struct triad_mad_transport transport;
 	uint64_t port_guid;
 	int fd;
 	int agent;
-	bool reads_at_once; /* the descriptor does not block */
+	bool reads_at_once;  /* the descriptor does not block */
+	bool takes_requests; /* it is registered for some */
+	struct triad_mad_requests *requests;
 	void *send_buffer;
 	void *receive_buffer;
 };
@@ -25,16 +34,23 @@ static int send_mad(void *context, const struct triad_mad_address *to,
 	const uint8_t *mad, unsigned timeout_ms)
 {
 	struct triad_umad *umad = context;
+	uint8_t *sent = umad_get_mad(umad->send_buffer);
+	int error;
 
 	memset(umad->send_buffer, 0, umad_size());
-	memcpy(umad_get_mad(umad->send_buffer), mad, TRIAD_MAD_SIZE);
+	memcpy(sent, mad, TRIAD_MAD_SIZE);
+	if (timeout_ms)
+		triad_mad_requests_add(umad->requests, sent, to->lid);
 	umad_set_addr(umad->send_buffer, to->lid, (int)to->qpn, to->sl, (int)to->qkey);
 	umad_set_pkey(umad->send_buffer, to->pkey_index);
 	/* No retries by the kernel: the caller knows what else waits for that port. */
 	if (umad_send(umad->fd, umad->agent, umad->send_buffer, TRIAD_MAD_SIZE,
 		    (int)timeout_ms, 0) >= 0)
 		return 0;
-	return errno == EWOULDBLOCK || errno == ENOBUFS ? EAGAIN : errno;
+	error = errno;
+	if (timeout_ms)
+		triad_mad_requests_remove(umad->requests, sent);
+	return error == EWOULDBLOCK || error == ENOBUFS ? EAGAIN : error;
 }
 
 /* Returns 0, EAGAIN or another errno. */
@@ -74,25 +90,60 @@ static int wait_for_mad(struct triad_umad *umad, uint64_t wait_us)
 	return errno ? errno : EIO;
 }
 
-static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *reply)
+static uint16_t sender_of(const struct triad_umad *umad)
 {
-	struct triad_umad *umad = context;
+	return be16toh(umad_get_mad_addr(umad->receive_buffer)->lid);
+}
+
+/* Whether what was read may be used: the end of a request of ours, or a request to us. */
+static bool is_wanted(struct triad_umad *umad, size_t size)
+{
+	uint8_t *mad = umad_get_mad(umad->receive_buffer);
+	bool has_failed = umad_status(umad->receive_buffer);
+
+	if (umad->takes_requests &&
+		(has_failed || (size > AT_METHOD && !(mad[AT_METHOD] & RESPONSE))))
+		return true;
+	if (triad_mad_requests_take(
+		    umad->requests, mad, size, sender_of(umad), has_failed))
+		return true;
+	if (!has_failed)
+		triad_strangers_note(
+			sender_of(umad), size > AT_CLASS ? mad[AT_CLASS] : 0);
+	return false;
+}
+
+/* Reads the next MAD, waiting for it.  Returns 0, EAGAIN or another errno. */
+static int await_mad(struct triad_umad *umad, uint64_t wait_us, size_t *size)
+{
 	bool may_wait = !umad->reads_at_once || wait_us;
-	size_t size = 0;
 	int error = EAGAIN;
 
 	/* Try to read before poll(): mostly a MAD is there already. */
 	if (umad->reads_at_once)
-		error = read_mad(umad, &size);
+		error = read_mad(umad, size);
 	if (error == EAGAIN && may_wait) {
 		error = wait_for_mad(umad, wait_us);
 		if (!error)
-			error = read_mad(umad, &size);
+			error = read_mad(umad, size);
 	}
+	return error;
+}
+
+static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *reply)
+{
+	struct triad_umad *umad = context;
+	unsigned n_strangers = 0;
+	size_t size = 0;
+	int error = await_mad(umad, wait_us, &size);
+
+	while (!error && !is_wanted(umad, size))
+		error = ++n_strangers < MAX_STRANGERS ? await_mad(umad, 0, &size)
+						      : EAGAIN;
 	if (error)
 		return error;
 	reply->status = umad_status(umad->receive_buffer);
-	reply->lid = be16toh(umad_get_mad_addr(umad->receive_buffer)->lid);
+	reply->lid = sender_of(umad);
 	reply->size = size;
 	memcpy(reply->mad, umad_get_mad(umad->receive_buffer), size);
 	return 0;
@@ -169,7 +220,10 @@ static int open_umad(uint64_t port_guid, int mgmt_class, const struct vendor *ve
 		.receive = receive_mad,
 		.pkeys = read_pkeys};
 	umad->port_guid = port_guid;
-	error = open_port(umad, port_guid, mgmt_class, vendor);
+	umad->takes_requests = vendor && vendor->method;
+	umad->requests = triad_mad_requests_new(triad_random_number);
+	error = umad->requests ? open_port(umad, port_guid, mgmt_class, vendor)
+			       : ENOMEM;
 	/* Not earlier: umad_size() depends on the header that the kernel wants. */
 	if (!error) {
 		umad->send_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
@@ -226,6 +280,7 @@ void triad_umad_close(struct triad_umad *umad, bool in_flight)
 		umad_unregister(umad->fd, umad->agent);
 	if (!in_flight && umad->fd >= 0)
 		umad_close_port(umad->fd);
+	triad_mad_requests_free(umad->requests);
 	umad_free(umad->send_buffer);
 	umad_free(umad->receive_buffer);
 	free(umad);

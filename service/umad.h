@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* MADs of one management class over libibumad, as a transport (triad/mad.h).
  *
+ * A reply is received only if it is one to a request of this descriptor
+ * (ib/mad_requests.h); others are counted (service/strangers.h) and dropped.
+ *
  * The descriptor is our own, apart from OpenSM's.  It must be opened after OpenSM has
  * bound to its port: where ibsim stands in for the kernel, the last to register for a
  * class gets its answers.

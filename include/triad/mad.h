@@ -6,7 +6,8 @@
  * a test's is a table of answers.  The user of a transport also keeps deadlines of its
  * own, because a transport may silently lose a MAD.
  *
- * Transaction IDs: the low 32 bits are the caller's, the high 32 the transport's.
+ * Transaction IDs: the low 32 bits are the caller's, the high 32 the transport's.  What
+ * goes over the wire may have others: a transport gives the caller's back with the reply.
  *
  * Thread-safety: a transport is used by one thread.
  * Spec: IBA volume 1, 13.4 (MAD format), 13.4.7 (status). */

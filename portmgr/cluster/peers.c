@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
+#include "lib/random_number.h"
 #include "portmgr/cluster/carrier.h"
 #include "portmgr/cluster/key_file.h"
 #include "portmgr/cluster/seal.h"
@@ -135,11 +135,7 @@ static void log_trouble(struct peers *peers, uint64_t now_us)
 
 static uint64_t draw(void *context)
 {
-	uint64_t value;
-
-	while (getrandom(&value, sizeof(value), 0) != sizeof(value))
-		;
-	return value;
+	return triad_random_number();
 }
 
 static bool get_key(struct peers *peers)

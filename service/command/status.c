@@ -12,6 +12,7 @@
 #include "service/command/list.h"
 #include "service/facts.h"
 #include "service/service.h"
+#include "service/strangers.h"
 #include "triad/clock.h"
 #include "triad/json.h"
 
@@ -84,6 +85,7 @@ static void report_devices(struct triad_report *report, struct triad_service *se
 static void report_perfmgr(struct triad_report *report, struct triad_service *service)
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
+	struct triad_strangers strangers = triad_strangers();
 	const char *trouble = triad_service_trouble(service);
 	bool is_manager =
 		triad_collect_status(service->collect).mode == TRIAD_COLLECT_MANAGER;
@@ -98,6 +100,7 @@ static void report_perfmgr(struct triad_report *report, struct triad_service *se
 		triad_report_text(report, "trouble", "why", trouble);
 	triad_report_facts(report, triad_sweep_facts, &status);
 	triad_report_facts(report, triad_mad_facts, &status);
+	triad_report_facts(report, triad_stranger_facts, &strangers);
 	triad_report_section_end(report);
 }
 

@@ -25,7 +25,7 @@ tests_bench_export_SOURCES = \
 	tests/bench/export_metrics.c \
 	tests/bench/export_sflow.c
 tests_bench_flood_SOURCES = tests/bench/flood.c \
-	service/local_port.c service/local_port.h service/umad.c service/umad.h
+	service/local_port.c service/local_port.h service/strangers.c service/umad.c service/umad.h
 tests_bench_flood_LDADD = libtriad.la $(UMAD_LIBS)
 tests_bench_history_SOURCES = tests/bench/history.c service/history_copies.c \
 	service/history_files.c service/history_others.c service/history_read.c \

@@ -23,6 +23,7 @@ unit_tests = \
 	tests/unit/history/test_mirror \
 	tests/unit/history/test_mirror_lies \
 	tests/unit/history/test_record \
+	tests/unit/history/test_rings \
 	tests/unit/lib/test_calendar \
 	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \
@@ -36,6 +37,7 @@ unit_tests = \
 	tests/unit/lib/test_fair_queue \
 	tests/unit/lib/test_fields \
 	tests/unit/lib/test_file \
+	tests/unit/lib/test_folder \
 	tests/unit/lib/test_format_version \
 	tests/unit/lib/test_grow \
 	tests/unit/lib/test_hash \
@@ -52,6 +54,7 @@ unit_tests = \
 	tests/unit/lib/test_poisson \
 	tests/unit/lib/test_ring \
 	tests/unit/lib/test_search \
+	tests/unit/lib/test_steady_clock \
 	tests/unit/lib/test_syslog_line \
 	tests/unit/lib/test_task \
 	tests/unit/lib/test_text \
@@ -96,6 +99,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_silences \
 	tests/unit/perfmgr/test_alert_outbox \
 	tests/unit/perfmgr/test_timeline \
+	tests/unit/ib/test_mad_requests \
 	tests/unit/ib/test_partitions \
 	tests/unit/ib/test_pma \
 	tests/unit/perfmgr/test_profile \
@@ -110,6 +114,7 @@ unit_tests = \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_health_watch \
 	tests/unit/plugin/test_read_back \
+	tests/unit/plugin/test_state_probe \
 	tests/unit/plugin/test_sm_control \
 	tests/unit/plugin/test_log_tail \
 	tests/unit/plugin/test_sm_errors \
@@ -197,7 +202,8 @@ unit_tests = \
 	tests/unit/service/test_recorder \
 	tests/unit/service/test_route_checker \
 	tests/unit/service/test_sa_pace \
-	tests/unit/service/test_sflow
+	tests/unit/service/test_sflow \
+	tests/unit/service/test_umad
 # Any allocation can be made to fail there.
 tests_unit_collect_test_claims_received_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
@@ -259,6 +265,9 @@ tests_unit_plugin_test_health_watch_SOURCES = \
 	tests/unit/plugin/test_health_watch.c plugin/election/health_watch.c
 tests_unit_plugin_test_read_back_SOURCES = \
 	tests/unit/plugin/test_read_back.c plugin/qos/tables/read_back.c
+tests_unit_plugin_test_state_probe_SOURCES = \
+	tests/unit/plugin/test_state_probe.c plugin/election/state_probe.c
+tests_unit_plugin_test_state_probe_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=triad_file_replace
 tests_unit_plugin_test_sm_control_SOURCES = \
 	tests/unit/plugin/test_sm_control.c plugin/election/sm_control.c plugin/sm_recover.c
 tests_unit_plugin_test_sm_control_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
@@ -336,6 +345,10 @@ tests_unit_service_test_sa_pace_SOURCES = \
 	tests/unit/service/test_sa_pace.c service/sa_pace.c
 tests_unit_service_test_sflow_SOURCES = \
 	tests/unit/service/test_sflow.c service/sflow.c
+tests_unit_service_test_umad_SOURCES = \
+	tests/unit/service/test_umad.c service/strangers.c service/umad.c
+tests_unit_service_test_umad_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+tests_unit_service_test_umad_LDADD = $(LDADD) $(UMAD_LIBS)
 
 # Disks fail there.  What takes an offset is called by its other name (-D_FILE_OFFSET_BITS=64).
 tests_unit_lib_test_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
