@@ -43,27 +43,6 @@ void triad_history_ring_clear(struct triad_history_ring *ring)
 	*ring = (struct triad_history_ring){0};
 }
 
-struct triad_history_segment *triad_history_ring_last(
-	struct triad_history_ring *ring, enum triad_history_tier tier)
-{
-	struct triad_history_tier_state *state = &ring->tiers[tier];
-
-	return state->n ? &state->segments[state->n - 1] : NULL;
-}
-
-struct triad_history_segment *triad_history_ring_begin(struct triad_history_ring *ring,
-	enum triad_history_tier tier, uint64_t begun_us)
-{
-	struct triad_history_tier_state *state = &ring->tiers[tier];
-
-	if (triad_grow(&state->segments, &state->room, state->n + 1,
-		    sizeof(*state->segments), 16))
-		return NULL;
-	state->segments[state->n++] =
-		(struct triad_history_segment){.begun_us = begun_us};
-	return &state->segments[state->n - 1];
-}
-
 /* The index of the segment of that name, or where it would be inserted. */
 static uint32_t index_of_segment(
 	const struct triad_history_tier_state *state, uint64_t begun_us)
@@ -94,12 +73,44 @@ struct triad_history_segment *triad_history_ring_insert(struct triad_history_rin
 		triad_history_ring_segment(ring, tier, begun_us);
 	uint32_t at = index_of_segment(state, begun_us);
 
-	if (segment || !triad_history_ring_begin(ring, tier, begun_us))
+	if (segment)
 		return segment;
+	if (triad_grow(&state->segments, &state->room, state->n + 1,
+		    sizeof(*state->segments), 16))
+		return NULL;
 	segment = &state->segments[at];
-	memmove(segment + 1, segment, (state->n - 1 - at) * sizeof(*segment));
+	memmove(segment + 1, segment, (state->n++ - at) * sizeof(*segment));
 	*segment = (struct triad_history_segment){.begun_us = begun_us};
 	return segment;
+}
+
+struct triad_history_segment *triad_history_ring_begin(struct triad_history_ring *ring,
+	enum triad_history_tier tier, uint64_t begun_us)
+{
+	struct triad_history_segment *segment =
+		triad_history_ring_insert(ring, tier, begun_us);
+
+	if (segment)
+		ring->tiers[tier].written_us = begun_us;
+	return segment;
+}
+
+struct triad_history_segment *triad_history_ring_last(
+	const struct triad_history_ring *ring, enum triad_history_tier tier)
+{
+	const struct triad_history_tier_state *state = &ring->tiers[tier];
+	struct triad_history_segment *written =
+		triad_history_ring_segment(ring, tier, state->written_us);
+
+	if (written)
+		return written;
+	return state->n ? &state->segments[state->n - 1] : NULL;
+}
+
+bool triad_history_ring_is_written(const struct triad_history_ring *ring,
+	enum triad_history_tier tier, const struct triad_history_segment *segment)
+{
+	return segment->begun_us == ring->tiers[tier].written_us;
 }
 
 int triad_history_ring_add(struct triad_history_ring *ring,
@@ -146,7 +157,10 @@ static const struct triad_history_entry *last_entry(
 	const struct triad_history_ring *ring, enum triad_history_tier tier)
 {
 	const struct triad_history_tier_state *state = &ring->tiers[tier];
+	const struct triad_history_segment *last = triad_history_ring_last(ring, tier);
 
+	if (last && last->n)
+		return &last->entries[last->n - 1];
 	for (uint32_t i = state->n; i; i--) {
 		const struct triad_history_segment *segment = &state->segments[i - 1];
 
@@ -179,15 +193,12 @@ bool triad_history_ring_is_full(const struct triad_history_ring *ring,
 	enum triad_history_tier tier, const struct triad_history_limits *limits,
 	uint64_t time_us)
 {
-	const struct triad_history_tier_state *state = &ring->tiers[tier];
-	const struct triad_history_segment *last;
+	const struct triad_history_segment *last = triad_history_ring_last(ring, tier);
 	uint64_t first_us;
 
-	if (!state->n)
+	if (!last)
 		return true;
-	last = &state->segments[state->n - 1];
-	/* Use the first entry, not the segment's name: the name is later if the clock
-	 * was set back. */
+	/* Use the first entry, not the segment's name: that one may be free, and later. */
 	first_us = last->n ? last->entries[0].time_us : last->begun_us;
 	return last->octets > limits->max_octets / SEGMENTS || time_us < first_us ||
 		time_us - first_us >= triad_history_tiers[tier].segment_us;
@@ -232,9 +243,8 @@ static struct triad_history_position position_of(
 	return position;
 }
 
-/* The time after an image of that tier in which another one is expected. */
-static uint64_t expected_gap_us(
-	unsigned tier, const struct triad_history_limits *limits)
+uint64_t triad_history_ring_gap_us(
+	enum triad_history_tier tier, const struct triad_history_limits *limits)
 {
 	uint64_t slack_us = 3 * limits->period_us;
 
@@ -313,7 +323,7 @@ static void find_before(const struct triad_history_ring *ring,
 		return;
 	before_us = entry_at(ring, at)->time_us;
 	if (before_us >= time_us ||
-		time_us - before_us > expected_gap_us(at.tier, limits))
+		time_us - before_us > triad_history_ring_gap_us(at.tier, limits))
 		return;
 	answer->has_before = true;
 	answer->before = position_of(ring, at);
@@ -340,7 +350,7 @@ struct triad_history_answer triad_history_ring_find(
 	find_before(ring, limits, search.best, &answer);
 	behind_us = time_us - answer.position.entry.time_us;
 	answer.found = TRIAD_HISTORY_FOUND;
-	if (behind_us <= expected_gap_us(search.best.tier, limits))
+	if (behind_us <= triad_history_ring_gap_us(search.best.tier, limits))
 		return answer;
 	answer.gap_from_us = answer.position.entry.time_us;
 	answer.gap_to_us = search.next_us;

@@ -19,7 +19,9 @@
  * its time, offset, size, key or change, the sweep's number.  It can always be rebuilt
  * from the segment.
  *
- * Images are found by their own times, even if the wall clock was set meanwhile.
+ * Images are found by their own times, even if the wall clock was set meanwhile.  No name
+ * is later than the wall clock was, so after the clock was set back the segment that is
+ * written need not be the last by name.
  *
  * Thread-safety: none; the caller excludes others.
  * Memory: 40 octets an image, at most TRIAD_HISTORY_MAX_ENTRIES of them; checked. */
@@ -56,7 +58,7 @@ struct triad_history_entry {
 };
 
 struct triad_history_segment {
-	uint64_t begun_us; /* its name: later than that of any before */
+	uint64_t begun_us; /* its name: when it was begun, and no other's of its tier */
 	uint64_t octets;   /* of its images, and of unreadable octets after them */
 	uint64_t whole;    /* of the images that follow each other without a gap from
 			    * its start */
@@ -66,8 +68,9 @@ struct triad_history_segment {
 };
 
 struct triad_history_tier_state {
-	struct triad_history_segment *segments; /* the oldest first */
+	struct triad_history_segment *segments; /* by name */
 	uint32_t n;
+	uint64_t written_us; /* the name of the one begun last; 0: none */
 	size_t room;
 	uint64_t octets;
 };
@@ -85,7 +88,8 @@ struct triad_history_ring {
 
 void triad_history_ring_clear(struct triad_history_ring *ring);
 
-/* Adds a segment as the newest of its tier.  NULL when memory is short. */
+/* Adds a segment, of a name that none has, as the one that is written.  NULL when memory
+ * is short. */
 struct triad_history_segment *triad_history_ring_begin(struct triad_history_ring *ring,
 	enum triad_history_tier tier, uint64_t begun_us);
 /* Adds a segment in its order among the others, or finds it if it exists.  NULL when
@@ -96,9 +100,12 @@ struct triad_history_segment *triad_history_ring_insert(struct triad_history_rin
 struct triad_history_segment *triad_history_ring_segment(
 	const struct triad_history_ring *ring, enum triad_history_tier tier,
 	uint64_t begun_us);
-/* The newest one; NULL: there is none. */
+/* The one that is written, or else the newest by name; NULL: there is none. */
 struct triad_history_segment *triad_history_ring_last(
-	struct triad_history_ring *ring, enum triad_history_tier tier);
+	const struct triad_history_ring *ring, enum triad_history_tier tier);
+/* Whether it is the one begun last, to which images may be added. */
+bool triad_history_ring_is_written(const struct triad_history_ring *ring,
+	enum triad_history_tier tier, const struct triad_history_segment *segment);
 
 /* Adds an image to a segment of that tier.  Returns 0 or ENOMEM. */
 int triad_history_ring_add(struct triad_history_ring *ring,
@@ -122,13 +129,17 @@ uint64_t triad_history_ring_last_us(
 bool triad_history_ring_takes(const struct triad_history_ring *ring,
 	enum triad_history_tier tier, uint64_t time_us);
 
-/* Whether the newest segment is full, so that an image of that time begins a new
- * one. */
+/* Whether the segment that is written is full, so that an image of that time begins a
+ * new one. */
 bool triad_history_ring_is_full(const struct triad_history_ring *ring,
 	enum triad_history_tier tier, const struct triad_history_limits *limits,
 	uint64_t time_us);
 
 uint64_t triad_history_ring_octets(const struct triad_history_ring *ring);
+
+/* The time after an image of that tier in which another one is expected. */
+uint64_t triad_history_ring_gap_us(
+	enum triad_history_tier tier, const struct triad_history_limits *limits);
 
 /* --- finding --- */
 

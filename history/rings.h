@@ -5,7 +5,8 @@
  * the first is this SM's own.  The same rule applies to all of them together, so that
  * SMs that copy each other's images keep the same ones:
  *
- *     a segment is removed when its newest image is too old for its tier
+ *     a segment is removed when its newest image is too old for its tier, by the wall
+ *     clock and by the images since: one reading of a clock removes nothing
  *     while all together are too large, the oldest segment of the largest tier is removed,
  *     whoever wrote it, even if it is being written
  *
@@ -13,6 +14,9 @@
  * of its tier: the tier's floor is the newest such name, until there is more room.  SMs
  * send each other their floors, because each reaches its limit at a different image.
  * The highest floor applies to all SMs with the same limit.
+ *
+ * A clock that was wrong for a time leaves segments with names of the future.  They are
+ * not copied, and are the first to go when there is no room.
  *
  * Thread-safety: none; the caller excludes others.
  * Memory: the rings are the caller's. */

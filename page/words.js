@@ -12,6 +12,7 @@ const EVENTS = {
 	role: "SM is",
 	looks: "looks",
 	"looks-no-more": "looks no more",
+	clock: "clock set",
 	"link-down": "link down",
 	"link-up": "link up",
 	"node-left": "node left",

@@ -178,8 +178,8 @@ static void remove_segment(
 	char path[PATH_MAX], index[PATH_MAX];
 
 	owner.port_guid = store->all.port_guids[surplus->owner];
-	/* The only segment of a tier may be open for writing. */
-	if (!surplus->owner && ring->tiers[surplus->tier].n == 1)
+	if (!surplus->owner &&
+		triad_history_ring_is_written(ring, surplus->tier, surplus->segment))
 		history_close_tier(&store->tiers[surplus->tier]);
 	history_copies_let_go(store, owner.port_guid, surplus->tier, begun_us);
 	pthread_mutex_lock(&store->lock);
@@ -237,17 +237,15 @@ int history_check_disk(struct triad_history_store *store, uint64_t more)
 	return refuse(store, ENOSPC, store->params.dir, why);
 }
 
-/* The time in a new segment's name: later than the last one's, even if the clock was
- * set back. */
-static uint64_t name_segment(struct triad_history_store *store,
+/* The time in a new segment's name: the first that is free, if the clock was set back. */
+static uint64_t name_segment(const struct triad_history_store *store,
 	enum triad_history_tier tier, uint64_t time_us)
 {
-	const struct triad_history_segment *last =
-		triad_history_ring_last(&store->ring, tier);
 	uint64_t begun_us = time_us / TRIAD_US_PER_MS * TRIAD_US_PER_MS;
 
-	return last && begun_us <= last->begun_us ? last->begun_us + TRIAD_US_PER_MS
-						  : begun_us;
+	while (triad_history_ring_segment(&store->ring, tier, begun_us))
+		begun_us += TRIAD_US_PER_MS;
+	return begun_us;
 }
 
 int history_open_segment(struct triad_history_store *store, struct writer_tier *to,

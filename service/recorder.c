@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ib/counter.h"
+#include "lib/steady_clock.h"
 #include "perfmgr/reset_log.h"
 #include "perfmgr/watch/alert_text.h"
 #include "service/recorder_parts.h"
@@ -91,6 +92,7 @@ static bool is_of_fabric(unsigned kind)
 	case TRIAD_TIMELINE_LOOKS_NO_MORE:
 	case TRIAD_TIMELINE_PORT_MANAGER:
 	case TRIAD_TIMELINE_QOS:
+	case TRIAD_TIMELINE_CLOCK:
 		return false;
 	default:
 		return true;
@@ -453,11 +455,31 @@ static void look_at_disk(struct triad_recorder *recorder)
 			: "answers again");
 }
 
+/* A clock that was set explains times that do not follow each other. */
+static void look_at_clock(struct triad_recorder *recorder)
+{
+	int64_t clock_us = (int64_t)(triad_clock_wall_us() - triad_clock_boot_us());
+	int64_t by_us = recorder->clock_us ? clock_us - recorder->clock_us : 0;
+	char length[TRIAD_CLOCK_TEXT_SIZE];
+
+	recorder->clock_us = clock_us;
+	if (llabs(by_us) < (int64_t)TRIAD_STEADY_SLACK_US)
+		return;
+	triad_clock_format_length((uint64_t)llabs(by_us), length);
+	triad_recorder_note_text(recorder, TRIAD_TIMELINE_CLOCK, "%s by %s",
+		by_us > 0 ? "forward" : "back", length);
+	triad_log_write(recorder->log, TRIAD_LOG_WARNING,
+		"history: the wall clock was set %s by %s; images of before stay, and "
+		"silences end as if it had not been, for an hour",
+		by_us > 0 ? "forward" : "back", length);
+}
+
 static uint64_t look_at_all(void *context)
 {
 	struct triad_recorder *recorder = context;
 
 	pthread_mutex_unlock(&recorder->lock);
+	look_at_clock(recorder);
 	look_at_reading(recorder);
 	look_at_resets(recorder);
 	look_at_disk(recorder);

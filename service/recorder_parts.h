@@ -28,6 +28,7 @@ struct triad_recorder {
 
 	/* Of the thread that looks. */
 	bool was_hung;
+	int64_t clock_us;  /* the wall clock minus that since boot; 0: not read yet */
 	uint64_t n_resets; /* resets of triad_perf_resets() that are recorded */
 
 	/* Of the thread that writes. */

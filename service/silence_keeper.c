@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/format_version.h"
+#include "lib/steady_clock.h"
 #include "lib/task.h"
 #include "perfmgr/formats/silence_file.h"
 #include "service/state_path.h"
@@ -33,6 +34,7 @@ struct triad_silence_keeper {
 
 	/* Of the thread alone. */
 	struct triad_silences silences;
+	struct triad_steady_clock clock; /* by which silences begin and end */
 	uint8_t octets[TRIAD_SILENCE_FILE_SIZE];
 	struct triad_file_report reported;
 	bool has_unread; /* the file may have silences that were not read */
@@ -41,6 +43,7 @@ struct triad_silence_keeper {
 	pthread_mutex_t lock;            /* of what follows */
 	char path[TRIAD_CONF_PATH_SIZE]; /* "": no file; constant once started */
 	bool is_read;
+	bool trusts_clock;      /* somebody looked at the wall clock: it is right */
 	uint64_t kept_version;  /* version of the silences in the file */
 	uint64_t tried_version; /* version of the last write, failed or not */
 	uint64_t retry_us;
@@ -265,8 +268,12 @@ static uint64_t keeper_step(void *context)
 
 	if (!keeper->is_read)
 		load(keeper);
+	if (keeper->trusts_clock)
+		keeper->clock.is_set = false;
+	keeper->trusts_clock = false;
 	pthread_mutex_unlock(&keeper->lock);
-	wall_us = triad_clock_wall_us();
+	wall_us = triad_steady_clock_read(
+		&keeper->clock, triad_clock_wall_us(), triad_clock_boot_us());
 	due_us = triad_watch_advance_silences(keeper->watch, wall_us, &version);
 	pthread_mutex_lock(&keeper->lock);
 	now_us = triad_clock_now_us();
@@ -277,8 +284,11 @@ static uint64_t keeper_step(void *context)
 		save(keeper);
 	/* Commands may wait for the file. */
 	pthread_cond_broadcast(&keeper->task.changed);
-	if (due_us == UINT64_MAX && version == keeper->kept_version)
-		return UINT64_MAX;
+	if (due_us == UINT64_MAX) {
+		keeper->clock.is_set = false;
+		if (version == keeper->kept_version)
+			return UINT64_MAX;
+	}
 	due_us = due_us > wall_us ? due_us - wall_us : 0;
 	return now_us + (due_us < LOOK_US ? due_us : LOOK_US);
 }
@@ -317,6 +327,7 @@ static void wait_until_kept(
 	uint64_t until_us = triad_clock_now_us() + WAIT_US;
 
 	pthread_mutex_lock(&keeper->lock);
+	keeper->trusts_clock = true;
 	triad_task_wake(&keeper->task);
 	while (keeper->path[0] && keeper->tried_version < watch.silences_version &&
 		!keeper->task.must_end &&

@@ -60,6 +60,7 @@ enum triad_timeline_kind {
 	TRIAD_TIMELINE_ROUTES, /* forwarding tables changed and were checked */
 	TRIAD_TIMELINE_QOS,    /* the state of policy, answers or tables changed */
 	TRIAD_TIMELINE_SM,     /* OpenSM could not do something */
+	TRIAD_TIMELINE_CLOCK,  /* the wall clock was set; the text says by how much */
 	TRIAD_N_TIMELINE_KINDS
 };
 

@@ -112,7 +112,9 @@ static inline void prune(struct member *member, uint64_t more)
 		&member->all, wall_of(member), more, &surplus)) {
 		struct triad_history_ring *ring = &member->rings[surplus.owner];
 
-		if (!surplus.owner && ring->tiers[surplus.tier].n == 1)
+		if (!surplus.owner &&
+			triad_history_ring_is_written(
+				ring, surplus.tier, surplus.segment))
 			member->is_open[surplus.tier] = false;
 		triad_history_ring_remove(ring, surplus.tier, surplus.segment);
 	}
@@ -187,10 +189,10 @@ static inline void write_tier(struct member *member, enum triad_history_tier tie
 	last = triad_history_ring_last(ring, tier);
 	if (!member->is_open[tier] ||
 		triad_history_ring_is_full(ring, tier, &net.limits, time_us)) {
-		uint64_t begun_us = last && time_us <= last->begun_us
-			? last->begun_us + 1000
-			: time_us;
+		uint64_t begun_us = time_us;
 
+		while (triad_history_ring_segment(ring, tier, begun_us))
+			begun_us += 1000;
 		last = triad_history_ring_begin(ring, tier, begun_us);
 		member->is_open[tier] = true;
 	}

@@ -753,6 +753,45 @@ START_TEST(test_clock_that_goes_back_costs_no_image)
 }
 END_TEST
 
+/* Files whose name has the year of a wall time. */
+static unsigned n_of_year(uint64_t wall_us)
+{
+	char time[TRIAD_CLOCK_TEXT_SIZE], year[8];
+
+	triad_clock_format(wall_us, time);
+	snprintf(year, sizeof(year), "-%.4s", time);
+	return for_files(year, NULL);
+}
+
+START_TEST(test_clock_ten_years_ahead_for_a_time_costs_no_image)
+{
+	const uint64_t ten_years_us = 3652 * 24 * HOUR;
+	uint64_t ahead_us;
+	unsigned n_ahead;
+
+	write_images(10, 10 * S);
+	world.now_us += ten_years_us;
+	write_images(10, 10 * S);
+	ahead_us = copies[19].wall_us;
+	n_ahead = n_of_year(ahead_us);
+	ck_assert_uint_gt(n_ahead, 0);
+	close_store();
+	open_store();
+	write_images(10, 10 * S);
+	world.now_us -= ten_years_us;
+	n_ahead = n_of_year(ahead_us);
+	write_images(10, 10 * S);
+	/* No name is of the future, and it goes on in the same segments. */
+	ck_assert_uint_eq(n_of_year(ahead_us), n_ahead);
+	ck_assert_uint_le(triad_history_store_status(store).n_segments, 12);
+	check_at(copies[0].wall_us, &copies[0]);
+	check_at(copies[9].wall_us, &copies[9]);
+	check_at(copies[19].wall_us, &copies[19]);
+	check_at(copies[39].wall_us, &copies[39]);
+	ck_assert_uint_eq(triad_history_store_status(store).n_removed, 0);
+}
+END_TEST
+
 /* Row: N10 */
 START_TEST(test_images_of_another_fill_the_time_in_which_one_was_dead)
 {
@@ -877,6 +916,7 @@ int main(void)
 	tcase_add_test(cases, test_altered_octets_are_noticed_and_other_images_stay);
 	tcase_add_test(cases, test_limit_is_kept_and_the_oldest_are_removed);
 	tcase_add_test(cases, test_clock_that_goes_back_costs_no_image);
+	tcase_add_test(cases, test_clock_ten_years_ahead_for_a_time_costs_no_image);
 	tcase_add_test(
 		cases, test_images_of_another_fill_the_time_in_which_one_was_dead);
 	tcase_add_test(
