@@ -35,7 +35,10 @@ struct triad_path_file {
 
 const char *triad_path_file_reason(int error)
 {
-	return error == EEXIST ? "another program writes it, too" : strerror(error);
+	return error == EEXIST
+		? "another program's file is there, and stays: move it away, or name "
+		  "another one"
+		: strerror(error);
 }
 
 /* --- the file, in the task --- */
@@ -66,10 +69,28 @@ static void forget_table(struct triad_path_file *file)
 	file->table = NULL;
 }
 
+/* Whether triad-agent wrote the file.  Returns 0, EEXIST: it did not, or an errno. */
+static int check_is_ours(const struct triad_path_file *file)
+{
+	char head[TRIAD_PATH_TABLE_HEAD_SIZE];
+	struct stat status;
+	size_t n = 0;
+	int error = triad_file_read(file->path, head, sizeof(head), &n);
+
+	/* A link, a folder, a socket; unless the link is on the way. */
+	if (error == ELOOP || error == EISDIR || error == ENXIO)
+		return lstat(file->path, &status) ? errno : EEXIST;
+	return error ? error : triad_path_table_is_text(head, n) ? 0 : EEXIST;
+}
+
 static int remove_file(struct triad_path_file *file)
 {
-	int error = unlink(file->path) && errno != ENOENT ? errno : 0;
+	int error = check_is_ours(file);
 
+	if (!error && unlink(file->path))
+		error = errno;
+	if (error == ENOENT)
+		error = 0;
 	if (report_trouble(file, "removed", error))
 		return error;
 	file->is_left = false;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/hash.h"
+#include "triad/folder.h"
 
 int triad_write_all(int fd, const void *octets, size_t size)
 {
@@ -90,44 +91,55 @@ static int check_output(int fd, const char **why)
 	return EPERM;
 }
 
-/* Opens the file; a new one gets 'mode' whatever the umask is. */
-static int open_or_make(const char *path, int flags, mode_t mode)
+/* Opens the file; a new one gets 'mode' whatever the umask is.  Returns -errno. */
+static int open_or_make(int folder, const char *name, int flags, mode_t mode)
 {
-	int fd = open(path, flags | O_CREAT | O_EXCL, mode);
+	int fd = openat(folder, name, flags | O_CREAT | O_EXCL, mode);
 
 	if (fd < 0 && errno == EEXIST)
-		return open(path, flags);
-	if (fd >= 0)
+		fd = openat(folder, name, flags);
+	else if (fd >= 0)
 		(void)fchmod(fd, mode);
-	return fd;
+	return fd < 0 ? -errno : fd;
 }
 
-int triad_file_open_output(const char *path, int access, mode_t mode, const char **why)
+static int open_output(
+	int folder, const char *name, int access, mode_t mode, const char **why)
 {
 	struct stat status;
 	int fd, error = 0;
 
-	*why = NULL;
 	/* Check before opening, because opening a device may have effects. */
-	if (!lstat(path, &status))
+	if (!fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW))
 		error = check_kind(&status, why);
 	if (error)
 		return -error;
-	fd = open_or_make(path,
+	fd = open_or_make(folder, name,
 		access | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
 		mode);
-	if (fd < 0) {
-		error = errno;
-		*why = strerror(error);
-		return -error;
-	}
+	if (fd < 0)
+		return fd;
 	error = check_output(fd, why);
 	if (!error)
 		return fd;
-	if (!*why)
-		*why = strerror(error);
 	close(fd);
 	return -error;
+}
+
+int triad_file_open_output(const char *path, int access, mode_t mode, const char **why)
+{
+	const char *name;
+	int folder = triad_folder_open(path, &name), fd;
+
+	*why = folder == -EPERM
+		? "a link on the way to it is another user's, or in a folder of others"
+		: NULL;
+	fd = folder < 0 ? folder : open_output(folder, name, access, mode, why);
+	if (folder >= 0)
+		close(folder);
+	if (fd < 0 && !*why)
+		*why = strerror(-fd);
+	return fd;
 }
 
 /* --- reporting trouble --- */
@@ -179,14 +191,16 @@ static bool folder_of(const char *path, char folder[PATH_MAX])
 
 int triad_file_sync_folder(const char *path)
 {
-	char folder[PATH_MAX];
-	int fd, error = 0;
+	const char *name;
+	int folder = triad_folder_open(path, &name), fd, error = 0;
 
-	if (!folder_of(path, folder))
-		return ENAMETOOLONG;
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return -folder;
+	fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	error = fd < 0 ? errno : 0;
+	close(folder);
 	if (fd < 0)
-		return errno;
+		return error;
 	/* EINVAL: this file system has nothing to flush there. */
 	if (fsync(fd) && errno != EINVAL)
 		error = errno;
@@ -197,54 +211,83 @@ int triad_file_sync_folder(const char *path)
 void triad_file_make_folder(const char *path)
 {
 	char folder[PATH_MAX];
+	const char *name;
+	int parent;
 
 	/* Ignore a failure: whatever needs the folder fails, too. */
-	if (folder_of(path, folder) && !mkdir(folder, 0755))
+	if (!folder_of(path, folder))
+		return;
+	parent = triad_folder_open(folder, &name);
+	if (parent < 0)
+		return;
+	if (!mkdirat(parent, name, 0755))
 		(void)triad_file_sync_folder(folder);
+	close(parent);
 }
 
-static int name_new(const char *path, char beside[PATH_MAX])
+/* Opens the folder of a path; 'beside' gets the name of the new file there.  Returns a
+ * descriptor or -errno. */
+static int open_beside(const char *path, const char **name, char beside[NAME_MAX + 1])
 {
-	return (size_t)snprintf(beside, PATH_MAX, "%s.new", path) < PATH_MAX
-		? 0
-		: ENAMETOOLONG;
+	int folder = triad_folder_open(path, name);
+
+	if (folder < 0)
+		return folder;
+	if ((size_t)snprintf(beside, NAME_MAX + 1, "%s.new", *name) <= NAME_MAX)
+		return folder;
+	close(folder);
+	return -ENAMETOOLONG;
 }
 
 int triad_file_new_open(const char *path, int flags, mode_t mode)
 {
 	const int all = flags | O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-	char beside[PATH_MAX];
-	int fd;
+	char beside[NAME_MAX + 1];
+	const char *name;
+	int folder = open_beside(path, &name, beside), fd;
 
-	if (name_new(path, beside))
-		return -ENAMETOOLONG;
-	/* Remove what a killed process left. */
-	if (unlink(beside) && errno != ENOENT && errno != ENOTDIR)
-		return -errno;
-	fd = open(beside, all, mode);
-	if (fd < 0 && errno == ENOENT) {
+	if (folder == -ENOENT) {
 		triad_file_make_folder(path);
-		fd = open(beside, all, mode);
+		folder = open_beside(path, &name, beside);
 	}
-	return fd < 0 ? -errno : fd;
+	if (folder < 0)
+		return folder;
+	/* Remove what a killed process left. */
+	if (unlinkat(folder, beside, 0) && errno != ENOENT)
+		fd = -errno;
+	else if ((fd = openat(folder, beside, all, mode)) < 0)
+		fd = -errno;
+	close(folder);
+	return fd;
 }
 
 int triad_file_new_commit(int fd, const char *path)
 {
-	char beside[PATH_MAX];
+	char beside[NAME_MAX + 1];
+	const char *name;
+	int folder, error;
 
-	if (name_new(path, beside))
-		return ENAMETOOLONG;
-	return fsync(fd) || rename(beside, path) ? errno : 0;
+	if (fsync(fd))
+		return errno;
+	folder = open_beside(path, &name, beside);
+	if (folder < 0)
+		return -folder;
+	error = renameat(folder, beside, folder, name) ? errno : 0;
+	close(folder);
+	return error;
 }
 
 void triad_file_new_discard(int fd, const char *path)
 {
-	char beside[PATH_MAX];
+	char beside[NAME_MAX + 1];
+	const char *name;
+	int folder = open_beside(path, &name, beside);
 
 	close(fd);
-	if (!name_new(path, beside))
-		(void)unlink(beside);
+	if (folder < 0)
+		return;
+	(void)unlinkat(folder, beside, 0);
+	close(folder);
 }
 
 int triad_file_new_end(int fd, const char *path, int error)

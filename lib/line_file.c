@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "triad/file.h"
+#include "triad/folder.h"
 
 #define NUMBERED_SIZE (TRIAD_CONF_PATH_SIZE + 12)
 
@@ -38,14 +39,21 @@ static int fail(struct triad_line_file *file, int error)
 	return error;
 }
 
+static bool is_ours(const struct triad_line_file *file, const struct stat *there)
+{
+	struct stat ours;
+
+	return !fstat(file->fd, &ours) && there->st_dev == ours.st_dev &&
+		there->st_ino == ours.st_ino;
+}
+
 /* True when the path still names the open file. */
 static bool is_open(const struct triad_line_file *file)
 {
-	struct stat there, ours;
+	struct stat there;
 
-	return file->fd >= 0 && !lstat(file->params.path, &there) &&
-		!fstat(file->fd, &ours) && there.st_dev == ours.st_dev &&
-		there.st_ino == ours.st_ino;
+	return file->fd >= 0 && !triad_folder_stat(file->params.path, &there) &&
+		is_ours(file, &there);
 }
 
 static int open_anew(struct triad_line_file *file)
@@ -56,24 +64,41 @@ static int open_anew(struct triad_line_file *file)
 	return file->fd < 0 ? -file->fd : 0;
 }
 
-static void number(const struct triad_line_file *file, unsigned i, char *path)
+static void number(const char *name, unsigned i, char *numbered)
 {
-	snprintf(path, NUMBERED_SIZE, i ? "%s.%u" : "%s", file->params.path, i);
+	snprintf(numbered, NUMBERED_SIZE, i ? "%s.%u" : "%s", name, i);
 }
 
-/* Renames all files, the oldest first.  If that fails, the line is not written, or the
- * file would grow without end. */
-static int rotate(struct triad_line_file *file)
+/* Renames all files of that folder, the oldest first.  Returns 0 or an errno. */
+static int rename_all(const struct triad_line_file *file, int folder, const char *name)
 {
 	char from[NUMBERED_SIZE], to[NUMBERED_SIZE];
+	struct stat there;
 
+	/* Only in the folder of the file that is full: another one may be there now. */
+	if (fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) ||
+		!is_ours(file, &there))
+		return 0;
 	for (unsigned i = file->params.keep; i--;) {
-		number(file, i, from);
-		number(file, i + 1, to);
-		if (rename(from, to) && errno != ENOENT)
-			return fail(file, errno);
+		number(name, i, from);
+		number(name, i + 1, to);
+		if (renameat(folder, from, folder, to) && errno != ENOENT)
+			return errno;
 	}
-	return open_anew(file);
+	return 0;
+}
+
+/* If renaming fails, the line is not written, or the file would grow without end. */
+static int rotate(struct triad_line_file *file)
+{
+	const char *name;
+	int folder = triad_folder_open(file->params.path, &name), error;
+
+	if (folder < 0)
+		return fail(file, -folder);
+	error = rename_all(file, folder, name);
+	close(folder);
+	return error ? fail(file, error) : open_anew(file);
 }
 
 int triad_line_file_open(struct triad_line_file *file)

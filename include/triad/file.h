@@ -16,7 +16,8 @@
  *
  * Files that Triad writes to (alerts, traces, profiles) may lie in folders that others
  * can write to, as /var/log sometimes is.  There Triad opens only a regular file of its
- * own with one name, and follows no link to it.
+ * own with one name, and follows no link to it, nor one of others on the way
+ * (triad/folder.h).
  *
  * Thread-safety: any thread. */
 #ifndef TRIAD_FILE_H

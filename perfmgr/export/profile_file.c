@@ -16,6 +16,7 @@
 #include "perfmgr/export/zstd_frame.h"
 #include "perfmgr/formats/profile.h"
 #include "triad/file.h"
+#include "triad/folder.h"
 
 /* How much of a file's beginning to read: more than a block, so that it has the first
  * line whatever the block's size is. */
@@ -40,7 +41,7 @@ bool triad_profile_file_is_there(const struct triad_profile_file *file)
 {
 	struct stat there;
 
-	return file->fd >= 0 && !lstat(file->path, &there) &&
+	return file->fd >= 0 && !triad_folder_stat(file->path, &there) &&
 		there.st_dev == file->device && there.st_ino == file->inode;
 }
 

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,33 +14,42 @@
 #include "lib/calendar.h"
 #include "triad/clock.h"
 #include "triad/conf.h"
+#include "triad/folder.h"
 
 #define MAX_OLD 65536u
 #define TIME_LENGTH 16 /* 20260102T030405Z */
 
+#define NAME_SIZE (TRIAD_CONF_PATH_SIZE + TIME_LENGTH + 2)
+
 /* A path, taken apart: FOLDER / STEM [-TIME] SUFFIX. */
 struct name {
-	char folder[TRIAD_CONF_PATH_SIZE];
+	int folder; /* a descriptor (triad/folder.h) */
 	char stem[TRIAD_CONF_PATH_SIZE];
-	const char *suffix; /* in the path that was given */
+	const char *base, *suffix; /* in the path that was given */
 };
 
+/* Returns 0 or an errno; then there is nothing to close. */
 static int split_path(const char *path, struct name *name)
 {
 	static const char usual[] = ".csv.zst";
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-	size_t n = strlen(base), n_usual = sizeof(usual) - 1;
-	const char *dot = strrchr(base, '.');
+	const char *base, *dot;
+	size_t n, n_usual = sizeof(usual) - 1;
 
-	if (!n || strlen(path) >= TRIAD_CONF_PATH_SIZE)
+	name->folder = triad_folder_open(path, &base);
+	if (name->folder < 0)
+		return -name->folder;
+	n = strlen(base);
+	dot = strrchr(base, '.');
+	if (!n || strlen(path) >= TRIAD_CONF_PATH_SIZE) {
+		close(name->folder);
 		return ENAMETOOLONG;
+	}
 	if (n > n_usual && !strcmp(base + n - n_usual, usual))
 		dot = base + n - n_usual;
+	name->base = base;
 	name->suffix = dot && dot != base ? dot : base + n;
 	snprintf(name->stem, sizeof(name->stem), "%.*s", (int)(name->suffix - base),
 		base);
-	snprintf(name->folder, sizeof(name->folder), "%.*s",
-		slash ? (int)(slash - path) + 1 : 2, slash ? path : "./");
 	return 0;
 }
 
@@ -87,12 +97,12 @@ static uint64_t time_of(const struct name *name, const char *entry)
 	return read_time(entry + n + 1);
 }
 
-static void make_name(const struct name *name, uint64_t time_s, char *to, size_t size)
+static void make_name(const struct name *name, uint64_t time_s, char to[NAME_SIZE])
 {
 	char text[TIME_LENGTH + 1];
 
 	format_time(time_s, text);
-	snprintf(to, size, "%s%s-%s%s", name->folder, name->stem, text, name->suffix);
+	snprintf(to, NAME_SIZE, "%s-%s%s", name->stem, text, name->suffix);
 }
 
 /* --- what is there --- */
@@ -112,7 +122,8 @@ static int compare(const void *a, const void *b)
 /* Sorted, the oldest first. */
 static int find_old(const struct name *name, struct old *old)
 {
-	DIR *folder = opendir(name->folder);
+	int fd = openat(name->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
 	old->n = 0;
@@ -122,6 +133,8 @@ static int find_old(const struct name *name, struct old *old)
 
 		if (folder)
 			closedir(folder);
+		else if (fd >= 0)
+			close(fd);
 		return error;
 	}
 	while (old->n < MAX_OLD && (entry = readdir(folder))) {
@@ -135,42 +148,62 @@ static int find_old(const struct name *name, struct old *old)
 	return 0;
 }
 
-int triad_profile_put_aside(const char *path, uint64_t now_us, char *to, size_t size)
+static int put_aside(const struct name *name, uint64_t time_s, char aside[NAME_SIZE])
 {
-	uint64_t time_s = now_us / TRIAD_US_PER_S;
-	struct name name;
 	struct old old;
-	int error = split_path(path, &name);
+	int error = find_old(name, &old);
 
-	if (!error)
-		error = find_old(&name, &old);
 	if (error)
 		return error;
 	/* A wall clock that went back must not change the order of the files. */
 	if (old.n && time_s <= old.times_s[old.n - 1])
 		time_s = old.times_s[old.n - 1] + 1;
 	free(old.times_s);
-	make_name(&name, time_s, to, size);
-	return rename(path, to) ? errno : 0;
+	make_name(name, time_s, aside);
+	return renameat(name->folder, name->base, name->folder, aside) ? errno : 0;
+}
+
+int triad_profile_put_aside(const char *path, uint64_t now_us, char *to, size_t size)
+{
+	char aside[NAME_SIZE];
+	struct name name;
+	int error = split_path(path, &name);
+
+	if (error)
+		return error;
+	error = put_aside(&name, now_us / TRIAD_US_PER_S, aside);
+	close(name.folder);
+	if (!error)
+		snprintf(to, size, "%.*s%s", (int)(name.base - path), path, aside);
+	return error;
+}
+
+static int remove_old(const struct name *name, unsigned keep)
+{
+	char at[NAME_SIZE];
+	struct old old;
+	int error = find_old(name, &old);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i + keep < old.n; i++) {
+		make_name(name, old.times_s[i], at);
+		/* Go on after an error; report the first one. */
+		if (unlinkat(name->folder, at, 0) && errno != ENOENT && !error)
+			error = errno;
+	}
+	free(old.times_s);
+	return error;
 }
 
 int triad_profile_remove_old(const char *path, unsigned keep)
 {
-	char at[2 * TRIAD_CONF_PATH_SIZE + TIME_LENGTH];
 	struct name name;
-	struct old old;
 	int error = split_path(path, &name);
 
-	if (!error)
-		error = find_old(&name, &old);
 	if (error)
 		return error;
-	for (size_t i = 0; i + keep < old.n; i++) {
-		make_name(&name, old.times_s[i], at, sizeof(at));
-		/* Go on after an error; report the first one. */
-		if (unlink(at) && errno != ENOENT && !error)
-			error = errno;
-	}
-	free(old.times_s);
+	error = remove_old(&name, keep);
+	close(name.folder);
 	return error;
 }

@@ -387,6 +387,25 @@ def test_file_of_another_program_is_left_alone(scratch):
         assert member.paths_file.read_text(encoding="ascii") == "another's\n"
 
 
+@pytest.mark.plain
+def test_file_that_was_there_before_is_left_alone(scratch):
+    with path_lab_with_file(scratch) as (_, member):
+        text = member.paths_file.read_text(encoding="ascii")
+        others = scratch.folder() / "others"
+        others.write_text("# Paths of mine\n", encoding="ascii")
+        member.control("set", "collect.paths_file", str(others))
+        wait_until(lambda: mentions(" ".join(member.control("health").stdout.split()),
+                                    "another program"), 20, "health says so")
+        assert others.read_text(encoding="ascii") == "# Paths of mine\n"
+        # What an earlier agent left is replaced.
+        left = scratch.folder() / "left"
+        left.write_text(text, encoding="ascii")
+        inode = left.stat().st_ino
+        member.control("set", "collect.paths_file", str(left))
+        wait_until(lambda: left.exists() and left.stat().st_ino != inode, 20, "its own file")
+        assert others.read_text(encoding="ascii") == "# Paths of mine\n"
+
+
 # --- never old ----------------------------------------------------------------------
 
 @pytest.mark.threads
