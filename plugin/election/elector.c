@@ -267,11 +267,13 @@ struct triad_elector *triad_elector_new(
 	if (fabric)
 		elector->sm = triad_sm_control_new(osm, fabric, log);
 	elector->watch = triad_health_watch_new();
-	if (elector->conf && elector->sm && elector->watch &&
+	elector->probe = triad_state_probe_new(log);
+	if (elector->conf && elector->sm && elector->watch && elector->probe &&
 		!triad_task_start(&elector->task))
 		return elector;
 	/* These can't hang: they have read and asked nothing yet. */
 	(void)triad_health_watch_free(elector->watch);
+	(void)triad_state_probe_free(elector->probe);
 	destroy(elector);
 	(void)triad_fabric_ask_free(fabric);
 	return NULL;
@@ -292,6 +294,7 @@ bool triad_elector_free(struct triad_elector *elector)
 	if (!has_ended)
 		return false;
 	has_ended = triad_health_watch_free(elector->watch);
+	has_ended &= triad_state_probe_free(elector->probe);
 	fabric =
 		elector->fabric; /* free it last: triad-sm, which ends below, uses it */
 	destroy(elector);

@@ -240,6 +240,17 @@ static void report_election(struct triad_elector *elector, bool has_new_blacklis
 	elector_act(elector);
 }
 
+static void probe_state(struct triad_elector *elector)
+{
+	char path[256];
+
+	if (!elector->is_on ||
+		triad_state_file_name(elector->conf->election.state_dir, elector->id,
+			path, sizeof(path)))
+		path[0] = '\0';
+	triad_state_probe_set(elector->probe, path);
+}
+
 static void put_into_force(struct triad_elector *elector, const struct triad_conf *conf)
 {
 	uint32_t heartbeat_ms = elector->conf->election.fabric_heartbeat_ms;
@@ -258,6 +269,7 @@ static void put_into_force(struct triad_elector *elector, const struct triad_con
 	 * that the time of this call does not count as blindness or lateness. */
 	triad_health_watch_set(
 		elector->watch, elector->ports, elector->is_on ? elector->n_ports : 0);
+	probe_state(elector);
 	elector->health_us = triad_clock_boot_us();
 	elector->due_us = 0;
 	if (elector->election)

@@ -17,6 +17,7 @@
 #include "lib/task.h"
 #include "plugin/election/elector.h"
 #include "plugin/election/health_watch.h"
+#include "plugin/election/state_probe.h"
 #include "portmgr/election/divided.h"
 #include "portmgr/election/port_health.h"
 #include "triad/clock.h"
@@ -32,6 +33,7 @@ struct triad_elector {
 	struct triad_log *log;
 	struct triad_sm_control *sm;
 	struct triad_health_watch *watch;
+	struct triad_state_probe *probe;
 	struct triad_fabric_ask *fabric;
 
 	atomic_bool is_up; /* left by OpenSM's thread */

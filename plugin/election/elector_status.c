@@ -38,6 +38,7 @@ static void describe_trouble(
 {
 	const char *transport = status->transport.trouble;
 	const size_t size = sizeof(status->trouble);
+	char why[128];
 
 	triad_text_append(status->trouble, size, "%s", transport);
 	if (elector->has_store_trouble)
@@ -45,6 +46,11 @@ static void describe_trouble(
 			"%selection.state_dir can't be written, so this SM gives no "
 			"vote: see the log",
 			*status->trouble ? "; " : "");
+	else if (triad_state_probe_fails(elector->probe, why, sizeof(why)))
+		triad_text_append(status->trouble, size,
+			"%selection.state_dir can't be written: %s; so this SM can give "
+			"no vote",
+			*status->trouble ? "; " : "", why);
 	if (elector->is_blind)
 		triad_text_append(status->trouble, size,
 			"%sthe state of the local ports can't be read, so they count "

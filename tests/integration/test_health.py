@@ -12,7 +12,7 @@ import pytest
 from agentlib import (Broker, manager_lab, near_and_far, triadctl,
                       wait_until_settled)
 from checks import fits_columns, mentions, stopped, wait_until
-from triadlib import ask, ask_json, status, triad_lab, wait_for_sweep
+from triadlib import ask, ask_json, health_findings, status, triad_lab, wait_for_sweep
 
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
 CONF = """\
@@ -270,6 +270,23 @@ policy_file = {tmp_path}/nowhere.xml
         assert f"{tmp_path}/nowhere.xml" in found["QoS policy"], answer
         assert "no group 'another'" in \
             lab.triad("set", "control.group", "another").stderr
+
+
+def test_election_state_that_could_not_be_written_is_a_warning_before_it_must_be(scratch):
+    folder = scratch.folder()
+    with triad_lab("[election]\nenabled = true\ncluster = none\n"
+                   f"state_dir = {folder}\n") as lab:
+        def findings():
+            return health_findings(lab, f"election.state_dir {folder}")
+        wait_until(lambda: ask_json(lab, "election")["holder"], 30, "a lease")
+        assert not findings(), "well at first"
+        terms = ask_json(lab, "election")["term"]
+        folder.chmod(0o777)
+        wait_until(findings, 60, "the finding")
+        assert ask_json(lab, "election")["term"] == terms, "nothing had to be written"
+        folder.chmod(0o755)
+        wait_until(lambda: not findings(), 60, "its end")
+        assert not list(folder.glob("*.probe*")), "what is left"
 
 
 def test_output_that_fails_is_a_warning(tmp_path):

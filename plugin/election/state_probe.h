@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Tries whether the election's state could be written, before it must be.
+ *
+ * The state is written when a vote is given or a term begun, which is rare: on a disk that
+ * became full or read-only since then, nobody could have the lease when the master dies.
+ *
+ * Model: the thread triad-probe writes a file beside the state each TRIAD_PROBE_US, as the
+ * state is written, and removes it; it logs when that begins to fail and when it works
+ * again.
+ *
+ * Thread-safety: any thread; only triad_state_probe_free() waits for a disk, for half a
+ * second. */
+#ifndef TRIAD_PLUGIN_ELECTION_STATE_PROBE_H
+#define TRIAD_PLUGIN_ELECTION_STATE_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "triad/clock.h"
+#include "triad/log.h"
+
+#define TRIAD_PROBE_US (20 * TRIAD_US_PER_S)
+
+struct triad_state_probe;
+
+/* Without a file.  NULL when memory or threads are short. */
+struct triad_state_probe *triad_state_probe_new(struct triad_log *log);
+/* Accepts NULL.  Returns false when the disk hangs: then it leaves the thread and its
+ * memory. */
+bool triad_state_probe_free(struct triad_state_probe *probe);
+
+/* Sets the file of the state; "": there is none.  Tries at once. */
+void triad_state_probe_set(struct triad_state_probe *probe, const char *path);
+
+/* Whether the last try failed, or has hung for TRIAD_DISK_HUNG_US; then 'why' says it. */
+bool triad_state_probe_fails(struct triad_state_probe *probe, char *why, size_t size);
+
+#endif
