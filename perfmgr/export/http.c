@@ -162,25 +162,47 @@ static void log_listening(
 					     : ", for those who have a certificate");
 }
 
+/* The present socket has the port, too, on another address: 127.0.0.1 and 0.0.0.0. */
+static bool is_in_the_way(
+	const struct triad_http *http, int error, const struct triad_address *asked)
+{
+	return error == EADDRINUSE && http->listen_fd >= 0 &&
+		http->bound.port == asked->port;
+}
+
+/* Opens a socket there and starts 'server' with it. */
+static int start_there(const struct triad_http *http, struct triad_http_server *server,
+	int *fd, char *reason, size_t size)
+{
+	const struct triad_address *asked = &server->params.listen;
+	int error = open_listener(http->callbacks.section, asked, fd, reason, size);
+	bool was_in_the_way = is_in_the_way(http, error, asked);
+
+	/* It stays bound, so that it can listen again. */
+	if (was_in_the_way && !shutdown(http->listen_fd, SHUT_RDWR))
+		error = open_listener(http->callbacks.section, asked, fd, reason, size);
+	if (!error) {
+		error = triad_http_server_start(server, *fd, reason, size);
+		if (error)
+			close(*fd);
+	}
+	if (error && was_in_the_way)
+		(void)listen(http->listen_fd, BACKLOG);
+	return error;
+}
+
 /* Starts 'server', which is complete but for its socket. */
 static int start_server(struct triad_http *http, struct triad_http_server *server,
 	char *reason, size_t size)
 {
 	const struct triad_address *asked = &server->params.listen;
-	bool is_old = listens_on(http, asked);
 	int fd = http->listen_fd;
-	int error = is_old
-		? 0
-		: open_listener(http->callbacks.section, asked, &fd, reason, size);
+	int error = listens_on(http, asked)
+		? triad_http_server_start(server, fd, reason, size)
+		: start_there(http, server, &fd, reason, size);
 
 	if (error)
 		return error;
-	error = triad_http_server_start(server, fd, reason, size);
-	if (error) {
-		if (!is_old)
-			close(fd);
-		return error;
-	}
 	/* The caller owns the paths, and may free them. */
 	server->params.tls_certificate_path = server->params.tls_key_path = NULL;
 	server->params.tls_client_ca_path = server->params.token_path = NULL;

@@ -318,6 +318,7 @@ triad_http_result triad_http_answer(struct triad_http_server *server,
 			"A token is needed: Authorization: Bearer TOKEN\n",
 			MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer realm=\"triad\"");
 	}
+	triad_http_clients_note_served(&server->clients, client, client->asked_us);
 	if (!strcmp(url, "/metrics"))
 		return answer_metrics(server, connection, client);
 	if (!strcmp(url, "/"))
@@ -373,5 +374,6 @@ triad_http_result triad_http_answer_by_handler(struct triad_http_exchange *excha
 			"TOKEN\"}\n",
 			MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer realm=\"triad\"");
 	}
+	triad_http_clients_note_served(&server->clients, client, client->asked_us);
 	return triad_http_exchange_answer(exchange);
 }

@@ -43,6 +43,7 @@ static void copy_network(
 	const struct sockaddr *address, uint8_t network[TRIAD_HTTP_NETWORK_SIZE])
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
+	static const uint8_t loopback[4] = {127, 0, 0, 1};
 
 	memset(network, 0, TRIAD_HTTP_NETWORK_SIZE);
 	if (address->sa_family == AF_INET) {
@@ -55,7 +56,51 @@ static void copy_network(
 
 		/* An IPv6 host may use all addresses of its /64. */
 		memcpy(network, ip6, IN6_IS_ADDR_V4MAPPED(ip6) ? 16 : 8);
+		if (IN6_IS_ADDR_LOOPBACK(ip6)) {
+			memcpy(network, mapped, sizeof(mapped));
+			memcpy(network + 12, loopback, sizeof(loopback));
+		}
 	}
+	/* Anybody here has all of 127.0.0.0/8. */
+	if (!memcmp(network, mapped, sizeof(mapped)) && network[12] == loopback[0])
+		memcpy(network + 12, loopback, sizeof(loopback));
+}
+
+static bool is_known(const struct triad_http_clients *clients,
+	const uint8_t network[TRIAD_HTTP_NETWORK_SIZE])
+{
+	for (unsigned i = 0; i < TRIAD_HTTP_KNOWN; i++)
+		if (clients->known[i].served_us &&
+			!memcmp(clients->known[i].network, network,
+				TRIAD_HTTP_NETWORK_SIZE))
+			return true;
+	return false;
+}
+
+void triad_http_clients_note_served(struct triad_http_clients *clients,
+	const struct triad_http_client *client, uint64_t now_us)
+{
+	struct triad_http_known *place = NULL;
+
+	for (unsigned i = 0; i < TRIAD_HTTP_KNOWN; i++) {
+		struct triad_http_known *known = &clients->known[i];
+
+		if (known->served_us &&
+			!memcmp(known->network, client->network,
+				TRIAD_HTTP_NETWORK_SIZE)) {
+			place = known;
+			break;
+		}
+		/* Whoever still comes stays: newcomers can't push it out. */
+		if (!place &&
+			(!known->served_us ||
+				now_us > known->served_us + TRIAD_HTTP_KNOWN_US))
+			place = known;
+	}
+	if (!place)
+		return;
+	memcpy(place->network, client->network, TRIAD_HTTP_NETWORK_SIZE);
+	place->served_us = now_us;
 }
 
 static bool is_of(const struct triad_http_client *client,
@@ -145,6 +190,15 @@ void triad_http_clients_cut_all(struct triad_http_clients *clients)
 
 /* --- who comes in --- */
 
+/* How soon one of a network with 'n' has to go: those that are known are the last. */
+static unsigned rank_of(const struct triad_http_clients *clients,
+	const uint8_t network[TRIAD_HTTP_NETWORK_SIZE], unsigned n)
+{
+	unsigned all = n_places(clients) + TRIAD_HTTP_WAITING_MAX;
+
+	return is_known(clients, network) ? n : all + n;
+}
+
 static uint64_t active_us(const struct triad_http_client *client)
 {
 	return client->asked_us ? client->piece_us : client->came_us;
@@ -156,26 +210,26 @@ static bool is_idle(const struct triad_http_client *client, uint64_t now_us)
 		now_us >= active_us(client) + TRIAD_HTTP_IDLE_US;
 }
 
-/* Cuts an idle connection of 'network', or (NULL) of the network with the most
- * connections, if these are more than 'n'; there the one that has been idle for
- * longest.  False when there is none. */
+/* Cuts that idle connection of 'network', or (NULL) of those with the highest rank above
+ * 'least', which has been idle for longest.  False when there is none. */
 static bool cut_idle(struct triad_http_clients *clients, const uint8_t *network,
-	unsigned n, uint64_t now_us)
+	unsigned least, uint64_t now_us)
 {
 	struct triad_http_client *worst = NULL;
-	unsigned most = n;
+	unsigned most = least;
 
 	for (unsigned i = 0; i < n_places(clients); i++) {
 		struct triad_http_client *client = &clients->clients[i];
-		unsigned n_same;
+		unsigned rank;
 
 		if (!is_idle(client, now_us) || (network && !is_of(client, network)))
 			continue;
-		n_same = count_of(clients, client->network);
-		if (n_same > most ||
-			(worst && n_same == most &&
+		rank = rank_of(
+			clients, client->network, count_of(clients, client->network));
+		if (rank > most ||
+			(worst && rank == most &&
 				active_us(client) < active_us(worst))) {
-			most = n_same;
+			most = rank;
 			worst = client;
 		}
 	}
@@ -198,7 +252,7 @@ static bool admit(struct triad_http_clients *clients,
 	if (n_own >= clients->max_of_one)
 		return cut_idle(clients, network, 0, now_us);
 	return atomic_load(&clients->n) < clients->max ||
-		cut_idle(clients, NULL, n_own, now_us);
+		cut_idle(clients, NULL, rank_of(clients, network, n_own), now_us);
 }
 
 static void leave_queue(struct triad_http_clients *clients, unsigned i)
@@ -224,19 +278,23 @@ bool triad_http_clients_next(struct triad_http_clients *clients, uint64_t now_us
 	struct triad_http_waiting *next)
 {
 	unsigned best = UINT_MAX, at = 0;
+	const uint8_t *network;
 
 	/* Of the first ones of each network, take that of the network with the fewest
 	 * clients. */
 	for (unsigned i = 0; i < clients->n_waiting; i++) {
-		unsigned n = count_of(clients, clients->waiting[i].network);
+		unsigned rank;
 
-		if (n < best && !count_before(clients, i)) {
-			best = n;
+		network = clients->waiting[i].network;
+		rank = rank_of(clients, network, count_of(clients, network));
+		if (rank < best && !count_before(clients, i)) {
+			best = rank;
 			at = i;
 		}
 	}
+	network = clients->waiting[at].network;
 	if (best == UINT_MAX ||
-		!admit(clients, clients->waiting[at].network, best, now_us))
+		!admit(clients, network, count_of(clients, network), now_us))
 		return false;
 	*next = clients->waiting[at];
 	leave_queue(clients, at);
@@ -255,20 +313,24 @@ int triad_http_clients_expired(struct triad_http_clients *clients, uint64_t now_
 	return fd;
 }
 
-/* The newest client of the network that has the most in the queue. */
-static unsigned find_surplus(const struct triad_http_clients *clients)
+/* The newest client of the network that has the most in the queue.  Where several have as
+ * many, it is each one's turn: the newest need not be the one that does harm. */
+static unsigned find_surplus(struct triad_http_clients *clients)
 {
-	unsigned most = 0, at = 0;
+	unsigned equals[TRIAD_HTTP_WAITING_MAX], n_equals = 0, most = 0;
 
 	for (unsigned i = 0; i < clients->n_waiting; i++) {
-		unsigned n = count_before(clients, i);
+		unsigned rank = rank_of(
+			clients, clients->waiting[i].network, count_before(clients, i));
 
-		if (n >= most) {
-			most = n;
-			at = i;
-		}
+		if (rank > most)
+			n_equals = 0;
+		if (rank < most)
+			continue;
+		most = rank;
+		equals[n_equals++] = i;
 	}
-	return at;
+	return equals[clients->turn++ % n_equals];
 }
 
 int triad_http_clients_wait(struct triad_http_clients *clients, int fd,

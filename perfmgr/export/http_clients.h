@@ -7,11 +7,15 @@
  * A client of a stream must take each piece in time, but may stay.
  *
  * Places are shared between networks: an IPv4 address is one, and so is an IPv6 prefix
- * of 64 bits, because a host has all of its addresses.  A network has half of the
+ * of 64 bits, because a host has all of its addresses, and so is the loopback.  A network has half of the
  * places at most.  A client without a place waits, and the connection that has been
  * idle for longest is cut for it: one of its own network when that has its share, else
  * one of the network with the most, if that has more than its own.  So a few clients
  * that connect and do nothing can't keep others out.
+ *
+ * Nor can many networks: those that were served before come in first, and are the last to
+ * go.  The first TRIAD_HTTP_KNOWN of them are known, each for as long as it comes once in
+ * TRIAD_HTTP_KNOWN_US.
  *
  * Thread-safety: only the server's thread, except for the atomic count.
  * Memory: two arrays. */
@@ -30,6 +34,8 @@
 /* An inactive client is safe from being cut for so long. */
 #define TRIAD_HTTP_IDLE_US 1000000
 #define TRIAD_HTTP_WAITING_MAX 64
+#define TRIAD_HTTP_KNOWN 32
+#define TRIAD_HTTP_KNOWN_US UINT64_C(3600000000)
 
 struct triad_http_client {
 	bool used;
@@ -52,6 +58,12 @@ struct triad_http_waiting {
 	uint64_t since_us;
 };
 
+/* A network that was served. */
+struct triad_http_known {
+	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
+	uint64_t served_us; /* last; 0: a free place */
+};
+
 struct triad_http_times {
 	uint64_t request_us, piece_us, answer_us;
 };
@@ -64,6 +76,8 @@ struct triad_http_clients {
 	/* TRIAD_HTTP_WAITING_MAX, the oldest first. */
 	struct triad_http_waiting *waiting;
 	unsigned n_waiting;
+	struct triad_http_known known[TRIAD_HTTP_KNOWN];
+	unsigned turn; /* whose it is to go among equals */
 };
 
 /* Returns false when memory is short. */
@@ -74,8 +88,8 @@ bool triad_http_clients_init(struct triad_http_clients *clients, unsigned max,
 void triad_http_clients_clear(struct triad_http_clients *clients);
 
 /* Puts 'fd' into the queue.  When the queue is full, first removes the newest client of
- * the network that has the most there, and returns its descriptor for the caller to
- * close; else -1. */
+ * the network that has the most there, or any among equals, and returns its descriptor for
+ * the caller to close; else -1. */
 int triad_http_clients_wait(struct triad_http_clients *clients, int fd,
 	const struct sockaddr *address, socklen_t size, uint64_t now_us);
 
@@ -93,6 +107,10 @@ struct triad_http_client *triad_http_clients_add(struct triad_http_clients *clie
 	const struct sockaddr *address, int fd, uint64_t now_us);
 void triad_http_clients_remove(
 	struct triad_http_clients *clients, struct triad_http_client *client);
+
+/* The client gets what it asked for: its network is known from now on. */
+void triad_http_clients_note_served(struct triad_http_clients *clients,
+	const struct triad_http_client *client, uint64_t now_us);
 
 /* Shuts the sockets of clients that took too long.  Returns how many. */
 unsigned triad_http_clients_cut(struct triad_http_clients *clients, uint64_t now_us);

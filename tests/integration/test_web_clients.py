@@ -14,7 +14,8 @@ import pytest
 
 from checks import wait_until
 from labs import BUILDDIR, WEB, need
-from test_http import TOKEN, Server, bearer, is_closed, read_all, refused, token_file
+from test_http import (TOKEN, Server, bearer, is_closed, other_networks, read_all, refused,
+                       token_file)
 from tlslib import certificate
 from triadlab.tcp_ports import free_port
 
@@ -220,13 +221,14 @@ def told_to_come_back(response):
 
 def test_too_many_commands_are_asked_to_come_back(scratch):
     server = Web(scratch, max_clients=100)
+    second, third = other_networks(scratch, 2)
     server.command("hold 1")
     with contextlib.ExitStack() as stack:
         held = hold(server, stack, 10)
         # One address has half of the places.
         told_to_come_back(server.ask("/api/v1/health"))
-        held += hold(server, stack, 10, source="127.0.0.2")
-        with server.begin("/api/v1/health", source="127.0.0.3") as connection:
+        held += hold(server, stack, 10, source=second)
+        with server.begin("/api/v1/health", source=third) as connection:
             assert read_all(connection).startswith(b"HTTP/1.1 503 "), "a full queue"
         assert server.ask("/").status == 200, "the page needs no place"
         server.command("hold 0")
@@ -237,10 +239,11 @@ def test_too_many_commands_are_asked_to_come_back(scratch):
 
 def test_disk_that_hangs_holds_up_who_reads_it(scratch):
     server = Web(scratch, max_clients=100)
+    second, = other_networks(scratch, 1)
     server.command("hold 1")
     with contextlib.ExitStack() as stack:
         held = hold(server, stack, 5, "/api/v1/health?at=1h")
-        held += hold(server, stack, 5, "/api/v1/health?at=1h", source="127.0.0.2")
+        held += hold(server, stack, 5, "/api/v1/health?at=1h", source=second)
         server.wait("running", 2)  # half of the threads
         told_to_come_back(server.ask("/api/v1/health?at=2h"))
         assert server.ask().status == 200, "what is of now"

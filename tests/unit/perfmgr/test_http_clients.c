@@ -174,6 +174,89 @@ START_TEST(test_full_queue_turns_away_those_of_whom_there_are_most)
 }
 END_TEST
 
+START_TEST(test_loopback_is_one_network)
+{
+	char from[64];
+
+	for (unsigned i = 1; i < 20; i++) {
+		snprintf(from, sizeof(from), "::ffff:127.0.%u.%u", i, i);
+		come_in(from);
+	}
+	come_in("::1");
+	ck_assert_uint_eq(clients.n, MAX / 2);
+	ck_assert_uint_eq(come_in("::ffff:10.0.0.2"), 1);
+}
+END_TEST
+
+/* One client of each of many networks, more than wait. */
+static void come_from_many(unsigned first)
+{
+	char from[64];
+
+	for (unsigned i = 0; i < MAX + TRIAD_HTTP_WAITING_MAX; i++) {
+		snprintf(from, sizeof(from), "2001:db8:%x::1", first + i);
+		come_in(from);
+	}
+}
+
+static bool is_waiting(const char *from)
+{
+	struct sockaddr_in6 address = address_of(from);
+
+	for (unsigned i = 0; i < clients.n_waiting; i++)
+		if (!memcmp(clients.waiting[i].network, &address.sin6_addr, 8))
+			return true;
+	return false;
+}
+
+START_TEST(test_many_networks_the_newest_is_not_always_turned_away)
+{
+	come_from_many(1);
+	ck_assert_int_ge(come("2001:db8:aaaa::1"), 0);
+	ck_assert_int_ge(come("2001:db8:bbbb::1"), 0);
+	ck_assert(is_waiting("2001:db8:aaaa::1"));
+	ck_assert(is_waiting("2001:db8:bbbb::1"));
+}
+END_TEST
+
+START_TEST(test_many_networks_the_known_one_comes_in_first)
+{
+	static const char known[] = "2001:db8:aaaa::1";
+
+	come_in(known);
+	triad_http_clients_note_served(&clients, &clients.clients[0], now_us);
+	triad_http_clients_remove(&clients, &clients.clients[0]);
+	come_from_many(1);
+	come(known);
+	come_from_many(0x1000);
+	ck_assert(is_waiting(known));
+	now_us += S;
+	ck_assert_uint_gt(let_in(), 0);
+	ck_assert_uint_eq(count(known, 8), 1);
+	/* Nor is it cut while another one idles. */
+	now_us += 5 * S;
+	come_from_many(0x2000);
+	ck_assert_uint_eq(count(known, 8), 1);
+}
+END_TEST
+
+START_TEST(test_those_that_are_known_stay_until_they_come_no_more)
+{
+	struct triad_http_client client = {.used = true};
+
+	for (unsigned i = 0; i < 2 * TRIAD_HTTP_KNOWN; i++) {
+		client.network[0] = (uint8_t)(i + 1);
+		triad_http_clients_note_served(&clients, &client, now_us);
+	}
+	ck_assert_uint_eq(clients.known[0].network[0], 1);
+	ck_assert_uint_eq(
+		clients.known[TRIAD_HTTP_KNOWN - 1].network[0], TRIAD_HTTP_KNOWN);
+	now_us += TRIAD_HTTP_KNOWN_US + 1;
+	triad_http_clients_note_served(&clients, &client, now_us);
+	ck_assert_uint_eq(clients.known[0].network[0], 2 * TRIAD_HTTP_KNOWN);
+}
+END_TEST
+
 START_TEST(test_queue_is_left_in_time)
 {
 	int fd;
@@ -202,6 +285,10 @@ int main(void)
 	tcase_add_test(cases, test_those_that_take_answers_are_not_cut);
 	tcase_add_test(cases, test_the_oldest_idle_goes_first);
 	tcase_add_test(cases, test_full_queue_turns_away_those_of_whom_there_are_most);
+	tcase_add_test(cases, test_loopback_is_one_network);
+	tcase_add_test(cases, test_many_networks_the_newest_is_not_always_turned_away);
+	tcase_add_test(cases, test_many_networks_the_known_one_comes_in_first);
+	tcase_add_test(cases, test_those_that_are_known_stay_until_they_come_no_more);
 	tcase_add_test(cases, test_queue_is_left_in_time);
 	return run_cases(cases);
 }
