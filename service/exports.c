@@ -199,7 +199,8 @@ void triad_exports_configure(
 {
 	/* Ignore an error: http logs an address or a file that it can't use, and goes
 	 * on as before. */
-	(void)triad_http_configure_listener(exports->http, &conf->prometheus);
+	(void)triad_http_configure_listener(
+		exports->http, &conf->prometheus, conf->web.names);
 	configure_sflow(exports, conf);
 	configure_profile(exports, conf);
 }

@@ -161,6 +161,20 @@ static void note_server(struct triad_bus *bus, natsConnection *connection)
 	pthread_mutex_unlock(&bus->lock);
 }
 
+/* Whether there is a broker that this process shows nothing by which to know it. */
+static bool is_anonymous(const struct triad_bus_params *params)
+{
+	char item[TRIAD_CONF_TEXT_SIZE];
+
+	if (params->credentials[0] || params->tls_certificate[0])
+		return false;
+	for (const char *at = params->servers;
+		triad_list_next(&at, item, sizeof(item));)
+		if (!strchr(item, '@'))
+			return true;
+	return false;
+}
+
 static void on_connected(natsConnection *connection, void *context)
 {
 	struct triad_bus *bus = context;
@@ -170,6 +184,11 @@ static void on_connected(natsConnection *connection, void *context)
 	note_server(bus, connection);
 	note_connected(bus, true, "");
 	triad_log_write(bus->log, TRIAD_LOG_INFO, "collect: connected to the broker");
+	if (is_anonymous(&bus->params))
+		triad_log_write(bus->log, TRIAD_LOG_WARNING,
+			"collect: the broker asks nobody who he is: whoever reaches it can "
+			"say what an agent or the manager says; give it users, and put "
+			"USER:PASSWORD@ into collect.servers, or set collect.credentials");
 	wake_owner(bus);
 }
 

@@ -121,7 +121,8 @@ static bool is_same(
 		is_same_text(a->certificate, b->certificate) &&
 		is_same_text(a->key, b->key) &&
 		is_same_text(a->client_ca, b->client_ca) &&
-		is_same_text(a->token.path, b->token.path);
+		is_same_text(a->token.path, b->token.path) &&
+		is_same_text(a->names, b->names);
 }
 
 /* Replaces the running server and its socket by 'server' (may be NULL) and its own. */
@@ -260,14 +261,15 @@ int triad_http_configure(
 	return refuse(http, error, reason);
 }
 
-int triad_http_configure_listener(
-	struct triad_http *http, const struct triad_conf_listener *listener)
+int triad_http_configure_listener(struct triad_http *http,
+	const struct triad_conf_listener *listener, const char *names)
 {
 	struct triad_http_params params = {
 		.tls_certificate_path = listener->tls_certificate,
 		.tls_key_path = listener->tls_key,
 		.tls_client_ca_path = listener->tls_client_ca,
 		.token_path = listener->token_file,
+		.names = names,
 		.max_clients = listener->max_clients,
 	};
 	char reason[TRIAD_DIAG_TEXT_SIZE];

@@ -80,6 +80,10 @@ struct triad_http_params {
 	const char *tls_client_ca_path;
 	const char *token_path; /* the token is its first line; NULL or "": no token is
 	                         * needed */
+	/* Names of this host, as of triad_host_names_check(), by which clients may ask
+	 * for /metrics, where neither a token nor TLS keeps out a page of somebody
+	 * else's; NULL: none.  Its own and addresses are always right. */
+	const char *names;
 	unsigned max_clients;
 	unsigned request_ms, piece_ms, answer_ms; /* 0: as above */
 };
@@ -119,8 +123,8 @@ struct triad_http *triad_http_new(
 int triad_http_configure(
 	struct triad_http *http, const struct triad_http_params *params);
 /* The same with a checked section of triad.conf. */
-int triad_http_configure_listener(
-	struct triad_http *http, const struct triad_conf_listener *listener);
+int triad_http_configure_listener(struct triad_http *http,
+	const struct triad_conf_listener *listener, const char *names);
 
 struct triad_http_status triad_http_status(const struct triad_http *http);
 

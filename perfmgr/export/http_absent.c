@@ -41,8 +41,8 @@ int triad_http_configure(
 	return params ? ENOTSUP : 0;
 }
 
-int triad_http_configure_listener(
-	struct triad_http *http, const struct triad_conf_listener *listener)
+int triad_http_configure_listener(struct triad_http *http,
+	const struct triad_conf_listener *listener, const char *names)
 {
 	const struct triad_http_params params = {0};
 

@@ -9,6 +9,8 @@
 #include "triad/clock.h"
 
 #define PIECE_SIZE (32 * 1024)
+#define HOST_SIZE 256
+#define HTTP_MISDIRECTED 421 /* older libmicrohttpds have no name for it */
 
 static const char page[] =
 	"<!DOCTYPE html>\n"
@@ -280,6 +282,20 @@ static bool may_ask(struct triad_http_server *server, struct MHD_Connection *con
 		server->token.text);
 }
 
+/* Whether the request names this host.  A page whose own name leads here (DNS rebinding)
+ * could read the answer; it has no token, and no certificate of its name.  What is no
+ * browser need not say whom it asks. */
+static bool is_for_us(const struct triad_http_server *server,
+	struct MHD_Connection *connection, const char *target)
+{
+	char room[HOST_SIZE];
+	const char *host = triad_http_host_of(target,
+		header_of(connection, MHD_HTTP_HEADER_HOST), room, sizeof(room));
+
+	return server->token.path || server->certificate || !host ||
+		triad_http_is_our_host(host, server->names);
+}
+
 /* --- who may ask ------------------------------------------------------- */
 
 static bool is_reading(const char *method)
@@ -304,6 +320,9 @@ triad_http_result triad_http_answer(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client,
 	const char *url, const char *method)
 {
+	const char *target = url;
+
+	url = triad_http_path_of(target);
 	client->asked_us = client->piece_us = triad_clock_now_us();
 	if (!is_reading(method)) {
 		triad_http_count_code(server->counts, MHD_HTTP_METHOD_NOT_ALLOWED);
@@ -317,6 +336,13 @@ triad_http_result triad_http_answer(struct triad_http_server *server,
 		return answer_text(connection, MHD_HTTP_UNAUTHORIZED,
 			"A token is needed: Authorization: Bearer TOKEN\n",
 			MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer realm=\"triad\"");
+	}
+	if (!is_for_us(server, connection, target)) {
+		atomic_fetch_add(&server->counts->n_bad_requests, 1);
+		return answer_text(connection, HTTP_MISDIRECTED,
+			"The name by which you ask is not known here: ask by the address, "
+			"name it in web.names, or set prometheus.token_file\n",
+			NULL, NULL);
 	}
 	triad_http_clients_note_served(&server->clients, client, client->asked_us);
 	if (!strcmp(url, "/metrics"))
@@ -365,7 +391,7 @@ triad_http_result triad_http_answer_by_handler(struct triad_http_exchange *excha
 			"\"detail\":\"there is only GET and HEAD: nothing is changed "
 			"here, but by triadctl\"}\n",
 			MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-	if (!handler->is_open(handler->context, exchange->target) &&
+	if (!handler->is_open(handler->context, triad_http_path_of(exchange->target)) &&
 		!may_ask(server, exchange->connection)) {
 		log_unauthorized(server);
 		return answer_problem(exchange, MHD_HTTP_UNAUTHORIZED,

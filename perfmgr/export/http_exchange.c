@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfmgr/formats/http_request.h"
 #include "triad/clock.h"
 
 #define PIECE_SIZE (32 * 1024)
+#define HOST_SIZE 256
 
 /* --- life --- */
 
@@ -176,10 +178,12 @@ static bool has_body(const struct triad_http_exchange *exchange)
 static void begin_answer(struct triad_http_exchange *exchange)
 {
 	const struct triad_http_handler *handler = exchange->server->callbacks.handler;
+	char room[HOST_SIZE];
 	struct triad_http_request request = {
-		.target = exchange->target,
+		.target = triad_http_path_of(exchange->target),
 		.has_body = has_body(exchange),
-		.host = header_of(exchange, MHD_HTTP_HEADER_HOST),
+		.host = triad_http_host_of(exchange->target,
+			header_of(exchange, MHD_HTTP_HEADER_HOST), room, sizeof(room)),
 		.accept_encoding = header_of(exchange, MHD_HTTP_HEADER_ACCEPT_ENCODING),
 		.if_none_match = header_of(exchange, MHD_HTTP_HEADER_IF_NONE_MATCH),
 		.last_event_id = header_of(exchange, "Last-Event-ID"),

@@ -348,6 +348,7 @@ void triad_http_server_free(struct triad_http_server *server)
 	triad_http_forget(server->key);
 	triad_http_forget(server->client_ca);
 	triad_http_token_clear(&server->token);
+	free(server->names);
 	triad_http_clients_clear(&server->clients);
 	if (server->wake_fd >= 0)
 		close(server->wake_fd);
@@ -367,6 +368,19 @@ void triad_http_server_stop(struct triad_http_server *server)
 		triad_http_server_free(server);
 }
 
+/* Those that are configured, and the host's own; NULL when memory is short. */
+static char *list_names(const char *names)
+{
+	char own[256] = "", *list;
+
+	if (gethostname(own, sizeof(own) - 1))
+		own[0] = '\0';
+	if (asprintf(&list, "%s%s%s", names ? names : "", names && *names ? ";" : "",
+		    own) < 0)
+		return NULL;
+	return list;
+}
+
 struct triad_http_server *triad_http_server_new(
 	const struct triad_http_callbacks *callbacks, struct triad_log *log,
 	struct triad_http_counts *counts, const struct triad_http_params *params)
@@ -382,9 +396,11 @@ struct triad_http_server *triad_http_server_new(
 	server->complaints =
 		(struct triad_log_limit){.burst = 3, .period_us = 60 * TRIAD_US_PER_S};
 	server->params = *params;
+	server->params.names = NULL;
+	server->names = list_names(params->names);
 	server->listen_fd = -1;
 	server->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (server->wake_fd < 0 ||
+	if (server->wake_fd < 0 || !server->names ||
 		!triad_http_clients_init(
 			&server->clients, params->max_clients, &times)) {
 		triad_http_server_free(server);

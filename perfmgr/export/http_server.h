@@ -37,6 +37,7 @@ struct triad_http_server {
 	char *certificate, *key;         /* PEM; NULL: no TLS */
 	char *client_ca;                 /* PEM; NULL: clients need no certificate */
 	struct triad_http_token token;
+	char *names; /* of this host */
 	struct triad_http_clients clients;
 	struct MHD_Daemon *daemon;             /* its thread's, while that runs */
 	struct triad_http_exchange *exchanges; /* with a handler: all of them */

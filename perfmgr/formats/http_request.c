@@ -235,6 +235,38 @@ bool triad_http_takes_gzip(const char *accept_encoding)
 
 /* --- what is asked for, and what the client has --- */
 
+/* The part behind the scheme; NULL: there is no scheme. */
+static const char *skip_scheme(const char *target)
+{
+	static const char *const schemes[] = {"http://", "https://"};
+
+	for (unsigned i = 0; i < 2; i++)
+		if (!strncasecmp(target, schemes[i], strlen(schemes[i])))
+			return target + strlen(schemes[i]);
+	return NULL;
+}
+
+const char *triad_http_path_of(const char *target)
+{
+	const char *host = skip_scheme(target);
+
+	if (!host)
+		return target;
+	host += strcspn(host, "/?");
+	return *host == '/' ? host : "/";
+}
+
+const char *triad_http_host_of(
+	const char *target, const char *header, char *room, size_t size)
+{
+	const char *host = skip_scheme(target);
+
+	if (!host)
+		return header;
+	snprintf(room, size, "%.*s", (int)strcspn(host, "/?"), host);
+	return room;
+}
+
 /* Copies the host without its port.  False when anything else follows the host. */
 static bool cut_port(const char *host, char *name, size_t size)
 {

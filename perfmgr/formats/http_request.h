@@ -37,6 +37,15 @@ enum triad_exposition_format triad_http_format(const char *accept);
 /* True when 'accept_encoding' (or NULL) accepts gzip. */
 bool triad_http_takes_gzip(const char *accept_encoding);
 
+/* The path of a request's target, which may come with scheme and host [RFC 9112, 3.2.2];
+ * in 'target' itself, or "/". */
+const char *triad_http_path_of(const char *target);
+
+/* The host of such a target, in 'room' and cut at its size; or else 'header', which may be
+ * NULL. */
+const char *triad_http_host_of(
+	const char *target, const char *header, char *room, size_t size);
+
 /* Whether 'host' (a header's value, or NULL) names this server: an address,
  * "localhost", or one of 'names', a list as of triad_host_names_check(); each with any
  * port.  This keeps out a foreign page whose name leads here (DNS rebinding): its

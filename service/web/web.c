@@ -89,7 +89,7 @@ void triad_web_configure(struct triad_web *web, const struct triad_conf *conf)
 			"reload' to try again",
 			strerror(error));
 	(void)(error ? triad_http_configure(web->http, NULL)
-		     : triad_http_configure_listener(web->http, &conf->web.http));
+		     : triad_http_configure_listener(web->http, &conf->web.http, NULL));
 }
 
 struct triad_web_status triad_web_status(struct triad_web *web)

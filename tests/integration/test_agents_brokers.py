@@ -15,11 +15,11 @@ import pytest
 from agentlib import (CLEAR, FAR, HOSTS, NEAR, SM, TOPOLOGY, Broker, Member, Stranger,
                       conf, fat_tree, free_port, head, manager_lab, member_at, owner,
                       set_errors, wait_for_errors, wait_until_settled)
-from checks import failed, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from labs import Lab
 from natskeys import ACCOUNT, OPERATOR, NKey, User
 from tlslib import certificate
-from triadlib import status
+from triadlib import log_has, status
 
 PASSWORD = "tiger-lily-77"
 
@@ -63,6 +63,7 @@ def test_cluster_of_brokers_two_of_three_killed_totals_go_on(scratch):
         member_at(scratch, lab, brokers[1], NEAR)
         member_at(scratch, lab, brokers[2], FAR)
         wait_until_settled(lab, 2)
+        assert log_has(lab, "broker whoever collect.servers"), "that it asks for no user"
         set_errors(lab, 3)
         wait_for_errors(lab, 3)
         left = {broker.port: broker for broker in brokers}
@@ -279,6 +280,7 @@ def test_password_wrong_and_right_is_never_shown(scratch):
         check()
         reload(member, text(PASSWORD))
         wait_until_connected(member)
+        assert not mentions(member.log(), "broker whoever collect.servers"), "it has a user"
         assert member.ask("status")["configuration"]["values"]["collect.servers"] == \
             url("").replace("triad:", "***"), "what is shown"
         check()

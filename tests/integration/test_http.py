@@ -295,10 +295,37 @@ def test_other_paths_and_methods_are_refused(scratch):
     assert (status["not_found"], status["bad_methods"]) == (5, 5), "refusals"
 
 
+def test_target_with_scheme_and_host_is_its_path(scratch):
+    server = Server(scratch)
+    for target, status in (("http://127.0.0.1:1/metrics", 200), ("HTTPS://127.0.0.1/", 200),
+                           ("http://127.0.0.1", 200), ("http://127.0.0.1?x=1", 200),
+                           ("http://127.0.0.1/metric", 404), ("http://evil/metrics", 421), ("ftp://127.0.0.1/", 404)):
+        with server.connect() as connection:
+            connection.sendall(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            assert read_all(connection).startswith(f"HTTP/1.1 {status}".encode()), target
+
+
+def test_name_of_somebody_else_is_refused(scratch):
+    server = Server(scratch)
+
+    def asked(host):
+        return server.ask(headers={"Host": host}).status
+    for host in ("evil.example", f"evil.example:{server.port}", "localhost.evil.example",
+                 socket.gethostname() + ".evil.example"):
+        assert asked(host) == 421, host
+    for host in ("localhost", f"LOCALHOST:{server.port}", "[::1]:9315", "10.0.0.1",
+                 f"{socket.gethostname()}:{server.port}"):
+        assert asked(host) == 200, host
+    # A page of somebody else's has no token.
+    path = token_file(scratch)
+    assert server.configure(token=path) == 0, server.log()
+    assert server.ask(headers={"Host": "evil.example", **bearer(TOKEN)}).status == 200, "token"
+
+
 def test_body_of_request_is_not_read(scratch):
     server = Server(scratch)
     with server.connect() as connection:
-        connection.sendall(b"POST /metrics HTTP/1.1\r\nHost: x\r\n"
+        connection.sendall(b"POST /metrics HTTP/1.1\r\nHost: localhost\r\n"
                            b"Content-Length: 100000000\r\n\r\n" + b"x" * 1000)
         assert connection.recv(100).startswith(b"HTTP/1.1 405 "), "no answer"
     assert server.ask().status == 200, "status afterwards"
@@ -376,7 +403,7 @@ def test_tls_plain_and_old_clients_get_nothing(scratch):
     path, key = certificate(scratch)
     server = Server(scratch, certificate=path, key=key)
     with server.connect() as connection:
-        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         with contextlib.suppress(ConnectionError):
             assert b"HTTP/1.1 200" not in read_all(connection)
     process = subprocess.run(
@@ -531,7 +558,7 @@ def test_same_configuration_cuts_nobody(scratch):
     listen = f"127.0.0.1:{server.port}"
     assert server.configure(listen=listen) == 0, "configure"
     with server.connect(receive_size=4096) as connection:
-        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         wait_until(lambda: server.status()["octets"] > 0, 10, "an answer")
         assert server.configure(listen=listen) == 0, "configure"
         assert read_all(connection).endswith(b"0\r\n\r\n"), "the answer is cut"
@@ -704,7 +731,7 @@ def test_silent_client_is_cut(scratch):
 
 def test_stalled_reader_is_cut_others_are_served(scratch):
     def stall(server, connection):
-        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         wait_until(lambda: server.status()["octets"] > 0, 10, "the answer's beginning")
         assert server.ask("/metrics?counter=VL15Dropped").status == 200, "status"
 
@@ -725,7 +752,7 @@ def test_stalled_reader_is_cut_others_are_served(scratch):
 def test_reader_a_piece_a_second_has_an_end(scratch):
     server = Server(scratch, 40, 36, piece_ms=60000, answer_ms=1000)
     with server.connect(receive_size=4096) as connection:
-        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
         def is_cut():
             with contextlib.suppress(ConnectionError):
@@ -736,7 +763,7 @@ def test_reader_a_piece_a_second_has_an_end(scratch):
 
 def test_oversized_request_is_refused(scratch):
     server = Server(scratch)
-    for request in (b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    for request in (b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
                     b"GET / HTTP/1.1\r\nX: " + b"a" * 200000 + b"\r\n\r\n",
                     b"GET / HTTP/1.1\r\n" + b"X: a\r\n" * 40000 + b"\r\n"):
         with server.connect() as connection:
@@ -751,8 +778,8 @@ def test_oversized_request_is_refused(scratch):
 def test_garbage_does_no_harm(scratch):
     server = Server(scratch, request_ms=500)
     for request in (b"\x00" * 1000, b"GET\r\n\r\n", b"\r\n" * 1000, b"GET / HTTP/9.9\r\n\r\n",
-                    b"GET /metrics?%00%ff=%zz&&==&=%00 HTTP/1.1\r\nHost: x\r\n\r\n",
-                    b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: \xff\";\"\r\n\r\n",
+                    b"GET /metrics?%00%ff=%zz&&==&=%00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                    b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: \xff\";\"\r\n\r\n",
                     b"GET /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
                     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"):
         with server.connect() as connection:
@@ -773,7 +800,7 @@ def test_free_with_stalled_clients_is_quick(scratch):
                 if settings:
                     connection = stack.enter_context(
                         ssl._create_unverified_context().wrap_socket(connection))
-                connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
             stack.enter_context(server.connect())
             wait_until(lambda s=server: s.status()["answers"] == 4, 10, "four answers")
             took = server.command("free")["ms"]
