@@ -12,6 +12,9 @@
 #include "triad/clock.h"
 
 #define STOP_US (2 * TRIAD_US_PER_S)
+/* When memory was short, the next try; each later one waits twice as long. */
+#define AGAIN_US TRIAD_US_PER_S
+#define MAX_AGAIN_US (300 * TRIAD_US_PER_S)
 
 /* What 'struct triad_route_result' really is. */
 struct counted {
@@ -31,6 +34,7 @@ struct triad_route_checker {
 	void (*changed)(void *context);
 	void *context;
 	struct findings reported; /* of the thread alone: logged last */
+	uint64_t again_us;        /* of the thread alone: to wait before the next try */
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
@@ -206,8 +210,8 @@ const char *triad_route_state_text(enum triad_route_state state)
 	case TRIAD_ROUTE_NO_TABLES:
 		return "the SM has no forwarding tables yet: see OpenSM's log";
 	case TRIAD_ROUTE_NO_MEMORY:
-		return "not enough memory to check routes; it is tried again after the "
-		       "next sweep of the SM";
+		return "not enough memory to check routes; it is tried again, at least "
+		       "each 5 minutes";
 	case TRIAD_ROUTE_CHECKED:
 		break;
 	}
@@ -420,6 +424,16 @@ static void check_next(struct triad_route_checker *checker, struct triad_fabric 
 	call_listener(checker);
 }
 
+/* With the lock.  The SM may route nothing anew for days. */
+static uint64_t wait_for_memory(struct triad_route_checker *checker)
+{
+	checker->is_due = true;
+	checker->again_us = checker->again_us ? 2 * checker->again_us : AGAIN_US;
+	if (checker->again_us > MAX_AGAIN_US)
+		checker->again_us = MAX_AGAIN_US;
+	return triad_clock_now_us() + checker->again_us;
+}
+
 static uint64_t task_step(void *context)
 {
 	struct triad_route_checker *checker = context;
@@ -433,5 +447,9 @@ static uint64_t task_step(void *context)
 	check_next(checker, fabric);
 	triad_fabric_unref(fabric);
 	pthread_mutex_lock(&checker->lock);
+	if (checker->status.state != TRIAD_ROUTE_NO_MEMORY)
+		checker->again_us = 0;
+	else if (!checker->is_due && checker->fabric)
+		return wait_for_memory(checker);
 	return checker->is_due ? triad_clock_now_us() : UINT64_MAX;
 }

@@ -399,10 +399,10 @@ def test_file_that_was_there_before_is_left_alone(scratch):
         assert others.read_text(encoding="ascii") == "# Paths of mine\n"
         # What an earlier agent left is replaced.
         left = scratch.folder() / "left"
-        left.write_text(text, encoding="ascii")
-        inode = left.stat().st_ino
+        left.write_text(text + "# old\n", encoding="ascii")
         member.control("set", "collect.paths_file", str(left))
-        wait_until(lambda: left.exists() and left.stat().st_ino != inode, 20, "its own file")
+        wait_until(lambda: left.exists() and left.read_text(encoding="ascii") == text, 20,
+                   "its own file")
         assert others.read_text(encoding="ascii") == "# Paths of mine\n"
 
 

@@ -341,6 +341,8 @@ tests_unit_service_test_recorder_SOURCES = \
 	service/recorder_file.c service/recorder_write.c service/state_path.c
 tests_unit_service_test_route_checker_SOURCES = \
 	tests/unit/service/test_route_checker.c service/route_checker.c
+tests_unit_service_test_route_checker_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=triad_routes_check_make
 tests_unit_service_test_sa_pace_SOURCES = \
 	tests/unit/service/test_sa_pace.c service/sa_pace.c
 tests_unit_service_test_sflow_SOURCES = \

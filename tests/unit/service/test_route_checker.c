@@ -45,6 +45,24 @@ static int ask(void *context, const struct triad_routes_layout *layout, uint16_t
 	return answer;
 }
 
+/* Memory is short for so many checks. */
+static atomic_uint n_short;
+
+int __real_triad_routes_check_make(struct triad_fabric *fabric,
+	const struct triad_routes_options *options, struct triad_routes_check **check);
+int __wrap_triad_routes_check_make(struct triad_fabric *fabric,
+	const struct triad_routes_options *options, struct triad_routes_check **check);
+
+int __wrap_triad_routes_check_make(struct triad_fabric *fabric,
+	const struct triad_routes_options *options, struct triad_routes_check **check)
+{
+	if (n_short) {
+		n_short--;
+		return ENOMEM;
+	}
+	return __real_triad_routes_check_make(fabric, options, check);
+}
+
 static void make_ring(void)
 {
 	uint64_t seed = 1;
@@ -288,6 +306,21 @@ START_TEST(test_fabric_without_tables_is_reported)
 }
 END_TEST
 
+START_TEST(test_memory_short_for_a_moment_checked_again)
+{
+	struct triad_fabric *fabric = make_fabric();
+
+	n_short = 2;
+	start();
+	triad_route_checker_set_fabric(checker, fabric);
+	triad_route_result_unref(wait_for(fabric->generation));
+	ck_assert_uint_eq(triad_route_checker_status(checker).n_failed, 2);
+	ck_assert_int_eq(
+		triad_route_checker_status(checker).state, TRIAD_ROUTE_CHECKED);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("route_checker");
@@ -303,5 +336,6 @@ int main(void)
 	tcase_add_test(cases, test_fabric_that_a_sweep_spoilt_is_not_checked);
 	tcase_add_test(cases, test_past_fabric_has_no_result);
 	tcase_add_test(cases, test_fabric_without_tables_is_reported);
+	tcase_add_test(cases, test_memory_short_for_a_moment_checked_again);
 	return run_cases(cases);
 }
