@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/calendar.h"
@@ -228,17 +229,40 @@ static bool read_index(struct loading *loading)
 	return is_whole;
 }
 
-/* A limit is needed: a frame of zeros unpacks to a thousand times its size. */
+/* Limits are needed: a frame of one line again and again unpacks to ten thousand times its
+ * size.  Those of large fabrics unpack to some twenty times. */
 #define MAX_LINES_OCTETS (UINT64_C(1) << 30)
+#define LEAST_LINES_OCTETS (UINT64_C(16) << 20)
+#define MAX_RATIO 64u
+/* Of the processor's time, in the thread that writes images; the largest need a quarter. */
+#define MAX_LOOK_US (2 * TRIAD_US_PER_S)
+#define LOOKS_AT_CLOCK 4096u /* lines between */
 
 /* What the first lines of a frame contain. */
 struct peek {
 	struct triad_history_entry entry;
 	uint64_t port_guid; /* 0: not given */
 	bool is_image;
-	uint64_t n_octets; /* of its lines */
+	uint64_t n_octets, n_lines, most_octets;
+	uint64_t until_us; /* of the thread's own time */
+	bool is_too_much;
 	struct triad_history_events *events;
 };
+
+static uint64_t thread_us(void)
+{
+	struct timespec now = {0};
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return triad_clock_from_timespec(&now);
+}
+
+static uint64_t most_octets_of(uint64_t size)
+{
+	uint64_t most = LEAST_LINES_OCTETS + MAX_RATIO * size;
+
+	return most < MAX_LINES_OCTETS ? most : MAX_LINES_OCTETS;
+}
 
 static bool look_at_line(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
@@ -300,26 +324,31 @@ static void look_for_event(
 		events->n++;
 }
 
-/* Looks at a line.  Returns false, which ends the reading, once the frame's lines
- * exceed MAX_LINES_OCTETS. */
+/* Looks at a line.  Returns false, which ends the reading, once the frame has more in it
+ * than it may, or takes longer. */
 static bool look_at_all(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
 {
 	struct peek *peek = context;
 
 	peek->n_octets += length + 1;
+	peek->is_too_much = peek->n_octets > peek->most_octets ||
+		(++peek->n_lines % LOOKS_AT_CLOCK == 0 && thread_us() > peek->until_us);
 	if (!peek->is_image)
 		(void)look_at_line(context, kind, parser, line, length);
 	if (kind == TRIAD_PROFILE_COMMENT)
 		look_for_event(peek->events, line, length);
-	return peek->n_octets <= MAX_LINES_OCTETS;
+	return !peek->is_too_much;
 }
 
 int triad_history_check_image(struct triad_frame_reader *reader, int fd,
 	uint64_t port_guid, struct triad_history_entry *entry,
 	struct triad_history_events *events)
 {
-	struct peek peek = {.entry = *entry, .events = events};
+	struct peek peek = {.entry = *entry,
+		.events = events,
+		.most_octets = most_octets_of(entry->size),
+		.until_us = thread_us() + MAX_LOOK_US};
 	struct triad_zstd_frame frame;
 	int error = triad_zstd_frame_measure(
 		fd, entry->offset, entry->offset + entry->size, &frame);
@@ -334,7 +363,7 @@ int triad_history_check_image(struct triad_frame_reader *reader, int fd,
 	if (error)
 		return error;
 	if (!peek.is_image || !peek.entry.time_us || peek.port_guid != port_guid ||
-		peek.n_octets > MAX_LINES_OCTETS)
+		peek.is_too_much)
 		return EPROTO;
 	*entry = peek.entry;
 	return 0;

@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <zstd.h>
+
 #include "tests/unit/history/fixture.h"
 #include "triad/file.h"
 
@@ -478,6 +480,30 @@ START_TEST(test_octets_that_are_no_image_of_that_sm_leave_nothing)
 }
 END_TEST
 
+/* An image whose lines unpack to far more than those of any fabric. */
+START_TEST(test_image_that_unpacks_to_too_much_is_refused)
+{
+	enum { TEXT = 40u << 20 };
+	static uint8_t octets[2 * MAX_FILE];
+	struct triad_mirror_image image;
+	char *text = malloc(TEXT);
+	size_t n;
+
+	write_images(0, 1);
+	get_image(&image, octets);
+	n = ZSTD_decompress(text, TEXT, octets, image.size);
+	ck_assert(!ZSTD_isError(n));
+	for (; n + 2 < TEXT; n += 2)
+		memcpy(text + n, "#\n", 2);
+	n = ZSTD_compress(octets, sizeof(octets), text, n, 3);
+	ck_assert(!ZSTD_isError(n));
+	image.size = (uint32_t)n;
+	ck_assert_int_eq(add(&image, octets), EPROTO);
+	ck_assert_uint_eq(for_files(1, "", NULL), 0);
+	free(text);
+}
+END_TEST
+
 /* The path of the future copy of a segment; false: 'name' isn't a segment of that
  * tier. */
 static bool path_of_copy(const char *name, const char *tier, char path[512])
@@ -606,6 +632,7 @@ int main(void)
 	tcase_add_test(cases, test_copies_and_own_images_share_the_room);
 	tcase_add_test(cases, test_copies_go_on_in_another_folder_and_after_a_pause);
 	tcase_add_test(cases, test_octets_that_are_no_image_of_that_sm_leave_nothing);
+	tcase_add_test(cases, test_image_that_unpacks_to_too_much_is_refused);
 	tcase_add_test(cases, test_copies_go_on_beside_other_files_with_their_names);
 	tcase_add_test(cases, test_images_of_the_far_future_are_not_taken);
 	tcase_add_test(cases, test_own_images_come_back_behind_what_is_written);
