@@ -269,6 +269,37 @@ def test_no_folder_in_memory_alone():
         assert not (lab.folder / "sm-0" / "state").exists(), "a folder"
 
 
+def test_clock_that_is_set_is_in_it_and_ends_and_removes_nothing(tmp_path, monkeypatch):
+    step, images = tmp_path / "step", tmp_path / "images"
+    step.write_bytes(b"0".ljust(32, b"\0"))
+    monkeypatch.setenv("TRIAD_CLOCK_STEP", str(step))
+    library = BUILDDIR / "tests/lab/.libs/libclockstep.so"
+
+    def set_clock(seconds):
+        with step.open("r+b") as stream:
+            stream.write(str(seconds).encode().ljust(32, b"\0"))
+
+    def written(year):
+        return {file.name for file in images.glob(f"sweeps-*-{year}*.zst")}
+    with history_lab(tmp_path, conf=CONF + f"[history]\ndir = {images}\n",
+                     preload=[library]) as lab:
+        wait_for_sweep(lab)
+        ask(lab, "silence", "Hca3", "--for", "1h", "--reason", "new HCA")
+        before = wait_until(lambda: written("20[0-2]"), 20, "images")
+        set_clock(10 * 365 * 86400)
+        wait_for_event(lab, "clock")
+        ahead = wait_until(lambda: written("203"), 20, "images of then")
+        assert before <= written("20[0-2]"), "images of before"
+        assert [it["id"] for it in ask_json(lab, "silences")] == [1], "the silence"
+        set_clock(0)
+        rows = wait_for_event(lab, "clock", n=2)
+        texts = [row["text"] for row in rows if row["event"] == "clock"]
+        assert [text.split()[0] for text in texts] == ["back", "forward"], texts
+        wait_until(lambda: written("20[0-2]") - before, 20, "images of now")
+        assert written("203") == ahead, "names of the future"
+        assert [it["id"] for it in ask_json(lab, "silences")] == [1], "the silence"
+
+
 def test_switched_off_says_so():
     with triad_lab(CONF + "[state]\nhistory = 0\n") as lab:
         failed(lab.triad("history"), 1, "state.history in triad.conf is 0")
