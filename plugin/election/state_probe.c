@@ -89,13 +89,20 @@ static uint64_t task_step(void *context)
 
 void triad_state_probe_set(struct triad_state_probe *probe, const char *path)
 {
+	int error = 0;
+
 	pthread_mutex_lock(&probe->lock);
 	if (strcmp(probe->path, path) != 0) {
 		snprintf(probe->path, sizeof(probe->path), "%s", path);
 		probe->error = 0;
+		error = triad_task_start(&probe->task);
 		triad_task_wake(&probe->task);
 	}
 	pthread_mutex_unlock(&probe->lock);
+	if (error)
+		triad_log_write(probe->log, TRIAD_LOG_ERROR,
+			"election: no thread to try whether %s can be written: %s", path,
+			strerror(error));
 }
 
 bool triad_state_probe_fails(struct triad_state_probe *probe, char *why, size_t size)
@@ -130,10 +137,7 @@ struct triad_state_probe *triad_state_probe_new(struct triad_log *log)
 	probe->log = log;
 	pthread_mutex_init(&probe->lock, NULL);
 	triad_task_init(&probe->task, &probe->lock, "triad-probe", task_step, probe);
-	if (!triad_task_start(&probe->task))
-		return probe;
-	destroy(probe);
-	return NULL;
+	return probe;
 }
 
 bool triad_state_probe_free(struct triad_state_probe *probe)

@@ -6,7 +6,7 @@
  *
  * Model: the thread triad-probe writes a file beside the state each TRIAD_PROBE_US, as the
  * state is written, and removes it; it logs when that begins to fail and when it works
- * again.
+ * again.  It starts with the first file.
  *
  * Thread-safety: any thread; only triad_state_probe_free() waits for a disk, for half a
  * second. */
@@ -23,7 +23,7 @@
 
 struct triad_state_probe;
 
-/* Without a file.  NULL when memory or threads are short. */
+/* Without a file.  NULL when memory is short. */
 struct triad_state_probe *triad_state_probe_new(struct triad_log *log);
 /* Accepts NULL.  Returns false when the disk hangs: then it leaves the thread and its
  * memory. */
