@@ -12,6 +12,9 @@ MAX_SMS = 9
 
 _MAX_NAME_LENGTH = 31
 
+# As ibnetdiscover shows the HCAs of switches that compute.
+_AGGREGATION = "Aggregation Node"
+
 
 def _reason_against(node):
     """Why no program can attach to this node; None when one can."""
@@ -64,4 +67,7 @@ def choose_for_commands(fabric, sm_nodes):
 
 
 def usable_hosts(fabric):
-    return [node for node in fabric.of_kind(HCA) if _reason_against(node) is None]
+    """Those that a program can attach to; aggregation nodes, which are inside of switches, only
+    when there is nothing else."""
+    usable = [node for node in fabric.of_kind(HCA) if _reason_against(node) is None]
+    return [node for node in usable if _AGGREGATION not in node.description] or usable

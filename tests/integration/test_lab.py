@@ -15,7 +15,7 @@ import pytest
 
 from checks import failed, mentions, succeeded, wait_until
 from labs import EXAMPLE_NETS, LAB, ScriptedLab, lab_command
-from triadlab import opensm, process, simulator, state
+from triadlab import netfile, nodes, opensm, process, simulator, state
 
 pytestmark = [pytest.mark.scripts, pytest.mark.full]
 
@@ -390,6 +390,19 @@ def test_lab_up_with_an_impossible_sm_is_refused(scratch):
     failed(up(folder, "--sm", "Hca2", net=EXAMPLE_NETS / "net"), 2, "no link on port 1")
     failed(up("/tmp/with blank"), 2, "blanks")
     failed(up(folder, "--opensm-conf", conf_file(scratch, "log_flags 0x01")), 2, "0x02")
+
+
+def test_sm_is_at_a_host_not_inside_of_a_switch():
+    fabric = netfile.Fabric()
+    switch = fabric.add(netfile.Node(netfile.SWITCH, "S", 4, "leaf", 16))
+    names = ("Quantum Mellanox Technologies Aggregation Node", "host-1", "host-2")
+    for number, name in enumerate(names, 1):
+        node = fabric.add(netfile.Node(netfile.HCA, f"H{number}", 1, name, 16 * (1 + number)))
+        fabric.link(node, 1, switch, number)
+    assert [node.node_id for node in nodes.choose_for_sms(fabric, ())] == ["H2"]
+    for name in ("H2", "H3"):
+        fabric.nodes[name].links.clear()
+    assert [node.node_id for node in nodes.choose_for_sms(fabric, ())] == ["H1"]
 
 
 def conf_file(scratch, text):
