@@ -48,6 +48,7 @@ void triad_fabric_unref(struct triad_fabric *fabric)
 	free(fabric->mft);
 	free(fabric->partitions);
 	free(fabric->aliases);
+	free(fabric->by_name);
 	free(fabric);
 }
 
@@ -126,7 +127,8 @@ size_t triad_fabric_octets(const struct triad_fabric *fabric)
 		pkeys * sizeof(*fabric->pkeys) + sl2vl * sizeof(*fabric->sl2vl) + lft +
 		mft * sizeof(*fabric->mft) + vlarb * sizeof(*fabric->vlarb) +
 		fabric->n_partitions * sizeof(*fabric->partitions) +
-		fabric->n_aliases * sizeof(*fabric->aliases);
+		fabric->n_aliases * sizeof(*fabric->aliases) +
+		((size_t)fabric->name_mask + 1) * sizeof(*fabric->by_name);
 }
 
 unsigned triad_vls_n(uint8_t code)

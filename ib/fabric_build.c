@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "ib/node_label.h"
 #include "ib/recent.h"
 #include "lib/search.h"
 #include "lib/text.h"
@@ -206,6 +207,11 @@ void triad_fabric_clean_name(char name[TRIAD_NODE_NAME_SIZE], const char *from)
 {
 	size_t size = strnlen(from, TRIAD_NODE_NAME_SIZE - 1);
 
+	/* Blanks at its ends can't be seen, so nobody would type them. */
+	for (; size && *from == ' '; from++)
+		size--;
+	while (size && from[size - 1] == ' ')
+		size--;
 	for (size_t at = 0, n; at < size; at += n, name += n) {
 		n = triad_text_character(from + at, size - at);
 		if (n) {
@@ -231,6 +237,7 @@ void triad_fabric_builder_add_node(struct triad_fabric_builder *builder,
 	added.mft = (struct triad_fabric_slice){0};
 	added.mft_width = 0;
 	added.mft_is_cut = false;
+	added.mark_digits = 0;
 	triad_fabric_clean_name(added.name, name ? name : "");
 	pool_append(builder, &builder->lft, lft, added.lft.n);
 	pool_append(builder, &builder->nodes, &added, 1);
@@ -530,6 +537,8 @@ int triad_fabric_build(struct triad_fabric_builder *builder, uint64_t sm_port_gu
 	built->consistent = true;
 	resolve_links(built, builder->far_ends.items);
 	builder->error = resolve_aliases(built, &builder->aliases);
+	if (!builder->error)
+		builder->error = triad_node_labels_make(built);
 	if (builder->error) {
 		triad_fabric_unref(built);
 		return builder->error;

@@ -11,6 +11,7 @@ libtriad_la_SOURCES += \
 	ib/link.c ib/link.h \
 	ib/mad_requests.c ib/mad_requests.h \
 	ib/node_choice.c ib/node_choice.h \
+	ib/node_label.c ib/node_label.h \
 	ib/partitions.c ib/partitions.h \
 	ib/path_table.c ib/path_table.h \
 	ib/pma.c ib/pma.h \

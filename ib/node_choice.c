@@ -8,6 +8,7 @@
 
 #include <glib.h>
 
+#include "ib/node_label.h"
 #include "lib/text.h"
 
 #define MAX_PORT 254
@@ -110,7 +111,8 @@ static bool is_prefix(const char *text, const char *name)
 	return !*name || *name == ' ';
 }
 
-static bool is_named(const char *text, enum triad_node_rule rule, const char *name)
+static bool is_named(
+	const char *text, enum triad_node_rule rule, const char *name, uint64_t guid)
 {
 	switch (rule) {
 	case TRIAD_NODE_RULE_EXACT:
@@ -120,7 +122,8 @@ static bool is_named(const char *text, enum triad_node_rule rule, const char *na
 	case TRIAD_NODE_RULE_PATTERN:
 		return !fnmatch(text, name, 0);
 	case TRIAD_NODE_RULE_NONE:
-		return is_prefix(text, name) || !fnmatch(text, name, 0);
+		return triad_node_label_fits(text, name, guid) ||
+			is_prefix(text, name) || !fnmatch(text, name, 0);
 	default:
 		return false;
 	}
@@ -139,7 +142,8 @@ static bool choose_name(struct triad_node_choice *choice,
 {
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
 		if (!is_of_type(choice, fabric, i) ||
-			!is_named(choice->name, rule, fabric->nodes[i].name))
+			!is_named(choice->name, rule, fabric->nodes[i].name,
+				fabric->nodes[i].guid))
 			continue;
 		if (!choice->n++)
 			choice->first = i;
@@ -198,6 +202,25 @@ static bool choose_lid(struct triad_node_choice *choice,
 	return false;
 }
 
+/* By name and digits of the GUID, if these are of one node. */
+static bool choose_label(
+	struct triad_node_choice *choice, const struct triad_fabric *fabric)
+{
+	uint32_t found = TRIAD_FABRIC_NONE;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		if (!is_of_type(choice, fabric, i) ||
+			!triad_node_label_fits(choice->name, fabric->nodes[i].name,
+				fabric->nodes[i].guid))
+			continue;
+		if (found != TRIAD_FABRIC_NONE)
+			return false;
+		found = i;
+	}
+	return found != TRIAD_FABRIC_NONE &&
+		choose_node(choice, fabric, found, TRIAD_FABRIC_NONE, false);
+}
+
 /* Tries all rules with 'name', the text without a port's number. */
 static bool choose(struct triad_node_choice *choice, const struct triad_fabric *fabric)
 {
@@ -207,7 +230,8 @@ static bool choose(struct triad_node_choice *choice, const struct triad_fabric *
 	if (choose_name(choice, fabric, TRIAD_NODE_RULE_EXACT) ||
 		(parse_guid(choice->name, &guid) &&
 			choose_guid(choice, fabric, guid)) ||
-		(lid && choose_lid(choice, fabric, lid)))
+		(lid && choose_lid(choice, fabric, lid)) ||
+		choose_label(choice, fabric))
 		return true;
 	return choose_name(choice, fabric, TRIAD_NODE_RULE_PREFIX) ||
 		(strpbrk(choice->name, "*?[") &&
@@ -254,7 +278,7 @@ bool triad_node_choice_has(
 		return true;
 	if (choice->rule == TRIAD_NODE_RULE_GUID)
 		return false;
-	return is_named(choice->name, choice->rule, name);
+	return is_named(choice->name, choice->rule, name, guid);
 }
 
 bool triad_node_choice_has_port(const struct triad_node_choice *choice,
@@ -332,7 +356,7 @@ static void explain_several(const struct triad_node_choice *choice,
 	uint32_t n = 0;
 
 	snprintf(text, size,
-		"%u nodes are called '%.60s'; name one by its GUID:", choice->n,
+		"%u nodes are called '%.60s'; name one of these:", choice->n,
 		choice->typed);
 	for (uint32_t i = choice->first; n < MAX_CANDIDATES && i < fabric->n_nodes;
 		i++) {
@@ -341,8 +365,8 @@ static void explain_several(const struct triad_node_choice *choice,
 		if (!is_of_type(choice, fabric, i) ||
 			!triad_node_choice_has(choice, node->name, node->guid))
 			continue;
-		triad_text_append(
-			text, size, "\n  0x%016" PRIx64 "  %s", node->guid, node->name);
+		triad_text_append(text, size, "\n  0x%016" PRIx64 "  %s", node->guid,
+			triad_node_label(node).text);
 		n++;
 	}
 	if (n < choice->n)

@@ -8,6 +8,8 @@
  *               it: of a node, or of a port (its own or an alias)
  *     LID       decimal; also 0x and 1 to 4 digits where no node and no port has that
  *               GUID
+ *     label     as names that are not unique are shown (ib/node_label.h): the name, a '#'
+ *               and the last digits of the node's GUID, if one node has these
  *     prefix    the name up to a blank: 'host-0001' is 'host-0001 HCA-1'.  A '/' fits
  *               blanks: 'host-0001/HCA-1'
  *     pattern   as a shell has it: 'leaf-*'

@@ -30,10 +30,10 @@ static void format_end(const struct triad_fabric *fabric, uint64_t guid, unsigne
 		fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
 
 	if (node != TRIAD_FABRIC_NONE)
-		snprintf(text, size, "%.40s (0x%016" PRIx64 ")/P%u",
+		snprintf(text, size, "%s (0x%016" PRIx64 "):%u",
 			fabric->nodes[node].name, guid, port);
 	else
-		snprintf(text, size, "0x%016" PRIx64 "/P%u", guid, port);
+		snprintf(text, size, "0x%016" PRIx64 ":%u", guid, port);
 }
 
 /* Both places of a GUID, and the GUID. */
@@ -42,7 +42,7 @@ static bool format_duplicate(
 {
 	struct triad_view *view;
 	struct triad_sm_duplicate duplicate;
-	char ends[2][80];
+	char ends[2][TRIAD_NODE_NAME_SIZE + 32];
 
 	if (!triad_sm_errors_duplicate(error, &duplicate))
 		return false;

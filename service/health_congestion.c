@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "ib/node_label.h"
 #include "service/health.h"
 #include "service/own_metrics.h"
 #include "service/service.h"
@@ -14,15 +15,14 @@
 static void add_trouble(struct triad_health *health, const struct triad_fabric *fabric,
 	const struct triad_congestion_root *root)
 {
-	const struct triad_fabric_port *port = &fabric->ports[root->port];
 	char what[256], vl[16] = "";
 
 	if (root->vl != TRIAD_CONGESTION_NO_VL)
 		snprintf(vl, sizeof(vl), " VL%u", root->vl);
 	snprintf(what, sizeof(what),
-		"congestion: %s at %s:%u%s, %" PRIu32 " port%s wait%s, %.1f Gb/s lost",
-		triad_congestion_kind_name(root->kind), fabric->nodes[port->node].name,
-		port->number, vl, root->n_waiting, root->n_waiting == 1 ? "" : "s",
+		"congestion: %s at %s%s, %" PRIu32 " port%s wait%s, %.1f Gb/s lost",
+		triad_congestion_kind_name(root->kind),
+		triad_port_label(fabric, root->port).text, vl, root->n_waiting, root->n_waiting == 1 ? "" : "s",
 		root->n_waiting == 1 ? "s" : "", root->loss_bps / 1e9);
 	triad_health_add_trouble(health, TRIAD_WARNING, "congestion", what,
 		"'triadctl congestion' shows whom it holds up, and what to do");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ib/node_label.h"
 #include "ib/port_condition.h"
 #include "ib/slow_links.h"
 #include "lib/text.h"
@@ -17,15 +18,18 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void format_place(char *text, size_t size, const char *name, unsigned port)
+static void format_port(
+	char *text, size_t size, const struct triad_fabric *fabric, uint32_t port)
 {
-	snprintf(text, size, "%s/P%u", name, port);
+	snprintf(text, size, "%s", triad_port_label(fabric, port).text);
 }
 
-static void format_port(char *text, size_t size, const struct triad_fabric *fabric,
-	const struct triad_fabric_port *port)
+static void format_end(char *text, size_t size, const struct triad_fabric *fabric,
+	const struct triad_link_end *end)
 {
-	format_place(text, size, fabric->nodes[port->node].name, port->number);
+	snprintf(text, size, "%s",
+		triad_port_label_of(fabric, end->node_guid, end->node_name, end->port)
+			.text);
 }
 
 /* Links that are down and not silenced. */
@@ -66,8 +70,7 @@ static void add_silent_ports(struct triad_health *health, struct triad_watch *wa
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (is_silent(watch, fabric, i) && !finding.weight++)
-			format_port(finding.at, sizeof(finding.at), fabric,
-				&fabric->ports[i]);
+			format_port(finding.at, sizeof(finding.at), fabric, i);
 	if (!finding.weight)
 		return;
 	snprintf(finding.what, sizeof(finding.what), "%s",
@@ -163,10 +166,9 @@ static void add_links_down(struct triad_health *health, struct triad_watch *watc
 			text ? ": " : "", text ? text : "");
 		snprintf(finding.advice, sizeof(finding.advice), "%s",
 			advice ? advice : "check the cable and its plugs");
-		format_place(finding.at, sizeof(finding.at), link.ends[0].node_name,
-			link.ends[0].port);
-		format_place(finding.far_end, sizeof(finding.far_end),
-			link.ends[1].node_name, link.ends[1].port);
+		format_end(finding.at, sizeof(finding.at), fabric, &link.ends[0]);
+		format_end(finding.far_end, sizeof(finding.far_end), fabric,
+			&link.ends[1]);
 		triad_health_add(health, &finding);
 	}
 }
@@ -182,11 +184,10 @@ static void add_slow_links(
 
 	if (n) {
 		const struct triad_slow_link *worst = &slow->links[0];
-		const struct triad_fabric_port *port = &fabric->ports[worst->port];
 
-		format_port(finding.at, sizeof(finding.at), fabric, port);
+		format_port(finding.at, sizeof(finding.at), fabric, worst->port);
 		format_port(finding.far_end, sizeof(finding.far_end), fabric,
-			&fabric->ports[port->remote]);
+			fabric->ports[worst->port].remote);
 		triad_link_rate_format(worst->rate, rate, sizeof(rate));
 		triad_link_rate_format(worst->expected, expected, sizeof(expected));
 		snprintf(finding.what, sizeof(finding.what),

@@ -80,6 +80,9 @@ struct triad_fabric_node {
 	struct triad_fabric_slice mft;
 	uint8_t mft_width;
 	bool mft_is_cut; /* it has more than TRIAD_FABRIC_MAX_MLIDS */
+	/* Digits of the GUID that people need besides the name (ib/node_label.h); 0: the
+	 * name is unique. */
+	uint8_t mark_digits;
 };
 
 struct triad_fabric_port {
@@ -233,6 +236,10 @@ struct triad_fabric {
 	uint32_t n_aliases;
 	/* Sorted by GUID; all end ports are there. */
 	struct triad_fabric_alias *aliases;
+	/* A hash table of the nodes by their names, of ib/node_label.h: an index plus 1, of
+	 * equal names that of the first; 0: a free slot. */
+	uint32_t *by_name;
+	uint32_t name_mask; /* slots - 1 */
 	struct triad_fabric_sa sa;
 	struct triad_fabric_qos qos;
 };
@@ -321,8 +328,8 @@ const char *triad_port_state_name(unsigned state);
 int triad_pkey_match(
 	const uint16_t *ours, size_t n_ours, const uint16_t *theirs, size_t n_theirs);
 
-/* Writes a node's name in the form of fabrics: reads octets up to a 0, at most 64;
- * whatever is not printable UTF-8 becomes '?'. */
+/* Writes a node's name in the form of fabrics: reads octets up to a 0, at most 64,
+ * without blanks at its ends; whatever is not printable UTF-8 becomes '?'. */
 void triad_fabric_clean_name(char name[TRIAD_NODE_NAME_SIZE], const char *from);
 
 /* --- building ---

@@ -16,15 +16,8 @@ static void put_uint_label(
 static void put_name_label(
 	struct triad_exposition *writer, const char *before, const char *name)
 {
-	size_t length;
-
-	name += strspn(name, " ");
-	length = strlen(name);
-
-	while (length && name[length - 1] == ' ')
-		length--;
 	triad_exposition_puts(writer, before);
-	triad_exposition_value(writer, name, length);
+	triad_exposition_value(writer, name, strlen(name));
 }
 
 /* A switch's port that has no link, and had none as far as known; port 0 needs none. */

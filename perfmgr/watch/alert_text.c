@@ -6,6 +6,7 @@
 
 #include "congestion/roots.h"
 #include "ib/slow_links.h"
+#include "ib/node_label.h"
 #include "lib/text.h"
 #include "perfmgr/watch/alert_findings.h"
 #include "triad/clock.h"
@@ -349,15 +350,25 @@ void triad_alert_location_format(
 	triad_text_append(text, size, "%s%s", is_gone ? ", behind " : " - ", end);
 }
 
+void triad_alert_label(struct triad_alert *alert, const struct triad_fabric *fabric)
+{
+	for (unsigned i = 0; i < alert->n_ends; i++)
+		alert->ends[i].label_digits = triad_node_label_digits(fabric,
+			alert->ends[i].node_guid, alert->ends[i].node_name);
+}
+
 void triad_alert_place_format(
 	const struct triad_alert *alert, unsigned end, char *text, size_t size)
 {
 	const struct triad_alert_end *at = &alert->ends[end];
 	bool is_gone = !end && alert->findings[0].cause == TRIAD_ALERT_NODE_GONE;
 
-	snprintf(text, size, "%s", at->node_name);
+	snprintf(text, size, "%s",
+		triad_node_label_with_digits(
+			at->node_name, at->node_guid, at->label_digits)
+			.text);
 	if (!is_gone && at->port != TRIAD_ALERT_NO_PORT)
-		triad_text_append(text, size, "/P%u", at->port);
+		triad_text_append(text, size, ":%u", at->port);
 }
 
 /* Appends the findings of one end. */

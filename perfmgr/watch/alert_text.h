@@ -27,7 +27,10 @@ void triad_alert_location_format(
 
 #define TRIAD_ALERT_PLACE_SIZE 96
 
-/* The place of an end in short: "leaf-01/P3", or only the node. */
+/* Sets how many digits the labels of its nodes have in 'fabric' (NULL: none). */
+void triad_alert_label(struct triad_alert *alert, const struct triad_fabric *fabric);
+
+/* The place of an end in short: "leaf-01:3", or only the node. */
 void triad_alert_place_format(
 	const struct triad_alert *alert, unsigned end, char *text, size_t size);
 

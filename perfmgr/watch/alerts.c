@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfmgr/watch/alert_text.h"
 #include "perfmgr/watch/alerts_parts.h"
 
 /* --- life --- */
@@ -407,7 +408,7 @@ struct triad_alerts_counts triad_alerts_counts(const struct triad_alerts *alerts
 	return alerts->counts;
 }
 
-bool triad_alerts_next(
+static bool copy_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy)
 {
 	uint64_t n_cleared = alerts->counts.n_cleared;
@@ -431,6 +432,15 @@ bool triad_alerts_next(
 	if (*cursor - TRIAD_ALERTS_MAX >= n_cleared)
 		return false;
 	*copy = alerts->cleared[(*cursor)++ - TRIAD_ALERTS_MAX];
+	return true;
+}
+
+bool triad_alerts_next(
+	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy)
+{
+	if (!copy_next(alerts, cursor, copy))
+		return false;
+	triad_alert_label(copy, alerts->view ? alerts->view->fabric : NULL);
 	return true;
 }
 

@@ -154,6 +154,9 @@ struct triad_alert_end {
 	/* enum triad_port_condition: of a link that is down, that of a port that is left;
 	 * else 0.  Images do not keep it. */
 	uint8_t condition;
+	/* Of the node's label in the present fabric (ib/node_label.h), as copies have it
+	 * for texts.  Images do not keep it. */
+	uint8_t label_digits;
 	char node_name[TRIAD_NODE_NAME_SIZE];
 };
 

@@ -14,6 +14,7 @@ struct triad_alert_end triad_alerts_end_of_node(
 		.lid = node->n_ports ? fabric->ports[node->first_port].lid : 0,
 		.node_type = node->type,
 		.port = TRIAD_ALERT_NO_PORT,
+		.label_digits = node->mark_digits,
 	};
 
 	memcpy(end.node_name, node->name, sizeof(end.node_name));

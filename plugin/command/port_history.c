@@ -13,7 +13,7 @@
 #include "triad/clock.h"
 #include "triad/control.h"
 
-#define NAME_SIZE (TRIAD_NODE_NAME_SIZE + 24)
+#define NAME_SIZE TRIAD_NODE_LABEL_SIZE
 
 struct history {
 	struct triad_record *records; /* newest first */
@@ -28,7 +28,8 @@ static void format_node(
 		fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
 
 	if (node != TRIAD_FABRIC_NONE && fabric->nodes[node].name[0])
-		snprintf(name, NAME_SIZE, "%s", fabric->nodes[node].name);
+		snprintf(name, NAME_SIZE, "%s",
+			triad_node_label(&fabric->nodes[node]).text);
 	else
 		snprintf(name, NAME_SIZE, "0x%016" PRIx64, guid);
 }

@@ -100,12 +100,15 @@ static void put_remarks(
 		triad_list_note(list, "    %s", agenda_text(row, all_stopped));
 }
 
-static void put_row(
-	struct triad_list *list, const struct triad_port_row *row, bool all_stopped)
+static void put_row(struct triad_list *list, const struct triad_fabric *fabric,
+	const struct triad_port_row *row, bool all_stopped)
 {
 	triad_list_row(list);
 	triad_list_guid(list, "node_guid", NULL, row->node_guid);
-	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, row->node);
+	triad_list_text(list, "node_name", NULL, 0, row->node);
+	list->next.name = "node_name";
+	triad_list_text(list, NULL, "node", TRIAD_LIST_LONG,
+		triad_node_label_of(fabric, row->node_guid, row->node).text);
 	triad_list_uint(list, "port", "port", 4, row->number);
 	triad_list_blank(list);
 	triad_list_text(list, "expected", "expected", -8,
@@ -192,24 +195,29 @@ static void put_head_json(struct triad_json *json, const struct view *view)
 	triad_json_uint(json, "rows", view->n_all);
 }
 
-/* With 'plugin' it also shows the effect on routes; NULL omits that. */
+/* With 'plugin' it also shows the effect on routes, and the labels of the present
+ * fabric; NULL omits that. */
 static void put_view(struct view *view, struct triad_plugin *plugin)
 {
 	struct triad_report *report = &view->report;
 	struct triad_list list = {.report = report};
+	struct triad_view *now =
+		plugin ? triad_perf_view(plugin->service.perf) : NULL;
 
 	triad_report_begin(report);
 	if (report->as_json)
 		put_head_json(&report->json, view);
 	triad_report_array(report, "ports");
 	for (uint32_t i = 0; i < view->n; i++)
-		put_row(&list, &view->rows[i], view->head.is_stopped);
+		put_row(&list, now ? now->fabric : NULL, &view->rows[i],
+			view->head.is_stopped);
 	triad_report_array_end(report);
 	if (!report->as_json && view->n_all > view->n)
 		triad_output_printf(report->output,
 			"... and %u more: -n shows more of them, --node and --port "
 			"choose\n",
 			view->n_all - view->n);
+	triad_view_unref(now);
 	if (plugin)
 		triad_port_effect_put(plugin, report);
 	triad_report_end(report);

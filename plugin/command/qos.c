@@ -129,8 +129,7 @@ static void put_client(struct triad_list *list, const struct triad_path_client *
 	triad_list_uint(list, "lid", "LID", 5, client->lid);
 	triad_list_guid(list, "node_guid", NULL, node ? node->guid : 0);
 	triad_list_blank(list);
-	triad_list_text(
-		list, "node_name", "node", TRIAD_LIST_LONG, node ? node->name : NULL);
+	triad_list_node(list, "node_name", "node", TRIAD_LIST_LONG, node);
 	triad_list_uint(list, "requests", "requests", 12, client->n_requests);
 	triad_list_uint(list, "without_path", "without path", 12, client->n_refused);
 	triad_list_uint(list, "not_taken", "not taken", 9, client->n_not_taken);

@@ -39,9 +39,9 @@ static void print_held(const struct view *view, char *text, size_t size)
 	const struct triad_fabric_port *port = &fabric_of(view)->ports[view->held];
 
 	snprintf(text, size,
-		"no path: %.64s port %u is held back until its link is tested; see 'port "
+		"no path: %s port %u is held back until its link is tested; see 'port "
 		"plan'",
-		fabric_of(view)->nodes[port->node].name, port->number);
+		triad_node_label(&fabric_of(view)->nodes[port->node]).text, port->number);
 }
 
 static void print_answer(const struct view *view, char *text, size_t size)
@@ -102,7 +102,7 @@ static void put_hop(struct triad_list *list, const struct view *view,
 	char value[32];
 
 	triad_list_row(list);
-	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, node->name);
+	triad_list_node(list, "node_name", "node", TRIAD_LIST_LONG, node);
 	triad_list_guid(list, "node_guid", NULL, node->guid);
 	triad_list_uint(list, "in_port", "in", 3, hop->in_port);
 	triad_list_uint(list, "out_port", "out", 3, port->number);
@@ -148,7 +148,8 @@ static void put_end(struct view *view, const char *name, const char *title,
 	if (!view->report.as_json) {
 		triad_output_printf(view->output,
 			"%-12s %s port %u, GUID 0x%016" PRIx64 ", LID %u\n", title,
-			node, at->number, at->guid, lid);
+			triad_node_label(&fabric_of(view)->nodes[at->node]).text,
+			at->number, at->guid, lid);
 		return;
 	}
 	triad_json_object_begin(json, name);

@@ -46,7 +46,7 @@ static void put_nodes(const struct triad_fabric *fabric, const bool *is_lonely,
 		triad_list_text(
 			&list, "type", "type", -8, triad_node_type_name(node->type));
 		list.next.name = "node_name";
-		triad_list_text(&list, NULL, "node", 0, node->name);
+		triad_list_text(&list, NULL, "node", 0, triad_node_label(node).text);
 		triad_list_row_end(&list);
 	}
 	triad_report_array_end(report);

@@ -175,8 +175,11 @@ static void put_path(struct triad_list *list, const struct view *view,
 		triad_output_printf(view->output,
 			"  error: SL %u from '%s' port %u to '%s' port %u is dropped "
 			"by '%s', from port %u to port %u\n",
-			path->sl, from, ports[path->from].number, to,
-			ports[path->to].number, node->name, path->in_port,
+			path->sl, triad_node_label(node_of(view, path->from)).text,
+			ports[path->from].number,
+			triad_node_label(node_of(view, path->to)).text,
+			ports[path->to].number, triad_node_label(node).text,
+			path->in_port,
 			ports[path->port].number);
 		return;
 	}
@@ -212,7 +215,7 @@ static void put_paths(struct view *view)
 			"\n  error: the SM would be cut off from %u port(s), the first "
 			"is '%s' port %u: unless qos.tables_guard is off, this policy "
 			"is refused\n",
-			plan->n_cut_off, node_of(view, plan->first_cut_off)->name,
+			plan->n_cut_off, triad_node_label(node_of(view, plan->first_cut_off)).text,
 			view->context->fabric->ports[plan->first_cut_off].number);
 }
 

@@ -49,7 +49,7 @@ void triad_setup_put_table(struct triad_list *list, const struct triad_fabric *f
 		snprintf(in_ports, sizeof(in_ports),
 			in_first == in_last ? "%u" : "%u-%u", in_first, in_last);
 	triad_list_guid(list, "node_guid", NULL, node->guid);
-	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, node->name);
+	triad_list_node(list, "node_name", "node", TRIAD_LIST_LONG, node);
 	triad_list_uint(list, "port", "port", 4, at->number);
 	triad_list_blank(list);
 	list->next.name = "in";

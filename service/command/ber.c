@@ -49,7 +49,7 @@ static void put_rate(struct triad_list *list, const struct shown *shown)
 
 	triad_list_row(list);
 	triad_list_guid(list, "node_guid", NULL, shown->node->guid);
-	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, shown->node->name);
+	triad_list_node(list, "node_name", "node", TRIAD_LIST_LONG, shown->node);
 	triad_list_uint(list, "port", "port", 4, shown->port->number);
 	triad_link_rate_format(triad_link_rate_active(shown->port), text, sizeof(text));
 	triad_list_text(list, "rate", NULL, 0, text);

@@ -97,9 +97,8 @@ static void put_end(struct triad_list *list, const char *title,
 	if (port == TRIAD_FABRIC_NONE)
 		triad_list_text(list, NULL, title, TRIAD_LIST_LONG, NULL);
 	else
-		triad_list_format(list, title, TRIAD_LIST_LONG, "%s/P%u",
-			fabric->nodes[fabric->ports[port].node].name,
-			fabric->ports[port].number);
+		triad_list_text(list, NULL, title, TRIAD_LIST_LONG,
+			triad_port_label(fabric, port).text);
 }
 
 /* The received power of the lane with the least light. */

@@ -92,11 +92,13 @@ static void put_details(
 		"\n%s to %s: %s%s\n  it sends %.1f %% of its rate and waits %s of the "
 		"time\n",
 		triad_routes_format_port(shown->fabric, root->port, text, sizeof(text)),
-		shown->fabric
-			->nodes[shown->fabric
-					->ports[shown->fabric->ports[root->port].remote]
-					.node]
-			.name,
+		triad_node_label(
+			&shown->fabric
+				 ->nodes[shown->fabric
+						 ->ports[shown->fabric->ports[root->port]
+								 .remote]
+						 .node])
+			.text,
 		triad_congestion_kind_name(root->kind), vl, 100 * (double)root->sent,
 		wait);
 	triad_output_printf(output, "  ");

@@ -66,7 +66,7 @@ static void put_counter(struct triad_list *list, const struct shown *shown)
 	triad_detail_format_name(shown->field, shown->slot, name, sizeof(name));
 	triad_list_row(list);
 	triad_list_guid(list, "node_guid", NULL, shown->node->guid);
-	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, shown->node->name);
+	triad_list_node(list, "node_name", "node", TRIAD_LIST_LONG, shown->node);
 	triad_list_uint(list, "port", "port", 4, shown->port);
 	if (json)
 		put_element_json(shown, json);

@@ -203,7 +203,7 @@ static void put_device(struct triad_list *list, const struct triad_fabric_node *
 	if (is_answered(info, TRIAD_DEVICE_GENERAL))
 		format_firmware(info, firmware);
 	triad_list_row(list);
-	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, node->name);
+	triad_list_node(list, "node_name", "node", TRIAD_LIST_LONG, node);
 	triad_list_guid(list, "node_guid", NULL, node->guid);
 	triad_list_text(list, "node_type", NULL, 0, triad_node_type_name(node->type));
 	triad_list_text(list, "state", NULL, 0,
@@ -287,15 +287,16 @@ static void put_names(struct triad_list *list, const struct version *version,
 	const struct triad_fabric *fabric)
 {
 	struct triad_json *json = triad_list_json(list);
+	struct triad_node_label first =
+		triad_node_label(&fabric->nodes[version->nodes[0]]);
 
 	if (version->is_most)
 		triad_list_text(list, NULL, "differ", 0, "");
 	else if (version->n == 1)
-		triad_list_text(
-			list, NULL, "differ", 0, fabric->nodes[version->nodes[0]].name);
+		triad_list_text(list, NULL, "differ", 0, first.text);
 	else
 		triad_list_format(list, "differ", 0, "%s and %u more",
-			fabric->nodes[version->nodes[0]].name, version->n - 1);
+			first.text, version->n - 1);
 	if (!json)
 		return;
 	triad_json_bool(json, "is_most", version->is_most);

@@ -46,7 +46,7 @@ static void put_node(
 {
 	triad_list_row(list);
 	triad_list_text(list, "what", "WHAT", -6, what);
-	triad_list_text(list, "node_name", "NODE", TRIAD_LIST_LONG, node->name);
+	triad_list_node(list, "node_name", "NODE", TRIAD_LIST_LONG, node);
 	triad_list_text(list, "type", "TYPE", -6, triad_node_type_name(node->type));
 	triad_list_guid(list, "node_guid", "GUID", node->guid);
 	triad_list_row_end(list);
@@ -98,15 +98,12 @@ static void put_link(struct triad_list *list, const char *what,
 {
 	const struct triad_fabric_port *ends[2] = {
 		&fabric->ports[port], &fabric->ports[fabric->ports[port].remote]};
-	char text[2][TRIAD_NODE_NAME_SIZE + 8];
-
-	for (unsigned i = 0; i < 2; i++)
-		snprintf(text[i], sizeof(text[i]), "%s:%u",
-			fabric->nodes[ends[i]->node].name, ends[i]->number);
 	triad_list_row(list);
 	triad_list_text(list, "what", "WHAT", -6, what);
-	triad_list_text(list, "end", "END", TRIAD_LIST_LONG, text[0]);
-	triad_list_text(list, "far_end", "FAR END", TRIAD_LIST_LONG, text[1]);
+	triad_list_text(list, "end", "END", TRIAD_LIST_LONG,
+		triad_port_label(fabric, port).text);
+	triad_list_text(list, "far_end", "FAR END", TRIAD_LIST_LONG,
+		triad_port_label(fabric, fabric->ports[port].remote).text);
 	if (triad_list_json(list)) {
 		triad_json_guid(triad_list_json(list), "node_guid",
 			fabric->nodes[ends[0]->node].guid);

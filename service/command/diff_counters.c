@@ -74,8 +74,8 @@ static void put_counter(const struct diff *diff, struct triad_list *list,
 	triad_list_counter(list, "GREW BY", 9, info->unit, (double)grown->sum, "");
 	triad_list_uint(list, "ports", "PORTS", 6, grown->n_ports);
 	triad_list_counter(list, "MOST", 9, info->unit, (double)grown->most, "");
-	triad_list_format(
-		list, "AT", TRIAD_LIST_LONG, "%s:%u", node->name, port->number);
+	triad_list_text(list, NULL, "AT", TRIAD_LIST_LONG,
+		triad_port_label(fabric, grown->most_port).text);
 	triad_list_row_end(list);
 }
 
@@ -179,8 +179,8 @@ static uint32_t put_tables(const struct diff *diff, struct triad_list *list,
 		if (n++ >= diff->command->limit && !diff->report.as_json)
 			continue;
 		triad_list_row(list);
-		triad_list_text(
-			list, "node_name", "NODE", TRIAD_LIST_LONG, now->nodes[i].name);
+		triad_list_node(
+			list, "node_name", "NODE", TRIAD_LIST_LONG, &now->nodes[i]);
 		triad_list_guid(list, "node_guid", "GUID", now->nodes[i].guid);
 		triad_list_row_end(list);
 	}

@@ -14,11 +14,10 @@
 #include "triad/clock.h"
 
 #define BATCH 64u
-#define PLACE_SIZE (TRIAD_NODE_NAME_SIZE + 24)
-
 struct list {
 	const struct triad_command *command;
 	struct triad_recorder *recorder;
+	const struct triad_fabric *fabric; /* the present one; NULL: none */
 	struct triad_node_choice choice;
 	struct triad_output *output;
 	struct triad_report report;
@@ -93,21 +92,22 @@ static void format_detail(const struct list *list,
 	}
 }
 
-static void format_place(const struct triad_timeline_end *end, char text[PLACE_SIZE])
+static struct triad_port_label label_of(
+	const struct triad_fabric *fabric, const struct triad_timeline_end *end)
 {
-	int n = end->node_name[0]
-		? snprintf(text, PLACE_SIZE, "%s", end->node_name)
-		: snprintf(text, PLACE_SIZE, "0x%016" PRIx64, end->node_guid);
+	char guid[24];
 
-	if (end->port != TRIAD_TIMELINE_NO_PORT)
-		snprintf(text + n, PLACE_SIZE - (size_t)n, "/P%u", end->port);
+	snprintf(guid, sizeof(guid), "0x%016" PRIx64, end->node_guid);
+	/* What was never named has no name that another could have. */
+	return end->node_name[0]
+		? triad_port_label_of(fabric, end->node_guid, end->node_name, end->port)
+		: triad_port_label_of(NULL, 0, guid, end->port);
 }
 
 /* Writes an end: one column for people, three members in JSON. */
-static void put_end(
-	struct triad_list *rows, const struct triad_timeline_end *end, bool is_far)
+static void put_end(struct triad_list *rows, const struct triad_fabric *fabric,
+	const struct triad_timeline_end *end, bool is_far)
 {
-	char place[PLACE_SIZE];
 	const char *port = is_far ? "remote_port" : "port";
 
 	triad_list_guid(
@@ -118,10 +118,9 @@ static void put_end(
 		triad_list_text(rows, port, NULL, 0, NULL);
 	else
 		triad_list_uint(rows, port, NULL, 0, end->port);
-	format_place(end, place);
 	rows->next.name = is_far ? "remote_name" : "node_name";
 	triad_list_text(rows, NULL, is_far ? "far end" : "where", TRIAD_LIST_LONG,
-		end->node_guid ? place : NULL);
+		end->node_guid ? label_of(fabric, end).text : NULL);
 }
 
 static void put_event(
@@ -138,10 +137,10 @@ static void put_event(
 	triad_list_text(
 		rows, NULL, "time", -21, triad_clock_format_s(event->at_us, at_s));
 	triad_list_text(rows, "event", NULL, 0, triad_timeline_kind_name(event->kind));
-	put_end(rows, &event->ends[0], false);
+	put_end(rows, list->fabric, &event->ends[0], false);
 	rows->next.name = "event";
 	triad_list_text(rows, NULL, "what", -16, titles[event->kind]);
-	put_end(rows, &event->ends[1], true);
+	put_end(rows, list->fabric, &event->ends[1], true);
 	triad_list_uint(rows, "count", NULL, 0, event->count);
 	triad_list_text(rows, "text", NULL, 0, detail[0] ? detail : NULL);
 	rows->next.name = "text";
@@ -259,6 +258,7 @@ int triad_command_run_history(struct triad_service *service,
 	const struct triad_fabric *fabric = view ? view->fabric : NULL;
 	struct list list = {.command = command,
 		.recorder = service->recorder,
+		.fabric = fabric,
 		.output = output,
 		.report = {.output = output, .as_json = command->json},
 		.choice = triad_node_choice_make(command->node, fabric, 0),

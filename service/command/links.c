@@ -338,12 +338,12 @@ static void put_json(struct triad_json *json, const struct shown *shown, bool is
 		triad_command_format_time(link ? link->up_us : 0, text));
 }
 
-static void put_end(struct triad_list *list, const struct end *end, const char *title,
-	const char *name)
+static void put_end(struct triad_list *list, const struct triad_fabric *fabric,
+	const struct end *end, const char *title, const char *name)
 {
 	list->next = (struct triad_list_next){.name = name};
-	triad_list_format(
-		list, title, TRIAD_LIST_MEASURED, "%s:%u", end->name, end->port);
+	triad_list_text(list, NULL, title, TRIAD_LIST_MEASURED,
+		triad_port_label_of(fabric, end->guid, end->name, end->port).text);
 }
 
 static void put_percent(struct triad_list *list, const char *title, const char *name,
@@ -379,7 +379,8 @@ static const char *state_text(const struct shown *shown)
 	return shown->state;
 }
 
-static void put_row(struct triad_list *list, const struct shown *shown, bool is_brief)
+static void put_row(struct triad_list *list, const struct triad_fabric *fabric,
+	const struct shown *shown, bool is_brief)
 {
 	double wait = fmax(shown->ends[0].wait_percent, shown->ends[1].wait_percent);
 	const struct triad_link *link = shown->has_history ? &shown->history : NULL;
@@ -395,8 +396,8 @@ static void put_row(struct triad_list *list, const struct shown *shown, bool is_
 	triad_list_row(list);
 	if (triad_list_json(list))
 		put_json(triad_list_json(list), shown, is_brief);
-	put_end(list, &shown->ends[0], "END", "end");
-	put_end(list, &shown->ends[1], "FAR END", "far_end");
+	put_end(list, fabric, &shown->ends[0], "END", "end");
+	put_end(list, fabric, &shown->ends[1], "FAR END", "far_end");
 	list->next = (struct triad_list_next){
 		.name = "state", .value = shown->state, .color = color_of(shown)};
 	triad_list_text(list, NULL, "STATE", -11, state_text(shown));
@@ -429,7 +430,7 @@ static void put_rows(const struct list *list, struct triad_list *rows)
 
 	for (uint32_t i = 0; i < list->n && !rows->report->output->failed; i++) {
 		read_cable(list, &list->cables[i], &shown);
-		put_row(rows, &shown, list->command->brief);
+		put_row(rows, list->view->fabric, &shown, list->command->brief);
 	}
 }
 

@@ -258,6 +258,14 @@ void triad_list_text(struct triad_list *list, const char *name, const char *titl
 	put_cell(list, name, title, width, text ? text : "-");
 }
 
+void triad_list_node(struct triad_list *list, const char *name, const char *title,
+	int width, const struct triad_fabric_node *node)
+{
+	if (triad_list_json(list))
+		triad_json_string(triad_list_json(list), name, node ? node->name : NULL);
+	put_cell(list, name, title, width, node ? triad_node_label(node).text : "-");
+}
+
 void triad_list_bool(struct triad_list *list, const char *name, const char *title,
 	int width, bool value)
 {

@@ -33,6 +33,7 @@
 #include <limits.h>
 
 #include "ib/counter.h"
+#include "ib/node_label.h"
 #include "service/command/report.h"
 #include "triad/table.h"
 
@@ -81,6 +82,11 @@ void triad_list_uint(struct triad_list *list, const char *name, const char *titl
 /* NULL: null, or "-". */
 void triad_list_text(struct triad_list *list, const char *name, const char *title,
 	int width, const char *text);
+
+/* A node of a fabric: its name in JSON, its label for people (ib/node_label.h).  NULL:
+ * null, or "-". */
+void triad_list_node(struct triad_list *list, const char *name, const char *title,
+	int width, const struct triad_fabric_node *node);
 
 /* "yes" or "-" for people. */
 void triad_list_bool(struct triad_list *list, const char *name, const char *title,

@@ -7,6 +7,7 @@
 
 #include "command/command_table.h"
 #include "lib/search.h"
+#include "perfmgr/watch/alert_text.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -374,6 +375,7 @@ bool triad_moment_next_alert(
 	if (*cursor >= past->n_alerts)
 		return false;
 	*copy = past->alerts[(*cursor)++];
+	triad_alert_label(copy, moment->view ? moment->view->fabric : NULL);
 	return true;
 }
 

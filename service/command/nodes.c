@@ -95,7 +95,7 @@ static void put_node(struct nodes *nodes, uint32_t at)
 
 	read_node(&shown, nodes->view, at);
 	triad_list_row(list);
-	triad_list_text(list, "name", "NODE", TRIAD_LIST_MEASURED, shown.node->name);
+	triad_list_node(list, "name", "NODE", TRIAD_LIST_MEASURED, shown.node);
 	triad_list_text(
 		list, "type", "TYPE", -6, triad_node_type_name(shown.node->type));
 	triad_list_guid(list, "guid", "GUID", shown.node->guid);
@@ -170,12 +170,17 @@ static void put_gone(struct nodes *nodes, const struct gone_node *gone)
 		? NULL
 		: triad_port_condition_name(triad_port_condition(fabric, near, true));
 	struct triad_list *list = &nodes->list;
-	char at[TRIAD_CLOCK_TEXT_SIZE], place[TRIAD_NODE_NAME_SIZE + 8];
+	struct triad_port_label place = triad_port_label_of(fabric, gone->near.node_guid,
+		gone->near.node_name, gone->near.port);
+	char at[TRIAD_CLOCK_TEXT_SIZE];
 
 	triad_command_format_time(gone->last_us, at);
-	snprintf(place, sizeof(place), "%s:%u", gone->near.node_name, gone->near.port);
 	triad_list_row(list);
-	triad_list_text(list, "name", "NODE", TRIAD_LIST_MEASURED, gone->end.node_name);
+	triad_list_text(list, "name", NULL, 0, gone->end.node_name);
+	list->next = (struct triad_list_next){.name = "name"};
+	triad_list_text(list, NULL, "NODE", TRIAD_LIST_MEASURED,
+		triad_node_label_of(fabric, gone->end.node_guid, gone->end.node_name)
+			.text);
 	triad_list_text(
 		list, "type", "TYPE", -6, triad_node_type_name(gone->end.node_type));
 	triad_list_guid(list, "guid", "GUID", gone->end.node_guid);
@@ -187,7 +192,7 @@ static void put_gone(struct nodes *nodes, const struct gone_node *gone)
 	if (nodes->owners)
 		triad_list_text(list, "agent", "AGENT", TRIAD_LIST_MEASURED, NULL);
 	triad_list_text(list, "last_seen", NULL, 0, at);
-	triad_list_text(list, "last_at", NULL, 0, place);
+	triad_list_text(list, "last_at", NULL, 0, place.text);
 	triad_list_text(list, "port_state", NULL, 0, condition);
 	list->next =
 		(struct triad_list_next){.name = "state", .color = TRIAD_TABLE_RED};
@@ -195,7 +200,7 @@ static void put_gone(struct nodes *nodes, const struct gone_node *gone)
 		triad_list_text(list, "state", NULL, 0, "left");
 	else
 		triad_list_format(list, "STATE", 0, "left %.19sZ; was at %s%s%s", at,
-			place, condition ? ", now " : "", condition ? condition : "");
+			place.text, condition ? ", now " : "", condition ? condition : "");
 	triad_list_row_end(list);
 }
 

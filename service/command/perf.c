@@ -37,7 +37,8 @@ static void put_place(struct triad_list *list, const struct triad_shown_port *sh
 	if (triad_list_json(list))
 		triad_shown_port_json(shown, triad_list_json(list));
 	list->next.name = "node_name";
-	triad_list_text(list, NULL, "NODE", TRIAD_LIST_MEASURED, shown->node->name);
+	triad_list_text(list, NULL, "NODE", TRIAD_LIST_MEASURED,
+		triad_node_label(shown->node).text);
 	list->next = (struct triad_list_next){.name = "node_guid", .is_spare = true};
 	triad_list_guid(list, NULL, "GUID", shown->node->guid);
 	list->next.name = "port";
@@ -48,7 +49,8 @@ static void put_place(struct triad_list *list, const struct triad_shown_port *sh
 	list->next.name = "remote_name";
 	if (shown->remote_node)
 		triad_list_format(list, "FAR END", TRIAD_LIST_MEASURED, "%s:%u",
-			shown->remote_node->name, shown->remote_port->number);
+			triad_node_label(shown->remote_node).text,
+			shown->remote_port->number);
 	else
 		triad_list_text(list, NULL, "FAR END", TRIAD_LIST_MEASURED, "-");
 }

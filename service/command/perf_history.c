@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ib/node_label.h"
+#include "ib/node_label.h"
 #include "service/command/format.h"
 #include "service/command/moment.h"
 #include "service/command/ports.h"
@@ -20,7 +22,7 @@
 
 struct curve {
 	const struct triad_command *command;
-	char where[TRIAD_NODE_NAME_SIZE + 8];
+	char where[sizeof(struct triad_port_label)];
 	uint64_t node_guid;
 	uint8_t port;
 	uint32_t n;
@@ -62,7 +64,9 @@ static bool find_port(struct triad_service *service,
 	node = &view->fabric->nodes[choice.first];
 	curve->node_guid = node->guid;
 	curve->port = (uint8_t)choice.port;
-	snprintf(curve->where, sizeof(curve->where), "%s:%u", node->name, curve->port);
+	snprintf(curve->where, sizeof(curve->where), "%s",
+		triad_port_label_of(view->fabric, node->guid, node->name, curve->port)
+			.text);
 	triad_view_unref(view);
 	return true;
 }

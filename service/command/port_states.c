@@ -82,7 +82,8 @@ static enum triad_table_color color_of(enum triad_port_condition condition)
 		: TRIAD_TABLE_YELLOW;
 }
 
-static void put_far_end(struct triad_list *list, const struct shown *shown)
+static void put_far_end(struct triad_list *list, const struct triad_fabric *fabric,
+	const struct shown *shown)
 {
 	bool is_past = shown->port->remote == TRIAD_FABRIC_NONE;
 
@@ -95,8 +96,11 @@ static void put_far_end(struct triad_list *list, const struct shown *shown)
 	triad_list_bool(list, "far_end_is_past", NULL, 0, shown->far_guid && is_past);
 	list->next = (struct triad_list_next){.name = "far_end"};
 	if (shown->far_guid)
-		triad_list_format(list, "FAR END", TRIAD_LIST_MEASURED, "%s%s:%u",
-			is_past ? "was " : "", shown->far_name, shown->far_port);
+		triad_list_format(list, "FAR END", TRIAD_LIST_MEASURED, "%s%s",
+			is_past ? "was " : "",
+			triad_port_label_of(fabric, shown->far_guid, shown->far_name,
+				shown->far_port)
+				.text);
 	else
 		triad_list_text(list, NULL, "FAR END", TRIAD_LIST_MEASURED, "-");
 }
@@ -115,14 +119,15 @@ static void put_port(struct ports *ports, const struct shown *shown)
 	triad_list_text(
 		list, "node_type", NULL, 0, triad_node_type_name(shown->node->type));
 	list->next = (struct triad_list_next){.name = "node_name"};
-	triad_list_text(list, NULL, "NODE", TRIAD_LIST_MEASURED, shown->node->name);
+	triad_list_text(list, NULL, "NODE", TRIAD_LIST_MEASURED,
+		triad_node_label(shown->node).text);
 	triad_list_uint(list, "port", "PORT", 4, shown->port->number);
 	triad_list_uint(list, "lid", NULL, 0, shown->port->lid);
 	list->next.color = color_of(shown->condition);
 	triad_list_text(list, "state", "STATE", -8,
 		triad_port_condition_name(shown->condition));
 	triad_list_text(list, "rate", "RATE", -7, has_rate ? text : NULL);
-	put_far_end(list, shown);
+	put_far_end(list, ports->fabric, shown);
 	triad_list_text(list, "last_down", NULL, 0,
 		shown->has_history
 			? triad_command_format_time(

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "ib/node_label.h"
 #include "service/service.h"
 #include "triad/control.h"
 
@@ -198,7 +199,7 @@ bool triad_command_lacks_port(const char *verb, const struct triad_fabric *fabri
 			TRIAD_FABRIC_NONE)
 		return false;
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s has no port %d\n",
-		verb, fabric->nodes[choice->first].name, choice->port);
+		verb, triad_node_label(&fabric->nodes[choice->first]).text, choice->port);
 	return true;
 }
 

@@ -24,16 +24,17 @@ struct list {
 	uint32_t n, n_left_out;
 };
 
-static const char *name_of(const struct list *list, uint64_t guid)
+/* NULL: it has left. */
+static const struct triad_fabric_node *find_node(const struct list *list, uint64_t guid)
 {
 	uint32_t node = list->fabric ? triad_fabric_find_node(list->fabric, guid)
 				     : TRIAD_FABRIC_NONE;
 
-	return node == TRIAD_FABRIC_NONE ? "" : list->fabric->nodes[node].name;
+	return node == TRIAD_FABRIC_NONE ? NULL : &list->fabric->nodes[node];
 }
 
 static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
-	const char *name, const char *at)
+	const struct triad_fabric_node *node, const char *at)
 {
 	char guid[24];
 
@@ -45,9 +46,10 @@ static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
 	rows->next.name = "time";
 	triad_list_format(rows, "time", -20, "%.19sZ", at);
 	triad_list_guid(rows, "node_guid", NULL, reset->node_guid);
-	triad_list_text(rows, "node_name", NULL, 0, *name ? name : NULL);
+	triad_list_text(rows, "node_name", NULL, 0, node ? node->name : NULL);
 	rows->next.name = "node_name";
-	triad_list_text(rows, NULL, "node", TRIAD_LIST_LONG, *name ? name : guid);
+	triad_list_text(rows, NULL, "node", TRIAD_LIST_LONG,
+		node ? triad_node_label(node).text : guid);
 	triad_list_uint(rows, "port", "port", 4, reset->port);
 	triad_list_blank(rows);
 	triad_list_text(rows, "counter", NULL, 0, triad_counters[reset->counter].name);
@@ -65,13 +67,13 @@ static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
 static void add_reset(struct list *list, const struct triad_reset *reset)
 {
 	const struct triad_node_choice *choice = &list->choice;
-	const char *name = name_of(list, reset->node_guid);
+	const struct triad_fabric_node *node = find_node(list, reset->node_guid);
 	char at[TRIAD_CLOCK_TEXT_SIZE];
 
 	if (choice->port >= 0 && choice->port != reset->port)
 		return;
 	/* A node that has left has no name here, but its GUID still fits. */
-	if (!triad_node_choice_has(choice, name, reset->node_guid))
+	if (!triad_node_choice_has(choice, node ? node->name : "", reset->node_guid))
 		return;
 	if (list->n == list->command->limit) {
 		list->n_left_out++;
@@ -80,7 +82,7 @@ static void add_reset(struct list *list, const struct triad_reset *reset)
 	triad_clock_format(
 		(uint64_t)((int64_t)reset->at_us + list->wall_offset_us), at);
 	list->n++;
-	put_reset(&list->rows, reset, name, at);
+	put_reset(&list->rows, reset, node, at);
 }
 
 static void put_end(const struct list *list, struct triad_service *service)

@@ -477,7 +477,8 @@ static void put_example(struct triad_list *list, const struct triad_fabric *fabr
 			example->shortest);
 	else if (node)
 		triad_list_format(list, "HOW", TRIAD_LIST_LONG, "%s by %s:%u",
-			is_turn ? "up" : triad_routes_end_name(example->end), node,
+			is_turn ? "up" : triad_routes_end_name(example->end),
+			triad_node_label(&fabric->nodes[example->at]).text,
 			example->out);
 	else
 		triad_list_format(list, "HOW", TRIAD_LIST_LONG, "%s",

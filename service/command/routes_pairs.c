@@ -38,9 +38,7 @@ const char *triad_routes_format_port(
 	if (port == TRIAD_FABRIC_NONE)
 		snprintf(text, size, "-");
 	else
-		snprintf(text, size, "%s:%u",
-			fabric->nodes[fabric->ports[port].node].name,
-			fabric->ports[port].number);
+		snprintf(text, size, "%s", triad_port_label(fabric, port).text);
 	return text;
 }
 
@@ -51,7 +49,7 @@ void triad_routes_put_port(struct triad_list *list, const char *prefix,
 		port == TRIAD_FABRIC_NONE ? NULL : &fabric->ports[port];
 	const struct triad_fabric_node *node = at ? &fabric->nodes[at->node] : NULL;
 	const char *before = prefix ? prefix : "", *gap = prefix ? "_" : "";
-	char name[3][48], text[TRIAD_NODE_NAME_SIZE + 8];
+	char name[3][48], text[sizeof(struct triad_port_label)];
 
 	snprintf(name[0], sizeof(name[0]), "%s%snode_name", before, gap);
 	snprintf(name[1], sizeof(name[1]), "%s%snode_guid", before, gap);
@@ -329,8 +327,8 @@ static void put_hop(struct triad_list *list, struct between *between,
 			triad_link_rate_active(&fabric->ports[hop->port]), rate,
 			sizeof(rate));
 	triad_list_row(list);
-	triad_list_text(list, "node_name", "NODE", TRIAD_LIST_LONG,
-		fabric->nodes[hop->node].name);
+	triad_list_node(list, "node_name", "NODE", TRIAD_LIST_LONG,
+		&fabric->nodes[hop->node]);
 	triad_list_guid(list, "node_guid", NULL, fabric->nodes[hop->node].guid);
 	triad_list_uint(list, "in_port", "IN", 3, hop->in_port);
 	triad_list_uint(list, "out_port", "OUT", 3, hop->number);

@@ -173,10 +173,10 @@ static void name_place(struct triad_silence *silence, const struct triad_fabric 
 	if (choice->rule != TRIAD_NODE_RULE_GUID || choice->n != 1)
 		return;
 	snprintf(silence->place, sizeof(silence->place), "%s",
-		fabric->nodes[choice->first].name);
+		triad_node_label(&fabric->nodes[choice->first]).text);
 	if (choice->port >= 0)
 		triad_text_append(
-			silence->place, sizeof(silence->place), "/P%d", choice->port);
+			silence->place, sizeof(silence->place), ":%d", choice->port);
 }
 
 /* Sets the nodes of 'silence'.  Returns 0; or the command's status, having written why,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ib/node_label.h"
 #include "lib/hash.h"
 
 #define N_SLOTS (2 * TRIAD_TABLES_REPORT_MAX)
@@ -73,9 +74,7 @@ static unsigned report_line(struct triad_tables_report *report, bool is_error,
 static void end_name(
 	const struct triad_fabric *fabric, uint32_t port, char *text, size_t size)
 {
-	const struct triad_fabric_port *at = &fabric->ports[port];
-
-	snprintf(text, size, "%s/P%u", fabric->nodes[at->node].name, at->number);
+	snprintf(text, size, "%s", triad_port_label(fabric, port).text);
 }
 
 static void format_path(const struct triad_setup_path *path,
