@@ -59,6 +59,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 		conf->collect.mode == TRIAD_COLLECT_AGENT && conf->collect.paths
 			? conf->collect.paths_file
 			: "");
+	triad_topology_name_by(agent->topology, conf->collect.node_name_map);
 	triad_topology_configure(agent->topology, conf->collect.topology,
 		conf->collect.mode == TRIAD_COLLECT_AGENT);
 }

@@ -2,7 +2,12 @@
 #include "agent/topology.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "service/node_names.h"
+#include "triad/conf.h"
 
 struct triad_topology {
 	struct triad_log *log;
@@ -12,6 +17,7 @@ struct triad_topology {
 
 	pthread_mutex_t lock; /* of what follows */
 	unsigned choice;      /* enum triad_conf_topology */
+	char node_name_map[TRIAD_CONF_PATH_SIZE];
 	bool has_managers_fabric;
 	uint64_t hold_until_us; /* neither source is used before */
 	bool is_discovering;
@@ -19,6 +25,10 @@ struct triad_topology {
 	uint64_t waiting_since_us; /* for the SA; 0: it has answered */
 	uint64_t generation;
 	struct triad_topology_status status;
+
+	/* Of what was logged about names. */
+	pthread_mutex_t names_lock;
+	struct triad_node_names names;
 };
 
 const char *triad_topology_from_name(enum triad_topology_from from)
@@ -49,6 +59,19 @@ static uint32_t find_most_hops(const struct triad_fabric *fabric)
 	}
 	free(hops);
 	return most;
+}
+
+/* Gives the nodes of a fabric that only its source has yet the SM's names. */
+static void name_nodes(struct triad_topology *topology, struct triad_fabric *fabric)
+{
+	char path[TRIAD_CONF_PATH_SIZE];
+
+	pthread_mutex_lock(&topology->lock);
+	snprintf(path, sizeof(path), "%s", topology->node_name_map);
+	pthread_mutex_unlock(&topology->lock);
+	pthread_mutex_lock(&topology->names_lock);
+	triad_node_names_apply(&topology->names, path, fabric, topology->log);
+	pthread_mutex_unlock(&topology->names_lock);
 }
 
 /* Passes a fabric on to the PerfManager; until then only its source refers to it. */
@@ -103,8 +126,10 @@ static void receive_from_sa(void *context, struct triad_fabric *fabric)
 		triad_discover_again(topology->discover);
 		is_wanted = !has_other || has_failed(topology);
 	}
-	if (is_wanted)
-		publish(topology, fabric, TRIAD_FROM_SA);
+	if (!is_wanted)
+		return;
+	name_nodes(topology, fabric);
+	publish(topology, fabric, TRIAD_FROM_SA);
 }
 
 static void receive_discovered(void *context, struct triad_fabric *fabric)
@@ -119,6 +144,7 @@ static void receive_discovered(void *context, struct triad_fabric *fabric)
 	 * changed. */
 	if (!is_wanted)
 		return;
+	name_nodes(topology, fabric);
 	triad_sa_source_set_known(topology->source, fabric, true);
 	publish(topology, fabric, TRIAD_FROM_DISCOVERY);
 }
@@ -147,6 +173,7 @@ struct triad_topology *triad_topology_new(uint64_t port_guid, struct triad_log *
 		return NULL;
 	topology->log = log;
 	pthread_mutex_init(&topology->lock, NULL);
+	pthread_mutex_init(&topology->names_lock, NULL);
 	topology->discover =
 		triad_discover_new(port_guid, receive_discovered, topology, log);
 	if (topology->discover)
@@ -161,6 +188,7 @@ bool triad_topology_free(struct triad_topology *topology)
 		return true;
 	if (!triad_discover_free(topology->discover))
 		return false;
+	pthread_mutex_destroy(&topology->names_lock);
 	pthread_mutex_destroy(&topology->lock);
 	free(topology);
 	return true;
@@ -233,6 +261,19 @@ void triad_topology_tick(
 				  "does");
 	triad_sa_source_want(topology->source, use);
 	triad_discover_want(topology->discover, does);
+}
+
+void triad_topology_name_by(struct triad_topology *topology, const char *node_name_map)
+{
+	bool is_other;
+
+	pthread_mutex_lock(&topology->lock);
+	is_other = strcmp(topology->node_name_map, node_name_map) != 0;
+	snprintf(topology->node_name_map, sizeof(topology->node_name_map), "%s",
+		node_name_map);
+	pthread_mutex_unlock(&topology->lock);
+	if (is_other)
+		triad_discover_again(topology->discover);
 }
 
 void triad_topology_configure(

@@ -62,6 +62,9 @@ struct triad_sa_source_user triad_topology_user(struct triad_topology *topology)
 void triad_topology_connect(struct triad_topology *topology, struct triad_perf *perf,
 	struct triad_sa_source *source);
 
+/* Sets the path of OpenSM's node name map, by which fabrics to come are named; "": none. */
+void triad_topology_name_by(struct triad_topology *topology, const char *node_name_map);
+
 /* 'choice' is of enum triad_conf_topology; 'may_have_managers_fabric': a manager may
  * send the fabric. */
 void triad_topology_configure(struct triad_topology *topology, unsigned choice,

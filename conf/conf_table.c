@@ -324,6 +324,8 @@ static const struct triad_conf_key table[] = {
 	{KEY(collect, sa_key), TEXT(check_sm_key), .default_text = "1",
 		.at_run_time = true,
 		.help = "OpenSM's sa_key, by which triad-agent gets P_Key tables."},
+	{KEY(collect, node_name_map), FILE_OR_NONE, .at_run_time = true,
+		.help = "OpenSM's node_name_map_name, for triad-agent."},
 	{KEY(collect, paths), BOOL, .default_text = "false", .at_run_time = true,
 		.help = "Whether agents keep the paths that the SM answers."},
 	{KEY(collect, paths_file), FILE_OR_NONE, .at_run_time = true,

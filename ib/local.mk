@@ -12,6 +12,7 @@ libtriad_la_SOURCES += \
 	ib/mad_requests.c ib/mad_requests.h \
 	ib/node_choice.c ib/node_choice.h \
 	ib/node_label.c ib/node_label.h \
+	ib/node_map.c ib/node_map.h \
 	ib/partitions.c ib/partitions.h \
 	ib/path_table.c ib/path_table.h \
 	ib/pma.c ib/pma.h \

@@ -63,17 +63,22 @@ static void mark_alike(struct triad_fabric *fabric, uint32_t *slots, unsigned n_
 int triad_node_labels_make(struct triad_fabric *fabric)
 {
 	size_t n = 4;
-	uint32_t *slots;
+	uint32_t *by_name, *slots;
 
 	while (n < 2 * (size_t)fabric->n_nodes)
 		n *= 2;
-	fabric->name_mask = (uint32_t)(n - 1);
-	fabric->by_name = calloc(n, sizeof(*fabric->by_name));
+	by_name = calloc(n, sizeof(*by_name));
 	slots = calloc(n, sizeof(*slots));
-	if (!fabric->by_name || !slots) {
+	if (!by_name || !slots) {
+		free(by_name);
 		free(slots);
 		return ENOMEM;
 	}
+	free(fabric->by_name);
+	fabric->by_name = by_name;
+	fabric->name_mask = (uint32_t)(n - 1);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		fabric->nodes[i].mark_digits = 0;
 	mark_alike(fabric, fabric->by_name, 0, DIGITS);
 	mark_alike(fabric, slots, DIGITS, ALL_DIGITS);
 	free(slots);

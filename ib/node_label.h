@@ -57,8 +57,9 @@ struct triad_port_label triad_port_label_of(const struct triad_fabric *fabric,
  * of digits from 4 to 16.  Ignores whether its name is unique. */
 bool triad_node_label_fits(const char *text, const char *name, uint64_t guid);
 
-/* Marks the fabric's nodes and indexes their names; for triad_fabric_build() alone.
- * Returns 0 or ENOMEM. */
+/* Marks the fabric's nodes and indexes their names, when it is built or its nodes get
+ * other names; only while no other thread has it.  Returns 0, or ENOMEM: then all is as
+ * it was. */
 int triad_node_labels_make(struct triad_fabric *fabric);
 
 #endif

@@ -34,12 +34,26 @@ static bool is_of_name(char c)
 	return isalnum((unsigned char)c) || (c && strchr("-_.", c));
 }
 
+/* Whether a description is that of a factory, or of a host that has not been named yet. */
+static bool is_of_no_host(const char *description)
+{
+	static const char *const words[] = {"Mellanox Technologies", "ConnectX"};
+	size_t length = strcspn(description, " .");
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strstr(description, words[i]))
+			return true;
+	return length == strlen("localhost") &&
+		!strncmp(description, "localhost", length);
+}
+
 void triad_slurm_host_name(const char *description, char name[TRIAD_HOSTLIST_NAME_SIZE])
 {
 	size_t length = strcspn(description, " ");
 
 	name[0] = '\0';
-	if (!length || length >= TRIAD_HOSTLIST_NAME_SIZE)
+	if (!length || length >= TRIAD_HOSTLIST_NAME_SIZE ||
+		is_of_no_host(description))
 		return;
 	for (size_t i = 0; i < length; i++)
 		if (!is_of_name(description[i]))
@@ -278,6 +292,7 @@ static int add_leaves(struct builder *builder)
 	struct triad_slurm_topology *topology = builder->topology;
 	uint32_t *leaves = calloc(layout->n_switches + 1, sizeof(*leaves)), n = 0;
 	int error = leaves ? 0 : ENOMEM;
+	bool is_counted = false; /* the present host, among those at several */
 
 	for (uint32_t i = 0; leaves && i < layout->n_switches; i++)
 		if (layout->switches[i].n_hosts)
@@ -303,9 +318,12 @@ static int add_leaves(struct builder *builder)
 		const struct place *place = &builder->places[i];
 
 		if (i && !strcmp(place[-1].name, place->name)) {
-			topology->n_again += place[-1].line != place->line;
+			topology->n_again +=
+				!is_counted && place[-1].line != place->line;
+			is_counted |= place[-1].line != place->line;
 			continue;
 		}
+		is_counted = false;
 		topology->n_hosts++;
 		error = triad_hostlist_add(
 			&topology->switches[place->line].hosts, place->name);

@@ -9,7 +9,8 @@
  * its switches.  So hosts that are close in the fabric are close in the tree, whatever
  * the fabric's shape.  A switch at which no host is listed has no line.
  *
- * Names: a host's is its node's description up to the first blank; a switch's the same,
+ * Names: a host's is its node's description up to the first blank; a switch's the same
+ * and 40 octets at most,
  * with '_' for characters that a name can't have, and with the GUID where names would
  * be equal or empty.  A host at several switches is listed at the first one.
  *
@@ -33,8 +34,8 @@ struct triad_slurm_topology {
 	struct triad_slurm_switch *switches; /* those with hosts first, by name */
 	uint32_t n, n_leaves, n_hosts;
 	uint32_t n_roots;   /* more than one: parts that are not connected */
-	uint32_t n_again;   /* further switches of hosts at several switches */
-	uint32_t n_unnamed; /* hosts left out because their name is not valid */
+	uint32_t n_again;   /* hosts at several switches */
+	uint32_t n_unnamed; /* ports of hosts left out because they have no valid name */
 };
 
 /* Returns 0 or ENOMEM. */
@@ -42,7 +43,8 @@ int triad_slurm_topology_make(const struct triad_routes_layout *layout,
 	struct triad_slurm_topology **topology);
 void triad_slurm_topology_free(struct triad_slurm_topology *topology);
 
-/* The host name in a node's description; "" if there is no valid one. */
+/* The host name in a node's description; "" if there is no valid one, as in a factory's
+ * ("MT4129 ConnectX7 ...") or that of "localhost". */
 void triad_slurm_host_name(
 	const char *description, char name[TRIAD_HOSTLIST_NAME_SIZE]);
 

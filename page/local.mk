@@ -4,7 +4,7 @@
 EXTRA_DIST += page/README.md page/package.json \
 	page/index.html page/icon.svg page/style.css page/print.css \
 	page/api.js page/axis.js page/chart.js page/dom.js page/events.js page/fabric-worker.js \
-	page/format.js page/layout.js page/live.js page/main.js page/model.js \
+	page/format.js page/labels.js page/layout.js page/live.js page/main.js page/model.js \
 	page/moment.js page/picture.js page/route.js page/scene.js page/search.js \
 	page/sort.js page/spark.js page/store.js page/table.js page/theme.js \
 	page/tiers.js page/time.js page/token.js page/viewport.js page/words.js \

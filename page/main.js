@@ -50,6 +50,8 @@ class App {
 		setInterval(() => this.showFreshness(), 1000);
 		this.store.subscribe(() => this.time.show());
 		this.#go();
+		// All views take labels of names that are not unique from it.
+		this.store.want(this.at);
 		startLive(this);
 	}
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // The fabric as the page holds it: columns made of what 'nodes' and 'links' say.
 //
-// Model: node i has names[i], guids[i], ...; link j leads from a[j] (port aPort[j]) to b[j].
+// Model: node i has names[i] (its label), guids[i], ...; link j leads from a[j] (port aPort[j]) to b[j].
 // use, wait: percent, at either end; NaN: not known.  errors: totals of both ends.  Nodes that
 // only links name (a cable that is down, with an end that has left) are added, state "gone".
 //
 // Pure.  Typed arrays, so that a worker can hand them over without a copy.
+
+import {labelsOf} from "./labels.js";
 
 export const TYPES = ["switch", "ca", "router"];
 export const SWITCH = 0;
@@ -42,6 +44,7 @@ export function makeFabric(nodes, links) {
 	});
 	links.forEach((link, j) => addLink(fabric, index, link, j));
 	fabric.types = Uint8Array.from(fabric.types);
+	fabric.names = labelsOf(fabric.names, fabric.guids);
 	return fabric;
 }
 

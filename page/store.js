@@ -4,6 +4,7 @@
 // Model: one fabric at a time, that of the moment that is shown.  Views subscribe; what is
 // there is given to them at once.
 
+import {takeLabels} from "./labels.js";
 import {neighbours} from "./model.js";
 import {Problem} from "./api.js";
 import {headers} from "./token.js";
@@ -73,6 +74,7 @@ export class FabricStore {
 			: null;
 		if (fabric) {
 			this.fabric = fabric;
+			takeLabels(fabric);
 			this.took = took;
 			this.ms = Date.now();
 			this.#lists = null;

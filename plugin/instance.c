@@ -19,6 +19,7 @@
 #include "plugin/qos/qos.h"
 #include "plugin/route_sls.h"
 #include "plugin/sa/sa_copies.h"
+#include "plugin/sm_state.h"
 #include "plugin/worker.h"
 
 #define DEFAULT_CONF_PATH TRIAD_SYSCONFDIR "/triad.conf"
@@ -41,7 +42,10 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 static void receive_fabric(void *context, struct triad_fabric *fabric)
 {
 	struct triad_plugin *plugin = context;
+	const char *map = triad_sm_node_name_map(plugin->osm);
 
+	triad_node_names_apply(
+		&plugin->node_names, map ? map : "", fabric, plugin->service.log);
 	triad_perf_set_fabric(plugin->service.perf, fabric, TRIAD_SM_STANDBY);
 }
 

@@ -15,6 +15,7 @@
 
 #include "plugin/events.h"
 #include "plugin/osmlog.h"
+#include "service/node_names.h"
 #include "service/service.h"
 
 struct osm_opensm;
@@ -33,6 +34,8 @@ struct triad_plugin {
 					   * this instance */
 	struct triad_service service;
 
+	/* Of the thread that reads the SA. */
+	struct triad_node_names node_names;
 	struct triad_events *events;
 	struct triad_qos *qos;
 	struct triad_elector *elector;

@@ -3,6 +3,11 @@
 
 #include "plugin/sm_state.h"
 
+#include <unistd.h>
+
+/* That of Debian's and others' OpenSM. */
+#define DEFAULT_NODE_NAME_MAP "/etc/opensm/ib-node-name-map"
+
 const char *triad_sm_state(const struct osm_opensm *osm)
 {
 	switch (triad_osm_peek(&osm->subn.sm_state)) {
@@ -74,4 +79,13 @@ void triad_sm_smps(
 uint64_t triad_sm_sa_key(const struct osm_opensm *osm)
 {
 	return cl_ntoh64(osm->subn.opt.sa_key);
+}
+
+const char *triad_sm_node_name_map(const struct osm_opensm *osm)
+{
+	const char *path = osm->subn.opt.node_name_map_name;
+
+	if (path && path[0])
+		return path;
+	return access(DEFAULT_NODE_NAME_MAP, R_OK) ? NULL : DEFAULT_NODE_NAME_MAP;
 }

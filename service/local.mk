@@ -74,6 +74,7 @@ libtriadservice_la_SOURCES = \
 	service/local_port.c service/local_port.h \
 	service/loopback_owner.c \
 	service/own_metrics.c service/own_metrics.h \
+	service/node_names.c service/node_names.h \
 	service/path_exchange.c service/path_exchange.h \
 	service/peer.c service/peer.h \
 	service/perf.c service/perf.h \

@@ -66,7 +66,7 @@
 
 #define TRIAD_CONF_MAX_AGENT_NAME 64 /* with the 0, of [collect] name, ... */
 #define TRIAD_CONF_MAX_PEERS 9       /* addresses of [election] peers */
-#define TRIAD_CONF_MAX_KEYS 176      /* rows the table of keys may have */
+#define TRIAD_CONF_MAX_KEYS 180      /* rows the table of keys may have */
 #define TRIAD_CONF_MAX_GUIDS 12      /* of [election] ports, blacklist */
 #define TRIAD_CONF_MAX_GROUP_LENGTH 100
 
@@ -187,6 +187,7 @@ struct triad_conf {
 		unsigned max_nodes;
 		unsigned topology;                 /* enum triad_conf_topology */
 		char sa_key[TRIAD_CONF_TEXT_SIZE]; /* triad_sm_key_parse() */
+		char node_name_map[TRIAD_CONF_PATH_SIZE]; /* "": none */
 		/* The keys above define a member: when one changes, the member leaves
 		 * and its nodes are claimed anew. */
 		unsigned min_change_kb;

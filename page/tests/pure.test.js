@@ -6,6 +6,7 @@ import {tickText, timeTicks, valueTicks} from "../axis.js";
 import {EventReader} from "../events.js";
 import * as format from "../format.js";
 import {classesOf, DOWN, makeFabric, search, STATES} from "../model.js";
+import {labelsOf} from "../labels.js";
 import * as route from "../route.js";
 import {sorted} from "../sort.js";
 import {ageOf, msOf, stepOf} from "../moment.js";
@@ -155,4 +156,21 @@ test("events come out of pieces, wherever these are cut", () => {
 		assert.deepEqual(found, expected, `pieces of ${size}`);
 		assert.equal(reader.lastId, "8");
 	}
+});
+
+test("names that are not unique have the end of their GUIDs", () => {
+	assert.deepEqual(
+		labelsOf(
+			["leaf", "Quantum", "Quantum", "host", "host", ""],
+			["0x1", "0x0002c9f17809a500", "0x0002c9f17809a540", "0x10000abcdef", "0x20000abcdef", "0x7"],
+		),
+		[
+			"leaf",
+			"Quantum#09a500",
+			"Quantum#09a540",
+			"host#0000010000abcdef",
+			"host#0000020000abcdef",
+			"#000007",
+		],
+	);
 });

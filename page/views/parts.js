@@ -4,6 +4,7 @@
 import {Problem} from "../api.js";
 import {badge, h, nameText, none, section} from "../dom.js";
 import {bits, count, isKnown, percent, time, visible} from "../format.js";
+import {labelOf} from "../labels.js";
 import {worse} from "../model.js";
 import {sibling} from "../route.js";
 import {partText, splitPlace} from "../words.js";
@@ -13,7 +14,7 @@ export function nodeLink(route, guid, name, key = `node ${guid}`) {
 		? h(
 				"a",
 				{href: sibling(route, "node", [guid]), "data-key": key},
-				nameText(name),
+				nameText(labelOf(guid, name)),
 			)
 		: nameText(name ?? "–");
 }
@@ -27,7 +28,7 @@ export function portLink(route, guid, name, port) {
 			"data-key": `port ${guid} ${port}`,
 			class: "nowrap",
 		},
-		nameText(name),
+		nameText(labelOf(guid, name)),
 		`:${port}`,
 	);
 }

@@ -37,8 +37,8 @@ static void put_text(
 			topology->n_again, topology->n_again == 1 ? "" : "s");
 	if (topology->n_unnamed)
 		triad_output_printf(output,
-			"# left out, because descriptions of nodes begin with no host's "
-			"name: %" PRIu32 " host%s\n",
+			"# left out, because their descriptions name no host (a "
+			"factory's, or localhost): %" PRIu32 " port%s of hosts\n",
 			topology->n_unnamed, topology->n_unnamed == 1 ? "" : "s");
 	if (topology->n_roots > 1)
 		triad_output_printf(output, "# %" PRIu32 " parts are not connected\n",

@@ -34,6 +34,8 @@ unit_tests = \
 	tests/unit/ib/test_port_condition \
 	tests/unit/ib/test_slow_links \
 	tests/unit/ib/test_node_choice \
+	tests/unit/ib/test_node_label \
+	tests/unit/ib/test_node_map \
 	tests/unit/lib/test_fair_queue \
 	tests/unit/lib/test_fields \
 	tests/unit/lib/test_file \
