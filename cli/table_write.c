@@ -148,7 +148,8 @@ static void fit_columns(
 				: 1);
 }
 
-/* Finds the port at a text's end, as in "leaf-01:3" and "leaf-01/P3"; NULL: none. */
+/* The end of a text that is the number of a port, as in "leaf-01:3" and "leaf-01/P3"; or
+ * the text's end. */
 static const char *find_port(const char *text)
 {
 	const char *end = text + strlen(text), *at = end;
@@ -156,27 +157,40 @@ static const char *find_port(const char *text)
 	while (at > text && g_ascii_isdigit(at[-1]))
 		at--;
 	if (at == end || end - at > 3)
-		return NULL;
+		return end;
 	if (at - text > 2 && at[-1] == 'P' && at[-2] == '/')
 		return at - 2;
-	return at - text > 1 && at[-1] == ':' ? at - 1 : NULL;
+	return at - text > 1 && at[-1] == ':' ? at - 1 : end;
 }
 
-/* Cuts a text to its column's width.  A name with a port keeps the port:
- * "host-00~/P1". */
+/* The end of a text without which it would not tell nodes and ports apart: digits of a
+ * GUID, as in "Quantum-2#09a500", and a port.  NULL: none. */
+static const char *find_end(const char *text)
+{
+	const char *port = find_port(text), *at = port;
+
+	while (at > text && g_ascii_isxdigit(at[-1]))
+		at--;
+	if (at > text && at[-1] == '#' && (port - at == 6 || port - at == 16))
+		return at - 1;
+	return *port ? port : NULL;
+}
+
+/* Cuts a text to its column's width, but not its end: "host-00~:1",
+ * "Quantum~#09a500:1". */
 static void cut_text(const char *whole, unsigned width, char *text, size_t text_size)
 {
 	bool is_cut;
 	size_t size = triad_screen_fit(whole, strlen(whole), width, &is_cut);
-	const char *port = is_cut ? find_port(whole) : NULL;
+	const char *end = is_cut ? find_end(whole) : NULL;
 
-	if (port && strlen(port) + 2 < width)
+	if (end && strlen(end) + 1 < width)
 		size = triad_screen_fit(
-			whole, size, width - (unsigned)strlen(port) - 1, &is_cut);
+			whole, size, width - (unsigned)strlen(end) - 1, &is_cut);
 	else
-		port = NULL;
-	snprintf(text, text_size, "%.*s%s%s", (int)size, whole, port ? "~" : "",
-		port ? port : "");
+		end = NULL;
+	snprintf(text, text_size, "%.*s%s%s", (int)size, whole, end ? "~" : "",
+		end ? end : "");
 }
 
 static bool add_line(struct triad_tables *tables, struct libscols_table *table,

@@ -112,7 +112,7 @@ uint8_t triad_node_label_digits(
 	const struct triad_fabric_node *other;
 	uint32_t index;
 
-	if (!fabric || !guid)
+	if (!fabric || !fabric->by_name || !guid)
 		return 0;
 	index = triad_fabric_find_node(fabric, guid);
 	if (index != TRIAD_FABRIC_NONE && !strcmp(fabric->nodes[index].name, name))

@@ -335,8 +335,8 @@ def test_alerts_as_text_say_where_what_and_since_when():
         perf_set(lab, "Switch2", 1, SymbolErrorCounter=60)
         sweep(lab)
         text = ask(lab, "alerts")
-        last = [line.split() for line in text.splitlines() if "Switch1/P3" in line][0]
-        assert last[1:4] == ["WARNING", "Switch1/P3", "Switch2/P3"], text
+        last = [line.split() for line in text.splitlines() if "Switch1:3" in line][0]
+        assert last[1:4] == ["WARNING", "Switch1:3", "Switch2:3"], text
         assert text.splitlines()[0].split() == [
             "ID", "SEVERITY", "AT", "FAR", "END", "SINCE", "GUID", "LASTS", "WHAT"], text
         assert mentions(text, "SymbolErrorCounter 60/sweep 10/sweep"), "finding"

@@ -107,7 +107,7 @@ def test_slow_host_is_named_until_it_is_over(lab):
         f for f in json.loads(lab.triad("health", "--json").stdout)["findings"]
         if "congestion:" in f["what"]], 10, "a finding of health")
     assert (finding["at"], finding["what"].split(",")[0]) == \
-        ("leaf-2/P1", "congestion: slow host"), finding
+        ("leaf-2:1", "congestion: slow host"), finding
 
     lines = metrics(lab)
     (loss,) = losses(lines)

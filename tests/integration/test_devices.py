@@ -282,7 +282,7 @@ def test_prometheus_has_names_of_exporter(lab):
 
 
 def test_lines_for_people(lab):
-    assert re.search(r"^Leaf/P1 +Hca1/P1 .* MFS1S00-H020V +MT2133VS01234 +20\.0 +35\.0 +"
+    assert re.search(r"^Leaf:1 +Hca1:1 .* MFS1S00-H020V +MT2133VS01234 +20\.0 +35\.0 +"
                      r"-3\.0$", ask(lab, "cables"), re.MULTILINE)
     assert re.search(r"^Leaf +27\.2010\.3118 .* 60\.0 2/2   2/2 *$",
                      ask(lab, "devices"), re.MULTILINE)

@@ -82,7 +82,7 @@ def test_link_that_dies_is_a_finding_until_it_is_back():
         lab.sim('Unlink "Hca3"')
         answer = wait_for_verdict(lab, WARNING)
         finding = answer["findings"][0]
-        assert (finding["at"], finding["far_end"]) == ("Hca3", "Switch1/P2"), finding
+        assert (finding["at"], finding["far_end"]) == ("Hca3", "Switch1:2"), finding
         assert finding["advice"] and finding["since"] and finding["alert"], finding
         assert part(answer, "ports")["severity"] == "WARNING", "the line of ports"
         [down] = links(lab, "--down")
@@ -93,7 +93,7 @@ def test_link_that_dies_is_a_finding_until_it_is_back():
             assert fits_screen(lab.triad(*words).stdout), lab.triad(*words).stdout
         plugin = lab.triad("health", "--plugin")
         assert plugin.returncode == WARNING and re.fullmatch(
-            r"TRIAD WARNING - Hca3 - Switch1/P2: left the fabric .*\| ports=\d+;;;0 .*"
+            r"TRIAD WARNING - Hca3 - Switch1:2: left the fabric .*\| ports=\d+;;;0 .*"
             r"links_down=1;;;0 .*\n", plugin.stdout), plugin.stdout
         lab.sim('Link "Hca3"[1] "Switch1"[2]')
         wait_for_verdict(lab, OK)

@@ -188,11 +188,11 @@ def test_table_fits_80_columns_and_has_titles():
         first, *lines = text.splitlines()
         assert first.split() == ["TIME", "WHERE", "WHAT", "FAR", "END", "DETAIL"], text
         assert max(map(len, lines)) <= 80, text
-        assert any(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +Switch1/P3 +link down +"
-                            "Switch2/P3", line) for line in lines), text
+        assert any(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +Switch1:3 +link down +"
+                            "Switch2:3", line) for line in lines), text
         raw = succeeded(lab.run("triadctl", "history", "--raw", "--no-headings",
                                 "--columns", "what,far end", "Switch1/P3")).stdout
-        assert "link down\tSwitch2/P3\n" in raw, raw
+        assert "link down\tSwitch2:3\n" in raw, raw
 
 
 # --- who asks, and whom ---------------------------------------------------------------

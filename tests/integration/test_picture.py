@@ -63,7 +63,7 @@ def environment():
 def test_picture_has_commands_and_findings(drawn):
     assert drawn.commands() == ["triadctl health", "triadctl links --down --slow --errors",
                                 "triadctl perf top -n 5"], "commands"
-    for finding in ("leaf-03/P4", "link down", "PortXmitWait", "LinkDownedCounter",
+    for finding in ("leaf-03:4", "link down", "PortXmitWait", "LinkDownedCounter",
                     "slow link", "WARNING 4 findings"):
         assert finding in drawn.text, f"{finding}: {drawn.text}"
     assert re.search(r"host-0003 HCA-1:1 leaf-02:1 active 4x EDR 12x HDR", drawn.text), \

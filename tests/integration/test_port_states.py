@@ -133,7 +133,7 @@ def test_host_that_was_silent_before_anybody_looked_is_a_finding():
 
         def found():
             answer = json.loads(lab.triad("health", "--json", sm=1).stdout)
-            return [it for it in answer["findings"] if it["at"] == f"{SWITCH}/P{PORT}"]
+            return [it for it in answer["findings"] if it["at"] == f"{SWITCH}:{PORT}"]
 
         [it] = wait_until(found, 90, "a finding of the next master")
         assert mentions(it["what"], "up answers SM") and mentions(it["advice"], "restart"), it

@@ -72,7 +72,7 @@ def test_findings_once_in_the_log_and_in_each_plan(scratch):
         lost = [line for line in lines if mentions(line, "SL 1 path from to drops")]
         assert len(lost) == len(planned["paths_without_vl"]), \
             "paths in the log and the plan"
-        assert mentions(lost[0], "to 'Hca4/P1' 'Switch2/P2' drops")
+        assert mentions(lost[0], "to 'Hca4:1' 'Switch2:2' drops")
         assert {(row["sl"], row["to"], row["node_name"], row["port"])
                 for row in planned["paths_without_vl"]} == \
             {(1, "Hca4", "Switch2", 2)}, "paths in the plan"
@@ -224,7 +224,7 @@ def test_guard_refuses_what_cuts_the_sm_off(scratch):
         assert plan(lab, path)[1]["cut_off"] == 1, \
             "hosts that the plan says are cut off"
         succeeded(lab.run("triadctl", "reload"))
-        log_has(lab, f"{path} refused 1 port 'Hca4/P1'")
+        log_has(lab, f"{path} refused 1 port 'Hca4:1'")
         wait_until(lambda: tables(lab)["refused"] == 1, 10, "the refusal in the status")
         sweep(lab, 2)
         check_tables(lab, world, before, "those before")

@@ -118,7 +118,7 @@ def test_credit_loop_is_an_alert_and_a_finding_with_advice(ring):
 
     wait_until(alerts, 30, "an alert")
     (alert,) = alerts()
-    assert "ring-1/P7  ring-2/P8" in ask(ring, "alerts"), "its place"
+    assert "ring-1:7  ring-2:8" in ask(ring, "alerts"), "its place"
     (found,) = alert["findings"]
     assert (found["why"], found["value"], found["port"]) == ("credit_loops", 2, UP), found
     assert mentions(ask(ring, "alerts"), "2 credit loops")

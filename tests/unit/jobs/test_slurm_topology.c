@@ -152,6 +152,19 @@ START_TEST(test_switch_without_named_hosts_is_in_no_line)
 }
 END_TEST
 
+/* A host with a rail at each of four switches is one host. */
+START_TEST(test_host_at_several_switches_counts_once)
+{
+	fabric = fabric_row(4, 1);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (fabric->nodes[i].type == TRIAD_NODE_CA)
+			strcpy(fabric->nodes[i].name, "rails mlx5_0");
+	make(fabric);
+	ck_assert_uint_eq(topology->n_hosts, 1);
+	ck_assert_uint_eq(topology->n_again, 1);
+}
+END_TEST
+
 /* Row: N7, N9 */
 START_TEST(test_aggregation_node_is_no_host)
 {
@@ -179,6 +192,14 @@ START_TEST(test_host_names_end_at_the_first_blank)
 	ck_assert_str_eq(name, "host-1");
 	triad_slurm_host_name("host<1> HCA", name);
 	ck_assert_str_eq(name, "");
+	triad_slurm_host_name("MT4129 ConnectX7   Mellanox Technologies", name);
+	ck_assert_str_eq(name, "");
+	triad_slurm_host_name("localhost mlx5_0", name);
+	ck_assert_str_eq(name, "");
+	triad_slurm_host_name("localhost.localdomain HCA-1", name);
+	ck_assert_str_eq(name, "");
+	triad_slurm_host_name("localhost-7 HCA-1", name);
+	ck_assert_str_eq(name, "localhost-7");
 	triad_slurm_host_name(" HCA", name);
 	ck_assert_str_eq(name, "");
 	triad_slurm_host_name("", name);
@@ -216,6 +237,7 @@ int main(void)
 	tcase_add_test(cases, test_line_above_has_no_name_that_a_switch_has);
 	tcase_add_test(cases, test_parts_that_are_not_connected_are_counted);
 	tcase_add_test(cases, test_switch_without_named_hosts_is_in_no_line);
+	tcase_add_test(cases, test_host_at_several_switches_counts_once);
 	tcase_add_test(cases, test_aggregation_node_is_no_host);
 	tcase_add_test(cases, test_host_names_end_at_the_first_blank);
 	tcase_add_test(cases, test_switches_of_one_name_are_distinguished);

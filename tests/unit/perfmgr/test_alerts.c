@@ -366,7 +366,7 @@ START_TEST(test_link_that_is_down_follows_the_state_of_its_ports)
 	ck_assert(triad_watch_next_alert(
 		triad_collector_watch(collector), &cursor, &alert));
 	triad_alert_finding_format(&alert, &alert.findings[0], text, sizeof(text));
-	assert_mentions(text, "down disabled switch-1/P11");
+	assert_mentions(text, "down disabled switch-1:11");
 	assert_mentions(triad_alert_advice(&alert), "enable");
 }
 END_TEST

@@ -198,7 +198,7 @@ START_TEST(test_acknowledgement_ends_with_its_alert_or_when_it_gets_worse)
 	struct triad_alert alert = of_link(TRIAD_SYMBOL_ERROR_COUNTER), worse = alert;
 	struct triad_silence ack = triad_silence_of_alert(&alert);
 
-	ck_assert_str_eq(ack.place, "leaf-01/P3 - host-1 HCA-1/P1");
+	ck_assert_str_eq(ack.place, "leaf-01:3 - host-1 HCA-1:1");
 	ack.from_us = WALL;
 	ack.until_us = WALL + 60 * S;
 	triad_silences_add(&silences, &ack);
