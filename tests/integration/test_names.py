@@ -91,6 +91,7 @@ def test_nodes_of_the_fabric(swept_once):
         "lid": shown[1]["lid"], "ports": 8,
         "ports_up": sum(row["state"] == "active" for row in shown.values()),
         "ports_asked": len(shown), "ports_answered": len(shown),
+        "last_seen": None, "last_at": None, "port_state": None,
         "state": "answers"}, switch
     lines = ask(swept_once, "nodes").splitlines()
     assert len(lines) == 7 and fits(lines), lines
