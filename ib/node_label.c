@@ -43,13 +43,13 @@ static uint32_t *find_slot(const struct triad_fabric *fabric, uint32_t *slots,
 }
 
 /* Gives all nodes the mark of which 'n_digits' and the name leave another one. */
-static void mark_alike(struct triad_fabric *fabric, uint32_t *slots, unsigned n_digits,
-	uint8_t mark)
+static void mark_alike(
+	struct triad_fabric *fabric, uint32_t *slots, unsigned n_digits, uint8_t mark)
 {
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
 		struct triad_fabric_node *node = &fabric->nodes[i];
-		uint32_t *slot = find_slot(
-			fabric, slots, node->name, node->guid, n_digits);
+		uint32_t *slot =
+			find_slot(fabric, slots, node->name, node->guid, n_digits);
 
 		if (*slot)
 			fabric->nodes[*slot - 1].mark_digits = node->mark_digits = mark;

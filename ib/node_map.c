@@ -97,8 +97,7 @@ int triad_node_map_apply(struct triad_fabric *fabric, const char *text, size_t s
 		next = memchr(at, '\n', (size_t)(end - at));
 		next = next ? next : end;
 		number++;
-		if (!read_line(&reader, (struct line){at, next}) &&
-			!result->wrong_line)
+		if (!read_line(&reader, (struct line){at, next}) && !result->wrong_line)
 			result->wrong_line = number;
 	}
 	free(reader.is_named);

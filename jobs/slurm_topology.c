@@ -52,8 +52,7 @@ void triad_slurm_host_name(const char *description, char name[TRIAD_HOSTLIST_NAM
 	size_t length = strcspn(description, " ");
 
 	name[0] = '\0';
-	if (!length || length >= TRIAD_HOSTLIST_NAME_SIZE ||
-		is_of_no_host(description))
+	if (!length || length >= TRIAD_HOSTLIST_NAME_SIZE || is_of_no_host(description))
 		return;
 	for (size_t i = 0; i < length; i++)
 		if (!is_of_name(description[i]))

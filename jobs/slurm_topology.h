@@ -33,9 +33,10 @@ struct triad_slurm_switch {
 struct triad_slurm_topology {
 	struct triad_slurm_switch *switches; /* those with hosts first, by name */
 	uint32_t n, n_leaves, n_hosts;
-	uint32_t n_roots;   /* more than one: parts that are not connected */
-	uint32_t n_again;   /* hosts at several switches */
-	uint32_t n_unnamed; /* ports of hosts left out because they have no valid name */
+	uint32_t n_roots; /* more than one: parts that are not connected */
+	uint32_t n_again; /* hosts at several switches */
+	uint32_t
+		n_unnamed; /* ports of hosts left out because they have no valid name */
 };
 
 /* Returns 0 or ENOMEM. */

@@ -22,8 +22,9 @@ static void add_trouble(struct triad_health *health, const struct triad_fabric *
 	snprintf(what, sizeof(what),
 		"congestion: %s at %s%s, %" PRIu32 " port%s wait%s, %.1f Gb/s lost",
 		triad_congestion_kind_name(root->kind),
-		triad_port_label(fabric, root->port).text, vl, root->n_waiting, root->n_waiting == 1 ? "" : "s",
-		root->n_waiting == 1 ? "s" : "", root->loss_bps / 1e9);
+		triad_port_label(fabric, root->port).text, vl, root->n_waiting,
+		root->n_waiting == 1 ? "" : "s", root->n_waiting == 1 ? "s" : "",
+		root->loss_bps / 1e9);
 	triad_health_add_trouble(health, TRIAD_WARNING, "congestion", what,
 		"'triadctl congestion' shows whom it holds up, and what to do");
 }

@@ -185,8 +185,8 @@ struct triad_conf {
 		char tls_key[TRIAD_CONF_PATH_SIZE];
 		unsigned liveness_ms;
 		unsigned max_nodes;
-		unsigned topology;                 /* enum triad_conf_topology */
-		char sa_key[TRIAD_CONF_TEXT_SIZE]; /* triad_sm_key_parse() */
+		unsigned topology;                        /* enum triad_conf_topology */
+		char sa_key[TRIAD_CONF_TEXT_SIZE];        /* triad_sm_key_parse() */
 		char node_name_map[TRIAD_CONF_PATH_SIZE]; /* "": none */
 		/* The keys above define a member: when one changes, the member leaves
 		 * and its nodes are claimed anew. */

@@ -353,8 +353,8 @@ void triad_alert_location_format(
 void triad_alert_label(struct triad_alert *alert, const struct triad_fabric *fabric)
 {
 	for (unsigned i = 0; i < alert->n_ends; i++)
-		alert->ends[i].label_digits = triad_node_label_digits(fabric,
-			alert->ends[i].node_guid, alert->ends[i].node_name);
+		alert->ends[i].label_digits = triad_node_label_digits(
+			fabric, alert->ends[i].node_guid, alert->ends[i].node_name);
 }
 
 void triad_alert_place_format(

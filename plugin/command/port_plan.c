@@ -201,8 +201,7 @@ static void put_view(struct view *view, struct triad_plugin *plugin)
 {
 	struct triad_report *report = &view->report;
 	struct triad_list list = {.report = report};
-	struct triad_view *now =
-		plugin ? triad_perf_view(plugin->service.perf) : NULL;
+	struct triad_view *now = plugin ? triad_perf_view(plugin->service.perf) : NULL;
 
 	triad_report_begin(report);
 	if (report->as_json)

@@ -41,7 +41,8 @@ static void print_held(const struct view *view, char *text, size_t size)
 	snprintf(text, size,
 		"no path: %s port %u is held back until its link is tested; see 'port "
 		"plan'",
-		triad_node_label(&fabric_of(view)->nodes[port->node]).text, port->number);
+		triad_node_label(&fabric_of(view)->nodes[port->node]).text,
+		port->number);
 }
 
 static void print_answer(const struct view *view, char *text, size_t size)

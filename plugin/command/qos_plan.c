@@ -179,8 +179,7 @@ static void put_path(struct triad_list *list, const struct view *view,
 			ports[path->from].number,
 			triad_node_label(node_of(view, path->to)).text,
 			ports[path->to].number, triad_node_label(node).text,
-			path->in_port,
-			ports[path->port].number);
+			path->in_port, ports[path->port].number);
 		return;
 	}
 	triad_list_row(list);
@@ -215,7 +214,8 @@ static void put_paths(struct view *view)
 			"\n  error: the SM would be cut off from %u port(s), the first "
 			"is '%s' port %u: unless qos.tables_guard is off, this policy "
 			"is refused\n",
-			plan->n_cut_off, triad_node_label(node_of(view, plan->first_cut_off)).text,
+			plan->n_cut_off,
+			triad_node_label(node_of(view, plan->first_cut_off)).text,
 			view->context->fabric->ports[plan->first_cut_off].number);
 }
 

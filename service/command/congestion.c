@@ -93,10 +93,9 @@ static void put_details(
 		"time\n",
 		triad_routes_format_port(shown->fabric, root->port, text, sizeof(text)),
 		triad_node_label(
-			&shown->fabric
-				 ->nodes[shown->fabric
-						 ->ports[shown->fabric->ports[root->port]
-								 .remote]
+			&shown->fabric->nodes
+				 [shown->fabric->ports[shown->fabric->ports[root->port]
+							       .remote]
 						 .node])
 			.text,
 		triad_congestion_kind_name(root->kind), vl, 100 * (double)root->sent,

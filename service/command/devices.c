@@ -295,8 +295,8 @@ static void put_names(struct triad_list *list, const struct version *version,
 	else if (version->n == 1)
 		triad_list_text(list, NULL, "differ", 0, first.text);
 	else
-		triad_list_format(list, "differ", 0, "%s and %u more",
-			first.text, version->n - 1);
+		triad_list_format(list, "differ", 0, "%s and %u more", first.text,
+			version->n - 1);
 	if (!json)
 		return;
 	triad_json_bool(json, "is_most", version->is_most);

@@ -262,7 +262,8 @@ void triad_list_node(struct triad_list *list, const char *name, const char *titl
 	int width, const struct triad_fabric_node *node)
 {
 	if (triad_list_json(list))
-		triad_json_string(triad_list_json(list), name, node ? node->name : NULL);
+		triad_json_string(
+			triad_list_json(list), name, node ? node->name : NULL);
 	put_cell(list, name, title, width, node ? triad_node_label(node).text : "-");
 }
 

@@ -170,8 +170,8 @@ static void put_gone(struct nodes *nodes, const struct gone_node *gone)
 		? NULL
 		: triad_port_condition_name(triad_port_condition(fabric, near, true));
 	struct triad_list *list = &nodes->list;
-	struct triad_port_label place = triad_port_label_of(fabric, gone->near.node_guid,
-		gone->near.node_name, gone->near.port);
+	struct triad_port_label place = triad_port_label_of(
+		fabric, gone->near.node_guid, gone->near.node_name, gone->near.port);
 	char at[TRIAD_CLOCK_TEXT_SIZE];
 
 	triad_command_format_time(gone->last_us, at);
@@ -200,7 +200,8 @@ static void put_gone(struct nodes *nodes, const struct gone_node *gone)
 		triad_list_text(list, "state", NULL, 0, "left");
 	else
 		triad_list_format(list, "STATE", 0, "left %.19sZ; was at %s%s%s", at,
-			place.text, condition ? ", now " : "", condition ? condition : "");
+			place.text, condition ? ", now " : "",
+			condition ? condition : "");
 	triad_list_row_end(list);
 }
 

@@ -199,7 +199,8 @@ bool triad_command_lacks_port(const char *verb, const struct triad_fabric *fabri
 			TRIAD_FABRIC_NONE)
 		return false;
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s has no port %d\n",
-		verb, triad_node_label(&fabric->nodes[choice->first]).text, choice->port);
+		verb, triad_node_label(&fabric->nodes[choice->first]).text,
+		choice->port);
 	return true;
 }
 

@@ -327,8 +327,8 @@ static void put_hop(struct triad_list *list, struct between *between,
 			triad_link_rate_active(&fabric->ports[hop->port]), rate,
 			sizeof(rate));
 	triad_list_row(list);
-	triad_list_node(list, "node_name", "NODE", TRIAD_LIST_LONG,
-		&fabric->nodes[hop->node]);
+	triad_list_node(
+		list, "node_name", "NODE", TRIAD_LIST_LONG, &fabric->nodes[hop->node]);
 	triad_list_guid(list, "node_guid", NULL, fabric->nodes[hop->node].guid);
 	triad_list_uint(list, "in_port", "IN", 3, hop->in_port);
 	triad_list_uint(list, "out_port", "OUT", 3, hop->number);

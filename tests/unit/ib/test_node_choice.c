@@ -264,7 +264,8 @@ START_TEST(test_explain_several_lists_ten)
 	build(many, 13);
 	choice = triad_node_choice_make("same", fabric, 0);
 	triad_node_choice_explain(&choice, fabric, reason, sizeof(reason));
-	ck_assert_ptr_nonnull(strstr(reason, "0x000000000000a000  same#00a000\n  and 3 more"));
+	ck_assert_ptr_nonnull(
+		strstr(reason, "0x000000000000a000  same#00a000\n  and 3 more"));
 	ck_assert_ptr_null(strstr(reason, "b000"));
 }
 END_TEST

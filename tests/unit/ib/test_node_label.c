@@ -31,8 +31,9 @@ static void set_up(void)
 	for (unsigned i = 0; i < N; i++) {
 		struct triad_fabric_node node = {
 			.guid = nodes[i].guid, .type = TRIAD_NODE_CA};
-		struct triad_fabric_port port = {
-			.number = 1, .guid = nodes[i].guid + 0x100, .lid = (uint16_t)(i + 1)};
+		struct triad_fabric_port port = {.number = 1,
+			.guid = nodes[i].guid + 0x100,
+			.lid = (uint16_t)(i + 1)};
 
 		triad_fabric_builder_add_node(builder, &node, nodes[i].name, NULL, 0);
 		triad_fabric_builder_add_port(builder, &port, 0, 0);
@@ -48,18 +49,17 @@ static void tear_down(void)
 
 static struct triad_node_label label_at(uint64_t guid)
 {
-	return triad_node_label(
-		&fabric->nodes[triad_fabric_find_node(fabric, guid)]);
+	return triad_node_label(&fabric->nodes[triad_fabric_find_node(fabric, guid)]);
 }
 
 START_TEST(test_label_of_a_name_that_is_not_unique_ends_with_the_guid)
 {
-	ck_assert_str_eq(label_at(nodes[0].guid).text,
-		"Quantum-2 Mellanox Technologies#09a500");
-	ck_assert_str_eq(label_at(nodes[1].guid).text,
-		"Quantum-2 Mellanox Technologies#09a540");
-	ck_assert_str_eq(label_at(nodes[2].guid).text,
-		"Quantum-2 Mellanox Technologies#f111c0");
+	ck_assert_str_eq(
+		label_at(nodes[0].guid).text, "Quantum-2 Mellanox Technologies#09a500");
+	ck_assert_str_eq(
+		label_at(nodes[1].guid).text, "Quantum-2 Mellanox Technologies#09a540");
+	ck_assert_str_eq(
+		label_at(nodes[2].guid).text, "Quantum-2 Mellanox Technologies#f111c0");
 }
 END_TEST
 
@@ -98,8 +98,8 @@ START_TEST(test_label_of_a_node_that_left_is_marked_if_its_name_is_there)
 		triad_node_label_of(fabric, 0x55, "cn04 HCA-1").text, "cn04 HCA-1");
 	ck_assert_str_eq(
 		triad_node_label_of(NULL, 0x55, "cn03 HCA-1").text, "cn03 HCA-1");
-	ck_assert_str_eq(triad_node_label_of(fabric, 0x41, "cn03 HCA-1").text,
-		"cn03 HCA-1");
+	ck_assert_str_eq(
+		triad_node_label_of(fabric, 0x41, "cn03 HCA-1").text, "cn03 HCA-1");
 	/* The digits of one that is there would not tell them apart. */
 	ck_assert_str_eq(
 		triad_node_label_of(fabric, 0x7000000000041, "cn03 HCA-1").text,
@@ -155,8 +155,8 @@ END_TEST
 
 START_TEST(test_choice_of_several_lists_their_labels)
 {
-	struct triad_node_choice choice = triad_node_choice_make(
-		"Quantum-2 Mellanox Technologies", fabric, 0);
+	struct triad_node_choice choice =
+		triad_node_choice_make("Quantum-2 Mellanox Technologies", fabric, 0);
 	char reason[1000];
 
 	ck_assert_uint_eq(choice.n, 3);

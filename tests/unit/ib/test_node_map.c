@@ -31,8 +31,7 @@ static void tear_down(void)
 
 static void apply(const char *text)
 {
-	ck_assert_int_eq(
-		triad_node_map_apply(fabric, text, strlen(text), &result), 0);
+	ck_assert_int_eq(triad_node_map_apply(fabric, text, strlen(text), &result), 0);
 }
 
 #define ASSERT_NAMES(a, b, c)                                                          \
