@@ -8,18 +8,24 @@
 
 #include "lib/search.h"
 
-static struct triad_node_key whole_key(const char *name)
-{
-	struct triad_node_key key = {{0}};
-
-	for (size_t n = 0; n + 1 < sizeof(key.text) && name[n]; n++)
-		key.text[n] = name[n];
-	return key;
-}
-
 static bool is_blank(char letter)
 {
 	return letter == ' ' || letter == '\t';
+}
+
+/* Without the blanks at its ends, which names of the fabric don't have. */
+static struct triad_node_key whole_key(const char *name)
+{
+	struct triad_node_key key = {{0}};
+	size_t n = 0;
+
+	while (is_blank(*name))
+		name++;
+	for (; n + 1 < sizeof(key.text) && name[n]; n++)
+		key.text[n] = name[n];
+	while (n && is_blank(key.text[n - 1]))
+		key.text[--n] = '\0';
+	return key;
 }
 
 static struct triad_node_key words_key(const char *name, unsigned max_words)

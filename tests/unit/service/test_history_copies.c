@@ -595,6 +595,7 @@ START_TEST(test_trouble_names_the_remedy)
 	struct triad_conf *other = triad_conf_new(GUID);
 
 	other->history.replicate = true;
+	other->history.dir[0] = '\0';
 	triad_history_mirror_run(sms[0].mirror, other);
 	ck_assert_ptr_nonnull(strstr(
 		triad_history_mirror_status(sms[0].mirror).trouble, "history.dir"));
