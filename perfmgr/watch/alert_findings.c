@@ -105,11 +105,24 @@ void triad_alert_note_no_more(struct triad_alert *alert, unsigned cause, unsigne
 		alert->more[end] &= ~(UINT32_C(1) << cause);
 }
 
+/* A port or node that is lost again was there meanwhile.  Once that is an alert, it goes
+ * on from its beginning, and counts. */
+static void note_loss(struct triad_alert *alert, struct triad_alert_finding *finding,
+	float n_before, uint64_t now_us)
+{
+	if (!finding->raised)
+		finding->since_us = now_us;
+	else
+		finding->value = n_before + 1;
+	alert->lost_us = now_us;
+}
+
 void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned end,
 	const struct triad_alert_finding *now, uint64_t now_us)
 {
 	struct triad_alert_finding *finding =
 		triad_alert_find_finding(alert, cause, end);
+	float n_before = finding ? finding->value : 0;
 
 	if (!finding) {
 		/* Another place of a lost part: it has no findings of its own. */
@@ -128,12 +141,11 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 		if (!now->since_us)
 			finding->since_us = now_us;
 	}
-	/* A port or node lost again was there meanwhile: count from now. */
-	if (triad_alert_is_loss(cause))
-		finding->since_us = now_us;
 	finding->under_us = 0;
 	finding->judged = now->judged;
 	finding->value = now->value;
+	if (triad_alert_is_loss(cause))
+		note_loss(alert, finding, n_before, now_us);
 	finding->at_least = now->at_least;
 	if (now->why.field)
 		finding->why = now->why;
@@ -143,8 +155,8 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 	finding->routes = now->routes;
 	finding->congestion = now->congestion;
 	finding->slow = now->slow;
-	if (now->value > finding->worst)
-		finding->worst = now->value;
+	if (finding->value > finding->worst)
+		finding->worst = finding->value;
 }
 
 void triad_alert_note_under(
@@ -201,15 +213,18 @@ static bool has_lasted(uint64_t since_us, uint64_t wanted_us, uint64_t now_us)
 
 /* True when a loss has lasted so long that it counts as on purpose. */
 static bool is_forgotten(const struct triad_alerts_params *params,
-	const struct triad_alert_finding *finding, uint64_t now_us)
+	const struct triad_alert *alert, const struct triad_alert_finding *finding,
+	uint64_t now_us)
 {
+	uint64_t from_us = alert->lost_us ? alert->lost_us : finding->since_us;
+
 	return triad_alert_is_loss(finding->cause) && finding->raised &&
-		!finding->under_us &&
-		now_us - finding->since_us >= params->forget_after_us;
+		!finding->under_us && now_us - from_us >= params->forget_after_us;
 }
 
 static bool is_over(const struct triad_alerts_params *params,
-	const struct triad_alert_finding *finding, uint64_t now_us)
+	const struct triad_alert *alert, const struct triad_alert_finding *finding,
+	uint64_t now_us)
 {
 	/* The alert about the root reports it instead. */
 	if (finding->held)
@@ -218,7 +233,7 @@ static bool is_over(const struct triad_alerts_params *params,
 		       (finding->judged ||
 			       has_lasted(finding->under_us, params->clear_after_us,
 				       now_us))) ||
-		is_forgotten(params, finding, now_us);
+		is_forgotten(params, alert, finding, now_us);
 }
 
 unsigned triad_alert_raise_findings(const struct triad_alerts_params *params,
@@ -248,14 +263,14 @@ bool triad_alert_drop_over(const struct triad_alerts_params *params,
 	for (unsigned i = 0; i < n; i++) {
 		const struct triad_alert_finding *finding = &alert->findings[i];
 
-		n_over += is_over(params, finding, now_us);
+		n_over += is_over(params, alert, finding, now_us);
 		n_raised += finding->raised;
 		n_held += finding->held && !finding->raised;
 	}
 	/* Held findings keep no alert alive: the next sweep finds them again. */
 	if (n_over + n_held == n && (n_over || !n)) {
 		alert->forgotten =
-			n && is_forgotten(params, &alert->findings[0], now_us);
+			n && is_forgotten(params, alert, &alert->findings[0], now_us);
 		alert->explained = n && alert->findings[0].held;
 		return false;
 	}
@@ -265,7 +280,7 @@ bool triad_alert_drop_over(const struct triad_alerts_params *params,
 		return true;
 	/* From the last on: remove_finding() moves the last one into the gap. */
 	for (unsigned i = n; i-- > 0;)
-		if (is_over(params, &alert->findings[i], now_us))
+		if (is_over(params, alert, &alert->findings[i], now_us))
 			remove_finding(alert, &alert->findings[i]);
 	return true;
 }

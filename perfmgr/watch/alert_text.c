@@ -271,6 +271,14 @@ static void append_condition(const struct triad_alert *alert, char *text, size_t
 		}
 }
 
+/* How often it was lost since the alert began. */
+static void append_times(
+	const struct triad_alert_finding *finding, char *text, size_t size)
+{
+	if (finding->value > 1)
+		triad_text_append(text, size, " %.0f times", (double)finding->value);
+}
+
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
@@ -282,10 +290,12 @@ void triad_alert_finding_format(const struct triad_alert *alert,
 		break;
 	case TRIAD_ALERT_LINK_DOWN:
 		triad_text_append(text, size, "link down");
+		append_times(finding, text, size);
 		append_condition(alert, text, size);
 		break;
 	case TRIAD_ALERT_NODE_GONE:
 		triad_text_append(text, size, "left the fabric");
+		append_times(finding, text, size);
 		if (alert->n_nodes > 1)
 			triad_text_append(text, size, ", with %" PRIu32 " more nodes",
 				alert->n_nodes - 1);

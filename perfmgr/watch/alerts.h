@@ -120,7 +120,8 @@ struct triad_alert_finding {
 	/* Of a counter that details explain, or of a detail. */
 	struct triad_alert_why why;
 	float value, worst; /* in the threshold's unit; unanswered ports; a bit error
-	                     * rate, 0: not reported; of hardware, in its unit */
+	                     * rate, 0: not reported; of hardware, in its unit; of a
+	                     * loss, how often it was lost since 'since_us' */
 	struct triad_threshold threshold; /* of a counter */
 	struct {
 		uint8_t kind;    /* enum triad_ber_kind */
@@ -176,6 +177,7 @@ struct triad_alert {
 	uint32_t n_nodes;    /* gone */
 	uint32_t n_links;    /* down, of a part that is gone */
 	uint64_t raised_us;  /* monotonic, as all times; 0: not yet */
+	uint64_t lost_us;    /* the last loss; 0: none, or not known */
 	uint64_t cleared_us; /* 0: not yet */
 	struct {
 		uint8_t kind; /* enum triad_alert_sm_event */

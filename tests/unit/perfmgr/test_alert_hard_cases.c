@@ -204,11 +204,15 @@ END_TEST
 START_TEST(test_node_gone_twice_is_one_node)
 {
 	struct triad_fabric *whole = triad_fabric_ref(fabric);
-	uint64_t gone = 0x10000 + 256 + 3;
+	uint64_t gone = 0x10000 + 256 + 3, begun_us = 0;
+	char text[TRIAD_ALERT_TEXT_SIZE];
+	struct triad_alert alert;
 
 	for (unsigned i = 0; i < 3; i++) {
 		change_fabric(fabric_without(whole, &gone, 1, 0, 0));
 		sweep(1);
+		if (!i)
+			begun_us = the_alert().findings[0].since_us;
 		if (i < 2)
 			change_fabric(triad_fabric_ref(whole));
 		sweep(1);
@@ -216,6 +220,12 @@ START_TEST(test_node_gone_twice_is_one_node)
 	ck_assert_uint_eq(n_seen, 1);
 	ck_assert_uint_eq(the_alert().n_nodes, 1);
 	ck_assert_uint_eq(the_alert().n_links, 1);
+	/* It goes on from its beginning, and says how often. */
+	alert = the_alert();
+	ck_assert_uint_eq(alert.findings[0].since_us, begun_us);
+	ck_assert_float_eq(alert.findings[0].value, 3);
+	triad_alert_finding_format(&alert, &alert.findings[0], text, sizeof(text));
+	ck_assert_ptr_nonnull(strstr(text, "3 times"));
 	triad_fabric_unref(whole);
 }
 END_TEST
