@@ -509,6 +509,8 @@ static int fill_check(struct triad_routes_check *check, struct triad_fabric *fab
 
 	if (error)
 		return error;
+	if (!check->layout->n_switches)
+		return ENXIO;
 	if (!check->layout->has_tables)
 		return ENODATA;
 	error = begin(&pass, check->layout, options, check);

@@ -88,7 +88,8 @@ struct triad_routes_options {
 	void *context;
 };
 
-/* Returns 0, ENODATA (the fabric has no forwarding tables), ECANCELED or ENOMEM. */
+/* Returns 0, ENXIO (the fabric has no switch), ENODATA (it has no forwarding tables),
+ * ECANCELED or ENOMEM. */
 int triad_routes_check_make(struct triad_fabric *fabric,
 	const struct triad_routes_options *options, struct triad_routes_check **check);
 void triad_routes_check_free(struct triad_routes_check *check); /* accepts NULL */

@@ -95,6 +95,8 @@ void triad_routes_add_health(struct triad_health *health, struct triad_service *
 		triad_health_line_off(health, "routes", "Routes",
 			status.state == TRIAD_ROUTE_OFF ? "off"
 				: !service->owner->sm   ? "known to the SM's plugin"
+				: status.state == TRIAD_ROUTE_NO_SWITCHES
+				? "no switch: there is nothing to check"
 				: status.state == TRIAD_ROUTE_NO_MEMORY
 				? "not enough memory"
 				: "none checked yet");

@@ -199,6 +199,14 @@ struct triad_route_result *triad_route_checker_result(
 	return result;
 }
 
+enum triad_route_state triad_route_state_of_error(int error)
+{
+	return !error              ? TRIAD_ROUTE_CHECKED
+		: error == ENXIO   ? TRIAD_ROUTE_NO_SWITCHES
+		: error == ENODATA ? TRIAD_ROUTE_NO_TABLES
+				   : TRIAD_ROUTE_NO_MEMORY;
+}
+
 const char *triad_route_state_text(enum triad_route_state state)
 {
 	switch (state) {
@@ -207,6 +215,9 @@ const char *triad_route_state_text(enum triad_route_state state)
 	case TRIAD_ROUTE_NO_FABRIC:
 		return "no routes are known here: the plugin in the SM that is master has "
 		       "them, once it has brought up the subnet; ask on its host";
+	case TRIAD_ROUTE_NO_SWITCHES:
+		return "the fabric has no switch, so there are no routes: there is "
+		       "nothing to check";
 	case TRIAD_ROUTE_NO_TABLES:
 		return "the SM has no forwarding tables yet: see OpenSM's log";
 	case TRIAD_ROUTE_NO_MEMORY:
@@ -413,12 +424,11 @@ static void check_next(struct triad_route_checker *checker, struct triad_fabric 
 		checker->status.state = TRIAD_ROUTE_CHECKED;
 		checker->status.took_us = result->took_us;
 		checker->status.checked_us = result->checked_us;
-	} else if (error == ENODATA || error == ENOMEM) {
+	} else if (error == ENXIO || error == ENODATA || error == ENOMEM) {
 		/* Drop the old result: readers would take it for the present one. */
 		triad_route_result_unref(checker->result);
 		checker->result = NULL;
-		checker->status.state = error == ENODATA ? TRIAD_ROUTE_NO_TABLES
-							 : TRIAD_ROUTE_NO_MEMORY;
+		checker->status.state = triad_route_state_of_error(error);
 	}
 	pthread_mutex_unlock(&checker->lock);
 	call_listener(checker);

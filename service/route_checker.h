@@ -42,8 +42,9 @@ struct triad_route_source {
 
 enum triad_route_state {
 	TRIAD_ROUTE_OFF,
-	TRIAD_ROUTE_NO_FABRIC, /* none was given yet */
-	TRIAD_ROUTE_NO_TABLES, /* it has no forwarding tables */
+	TRIAD_ROUTE_NO_FABRIC,   /* none was given yet */
+	TRIAD_ROUTE_NO_SWITCHES, /* hosts back to back: there is nothing to check */
+	TRIAD_ROUTE_NO_TABLES,   /* it has no forwarding tables */
 	TRIAD_ROUTE_NO_MEMORY,
 	TRIAD_ROUTE_CHECKED,
 };
@@ -101,6 +102,9 @@ struct triad_route_result *triad_route_checker_result(
 	struct triad_route_checker *checker);
 struct triad_route_result *triad_route_result_ref(struct triad_route_result *result);
 void triad_route_result_unref(struct triad_route_result *result); /* accepts NULL */
+
+/* The state that an error of triad_routes_check_make() means. */
+enum triad_route_state triad_route_state_of_error(int error);
 
 /* Why there is no result, or none for credit loops, and what to do; NULL: there is
  * one. */

@@ -460,8 +460,9 @@ static int make_job(struct job *job, struct triad_output *output)
 	if (!error)
 		return TRIAD_CONTROL_DONE;
 	return refuse(output, "job",
-		error == ENODATA ? triad_route_state_text(TRIAD_ROUTE_NO_TABLES)
-				 : "not enough memory; try again");
+		error == ENOMEM
+			? "not enough memory; try again"
+			: triad_route_state_text(triad_route_state_of_error(error)));
 }
 
 static int show_job(struct job *job, struct triad_output *output)

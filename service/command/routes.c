@@ -254,9 +254,7 @@ static int show_group(struct triad_service *service,
 	result.took_us = result.checked_us - begun_us;
 	if (error)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE, "routes: %s\n",
-			triad_route_state_text(error == ENODATA
-					? TRIAD_ROUTE_NO_TABLES
-					: TRIAD_ROUTE_NO_MEMORY));
+			triad_route_state_text(triad_route_state_of_error(error)));
 	else
 		put_summary(service, command, &result, output);
 	triad_routes_check_free(result.check);

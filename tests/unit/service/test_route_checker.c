@@ -306,6 +306,26 @@ START_TEST(test_fabric_without_tables_is_reported)
 }
 END_TEST
 
+START_TEST(test_fabric_without_switches_has_nothing_to_check)
+{
+	struct triad_fabric *fabric = make_fabric();
+
+	/* Of the ring, two hosts that are cabled to each other. */
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		fabric->nodes[i].type = TRIAD_NODE_CA;
+	start();
+	triad_route_checker_set_fabric(checker, fabric);
+	triad_fabric_unref(fabric);
+	for (unsigned i = 0; i < 20000 &&
+		triad_route_checker_status(checker).state == TRIAD_ROUTE_NO_FABRIC;
+		i++)
+		usleep(1000);
+	ck_assert_int_eq(
+		triad_route_checker_status(checker).state, TRIAD_ROUTE_NO_SWITCHES);
+	ck_assert_ptr_nonnull(triad_route_state_text(TRIAD_ROUTE_NO_SWITCHES));
+}
+END_TEST
+
 START_TEST(test_memory_short_for_a_moment_checked_again)
 {
 	struct triad_fabric *fabric = make_fabric();
@@ -336,6 +356,7 @@ int main(void)
 	tcase_add_test(cases, test_fabric_that_a_sweep_spoilt_is_not_checked);
 	tcase_add_test(cases, test_past_fabric_has_no_result);
 	tcase_add_test(cases, test_fabric_without_tables_is_reported);
+	tcase_add_test(cases, test_fabric_without_switches_has_nothing_to_check);
 	tcase_add_test(cases, test_memory_short_for_a_moment_checked_again);
 	return run_cases(cases);
 }
