@@ -81,6 +81,10 @@ struct triad_collector_status {
 	struct triad_sweep_progress progress; /* of the present sweep */
 	struct triad_sweep_progress last;     /* of the last one that finished */
 	struct triad_sweep_counts counts;
+	/* From the end of the sweep before the last until its end: queries that could
+	 * not be sent, and answers that were not what was asked for.  UINT64_MAX: others
+	 * read the counters. */
+	uint64_t last_errors;
 	uint64_t send_errors;
 	uint64_t receive_errors;
 	uint64_t n_impossible; /* readings that exceed what a link can carry */

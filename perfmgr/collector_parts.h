@@ -34,8 +34,10 @@ struct triad_collector {
 	bool was_cut;             /* the present sweep ended early */
 	uint64_t begun_us;        /* the present or last sweep, of groups too */
 	uint64_t send_errors, receive_errors, n_impossible;
-	unsigned n_unsent;   /* failures to send, in a row */
-	uint32_t n_vl_asked; /* ports asked for waits of VLs, in this sweep */
+	uint64_t
+		errors_before; /* of count_errors(), at the end of the last full sweep */
+	unsigned n_unsent;     /* failures to send, in a row */
+	uint32_t n_vl_asked;   /* ports asked for waits of VLs, in this sweep */
 	bool sweep_asked;
 
 	/* Readers and the owner hold it for a few instructions. */

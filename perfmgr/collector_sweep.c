@@ -268,6 +268,12 @@ static int begin_sweep(
 	return 0;
 }
 
+static uint64_t count_errors(const struct triad_collector_status *status)
+{
+	return status->send_errors + status->receive_errors + status->counts.malformed +
+		status->counts.unreachable;
+}
+
 static void end_full_sweep(struct triad_collector *collector, uint64_t now_us)
 {
 	struct triad_collector_status *status = &collector->status;
@@ -281,6 +287,8 @@ static void end_full_sweep(struct triad_collector *collector, uint64_t now_us)
 	status->last_started_us = status->started_us;
 	status->finished_us = status->ended_us = now_us;
 	status->duration_us = took_us;
+	status->last_errors = count_errors(status) - collector->errors_before;
+	collector->errors_before += status->last_errors;
 	status->last = status->progress;
 	status->n_sweeps++;
 	status->n_late += late;
@@ -303,6 +311,7 @@ void triad_collector_note_round(struct triad_collector *collector,
 	status->started_us = status->last_started_us = started_us;
 	status->finished_us = status->ended_us = now_us;
 	status->duration_us = now_us - started_us;
+	status->last_errors = UINT64_MAX;
 	status->progress = status->last = *progress;
 	status->octets = triad_engine_octets(collector->engine);
 	status->n_sweeps++;

@@ -225,14 +225,32 @@ static void add_collectors(
 	static const char *const names[] = {"switch", "hca"};
 	struct triad_collector_status status = triad_perf_status(service->perf);
 
-	for (unsigned i = 0; i < 2; i++) {
-		struct triad_metric *metric = triad_own_add(list, TRIAD_METRIC_GAUGE,
-			"infiniband_exporter_collector_duration_seconds",
-			"Time that the last sweep took.",
-			triad_own_seconds(status.duration_us));
+	const struct {
+		const char *name, *help;
+		bool is_known;
+		double value;
+	} facts[] = {
+		{"infiniband_exporter_collector_duration_seconds",
+			"Time that the last sweep took.", true,
+			triad_own_seconds(status.duration_us)},
+		{"infiniband_exporter_collect_errors",
+			"Queries of the last sweep that could not be sent, and answers "
+			"that were not what was asked for.",
+			status.finished_us && status.last_errors != UINT64_MAX,
+			(double)status.last_errors},
+		{"infiniband_exporter_last_execution",
+			"When the last sweep ended, in seconds since 1970.",
+			status.finished_us != 0,
+			triad_own_seconds((uint64_t)((int64_t)status.finished_us +
+				triad_clock_wall_offset_us()))},
+	};
 
-		triad_metric_add_label(metric, "collector", names[i]);
-	}
+	for (unsigned i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		for (unsigned name = 0; name < 2 && facts[i].is_known; name++)
+			triad_metric_add_label(
+				triad_own_add(list, TRIAD_METRIC_GAUGE, facts[i].name,
+					facts[i].help, facts[i].value),
+				"collector", names[name]);
 }
 
 static void add_collect(struct triad_own_metrics *list, struct triad_service *service)

@@ -90,6 +90,11 @@ def test_metrics_are_perfquerys_values_and_promtool_is_content():
         octets = sample(text, "infiniband_switch_port_transmit_data_bytes_total",
                         guid=SWITCH1, port=3)
         assert octets >= 4000, octets
+        for collector in ("switch", "hca"):
+            assert sample(text, "infiniband_exporter_collect_errors",
+                          collector=collector) == 0, "errors"
+            ended = sample(text, "infiniband_exporter_last_execution", collector=collector)
+            assert 0 <= time.time() - ended < 3600, ended
         check = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
                                capture_output=True, check=False)
         assert (check.returncode, check.stderr) == (0, ""), "promtool check metrics"

@@ -118,6 +118,11 @@ START_TEST(test_garbage_never_counted)
 	ck_assert_uint_eq(
 		status.last.n_answered + status.last.n_unanswered, n_ports_with_pma());
 	ck_assert_uint_gt(status.counts.malformed + status.counts.refused, 0);
+	ck_assert_uint_gt(status.last_errors, 0);
+	ck_assert_uint_lt(status.last_errors, status.counts.malformed);
+	agents->garbage_percent = 0;
+	/* The sweep before it may have had some garbage left to the end. */
+	ck_assert_uint_eq(sweep(2).last_errors, 0);
 }
 END_TEST
 
