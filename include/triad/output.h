@@ -24,6 +24,7 @@ struct triad_output {
 	bool color;
 	bool tables; /* the receiver lays tables out: triad/table.h */
 	bool failed;
+	bool lacks_object; /* the command found no node or port of the name asked for */
 	enum triad_frame_type type; /* of what is in the buffer */
 	size_t used;
 	char buffer[8192];

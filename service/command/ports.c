@@ -52,6 +52,7 @@ int triad_command_print_choice(const char *verb, const struct triad_node_choice 
 
 	triad_node_choice_explain(choice, fabric, reason, sizeof(reason));
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, reason);
+	output->lacks_object = true;
 	return TRIAD_CONTROL_FAILED;
 }
 
@@ -201,6 +202,7 @@ bool triad_command_lacks_port(const char *verb, const struct triad_fabric *fabri
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s has no port %d\n",
 		verb, triad_node_label(&fabric->nodes[choice->first]).text,
 		choice->port);
+	output->lacks_object = true;
 	return true;
 }
 

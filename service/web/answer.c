@@ -440,7 +440,10 @@ static void take_failure(struct answer *answer)
 
 	while (n && head->messages[n - 1] == '\n')
 		head->messages[--n] = '\0';
-	answer_problem(answer, head->exit_status == TRIAD_CONTROL_USAGE ? 400 : 409,
+	answer_problem(answer,
+		head->exit_status == TRIAD_CONTROL_USAGE ? 400
+			: head->lacks_object             ? 404
+							 : 409,
 		n ? head->messages : "it ends without an answer");
 }
 

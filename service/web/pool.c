@@ -203,6 +203,7 @@ static void fill_head(struct triad_pool_job *job, int exit_status)
 
 	head->is_whole = !job->is_streamed;
 	head->exit_status = exit_status;
+	head->lacks_object = job->output.lacks_object;
 	head->size = job->used;
 	head->has_more = order->limit && job->page.n_rows > end;
 	/* If the list has as many rows as were asked for, there may be more. */

@@ -67,8 +67,9 @@ struct triad_pool_order {
 struct triad_pool_head {
 	bool is_whole; /* the document is complete; else what follows is not known */
 	int exit_status;
-	uint64_t size; /* octets, as they are sent */
-	bool has_more; /* rows behind the page */
+	bool lacks_object; /* no node or port has the name that was asked for */
+	uint64_t size;     /* octets, as they are sent */
+	bool has_more;     /* rows behind the page */
 	bool has_total;
 	uint64_t total;                  /* rows of the longest list */
 	char etag[TRIAD_POOL_ETAG_SIZE]; /* strong, with its quotes */

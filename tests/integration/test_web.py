@@ -188,8 +188,8 @@ def test_mistakes_are_reported_in_the_parsers_words(lab):
             ("links?at=tomorrow", 400, "tomorrow"), ("perf/top?by=PortXmitDat", 400,
                                                      "PortXmitData"),
             ("links?at=2130-01-01", 409, "after the last image"), ("diff/9h", 409, "image"),
-            ("routes/over/Laef/1", 409, "'Leaf'"), ("history/Nobody", 409, "Nobody"),
-            ("nodes?node=Nobody", 409, "Nobody"), ("links?node=Nobody", 409, "Nobody"),
+            ("routes/over/Laef/1", 404, "'Leaf'"), ("history/Nobody", 404, "Nobody"),
+            ("nodes?node=Nobody", 404, "Nobody"), ("links?node=Nobody", 404, "Nobody"),
             ("qos/explain?src=Hca1&dst=Hca2&at=1h", 400, "partitions of then")):
         response = get(lab.address, f"/api/v1/{path}")
         report = json.loads(response.body)
@@ -243,7 +243,7 @@ def test_names_of_nodes_do_no_harm(tmp_path):
         name = urllib.parse.quote("<script>alert(1)</script>", safe="")
         assert get_json(address, f"/api/v1/perf/show?node={name}"), "by its name"
         response = get(address, f"/api/v1/routes/over/{name}x/1")
-        assert response.status == 409, response.body
+        assert response.status == 404, response.body
         assert "<script>alert(1)</script>" in json.loads(response.body)["detail"], "problem"
 
 
