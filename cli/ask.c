@@ -19,9 +19,6 @@
 #include "triad/control.h"
 #include "triad/file.h"
 
-/* After more rows on a terminal, triadctl prints advice how to get fewer. */
-#define LONG_ANSWER_ROWS 200
-
 struct asking {
 	const struct triad_ask *ask;
 	const struct triad_command *command;
@@ -151,16 +148,19 @@ static int take_frame(
 	return error;
 }
 
-/* Prints which options make a long answer shorter. */
+/* Prints how many rows there were, and which options make fewer, when the first ones
+ * have left the terminal. */
 static void print_advice(const struct asking *asking)
 {
 	static const unsigned options[] = {TRIAD_OPTION_NODE, TRIAD_OPTION_PORT,
-		TRIAD_OPTION_TYPE, TRIAD_OPTION_ERRORS, TRIAD_OPTION_FAILED,
-		TRIAD_OPTION_LIMIT};
+		TRIAD_OPTION_TYPE, TRIAD_OPTION_STATE, TRIAD_OPTION_DOWN,
+		TRIAD_OPTION_SLOW, TRIAD_OPTION_ERRORS, TRIAD_OPTION_LINK_ERRORS,
+		TRIAD_OPTION_FLAPPED, TRIAD_OPTION_FAILED, TRIAD_OPTION_LIMIT,
+		TRIAD_OPTION_LIMIT_ALL};
 	uint64_t n = triad_tables_n_rows(asking->tables);
 	char text[256] = "";
 
-	if (n <= LONG_ANSWER_ROWS || !asking->screen.is_terminal ||
+	if (!asking->screen.is_terminal || n + 2 <= asking->screen.n_rows ||
 		asking->screen.is_watched || asking->command->raw)
 		return;
 	for (unsigned i = 0; i < sizeof(options) / sizeof(options[0]); i++)

@@ -25,6 +25,7 @@ const char *const triad_color_words[] = {"auto", "always", "never", NULL};
 
 static const struct triad_verb verbs[] = {
 	{.name = "completion",
+		.group = TRIAD_VERB_CONFIGURE,
 		.help = "Prints the script that completes commands, options and names "
 			"of nodes in this shell.",
 		.arguments = "bash|zsh|fish",

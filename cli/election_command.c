@@ -27,6 +27,7 @@ static const struct triad_option options[N_OPTIONS] = {
 
 static const struct triad_verb verbs[] = {
 	{.name = "election check",
+		.group = TRIAD_VERB_MAINTAIN,
 		.options = BIT(EVERY) | BIT(TIMEOUT),
 		.help = "Runs a command of yours again and again, until Ctrl-C: while "
 			"it exits with 0, this SM may enforce "

@@ -32,6 +32,7 @@ static const struct triad_option options[N_OPTIONS] = {
 
 static const struct triad_verb verbs[] = {
 	{.name = "port check",
+		.group = TRIAD_VERB_CONFIGURE,
 		.options = BIT(FABRIC) | BIT(JSON),
 		.help = "Whether an expected configuration of switch ports can be "
 			"used, and whether it fits a fabric.",
@@ -39,6 +40,7 @@ static const struct triad_verb verbs[] = {
 		.n_arguments_min = 1,
 		.n_arguments_max = 1},
 	{.name = "port snapshot",
+		.group = TRIAD_VERB_CONFIGURE,
 		.options = BIT(FROM) | BIT(GENERATION),
 		.help = "Writes the expected configuration of a fabric as it is."},
 };

@@ -32,6 +32,7 @@ static const struct triad_option options[N_OPTIONS] = {
 
 static const struct triad_verb verbs[] = {
 	{.name = "profile merge",
+		.group = TRIAD_VERB_DIAGNOSE,
 		.options = BIT(OUT) | BIT(CSV),
 		.help = "Merges profile files of any number of collectors into one, in "
 			"the order of time.",
@@ -39,6 +40,7 @@ static const struct triad_verb verbs[] = {
 		.n_arguments_min = 1,
 		.n_arguments_max = TRIAD_PROFILE_MAX_FILES},
 	{.name = "profile report",
+		.group = TRIAD_VERB_DIAGNOSE,
 		.options = BIT(LIMIT) | BIT(JSON) | BIT(SVG),
 		.help = "What profile files say: the busiest links, traffic over time, "
 			"parallel links of unlike load, gaps.",

@@ -22,6 +22,7 @@ static const struct triad_option options[N_OPTIONS] = {
 
 static const struct triad_verb verbs[] = {
 	{.name = "qos check",
+		.group = TRIAD_VERB_CONFIGURE,
 		.options = BIT(DEFAULT_LEVEL) | BIT(JSON),
 		.help = "Whether a QoS policy can be used, and what it says: groups, "
 			"levels, rules, tables.",

@@ -43,6 +43,7 @@ static const struct triad_option options[N_OPTIONS] = {
 
 static const struct triad_verb verbs[] = {
 	{.name = "setup",
+		.group = TRIAD_VERB_CONFIGURE,
 		.options = BIT(DRY_RUN) | BIT(REMOVE) | BIT(RESTART) | BIT(CONF) |
 			BIT(TRIAD_CONF) | BIT(TIMEOUT) | BIT(JSON),
 		.help = "Has OpenSM load Triad: checks that it can, and adds Triad to "

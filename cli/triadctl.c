@@ -199,7 +199,9 @@ static int read_value(int n_words, char **words)
 	static char value[TRIAD_CONTROL_REQUEST_SIZE];
 	size_t length;
 
-	if (n_words != 3 || strcmp(words[0], "set") || strcmp(words[2], "-"))
+	if (n_words < 3 || n_words > 4 || strcmp(words[0], "set") != 0 ||
+		strcmp(words[n_words - 1], "-") != 0 ||
+		(n_words == 4 && strcmp(words[2], "=") != 0))
 		return GO_ON;
 	if (!fgets(value, sizeof(value), stdin))
 		return complain("set: standard input has no line to take as the value");
@@ -207,7 +209,7 @@ static int read_value(int n_words, char **words)
 	if (!value[length] && !feof(stdin))
 		return complain("set: the value is too long");
 	value[length] = '\0';
-	words[2] = value;
+	words[n_words - 1] = value;
 	return GO_ON;
 }
 

@@ -2,6 +2,7 @@
 #include "triad/command.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -29,7 +30,7 @@ static const struct triad_command defaults = {
 struct arguments {
 	struct triad_parser *parser;
 	struct triad_command *command;
-	const char *words[2]; /* NULL: not there */
+	const char *words[4]; /* NULL: not there */
 	unsigned n;
 };
 
@@ -72,12 +73,35 @@ static int read_clear(const struct arguments *arguments)
 static int read_setting(const struct arguments *arguments)
 {
 	struct triad_command *command = arguments->command;
-	int error = triad_parser_copy(arguments->parser, "KEY", command->key,
-		sizeof(command->key), arguments->words[0]);
+	const char *const *words = arguments->words;
+	const char *equals = strchr(words[0], '=');
+	const char *value = equals ? equals + 1 : words[1];
+	char key[sizeof(command->key)];
+	unsigned n_expected = equals ? 1 : 2;
+	int error;
 
+	/* As in triad.conf: "KEY = VALUE", also without blanks. */
+	if (equals && !*value && words[1]) {
+		value = words[1];
+		n_expected = 2;
+	} else if (!equals && words[1] && words[1][0] == '=' &&
+		(words[1][1] || words[2])) {
+		value = words[1][1] ? words[1] + 1 : words[2];
+		n_expected = words[1][1] ? 2 : 3;
+	}
+	if (!value || arguments->n < n_expected)
+		return triad_parser_complain(arguments->parser, "it needs KEY VALUE");
+	if (arguments->n > n_expected)
+		return triad_parser_complain(arguments->parser,
+			"'%.80s' is one word too many: a value with blanks stands "
+			"between quotes",
+			words[n_expected]);
+	snprintf(key, sizeof(key), "%.*s", (int)strcspn(words[0], "="), words[0]);
+	error = triad_parser_copy(arguments->parser, "KEY", command->key,
+		sizeof(command->key), equals ? key : words[0]);
 	return error ? error
 		     : triad_parser_copy(arguments->parser, "VALUE", command->value,
-			       sizeof(command->value), arguments->words[1]);
+			       sizeof(command->value), value);
 }
 
 static int read_priority(const struct arguments *arguments)

@@ -126,19 +126,39 @@ static void append_verb(const struct triad_verb_table *table,
 		triad_text_append(text, size, "  %s\n", triad_detail_fields[i].name);
 }
 
-/* Appends a synopsis and a sentence or two for each command. */
-static void append_overview(
-	const struct triad_verb_table *table, char *text, size_t size)
+/* Appends a synopsis and a sentence or two for each command of a group. */
+static void append_group(const struct triad_verb_table *table,
+	enum triad_verb_group group, char *text, size_t size)
 {
 	for (size_t i = 0; i < table->n_verbs; i++) {
 		char synopsis[SYNOPSIS_SIZE] = "";
 
+		if (table->verbs[i].group != group)
+			continue;
 		append_synopsis(
 			table, &table->verbs[i], true, synopsis, sizeof(synopsis));
 		triad_text_append(text, size, "  ");
 		append_wrapped(synopsis, 2, 4, text, size);
 		triad_text_append(text, size, "      ");
 		append_wrapped(table->verbs[i].help, 6, 6, text, size);
+	}
+}
+
+static void append_overview(
+	const struct triad_verb_table *tables, size_t n, char *text, size_t size)
+{
+	static const char *const titles[TRIAD_VERB_N_GROUPS] = {
+		[TRIAD_VERB_LOOK] = "Look: how the fabric is",
+		[TRIAD_VERB_DIAGNOSE] = "Diagnose: why it is so",
+		[TRIAD_VERB_MAINTAIN] = "Maintain: while somebody works on it",
+		[TRIAD_VERB_CONFIGURE] = "Configure: Triad, and what uses the fabric",
+	};
+
+	for (unsigned group = 0; group < TRIAD_VERB_N_GROUPS; group++) {
+		triad_text_append(
+			text, size, "%s%s\n", group ? "\n" : "", titles[group]);
+		for (size_t t = 0; t < n; t++)
+			append_group(&tables[t], group, text, size);
 	}
 }
 
@@ -149,14 +169,13 @@ int triad_verb_tables_help(const struct triad_verb_table *tables, size_t n,
 	if (!*topic)
 		triad_text_append(
 			text, size, "Usage: %s COMMAND [OPTION...]\n\n", prefix);
-	for (size_t t = 0; t < n; t++) {
-		if (!*topic)
-			append_overview(&tables[t], text, size);
-		for (size_t i = 0; *topic && i < tables[t].n_verbs; i++)
+	if (!*topic)
+		append_overview(tables, n, text, size);
+	for (size_t t = 0; *topic && t < n; t++)
+		for (size_t i = 0; i < tables[t].n_verbs; i++)
 			if (triad_verb_is_topic(&tables[t].verbs[i], topic))
 				append_verb(&tables[t], &tables[t].verbs[i], prefix,
 					text, size);
-	}
 	if (!*topic)
 		triad_text_append(text, size,
 			"\nCommands that only read also take --watch [--interval S]. Those "

@@ -112,8 +112,18 @@ enum triad_verb_access {
 	TRIAD_VERB_CHANGES,
 };
 
+/* What a command is for: the parts of 'help'. */
+enum triad_verb_group {
+	TRIAD_VERB_LOOK,
+	TRIAD_VERB_DIAGNOSE,
+	TRIAD_VERB_MAINTAIN,
+	TRIAD_VERB_CONFIGURE,
+	TRIAD_VERB_N_GROUPS
+};
+
 struct triad_verb {
 	const char *name; /* one word or two */
+	enum triad_verb_group group;
 	enum triad_command_verb verb;
 	enum triad_verb_access access;
 	/* For a command that reads: with arguments it changes something, or reads a

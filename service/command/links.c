@@ -34,7 +34,7 @@ struct list {
 	/* For each port: its link's place in these; TRIAD_FABRIC_NONE: it is not slow. */
 	uint32_t *slow_of;
 	struct cable *cables;
-	uint32_t n;
+	uint32_t n, n_shown;
 	struct triad_link *gone;
 	uint32_t n_gone;
 	size_t gone_room;
@@ -268,6 +268,7 @@ static bool find_cables(struct list *list)
 			(struct cable){
 				.port = TRIAD_FABRIC_NONE, .gone = &list->gone[i]});
 	qsort(list->cables, list->n, sizeof(*list->cables), compare_cables);
+	list->n_shown = list->n < list->command->limit ? list->n : list->command->limit;
 	return true;
 }
 
@@ -428,7 +429,7 @@ static void put_rows(const struct list *list, struct triad_list *rows)
 {
 	struct shown shown;
 
-	for (uint32_t i = 0; i < list->n && !rows->report->output->failed; i++) {
+	for (uint32_t i = 0; i < list->n_shown && !rows->report->output->failed; i++) {
 		read_cable(list, &list->cables[i], &shown);
 		put_row(rows, list->view->fabric, &shown, list->command->brief);
 	}
@@ -446,6 +447,9 @@ static void put_cables(const struct list *list, struct triad_output *output)
 	triad_report_array(&report, NULL);
 	put_rows(list, &rows);
 	triad_report_array_end(&report);
+	if (!list->command->json)
+		triad_command_put_left_out(
+			output, list->n - list->n_shown, list->n, "more");
 }
 
 /* Writes that no link matches: good news if the options choose bad links. */

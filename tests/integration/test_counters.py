@@ -254,6 +254,9 @@ def test_tree_of_72_hosts_every_port_read(tmp_path):
     with Lab(net, triad_conf="") as lab:
         report = wait_for_sweep(lab)
         assert report["topology"]["links"] == 72 + 72, "links"
+        assert len(ask_json(lab, "links", "-n", "3")) == 3, "links in JSON"
+        shown = ask(lab, "links", "-n", "3").splitlines()
+        assert len(shown) == 1 + 3 + 1 and "141 more" in shown[-1], shown
         assert report["perfmgr"]["ports_answered"] == 72 + 18 * 12, "ports answered"
         assert report["perfmgr"]["ports_unanswered"] == 0, "unanswered"
 

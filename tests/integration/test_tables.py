@@ -342,9 +342,12 @@ def test_terminal_long_answer_ends_with_advice(scratch):
     shown = typed(terminal, plugin, "perf", "show")
     assert mentions(shown, "201 --node --port --type --errors"), shown
     assert "201 rows" not in ask(plugin, "perf", "show").stdout, "a pipe"
-    plugin = Plugin(scratch, table(HEAD, *(ROWS * 66)) + DONE)
+    plugin = Plugin(scratch, table(HEAD, *(ROWS * 8)) + DONE)
     _, shown = ask_on_terminal(scratch, plugin, "perf", "show")
-    assert b"rows;" not in shown, "198 rows"
+    assert b"24 rows;" in shown, "the first one has left"
+    plugin = Plugin(scratch, table(HEAD, *(ROWS * 7)) + DONE)
+    _, shown = ask_on_terminal(scratch, plugin, "perf", "show")
+    assert b"rows;" not in shown, "21 rows"
 
 
 # --- watches -----------------------------------------------------------------

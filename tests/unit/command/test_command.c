@@ -136,6 +136,30 @@ START_TEST(test_parse_set_words_kept)
 	ck_assert_str_eq(command.value, "10");
 	ASSERT_PARSED("set log.level ''", TRIAD_COMMAND_SET);
 	ck_assert_str_eq(command.value, "");
+	ASSERT_PARSED("set web.token a=b", TRIAD_COMMAND_SET);
+	ck_assert_str_eq(command.value, "a=b");
+	ASSERT_PARSED("set web.token =", TRIAD_COMMAND_SET);
+	ck_assert_str_eq(command.value, "=");
+}
+END_TEST
+
+START_TEST(test_parse_set_equals_sign_as_in_the_file)
+{
+	static const char *const lines[] = {"set perfmgr.reset = always",
+		"set perfmgr.reset=always", "set perfmgr.reset= always",
+		"set perfmgr.reset =always"};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		ASSERT_PARSED(lines[i], TRIAD_COMMAND_SET);
+		ck_assert_str_eq(command.key, "perfmgr.reset");
+		ck_assert_str_eq(command.value, "always");
+	}
+	ASSERT_PARSED("set prometheus.listen=", TRIAD_COMMAND_SET);
+	ck_assert_str_eq(command.value, "");
+	ASSERT_REFUSED("set perfmgr.reset = always now", "'now'");
+	ASSERT_REFUSED("set perfmgr.reset=always now", "'now'");
+	ASSERT_REFUSED("set perfmgr.reset always now", "'now'");
+	ASSERT_REFUSED("set perfmgr.reset", "KEY");
 }
 END_TEST
 
@@ -773,6 +797,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_types_in_order_of_enum);
 	tcase_add_test(cases, test_parse_every_counter_known);
 	tcase_add_test(cases, test_parse_set_words_kept);
+	tcase_add_test(cases, test_parse_set_equals_sign_as_in_the_file);
 	tcase_add_test(cases, test_parse_port_words_stored);
 	tcase_add_test(cases, test_parse_clear);
 	tcase_add_test(cases, test_parse_port_bad_words_refused);
