@@ -101,8 +101,8 @@ void triad_state_probe_set(struct triad_state_probe *probe, const char *path)
 	pthread_mutex_unlock(&probe->lock);
 	if (error)
 		triad_log_write(probe->log, TRIAD_LOG_ERROR,
-			"election: no thread to try whether %s can be written: %s", path,
-			strerror(error));
+			"election: no thread to try whether %s can be written: %s",
+			path, strerror(error));
 }
 
 bool triad_state_probe_fails(struct triad_state_probe *probe, char *why, size_t size)
