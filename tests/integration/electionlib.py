@@ -22,7 +22,8 @@ SMS = ("Hca1", "Hca2", "Hca3")
 
 LEASE_S = 0.3
 # A busy machine may let a member be silent for longer than half a second.
-PATIENT = "lease = 3000\nkeepalive = 6000\n"
+LEASE_S = 3
+PATIENT = f"lease = {LEASE_S}000\nkeepalive = 6000\n"
 
 
 def others(one, sms=SMS):
@@ -142,7 +143,9 @@ def is_whole(running, sm):
 def wait_for_votes(running, holder):
     """Until all vote for the holder: a member doesn't for the length of a lease after its
     start, and a claim that a member refused is made again with a higher term.  One that has
-    just started may know the holder before the holder knows it."""
+    just started may know the holder before the holder knows it.  Votes of a round are shown
+    until the next one, a quarter of a lease later, and nothing says which round it is."""
+    time.sleep(LEASE_S / 4)
     wait_until(lambda: [member["vote"] for member in report(running, holder)["members"]] ==
                [True] * len(SMS), 30, "all vote")
 

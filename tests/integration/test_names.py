@@ -177,7 +177,8 @@ def test_config_diff_of_a_file_that_is_edited():
         assert answer["file"] == str(path), answer
         assert {row["key"]: row["from"] for row in answer["not_default"]} == \
             {"perfmgr.sweep_period": "file", "group.hot.ports": "file",
-             "control.socket": "file", "state.dir": "file"}, answer
+             "control.socket": "file", "state.dir": "file",
+             "history.dir": "file"}, answer
         assert mentions(ask(lab, "config", "diff"), f"{path} in force"), "text"
         ask(lab, "set", "perfmgr.window", "5")
         path.write_text(good.replace("= 7", "= 9").replace("[group hot]", "[group cold]") +
