@@ -101,7 +101,7 @@ def test_two_hosts_of_one_guid(scratch):
     with TriadLab(net, triad_conf=QUICK) as lab:
         wait_for_sweep(lab)
         lab.sim('Guid "H-3" 0x100010', 'Guid "H-3"[1] 0x100011', 'Link "S-1"[8] "S-2"[8]')
-        wait_until(lambda: health_findings(lab, "two devices 0x0000000000100010 P2 P1"), 20,
+        wait_until(lambda: health_findings(lab, "two devices 0x0000000000100010 leaf-1 :2 :1"), 20,
                    lambda: lab.triad("health").stdout + lab.log(0))
         print(lab.triad("health").stdout)
         assert health_findings(lab, "two devices")[0]["severity"] == "CRITICAL"
