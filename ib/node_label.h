@@ -40,8 +40,9 @@ struct triad_node_label triad_node_label_with_digits(
 	const char *name, uint64_t guid, unsigned n_digits);
 
 /* What a port is called for people: 'leaf-05:22'. */
+#define TRIAD_PORT_LABEL_SIZE (TRIAD_NODE_LABEL_SIZE + 4)
 struct triad_port_label {
-	char text[TRIAD_NODE_LABEL_SIZE + 4];
+	char text[TRIAD_PORT_LABEL_SIZE];
 };
 
 /* The label of the fabric's port with this index. */

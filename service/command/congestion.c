@@ -51,7 +51,7 @@ static void put_hosts(struct triad_output *output, const struct shown *shown,
 		[TRIAD_CONGESTION_CONTRIBUTOR] = "contributors",
 		[TRIAD_CONGESTION_VICTIM] = "victims",
 		[TRIAD_CONGESTION_UNDECIDED] = "contributors or victims"};
-	char text[TRIAD_NODE_NAME_SIZE + 8];
+	char text[TRIAD_PORT_LABEL_SIZE];
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < root->n_hosts; i++) {
@@ -81,7 +81,7 @@ static void put_details(
 	struct triad_output *output, const struct shown *shown, uint32_t i)
 {
 	const struct triad_congestion_root *root = &shown->result->found->roots[i];
-	char text[TRIAD_NODE_NAME_SIZE + 8], vl[16] = "", wait[16] = "? %";
+	char text[TRIAD_PORT_LABEL_SIZE], vl[16] = "", wait[16] = "? %";
 
 	if (root->vl != TRIAD_CONGESTION_NO_VL)
 		snprintf(vl, sizeof(vl), " on VL%u", root->vl);

@@ -250,7 +250,7 @@ static int show_over(const struct triad_moment *moment,
 	struct over over = {.fabric = fabric,
 		.list = {.report = &report, .gap = "  "},
 		.limit = command->limit};
-	char from[TRIAD_NODE_NAME_SIZE + 8], to[TRIAD_NODE_NAME_SIZE + 8];
+	char from[TRIAD_PORT_LABEL_SIZE], to[TRIAD_PORT_LABEL_SIZE];
 	double use = view_use_percent(moment->view, fabric, port);
 	int error;
 
@@ -444,7 +444,7 @@ static int show_between(struct between *between, const struct triad_command *com
 	uint32_t to = from == TRIAD_FABRIC_NONE
 		? TRIAD_FABRIC_NONE
 		: find_end(fabric, "routes between", command->destination, output);
-	char text[2][TRIAD_NODE_NAME_SIZE + 8];
+	char text[2][TRIAD_PORT_LABEL_SIZE];
 
 	if (to == TRIAD_FABRIC_NONE)
 		return TRIAD_CONTROL_FAILED;
