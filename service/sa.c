@@ -17,7 +17,7 @@
 #include "triad/mad.h"
 
 enum { RMPP_VERSION = 1 };
-enum { AT_CLASS = 1, AT_METHOD = 3 };
+enum { AT_METHOD = 3 };
 
 /* Time-out of one try; the kernel makes the second one. */
 #define TRY_MS 2000
@@ -257,16 +257,8 @@ static bool receive_report(struct triad_sa *sa, uint16_t *trap)
  * none. */
 static bool is_reply(struct triad_sa *sa)
 {
-	uint16_t lid = be16toh(umad_get_mad_addr(sa->buffer)->lid);
-	bool has_failed = umad_status(sa->buffer);
-
-	if (triad_mad_requests_take(
-		    sa->requests, mad_of(sa), sa->size, lid, has_failed))
-		return true;
-	if (!has_failed)
-		triad_strangers_note(
-			lid, sa->size > AT_CLASS ? mad_of(sa)[AT_CLASS] : 0);
-	return false;
+	return triad_strangers_keep_out(sa->requests, mad_of(sa), sa->size,
+		be16toh(umad_get_mad_addr(sa->buffer)->lid), umad_status(sa->buffer));
 }
 
 /* Waits for the answer to the last request.  Returns 0, ETIMEDOUT, EACCES, EPROTO,

@@ -3,14 +3,24 @@
 
 #include <stdatomic.h>
 
+#include "ib/mad_requests.h"
+
+enum { AT_CLASS = 1 };
+
 /* Of the process: MADs come to it by many descriptors, in many threads. */
 static _Atomic uint64_t n_noted;
 static _Atomic uint32_t last; /* LID and class */
 
-void triad_strangers_note(uint16_t lid, uint8_t mgmt_class)
+bool triad_strangers_keep_out(struct triad_mad_requests *requests, uint8_t *mad,
+	size_t size, uint16_t lid, bool has_failed)
 {
-	last = (uint32_t)lid << 8 | mgmt_class;
-	n_noted++;
+	if (triad_mad_requests_take(requests, mad, size, lid, has_failed))
+		return true;
+	if (!has_failed) {
+		last = (uint32_t)lid << 8 | (size > AT_CLASS ? mad[AT_CLASS] : 0);
+		n_noted++;
+	}
+	return false;
 }
 
 struct triad_strangers triad_strangers(void)

@@ -6,7 +6,11 @@
 #ifndef TRIAD_SERVICE_STRANGERS_H
 #define TRIAD_SERVICE_STRANGERS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct triad_mad_requests;
 
 struct triad_strangers {
 	uint64_t n;
@@ -15,7 +19,11 @@ struct triad_strangers {
 	uint8_t mgmt_class;
 };
 
-void triad_strangers_note(uint16_t lid, uint8_t mgmt_class);
+/* Takes the request that a received MAD ends.  'has_failed': it is our own request, which
+ * got no reply.  Returns false for what is to be dropped: it answers no request, and was
+ * counted if it is a reply. */
+bool triad_strangers_keep_out(struct triad_mad_requests *requests, uint8_t *mad,
+	size_t size, uint16_t lid, bool has_failed);
 
 /* Those of this process, of all its ports. */
 struct triad_strangers triad_strangers(void);

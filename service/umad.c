@@ -16,7 +16,7 @@
 
 /* How many MADs that answer nothing are read at one time. */
 #define MAX_STRANGERS 64u
-enum { AT_CLASS = 1, AT_METHOD = 3, RESPONSE = 0x80 };
+enum { AT_METHOD = 3, RESPONSE = 0x80 };
 
 struct triad_umad {
 	struct triad_mad_transport transport;
@@ -104,13 +104,8 @@ static bool is_wanted(struct triad_umad *umad, size_t size)
 	if (umad->takes_requests &&
 		(has_failed || (size > AT_METHOD && !(mad[AT_METHOD] & RESPONSE))))
 		return true;
-	if (triad_mad_requests_take(
-		    umad->requests, mad, size, sender_of(umad), has_failed))
-		return true;
-	if (!has_failed)
-		triad_strangers_note(
-			sender_of(umad), size > AT_CLASS ? mad[AT_CLASS] : 0);
-	return false;
+	return triad_strangers_keep_out(
+		umad->requests, mad, size, sender_of(umad), has_failed);
 }
 
 /* Reads the next MAD, waiting for it.  Returns 0, EAGAIN or another errno. */
