@@ -80,6 +80,16 @@ enum triad_port_condition triad_port_condition(
 	return of_state(port->state);
 }
 
+enum triad_port_condition triad_port_condition_at(
+	const struct triad_fabric *fabric, uint64_t node_guid, uint8_t number)
+{
+	uint32_t port = triad_fabric_find_port(
+		fabric, triad_fabric_find_node(fabric, node_guid), number);
+
+	return port == TRIAD_FABRIC_NONE ? TRIAD_CONDITION_UNKNOWN
+					 : triad_port_condition(fabric, port, true);
+}
+
 enum triad_port_condition triad_port_condition_of_link(
 	enum triad_port_condition one, enum triad_port_condition other)
 {
@@ -101,4 +111,11 @@ const char *triad_port_condition_text(enum triad_port_condition condition)
 const char *triad_port_condition_advice(enum triad_port_condition condition)
 {
 	return words[condition].advice;
+}
+
+const char *triad_port_condition_link_advice(enum triad_port_condition condition)
+{
+	const char *advice = triad_port_condition_advice(condition);
+
+	return advice ? advice : "check the cable and its plugs";
 }

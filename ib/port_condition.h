@@ -39,6 +39,11 @@ enum triad_port_condition {
 enum triad_port_condition triad_port_condition(
 	const struct triad_fabric *fabric, uint32_t port, bool had_link);
 
+/* The same of a port that had a link, by its node; TRIAD_CONDITION_UNKNOWN if the fabric does not
+ * have it. */
+enum triad_port_condition triad_port_condition_at(
+	const struct triad_fabric *fabric, uint64_t node_guid, uint8_t number);
+
 /* Of the two ends of a link that is down, the condition that tells more about it. */
 enum triad_port_condition triad_port_condition_of_link(
 	enum triad_port_condition one, enum triad_port_condition other);
@@ -48,6 +53,8 @@ enum triad_port_condition triad_port_condition_of_link(
 const char *triad_port_condition_name(enum triad_port_condition condition);
 const char *triad_port_condition_text(enum triad_port_condition condition);
 const char *triad_port_condition_advice(enum triad_port_condition condition);
+/* What to do about a link that is down whose ports are so: never NULL. */
+const char *triad_port_condition_link_advice(enum triad_port_condition condition);
 
 /* All names in the order of the conditions, but "all" for the unknown; ended by NULL. */
 extern const char *const triad_port_condition_choices[TRIAD_N_CONDITIONS + 1];

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "ib/slow_links.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
+
+#include "lib/text.h"
 
 /* So many links alike are enough to judge one of them by the others. */
 #define ENOUGH_TO_COMPARE 3u
@@ -127,8 +130,7 @@ static void add_link(struct search *search, uint32_t port, uint32_t far)
 		.far = far,
 		.class = class_of(search, port, far),
 		.leaf = TRIAD_FABRIC_NONE,
-		.bps = triad_link_rate_bps(
-			triad_link_rate_active(&fabric->ports[port]))};
+		.bps = triad_fabric_port_bps(&fabric->ports[port])};
 	if (!link->bps) {
 		search->n_unknown++;
 		return;
@@ -390,4 +392,21 @@ const char *triad_slow_link_kind_text(unsigned kind)
 		"both ends can"};
 
 	return kind < TRIAD_SLOW_N_KINDS ? texts[kind] : "";
+}
+
+void triad_slow_link_append(struct triad_link_rate rate,
+	struct triad_link_rate expected, unsigned kind, uint64_t n, char *text,
+	size_t size)
+{
+	char is[16], could[16];
+
+	triad_link_rate_format(rate, is, sizeof(is));
+	triad_link_rate_format(expected, could, sizeof(could));
+	if (n > 1)
+		triad_text_append(text, size,
+			"slow links: %" PRIu64 " run at %s, this among them", n, is);
+	else
+		triad_text_append(text, size, "slow link: it runs at %s", is);
+	triad_text_append(
+		text, size, "; %s %s", triad_slow_link_kind_text(kind), could);
 }

@@ -57,4 +57,9 @@ struct triad_slow_links *triad_slow_links_find(const struct triad_fabric *fabric
 const char *triad_slow_link_kind_name(unsigned kind);
 const char *triad_slow_link_kind_text(unsigned kind);
 
+/* Appends "slow link: it runs at 1xEDR; both ends can 4xEDR"; 'n': so many links alike. */
+void triad_slow_link_append(struct triad_link_rate rate,
+	struct triad_link_rate expected, unsigned kind, uint64_t n, char *text,
+	size_t size);
+
 #endif

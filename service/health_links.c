@@ -131,18 +131,11 @@ void triad_links_add_health(struct triad_health *health, struct triad_service *s
 static enum triad_port_condition condition_of(
 	const struct triad_fabric *fabric, const struct triad_link *link)
 {
-	enum triad_port_condition condition = TRIAD_CONDITION_UNKNOWN;
-
-	for (unsigned i = 0; i < 2; i++) {
-		uint32_t port = triad_fabric_find_port(fabric,
-			triad_fabric_find_node(fabric, link->ends[i].node_guid),
-			link->ends[i].port);
-
-		if (port != TRIAD_FABRIC_NONE)
-			condition = triad_port_condition_of_link(
-				condition, triad_port_condition(fabric, port, true));
-	}
-	return condition;
+	return triad_port_condition_of_link(
+		triad_port_condition_at(
+			fabric, link->ends[0].node_guid, link->ends[0].port),
+		triad_port_condition_at(
+			fabric, link->ends[1].node_guid, link->ends[1].port));
 }
 
 static void add_links_down(struct triad_health *health, struct triad_watch *watch,
@@ -154,7 +147,6 @@ static void add_links_down(struct triad_health *health, struct triad_watch *watc
 	while (triad_watch_next_link(watch, &cursor, &link)) {
 		enum triad_port_condition condition = condition_of(fabric, &link);
 		const char *text = triad_port_condition_text(condition);
-		const char *advice = triad_port_condition_advice(condition);
 		struct triad_health_finding finding = {.severity = TRIAD_WARNING,
 			.weight = 1,
 			.since_us = link.down_us};
@@ -165,7 +157,7 @@ static void add_links_down(struct triad_health *health, struct triad_watch *watc
 		snprintf(finding.what, sizeof(finding.what), "link down%s%s",
 			text ? ": " : "", text ? text : "");
 		snprintf(finding.advice, sizeof(finding.advice), "%s",
-			advice ? advice : "check the cable and its plugs");
+			triad_port_condition_link_advice(condition));
 		format_end(finding.at, sizeof(finding.at), fabric, &link.ends[0]);
 		format_end(finding.far_end, sizeof(finding.far_end), fabric,
 			&link.ends[1]);
@@ -180,7 +172,6 @@ static void add_slow_links(
 	struct triad_slow_links *slow = triad_slow_links_find(fabric);
 	uint32_t n = slow ? slow->n - slow->n_notes : 0;
 	struct triad_health_finding finding = {.severity = TRIAD_WARNING, .weight = n};
-	char rate[16], expected[16];
 
 	if (n) {
 		const struct triad_slow_link *worst = &slow->links[0];
@@ -188,11 +179,8 @@ static void add_slow_links(
 		format_port(finding.at, sizeof(finding.at), fabric, worst->port);
 		format_port(finding.far_end, sizeof(finding.far_end), fabric,
 			fabric->ports[worst->port].remote);
-		triad_link_rate_format(worst->rate, rate, sizeof(rate));
-		triad_link_rate_format(worst->expected, expected, sizeof(expected));
-		snprintf(finding.what, sizeof(finding.what),
-			"slow link: it runs at %s; %s %s", rate,
-			triad_slow_link_kind_text(worst->kind), expected);
+		triad_slow_link_append(worst->rate, worst->expected, worst->kind, 1,
+			finding.what, sizeof(finding.what));
 		if (n > 1)
 			triad_text_append(finding.what, sizeof(finding.what),
 				"; 'triadctl links --slow' has all %" PRIu32, n);

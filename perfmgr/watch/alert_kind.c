@@ -47,9 +47,7 @@ static const char *advise_about_node(const struct triad_alert *alert)
 
 static const char *advise_about_link(const struct triad_alert *alert)
 {
-	const char *advice = triad_port_condition_advice(triad_alert_condition(alert));
-
-	return advice ? advice : "check the cable and its plugs";
+	return triad_port_condition_link_advice(triad_alert_condition(alert));
 }
 
 const char *triad_alert_slow_link_advice(void)

@@ -234,22 +234,11 @@ static void append_congestion(
 static void append_slow_link(
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
-	char rate[16], expected[16];
-
-	if (!finding->slow.rate.width) {
-		triad_text_append(text, size, "slow link");
-		return;
-	}
-	triad_link_rate_format(finding->slow.rate, rate, sizeof(rate));
-	triad_link_rate_format(finding->slow.expected, expected, sizeof(expected));
-	if (finding->value > 1)
-		triad_text_append(text, size,
-			"slow links: %.0f run at %s, this among them",
-			(double)finding->value, rate);
+	if (finding->slow.rate.width)
+		triad_slow_link_append(finding->slow.rate, finding->slow.expected,
+			finding->slow.kind, finding->value, text, size);
 	else
-		triad_text_append(text, size, "slow link: it runs at %s", rate);
-	triad_text_append(text, size, "; %s %s",
-		triad_slow_link_kind_text(finding->slow.kind), expected);
+		triad_text_append(text, size, "slow link");
 }
 
 /* What is known of the port that a lost link or node was at. */

@@ -94,12 +94,10 @@ static void note_conditions(
 		is_loss |= triad_alert_is_loss(alert->findings[i].cause);
 	for (unsigned i = 0; i < alert->n_ends; i++) {
 		struct triad_alert_end *end = &alert->ends[i];
-		uint32_t port = end->port == TRIAD_ALERT_NO_PORT
-			? TRIAD_FABRIC_NONE
-			: triad_alerts_find_port(alerts->view->fabric, end);
 
-		end->condition = is_loss && port != TRIAD_FABRIC_NONE
-			? triad_port_condition(alerts->view->fabric, port, true)
+		end->condition = is_loss && end->port != TRIAD_ALERT_NO_PORT
+			? triad_port_condition_at(
+				  alerts->view->fabric, end->node_guid, end->port)
 			: TRIAD_CONDITION_UNKNOWN;
 	}
 }

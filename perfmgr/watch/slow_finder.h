@@ -5,7 +5,7 @@
  * what else is wrong with its cable.  But links alike, of the same rate, that are more than
  * TRIAD_SLOW_MAX_ALONE have one reason, an old partition or a batch of cables: they are one
  * finding, at the first of them, with their number.
- * * Links are compared once for each fabric.
+ * Links are compared once for each fabric.
  *
  * Thread-safety: none.  Memory: the slow links of one fabric, which is referenced. */
 #ifndef TRIAD_PERFMGR_SLOW_FINDER_H

@@ -89,18 +89,15 @@ static void read_end(struct end *end, const struct triad_view *view, uint32_t in
 static void read_gone_end(struct end *end, const struct triad_fabric *fabric,
 	const struct triad_link_end *gone)
 {
-	uint32_t port = triad_fabric_find_port(
-		fabric, triad_fabric_find_node(fabric, gone->node_guid), gone->port);
-
 	*end = (struct end){.guid = gone->node_guid,
 		.name = gone->node_name,
 		.type = gone->node_type,
 		.port = gone->port,
 		.lid = gone->lid,
 		.use_percent = NAN,
-		.wait_percent = NAN};
-	if (port != TRIAD_FABRIC_NONE)
-		end->condition = triad_port_condition(fabric, port, true);
+		.wait_percent = NAN,
+		.condition =
+			triad_port_condition_at(fabric, gone->node_guid, gone->port)};
 }
 
 /* The state of a cable is that of its less active end. */

@@ -7,6 +7,7 @@
 
 #include "ib/port_condition.h"
 #include "lib/grow.h"
+#include "service/command/format.h"
 #include "service/command/list.h"
 #include "service/command/moment.h"
 #include "service/command/ports.h"
@@ -164,11 +165,9 @@ static bool find_gone(struct nodes *nodes, const struct triad_moment *moment)
 static void put_gone(struct nodes *nodes, const struct gone_node *gone)
 {
 	const struct triad_fabric *fabric = nodes->view->fabric;
-	uint32_t near = triad_fabric_find_port(fabric,
-		triad_fabric_find_node(fabric, gone->near.node_guid), gone->near.port);
-	const char *condition = near == TRIAD_FABRIC_NONE
-		? NULL
-		: triad_port_condition_name(triad_port_condition(fabric, near, true));
+	enum triad_port_condition now =
+		triad_port_condition_at(fabric, gone->near.node_guid, gone->near.port);
+	const char *condition = now ? triad_port_condition_name(now) : NULL;
 	struct triad_list *list = &nodes->list;
 	struct triad_port_label place = triad_port_label_of(
 		fabric, gone->near.node_guid, gone->near.node_name, gone->near.port);
@@ -255,9 +254,9 @@ static int show(struct nodes *nodes, struct triad_output *output)
 	triad_report_array(&report, NULL);
 	n = put_nodes(nodes);
 	triad_report_array_end(&report);
-	if (nodes->n_left_out && !nodes->command->json)
-		triad_output_printf(
-			output, "%u more; -n shows more of them\n", nodes->n_left_out);
+	if (!nodes->command->json)
+		triad_command_put_left_out(
+			output, nodes->n_left_out, n + nodes->n_left_out, "more");
 	if (n)
 		return TRIAD_CONTROL_DONE;
 	if (nodes->choice.rule != TRIAD_NODE_RULE_ALL)

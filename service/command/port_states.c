@@ -4,6 +4,7 @@
 
 #include "ib/link.h"
 #include "ib/port_condition.h"
+#include "service/command/format.h"
 #include "service/command/list.h"
 #include "service/command/moment.h"
 #include "service/command/ports.h"
@@ -115,12 +116,9 @@ static void put_port(struct ports *ports, const struct shown *shown)
 	triad_link_rate_format(rate, text, sizeof(text));
 	triad_list_row(list);
 	triad_list_guid(list, "node_guid", NULL, shown->node->guid);
-	triad_list_text(list, "node_name", NULL, 0, shown->node->name);
+	triad_list_node(list, "node_name", "NODE", TRIAD_LIST_MEASURED, shown->node);
 	triad_list_text(
 		list, "node_type", NULL, 0, triad_node_type_name(shown->node->type));
-	list->next = (struct triad_list_next){.name = "node_name"};
-	triad_list_text(list, NULL, "NODE", TRIAD_LIST_MEASURED,
-		triad_node_label(shown->node).text);
 	triad_list_uint(list, "port", "PORT", 4, shown->port->number);
 	triad_list_uint(list, "lid", NULL, 0, shown->port->lid);
 	list->next.color = color_of(shown->condition);
@@ -173,9 +171,8 @@ static int show(struct ports *ports, struct triad_output *output)
 	triad_report_array_end(&report);
 	if (ports->command->json)
 		return TRIAD_CONTROL_DONE;
-	if (ports->n_left_out)
-		triad_output_printf(
-			output, "%u more; -n shows more of them\n", ports->n_left_out);
+	triad_command_put_left_out(
+		output, ports->n_left_out, n + ports->n_left_out, "more");
 	if (!n)
 		triad_output_printf(output, "no port is like that\n");
 	return TRIAD_CONTROL_DONE;
