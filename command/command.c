@@ -14,6 +14,7 @@
 #include "lib/quantity.h"
 #include "lib/text.h"
 #include "triad/clock.h"
+#include "triad/fabric.h"
 
 static const struct triad_command defaults = {
 	.port = -1,
@@ -24,7 +25,6 @@ static const struct triad_command defaults = {
 
 #define DEFAULT_INTERVAL_S 2
 #define MAX_PRIORITY 15
-#define MAX_PORT 254
 
 /* The arguments of a command, for rules that the table can't express. */
 struct arguments {
@@ -199,9 +199,11 @@ static int read_switch_port(const struct arguments *arguments)
 	if (!port)
 		return triad_parser_complain(
 			parser, "%.80s needs the number of a port", node);
-	if (!triad_text_number(port, &number) || !number || number > MAX_PORT)
+	if (!triad_text_number(port, &number) || !number ||
+		number > TRIAD_FABRIC_MAX_PORT_NUMBER)
 		return triad_parser_complain(parser,
-			"%.80s: a switch has ports from 1 to %u", port, MAX_PORT);
+			"%.80s: a switch has ports from 1 to %u", port,
+			TRIAD_FABRIC_MAX_PORT_NUMBER);
 	command->port = (int)number;
 	return 0;
 }

@@ -14,10 +14,10 @@
 #include "ib/ber_target.h"
 #include "ib/counter.h"
 #include "ib/detail.h"
+#include "triad/fabric.h"
 #include "triad/threshold.h"
 
 #define ITEM_SIZE 256
-#define MAX_PORT_NUMBER 254 /* 255 is AllPortSelect [IBA 16.1.3.5] */
 
 /* Cuts the blanks at the end. */
 static void chop(char *text)
@@ -84,7 +84,7 @@ static bool parse_port_number(char *text, unsigned *number)
 {
 	chop(text);
 	return triad_text_number(text + strspn(text, " \t"), number) &&
-		*number <= MAX_PORT_NUMBER;
+		*number <= TRIAD_FABRIC_MAX_PORT_NUMBER;
 }
 
 /* Parses a number, or two with a '-' between; cuts 'item' at the '-'. */
@@ -120,7 +120,7 @@ bool triad_ports_parse(const char *text, uint8_t set[32], char *reason, size_t s
 			snprintf(reason, size,
 				"'%.80s' isn't a port number, 0 to %d, nor a range of "
 				"them such as 1-4",
-				item, MAX_PORT_NUMBER);
+				item, TRIAD_FABRIC_MAX_PORT_NUMBER);
 			return false;
 		}
 		add_ports(set, low, high);
@@ -128,7 +128,7 @@ bool triad_ports_parse(const char *text, uint8_t set[32], char *reason, size_t s
 	}
 	/* An empty list means all ports. */
 	if (!some)
-		add_ports(set, 0, MAX_PORT_NUMBER);
+		add_ports(set, 0, TRIAD_FABRIC_MAX_PORT_NUMBER);
 	return true;
 }
 

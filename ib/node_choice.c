@@ -11,7 +11,6 @@
 #include "ib/node_label.h"
 #include "lib/text.h"
 
-#define MAX_PORT 254
 #define MAX_LID 0xbfff    /* of one port [IBA 4.1.3] */
 #define MAX_CANDIDATES 10 /* that are listed */
 
@@ -61,7 +60,7 @@ static const char *find_port(const char *text, int *number)
 	if (!at || at == text)
 		return NULL;
 	digits = at + 1 + (*at == '/' && g_ascii_toupper(at[1]) == 'P');
-	if (!triad_text_number(digits, &value) || value > MAX_PORT)
+	if (!triad_text_number(digits, &value) || value > TRIAD_FABRIC_MAX_PORT_NUMBER)
 		return NULL;
 	*number = (int)value;
 	return at;

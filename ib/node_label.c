@@ -13,7 +13,6 @@
 #define DIGITS 6
 #define ALL_DIGITS 16
 #define MIN_TYPED_DIGITS 4
-#define MAX_PORT 254
 
 static uint64_t low_digits(uint64_t guid, unsigned n)
 {
@@ -136,7 +135,7 @@ static struct triad_port_label add_port(struct triad_node_label node, unsigned n
 {
 	struct triad_port_label label;
 
-	if (number <= MAX_PORT)
+	if (number <= TRIAD_FABRIC_MAX_PORT_NUMBER)
 		snprintf(label.text, sizeof(label.text), "%s:%u", node.text, number);
 	else
 		snprintf(label.text, sizeof(label.text), "%s", node.text);

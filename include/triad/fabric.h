@@ -23,6 +23,7 @@
 #define TRIAD_FABRIC_MAX_NODES (1u << 17)
 #define TRIAD_FABRIC_MAX_PORTS (1u << 22)
 #define TRIAD_FABRIC_MAX_TABLE_OCTETS ((size_t)1 << 31) /* of each kind of table */
+#define TRIAD_FABRIC_MAX_PORT_NUMBER 254 /* 255 is AllPortSelect [IBA 16.1.3.5] */
 #define TRIAD_FABRIC_NONE UINT32_MAX
 #define TRIAD_FABRIC_MAX_MLIDS 1024u
 #define TRIAD_NODE_NAME_SIZE 65

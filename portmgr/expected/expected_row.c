@@ -9,7 +9,6 @@
 #include "portmgr/expected/expected_parts.h"
 #include "triad/fabric.h"
 
-#define MAX_PORT 254
 #define MAX_NAME (TRIAD_NODE_NAME_SIZE - 1)
 #define MAX_VENDOR_ID 0xffffff /* [IBA 14.2.5.3: 24 bits] */
 #define KEY_SIZE 16
@@ -86,9 +85,10 @@ static bool read_port(
 {
 	unsigned number;
 
-	if (!triad_text_number(text, &number) || !number || number > MAX_PORT)
-		return complain(
-			field, "%s %.40s: allowed are 1 to %d", what, text, MAX_PORT);
+	if (!triad_text_number(text, &number) || !number ||
+		number > TRIAD_FABRIC_MAX_PORT_NUMBER)
+		return complain(field, "%s %.40s: allowed are 1 to %d", what, text,
+			TRIAD_FABRIC_MAX_PORT_NUMBER);
 	*port = (uint8_t)number;
 	return true;
 }
@@ -301,7 +301,8 @@ static bool read_port_of_node(
 	const struct field *field, struct triad_expected_port *row)
 {
 	if (!*field->text)
-		return complain(field, "the port is missing, 1 to %d", MAX_PORT);
+		return complain(field, "the port is missing, 1 to %d",
+			TRIAD_FABRIC_MAX_PORT_NUMBER);
 	return read_port(field, "the port", field->text, &row->port);
 }
 

@@ -7,8 +7,8 @@
 
 #include "lib/text.h"
 #include "portmgr/expected/expected.h"
+#include "triad/fabric.h"
 
-#define MAX_PORT 254
 #define LINE_SIZE 512
 
 /* The far end of a link that is up, or NULL. */
@@ -23,7 +23,7 @@ static const struct triad_fabric_port *far_end(
 	/* The far port may have been disabled since the last sweep: then it is
 	 * unknown. */
 	return far->phys_state == TRIAD_PHYS_DISABLED || !far->number ||
-			far->number > MAX_PORT
+			far->number > TRIAD_FABRIC_MAX_PORT_NUMBER
 		? NULL
 		: far;
 }
@@ -88,7 +88,7 @@ void triad_expected_write(const struct triad_fabric *fabric, uint64_t generation
 		const struct triad_fabric_node *node = &fabric->nodes[port->node];
 
 		if (node->type == TRIAD_NODE_SWITCH && node->guid && port->number &&
-			port->number <= MAX_PORT)
+			port->number <= TRIAD_FABRIC_MAX_PORT_NUMBER)
 			write_port(fabric, port, put, context);
 	}
 }

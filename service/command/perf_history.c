@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "ib/node_label.h"
-#include "ib/node_label.h"
 #include "service/command/format.h"
 #include "service/command/moment.h"
 #include "service/command/ports.h"
@@ -22,7 +21,7 @@
 
 struct curve {
 	const struct triad_command *command;
-	char where[sizeof(struct triad_port_label)];
+	char where[TRIAD_PORT_LABEL_SIZE];
 	uint64_t node_guid;
 	uint8_t port;
 	uint32_t n;

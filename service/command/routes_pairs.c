@@ -49,7 +49,7 @@ void triad_routes_put_port(struct triad_list *list, const char *prefix,
 		port == TRIAD_FABRIC_NONE ? NULL : &fabric->ports[port];
 	const struct triad_fabric_node *node = at ? &fabric->nodes[at->node] : NULL;
 	const char *before = prefix ? prefix : "", *gap = prefix ? "_" : "";
-	char name[3][48], text[sizeof(struct triad_port_label)];
+	char name[3][48], text[TRIAD_PORT_LABEL_SIZE];
 
 	snprintf(name[0], sizeof(name[0]), "%s%snode_name", before, gap);
 	snprintf(name[1], sizeof(name[1]), "%s%snode_guid", before, gap);
@@ -363,7 +363,6 @@ static void find_sl(struct between *between, const struct triad_command *command
 	const struct triad_fabric *fabric = between->result->check->layout->fabric;
 	const struct triad_route_source *source =
 		&between->moment.service->owner->routes;
-
 	uint8_t sl = (uint8_t)command->sl;
 
 	between->sls = 0;
