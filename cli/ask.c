@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "cli/client.h"
+#include "cli/local_time.h"
 #include "cli/other_version.h"
+#include "cli/reply.h"
 #include "cli/table.h"
 #include "command/command_table.h"
 #include "lib/text.h"
@@ -34,6 +36,8 @@ struct asking {
 	int refusal;        /* the exit status after triadctl broke off an answer */
 	char message[1024]; /* the last one, in a watch on a terminal */
 	bool has_output;    /* the present answer has output */
+	bool has_local_times;
+	struct triad_local_time times; /* of the present answer's text */
 };
 
 /* --- the request ------------------------------------------------------- */
@@ -103,8 +107,38 @@ static int convert_error(struct asking *asking, int error)
 	return ECANCELED;
 }
 
-static int take_message(struct asking *asking, const char *piece, size_t size)
+/* Writes text for standard output; times that are not whole yet stay for the next piece. */
+static int write_text(struct asking *asking, const char *piece, size_t size)
 {
+	char text[TRIAD_LOCAL_TIME_ROOM(TRIAD_REPLY_PIECE_SIZE)];
+
+	if (!asking->has_local_times)
+		return triad_screen_write(&asking->screen, piece, size);
+	return triad_screen_write(&asking->screen, text,
+		triad_local_time_take(&asking->times, piece, size, text));
+}
+
+static int end_text(struct asking *asking)
+{
+	char text[TRIAD_LOCAL_TIME_HELD];
+	size_t size = triad_local_time_end(&asking->times, text);
+
+	return size ? triad_screen_write(&asking->screen, text, size) : 0;
+}
+
+static int take_message(struct asking *asking, const char *whole, size_t whole_size)
+{
+	char text[TRIAD_LOCAL_TIME_ROOM(TRIAD_REPLY_PIECE_SIZE)];
+	struct triad_local_time times = {0};
+	const char *piece = whole;
+	size_t size = whole_size;
+
+	if (asking->has_local_times) {
+		size = triad_local_time_take(&times, whole, whole_size, text);
+		size += triad_local_time_end(&times, text + size);
+		text[size] = '\0';
+		piece = text;
+	}
 	if (!asking->screen.is_watched)
 		return triad_write_all(STDERR_FILENO, piece, size), 0;
 	/* A message would destroy the picture: keep it for the last row. */
@@ -125,17 +159,20 @@ static int take_piece(struct asking *asking, enum triad_frame_type type,
 
 	if (type == TRIAD_FRAME_MESSAGE)
 		return take_message(asking, piece, size);
-	if (type == TRIAD_FRAME_TABLE)
-		return convert_error(asking,
-			triad_table_reader_take(
-				&asking->reader, piece, size, &asking->table_sink));
+	if (type == TRIAD_FRAME_TABLE) {
+		error = end_text(asking);
+		return error ? error
+			     : convert_error(asking,
+				       triad_table_reader_take(&asking->reader, piece,
+					       size, &asking->table_sink));
+	}
 	error = triad_tables_end(asking->tables);
 	if (error)
 		return convert_error(asking, error);
 	/* No sentences between rows for programs. */
 	if (asking->layout.is_raw || asking->layout.no_headings)
 		return take_message(asking, piece, size);
-	return triad_screen_write(&asking->screen, piece, size);
+	return write_text(asking, piece, size);
 }
 
 static int take_frame(
@@ -192,8 +229,10 @@ static bool is_answer(const struct asking *asking, int status)
 /* Writes the remaining rows at the end of an answer, complete or not. */
 static int end_answer(struct asking *asking, int status)
 {
-	int error = triad_tables_end(asking->tables);
+	int error = end_text(asking);
 
+	if (!error)
+		error = triad_tables_end(asking->tables);
 	/* Not after an incomplete answer: a later table may have had the name. */
 	if (!error && is_answer(asking, status))
 		error = triad_tables_check_names(asking->tables);
@@ -272,19 +311,21 @@ static void catch_signals(const struct asking *asking)
 /* Paints the answer; without one, writes why below the last picture. */
 static int show_picture(struct asking *asking, int status)
 {
-	char text[sizeof(asking->message) + 64], at[TRIAD_CLOCK_TEXT_SIZE];
+	char text[sizeof(asking->message) + 64], at[16] = "";
+	time_t now = time(NULL);
+	struct tm tm;
 
 	if (!asking->screen.is_watched)
 		return 0;
-	triad_clock_format(triad_clock_wall_us(), at);
+	if (localtime_r(&now, &tm))
+		strftime(at, sizeof(at), "%H:%M:%S", &tm);
 	if (is_answer(asking, status)) {
-		snprintf(text, sizeof(text), "%.8sZ, every %u s%s%s", at + 11,
+		snprintf(text, sizeof(text), "%s, every %u s%s%s", at,
 			asking->command->interval_s, asking->message[0] ? "; " : "",
 			asking->message);
 		return triad_screen_show(&asking->screen, text);
 	}
-	snprintf(text, sizeof(text), "%.8sZ, trying again: %s", at + 11,
-		asking->message);
+	snprintf(text, sizeof(text), "%s, trying again: %s", at, asking->message);
 	return triad_screen_show_status(&asking->screen, text);
 }
 
@@ -359,6 +400,7 @@ int triad_ask(const struct triad_ask *ask, const struct triad_command *command,
 	int status;
 
 	triad_screen_init(&asking.screen, ask->color, command->watch && !command->json);
+	asking.has_local_times = asking.screen.is_terminal && !command->json;
 	asking.layout.worst_first = asking.screen.is_watched;
 	asking.client.hides_progress = asking.screen.is_watched;
 	asking.request_size =

@@ -9,6 +9,7 @@ triadctl_SOURCES = \
 	cli/election_check.c \
 	cli/election_command.c cli/election_command.h \
 	cli/find.c cli/find.h \
+	cli/local_time.c cli/local_time.h \
 	cli/opensm_conf.c cli/opensm_conf.h \
 	cli/other_version.c cli/other_version.h \
 	cli/plugin_file.c cli/plugin_file.h \

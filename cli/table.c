@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/local_time.h"
 #include "cli/table_parts.h"
 
 #define PIECE_ROWS 4096
@@ -114,6 +115,37 @@ static int grow(struct triad_tables *tables)
 	return 0;
 }
 
+static bool has_local_times(const struct triad_tables *tables)
+{
+	return tables->screen->is_terminal && !tables->layout->is_raw;
+}
+
+/* Copies the rest of a record; NULL when memory is short.  Its colors can't be part of a
+ * time, so that local times are put in as into one text. */
+static uint8_t *copy_row(
+	const struct triad_tables *tables, const uint8_t *rest, size_t *size)
+{
+	struct triad_table_cell cells[TRIAD_TABLE_MAX_COLUMNS];
+	struct triad_local_time times = {0};
+	uint8_t *copy = malloc(TRIAD_LOCAL_TIME_ROOM(*size));
+	size_t n;
+
+	if (!copy)
+		return NULL;
+	if (has_local_times(tables)) {
+		n = triad_local_time_take(
+			&times, (const char *)rest, *size, (char *)copy);
+		n += triad_local_time_end(&times, (char *)copy + n);
+		/* A text may have become too long. */
+		if (triad_table_row_read(copy, n, tables->n_columns, cells)) {
+			*size = n;
+			return copy;
+		}
+	}
+	memcpy(copy, rest, *size);
+	return copy;
+}
+
 static int take_row(void *context, const uint8_t *rest, size_t size)
 {
 	struct triad_tables *tables = context;
@@ -130,12 +162,11 @@ static int take_row(void *context, const uint8_t *rest, size_t size)
 	if (error)
 		return fail(tables, error);
 	row = &tables->rows[tables->n];
-	*row = (struct tables_row){.rest = malloc(size ? size : 1),
-		.size = size,
-		.place = (uint32_t)tables->n};
+	*row = (struct tables_row){
+		.rest = copy_row(tables, rest, &size), .place = (uint32_t)tables->n};
 	if (!row->rest)
 		return fail(tables, ENOMEM);
-	memcpy(row->rest, rest, size);
+	row->size = size;
 	tables->n++;
 	tables->n_rows++;
 	if (tables_is_sorted(tables))
@@ -147,6 +178,7 @@ static int take_note(void *context, const char *text)
 {
 	struct triad_tables *tables = context;
 	struct tables_row *row = tables->n ? &tables->rows[tables->n - 1] : NULL;
+	struct triad_local_time times = {0};
 	size_t used, size = strlen(text);
 	char *notes;
 
@@ -154,12 +186,18 @@ static int take_note(void *context, const char *text)
 	if (!row || tables->has_failed || tables->layout->is_raw)
 		return 0;
 	used = row->notes ? strlen(row->notes) : 0;
-	notes = realloc(row->notes, used + size + 2);
+	notes = realloc(row->notes, used + TRIAD_LOCAL_TIME_ROOM(size) + 2);
 	if (!notes)
 		return fail(tables, ENOMEM);
-	memcpy(notes + used, text, size);
-	strcpy(notes + used + size, "\n");
 	row->notes = notes;
+	if (has_local_times(tables)) {
+		used += triad_local_time_take(&times, text, size, notes + used);
+		used += triad_local_time_end(&times, notes + used);
+	} else {
+		memcpy(notes + used, text, size);
+		used += size;
+	}
+	strcpy(notes + used, "\n");
 	return 0;
 }
 

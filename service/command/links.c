@@ -389,8 +389,9 @@ static void put_row(struct triad_list *list, const struct triad_fabric *fabric,
 	if (shown->slow)
 		triad_link_rate_format(
 			shown->slow->expected, expected, sizeof(expected));
-	if (link)
-		triad_command_format_time(triad_link_last_down_us(link), at);
+	if (link && triad_link_last_down_us(link))
+		triad_clock_format_s(
+			triad_clock_to_wall_us(triad_link_last_down_us(link)), at);
 	triad_list_row(list);
 	if (triad_list_json(list))
 		put_json(triad_list_json(list), shown, is_brief);
@@ -418,7 +419,7 @@ static void put_row(struct triad_list *list, const struct triad_fabric *fabric,
 	list->next = (struct triad_list_next){.name = "downs"};
 	triad_list_uint(list, NULL, "DOWNS", 5, link ? triad_link_n_downs(link) : 0);
 	list->next = (struct triad_list_next){.name = "last_down", .is_spare = true};
-	triad_list_format(list, "LAST DOWN", -19, "%.19s", at);
+	triad_list_text(list, NULL, "LAST DOWN", -20, at);
 	triad_list_row_end(list);
 }
 

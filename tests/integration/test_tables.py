@@ -202,6 +202,27 @@ def test_color_always_and_never(scratch, plugin):
            "--color auto always never")
 
 
+def test_terminal_shows_local_times(scratch):
+    utc, local = "2026-01-02T23:30:00Z", "2026-01-03T05:00:00+05:30"
+    answer = frame(OUTPUT, f"before {utc[:9]}".encode()) + \
+        frame(OUTPUT, f"{utc[9:]}, then\n".encode()) + \
+        table(begin(("SINCE", 0), ("N", NUMBER)), row(utc, ("1", "1")),
+              note(f"  until {utc}")) + frame(MESSAGE, f"at {utc}\n".encode()) + DONE
+    plugin = Plugin(scratch, answer)
+    env = environment(TZ="XXX-05:30")
+    process, shown = ask_on_terminal(scratch, plugin, "--color=never", "perf", "show", env=env)
+    assert shown.decode().split() == \
+        ["before", local + ",", "then", "SINCE", "N", local, "1", "until", local], "output"
+    assert process.stderr == f"at {local}\n", "message"
+    whole = ask(plugin, "perf", "show", env=env)
+    assert whole.stdout.count(utc) == 3 and local not in whole.stdout, "not a terminal"
+    _, raw = ask_on_terminal(scratch, plugin, "perf", "show", "--raw", env=env)
+    assert local not in raw.decode() and utc in raw.decode(), "for programs"
+    plugin = Plugin(scratch, frame(OUTPUT, f'{{"at":"{utc}"}}\n'.encode()) + DONE)
+    _, shown = ask_on_terminal(scratch, plugin, "perf", "show", "--json", env=env)
+    assert json.loads(shown) == {"at": utc}, "JSON"
+
+
 def test_pipe_gets_columns_whole(scratch):
     name = "n" * 300
     sentence = "    because of this, " * 20

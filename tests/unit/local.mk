@@ -3,6 +3,7 @@
 # those of tests/local.mk.
 unit_tests = \
 	tests/unit/cli/test_find \
+	tests/unit/cli/test_local_time \
 	tests/unit/cli/test_opensm_conf \
 	tests/unit/cli/test_profile_stats \
 	tests/unit/cli/test_setup_judge \
@@ -247,6 +248,8 @@ tests_unit_agent_test_discovery_process_SOURCES = \
 	agent/discovery_process.c agent/discovery_reply.c
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
+tests_unit_cli_test_local_time_SOURCES = tests/unit/cli/test_local_time.c \
+	cli/local_time.c
 tests_unit_cli_test_opensm_conf_SOURCES = tests/unit/cli/test_opensm_conf.c \
 	cli/opensm_conf.c
 tests_unit_cli_test_setup_judge_SOURCES = tests/unit/cli/test_setup_judge.c \
