@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +106,23 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(scratch):
         # An agent knows it of nodes that others read, too.
         assert members[2].ask("agents", "owner", "host-0002 HCA-1")["agent"] == "a2", \
             "who reads the host of a2, says a9"
+
+
+def test_members_call_nodes_as_the_map_of_the_managers_opensm_does(scratch):
+    names = Path(scratch.folder()) / "names"
+    names.write_text('0x200000200000010 "rack 1 top"\n', encoding="utf-8")
+    broker = Broker(scratch)
+    with Lab(fat_tree(scratch, HOSTS, "--radix", "8"), sms=[SM],
+             triad_conf=conf(broker, "manager"),
+             opensm_conf=f"node_name_map_name {names}\n") as lab:
+        (member,) = start(scratch, lab, broker, 2)
+        wait_until_settled(lab, 1)
+        wait_until(lambda: member.section("collect").get("topology") ==
+                   "handed down by a manager", 20, "the fabric handed down")
+        called = [{row["node_name"] for row in ask_json(lab, "perf", "show")},
+                  {row["node_name"] for row in member.ask("perf", "show")}]
+        assert all("rack 1 top" in names and "leaf-01" not in names
+                   for names in called), called
 
 
 @pytest.mark.plain
