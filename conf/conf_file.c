@@ -2,10 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <glib.h>
 
 #include "triad/conf.h"
 #include "triad/file.h"
@@ -52,7 +51,7 @@ int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *con
 	error = read_file(path, &text, &size);
 	if (error)
 		triad_diags_add(diags, 0, 0, "the file can't be read: %s",
-			error == EINVAL ? "Not a regular file" : g_strerror(error));
+			error == EINVAL ? "Not a regular file" : strerror(error));
 	else
 		error = triad_conf_parse(text, size, port_guid, conf, diags);
 	free(text);

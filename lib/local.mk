@@ -37,4 +37,4 @@ libtriad_la_SOURCES = \
 	lib/task.c lib/task.h \
 	lib/text.c lib/text.h \
 	lib/thread.c
-libtriad_la_LIBADD = $(GLIB_LIBS) -lm
+libtriad_la_LIBADD = $(GLIB_LIBS) $(NETTLE_LIBS) -lm

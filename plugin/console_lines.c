@@ -42,3 +42,48 @@ bool triad_console_lines_end(struct triad_console_lines *lines)
 	lines->is_over = true;
 	return lines->used;
 }
+
+/* Whether the octet behind a backslash loses it; within single quotes none is special. */
+static bool is_escaped(char quote, char next)
+{
+	return quote == '"' ? next == '"' || next == '\\' : !quote && next;
+}
+
+/* Reads the word at '*line', which has room for it, into 'word'.  Returns false if a quote does
+ * not end. */
+static bool read_word(char **line, char *word)
+{
+	char *at = *line, quote = '\0';
+
+	for (; *at && (quote || !strchr(" \t", *at)); at++)
+		if (*at == '\\' && is_escaped(quote, at[1]))
+			*word++ = *++at;
+		else if (quote ? *at == quote : *at == '"' || *at == '\'')
+			quote = quote ? '\0' : *at;
+		else
+			*word++ = *at;
+	*line = *at ? at + 1 : at;
+	*word = '\0';
+	return !quote;
+}
+
+int triad_console_split(
+	char *line, const char *words[], unsigned most, const char **why)
+{
+	unsigned n = 0;
+
+	while (*(line += strspn(line, " \t"))) {
+		char *word = line;
+
+		if (!read_word(&line, word)) {
+			*why = "a quote (' or \") does not end";
+			return -1;
+		}
+		if (n == most) {
+			*why = "too many words";
+			return -1;
+		}
+		words[n++] = word;
+	}
+	return (int)n;
+}

@@ -36,4 +36,10 @@ enum triad_console_line triad_console_lines_take(
  * OpenSM's. */
 bool triad_console_lines_end(struct triad_console_lines *lines);
 
+/* Splits a line into words at blanks, in place, as a shell does with quotes of both kinds and
+ * backslashes.  Returns how many of 'words' it has; -1 for a quote that does not end, or more
+ * than 'most' words; '*why' then says which. */
+int triad_console_split(
+	char *line, const char *words[], unsigned most, const char **why);
+
 #endif

@@ -2,7 +2,6 @@
 #include "plugin/console_session.h"
 
 #include <errno.h>
-#include <glib.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "plugin/console_lines.h"
 #include "triad/clock.h"
+#include "triad/control.h"
 
 #define PROMPT "OpenSM $ "
 /* How long to wait for an end that does not read. */
@@ -43,7 +43,7 @@ static bool write_all(
 		n = write(fd, data, size < PIECE_SIZE ? size : PIECE_SIZE);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return false;
-		if (n > 0) {
+		if (n >= 0) {
 			data += n;
 			size -= (size_t)n;
 		}
@@ -62,7 +62,7 @@ static bool write_answer(
 	return write_all(session, session->ends->user_out, data, size);
 }
 
-static void run_words(struct session *session, int n, char **words)
+static void run_words(struct session *session, int n, const char *const *words)
 {
 	const struct triad_runner *runner = session->runner;
 	enum triad_role role = runner->role(runner->context, session->user);
@@ -74,26 +74,23 @@ static void run_words(struct session *session, int n, char **words)
 
 	triad_peer_name(session->user, name);
 	triad_output_init(&output, write_answer, session);
-	runner->run(runner->context, &asker, n - 1, (const char *const *)words + 1,
-		&output);
+	runner->run(runner->context, &asker, n - 1, words + 1, &output);
 }
 
 /* Runs a line that is ours, and prompts as OpenSM does. */
 static bool run_line(struct session *session)
 {
-	GError *error = NULL;
-	char **words;
-	int n;
+	const char *words[TRIAD_CONTROL_MAX_WORDS + 1], *why;
+	int n = triad_console_split(
+		session->lines.line, words, sizeof(words) / sizeof(words[0]), &why);
 
-	if (g_shell_parse_argv(session->lines.line, &n, &words, &error)) {
+	if (n >= 0) {
 		run_words(session, n, words);
-		g_strfreev(words);
 	} else {
 		char text[256];
 
-		snprintf(text, sizeof(text), "triad: %s\n", error->message);
+		snprintf(text, sizeof(text), "triad: %s\n", why);
 		write_all(session, session->ends->user_out, text, strlen(text));
-		g_error_free(error);
 	}
 	return write_all(session, session->ends->user_out, PROMPT, strlen(PROMPT));
 }

@@ -102,7 +102,7 @@ libtriadservice_la_SOURCES = \
 	service/webhook.c service/webhook.h \
 	service/webhook_post.h
 libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(CURL_CFLAGS) $(ZLIB_CFLAGS)
-libtriadservice_la_LIBADD = $(GLIB_LIBS) $(UMAD_LIBS) $(CURL_LIBS) $(ZLIB_LIBS)
+libtriadservice_la_LIBADD = $(GLIB_LIBS) $(NETTLE_LIBS) $(UMAD_LIBS) $(CURL_LIBS) $(ZLIB_LIBS)
 
 # Alerts sent to Alertmanager.
 if HAVE_CURL

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <glib.h>
+#include <nettle/sha2.h>
 
 #include "lib/grow.h"
 #include "lib/json_page.h"
@@ -27,7 +27,7 @@ struct triad_pool_job {
 	/* For the thread that runs it: */
 	struct triad_json_page page;
 	z_stream packer;
-	GChecksum *sum;
+	struct sha256_ctx sum;
 	struct triad_output output;
 	char kept[sizeof(((struct triad_output *)0)->buffer)];
 	char packed[PACKED_PIECE];
@@ -140,7 +140,7 @@ static bool put_octets(struct triad_pool_job *job, const char *octets, size_t si
 	struct triad_pool *pool = job->pool;
 	bool goes_on = true;
 
-	g_checksum_update(job->sum, (const guchar *)octets, (gssize)size);
+	sha256_update(&job->sum, size, (const uint8_t *)octets);
 	pthread_mutex_lock(&pool->lock);
 	while (size && goes_on) {
 		size_t room, n;
@@ -195,6 +195,19 @@ static bool take_output(
 				    : put_octets(job, data, size);
 }
 
+/* A strong one: the hash of the document. */
+static void put_etag(struct triad_pool_head *head, struct sha256_ctx *sum)
+{
+	uint8_t digest[SHA256_DIGEST_SIZE];
+	char *at = head->etag;
+
+	sha256_digest(sum, sizeof(digest), digest);
+	*at++ = '"';
+	for (unsigned i = 0; i < sizeof(digest); i++)
+		at += sprintf(at, "%02x", digest[i]);
+	strcpy(at, "\"");
+}
+
 static void fill_head(struct triad_pool_job *job, int exit_status)
 {
 	const struct triad_pool_order *order = &job->order;
@@ -210,8 +223,7 @@ static void fill_head(struct triad_pool_job *job, int exit_status)
 	head->has_total =
 		order->limit && (!order->n_asked || job->page.n_rows < order->n_asked);
 	head->total = job->page.n_rows;
-	snprintf(head->etag, sizeof(head->etag), "\"%s\"",
-		g_checksum_get_string(job->sum));
+	put_etag(head, &job->sum);
 	memcpy(head->messages, job->messages, sizeof(head->messages));
 }
 
@@ -242,7 +254,7 @@ static void run_job(struct triad_pool_job *job)
 	bool is_left, is_empty;
 	int exit_status = TRIAD_CONTROL_FAILED;
 
-	job->sum = g_checksum_new(G_CHECKSUM_SHA256);
+	sha256_init(&job->sum);
 	triad_json_page_init(&job->page, job->order.offset, job->order.limit);
 	triad_output_init(&job->output, take_output, job);
 	if (is_packing)
@@ -260,7 +272,6 @@ static void run_job(struct triad_pool_job *job)
 
 	pthread_mutex_lock(&pool->lock);
 	fill_head(job, exit_status);
-	g_checksum_free(job->sum);
 	job->is_broken |= job->output.failed;
 	remove_job(pool, job);
 	/* From the unlock on, the reader may free the job. */

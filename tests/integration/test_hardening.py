@@ -16,16 +16,27 @@ OBJECTS = {"libosmtriad.so": ".libs/libosmtriad.so", "triadctl": "triadctl",
            "triad-agent": "triad-agent"}
 
 
-@pytest.fixture(params=OBJECTS)
-def elf(request):
-    """readelf's long words about each object."""
-    if request.param == "triad-agent":
-        need(AGENT)
-    path = BUILDDIR / OBJECTS[request.param]
+def read_elf(name):
+    """readelf's long words about an object."""
+    path = BUILDDIR / OBJECTS[name]
     assert path.exists(), f"{path} has not been built"
     return subprocess.run(["readelf", "--wide", "--segments", "--dynamic", "--dyn-syms",
                            "--file-header", path], check=True, capture_output=True,
                           text=True).stdout
+
+
+@pytest.fixture(params=OBJECTS)
+def elf(request):
+    if request.param == "triad-agent":
+        need(AGENT)
+    return read_elf(request.param)
+
+
+def test_plugin_calls_nothing_of_glib_that_allocates():
+    """Its allocators end the process, so opensm, when memory is short."""
+    called = set(re.findall(r" UND (g_\w+)", read_elf("libosmtriad.so")))
+    others = {name for name in called if not re.match(r"g_(ascii|unichar|utf8)_", name)}
+    assert called and others <= {"g_strchomp", "g_str_has_prefix"}, others
 
 
 def test_tables_of_addresses_are_read_only(elf):

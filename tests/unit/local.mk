@@ -114,6 +114,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_sflow_schedule \
 	tests/unit/perfmgr/test_sflow_sender \
 	tests/unit/perfmgr/test_zstd_frame \
+	tests/unit/plugin/test_console_lines \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_health_watch \
 	tests/unit/plugin/test_read_back \
@@ -278,6 +279,8 @@ tests_unit_plugin_test_sm_control_SOURCES = \
 tests_unit_plugin_test_sm_control_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 tests_unit_qos_test_work_queue_SOURCES = \
 	tests/unit/qos/test_work_queue.c plugin/qos/work_queue.c
+tests_unit_plugin_test_console_lines_SOURCES = \
+	tests/unit/plugin/test_console_lines.c plugin/console_lines.c
 tests_unit_plugin_test_log_tail_SOURCES = \
 	tests/unit/plugin/test_log_tail.c plugin/log_tail.c
 tests_unit_plugin_test_sm_errors_SOURCES = \
