@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Fabrics as they are: each file of ibnetdiscover in the folder that TRIAD_FABRICS names,
+with stock opensm: what Triad says of it is what the file has, no warning is raised that a
+fabric without a fault gives no reason for, and each command fits a terminal."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from checks import succeeded, wait_until
+from ctllib import TRIADCTL, environment, read_terminal
+from labs import Lab
+from triadlab import netfile
+from triadlab.tcp_ports import free_address
+from triadlib import QUICK, ask, ask_json, status
+
+FOLDER = os.environ.get("TRIAD_FABRICS")
+FABRICS = sorted(Path(FOLDER).glob("*.net")) if FOLDER else []
+pytestmark = [pytest.mark.full, pytest.mark.scripts,
+              pytest.mark.skipif(not FABRICS, reason="TRIAD_FABRICS names no folder with any")]
+# Of these a fabric may have some as it is cabled and routed.
+TRUE_FINDINGS = re.compile("slow link|credit loop|turns? from down to up|levels are not clear|"
+                           "longer than the shortest|not what the expected")
+CONF = QUICK + """\
+[prometheus]
+listen = {metrics}
+[web]
+listen = {page}
+[history]
+dir = {folder}/images
+[election]
+enabled = true
+cluster = none
+[port]
+enabled = true
+expected_file = {folder}/expected.csv
+"""
+COMMANDS = ["health", "status", "links -n 20", "links --slow", "nodes -n 20",
+            "ports --state free -n 20", "perf top", "perf ber --all -n 20", "perf details -n 20",
+            "perf show --errors", "perf resets", "alerts --all", "history", "routes", "routes check", "congestion", "silences", "election", "port list -n 20",
+            "port plan", "perf histogram PortXmitData", "qos nodes"]
+
+
+class Site:
+    """A lab of one of them, when all has been read once."""
+
+    def __init__(self, lab, net, folder, addresses):
+        self.lab, self.folder, self.addresses = lab, folder, addresses
+        self.file = netfile.read(net)
+
+
+@pytest.fixture(scope="module", params=FABRICS, ids=lambda path: path.stem)
+def site(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    metrics, page = free_address(), free_address()
+    conf = CONF.format(folder=folder, metrics=metrics, page=page)
+    begun = time.monotonic()
+    with Lab(request.param, triad_conf=conf, images=True, timeout_s=300) as lab:
+        wait_until(lambda: status(lab)["perfmgr"]["sweeps"] > 1, 300, "two sweeps")
+        wait_until(lambda: lab.triad("routes", "check").returncode != 3, 300, "a check of routes")
+        print(f"{request.param.stem}: read after {time.monotonic() - begun:.1f} s")
+        (folder / "expected.csv").write_text(ask(lab, "port", "snapshot"), encoding="utf-8")
+        succeeded(lab.triad("reload"))
+        yield Site(lab, request.param, folder, {"metrics": metrics, "page": page})
+
+
+def test_nodes_and_links_are_those_of_the_file(site):
+    counts = site.file.counts()
+    rows = ask_json(site.lab, "nodes", "-n", "100000")
+    assert len(rows) == counts["hosts"] + counts["switches"]
+    assert len(ask_json(site.lab, "links", "-n", "100000")) == counts["links"]
+    labels = succeeded(site.lab.run("triadctl", "nodes", "-n", "100000", "--columns", "node",
+                                    "--no-headings")).stdout.splitlines()
+    assert len(set(labels)) == len(rows), "labels that are not unique"
+
+
+def test_nothing_is_found_that_is_no_fault(site):
+    process = site.lab.triad("health", "--json")
+    found = [row for row in json.loads(process.stdout)["findings"]
+             if not TRUE_FINDINGS.search(row["what"])]
+    assert not found, [row["what"] for row in found]
+    rows = ask_json(site.lab, "perf", "show")
+    assert rows and all(row["answered"] for row in rows)
+
+
+def test_fabric_as_it_is_is_as_expected(site):
+    expected = site.folder / "expected.csv"
+    succeeded(site.lab.triad("reload"))
+    wait_until(lambda: status(site.lab)["ports"]["rows"] > 0, 60, "what is expected")
+    wait_until(lambda: not ask_json(site.lab, "port", "plan")["rows"], 120,
+               "nothing to do at ports")
+    assert expected.stat().st_size > 1000
+    process = site.lab.run("triadctl", "port", "check", str(expected))
+    assert process.returncode == 0, process.stdout + process.stderr
+
+
+def test_slurm_has_each_host_once(site):
+    text = ask(site.lab, "topology", "--slurm")
+    switches = re.findall(r"^SwitchName=(\S+)", text, re.MULTILINE)
+    assert switches and len(set(switches)) == len(switches)
+    assert all(re.fullmatch(r"(#.*|SwitchName=\S+ (Switches|Nodes)=\S+.*|)", line)
+               for line in text.splitlines()), text[:2000]
+
+
+def test_metrics_have_each_series_once(site):
+    with urllib.request.urlopen(f"http://{site.addresses['metrics']}/metrics",
+                                timeout=120) as answer:
+        lines = answer.read().decode().splitlines()
+    series = [line.rsplit(" ", 1)[0] for line in lines if line and line[0] != "#"]
+    assert len(series) > 1000 and len(set(series)) == len(series)
+
+
+def test_page_and_its_resources_answer(site):
+    for path in ("/", "/api/v1/health", "/api/v1/links?limit=100", "/api/v1/topology",
+                 "/api/v1/nodes?limit=100"):
+        with urllib.request.urlopen(f"http://{site.addresses['page']}{path}",
+                                    timeout=120) as answer:
+            assert answer.status == 200 and answer.read(), path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_fits_a_terminal(site, scratch, command):
+    socket = site.lab.status()["sms"][0]["control_socket"]
+    master, slave = pty.openpty()
+    scratch.callback(os.close, master)
+    begun = time.monotonic()
+    with subprocess.Popen([TRIADCTL, "--socket", socket, "--color=never", *command.split()],
+                          stdout=slave, stderr=subprocess.STDOUT,
+                          env=environment()) as process:
+        os.close(slave)
+        text = read_terminal(master).decode()
+    print(f"{command}: {time.monotonic() - begun:.2f} s")
+    assert process.returncode in (0, 1, 2, 3) and text, (process, text)
+    # Sentences are the terminal's to break.
+    wide = [line for line in text.splitlines() if len(line) > 80 and "  " in line.strip()]
+    assert not wide, wide[:5]
