@@ -279,6 +279,15 @@ def test_faults_with_a_mistake_change_nothing():
         assert list(lab.folder.glob("run-*")) == [], "files in the lab"
 
 
+def test_directed_mads_take_longer_the_more_hops_they_go():
+    with no_plugin_lab() as lab:
+        rule = "delay class 0x81 hop_us 3000000 direction out\n"
+        succeeded(lab.command("faults", "-", input=rule, stdin=None))
+        ask = ["smpquery", "-t", "100", "nodeinfo", "-D"]
+        succeeded(lab.run(*ask, "0", node="Hca1"))
+        assert lab.run(*ask, "0,1", node="Hca1").returncode != 0, "3 s are over"
+
+
 # --- ibsim's console ---------------------------------------------------------
 
 def test_sim_performance_set_shows_in_perfquery():

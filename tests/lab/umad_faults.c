@@ -75,6 +75,12 @@ static size_t some_octet(struct lab_rule *rule)
 		random_next(&rule->random_state) % (LAB_MAD_SIZE - LAB_MAD_HEADER_SIZE);
 }
 
+/* [IBA 14.2.1.2]: HopCount is the octet before the transaction ID. */
+static unsigned n_hops(const uint8_t *mad)
+{
+	return lab_mad_class(mad) == 0x81 ? mad[7] : LAB_USUAL_HOPS;
+}
+
 static void do_fault(
 	struct lab_rule *rule, struct lab_packet *packet, struct lab_verdict *verdict)
 {
@@ -84,7 +90,8 @@ static void do_fault(
 		verdict->n_copies = 0;
 		break;
 	case LAB_DELAY:
-		verdict->delay_us += rule->delay_ms * 1000ull;
+		verdict->delay_us +=
+			rule->delay_us + (uint64_t)rule->hop_us * n_hops(packet->mad);
 		break;
 	case LAB_DUPLICATE:
 		verdict->n_copies += verdict->n_copies > 0;

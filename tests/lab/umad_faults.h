@@ -7,12 +7,14 @@
  *     seed 42
  *     lose      class 0x04 lid 5 direction in  probability 0.1
  *     delay     ms 50 attribute 0x12
+ *     delay     hop_us 10 direction out
  *
  * 'lose', 'delay', 'duplicate', 'corrupt' (flips a bit after the MAD's common header)
  * and 'truncate' (drops the end; ibsim gets zeros for it) apply to MADs of that class,
  * attribute and remote LID that go 'out' of this process or come 'in'.  A key that is
  * missing matches any value.  Rules are applied one after the other, each with its own
- * random numbers, whose seed consists of the file's seed and the rule's line.
+ * random numbers, whose seed consists of the file's seed and the rule's line.  With 'hop_us'
+ * a MAD takes so long for each hop: of its directed route; a routed one for LAB_USUAL_HOPS.
  *
  * When a MAD passes, the file is checked for changes if the last check was 50 ms ago.
  * If the new file has a mistake, the mistake is printed on standard error and the old
@@ -28,6 +30,9 @@
 #include <stdio.h>
 #include <time.h>
 
+/* From host to host in a fat tree of three levels; of two, it is 4. */
+#define LAB_USUAL_HOPS 6
+
 struct lab_packet;
 
 enum lab_fault { LAB_LOSE, LAB_DELAY, LAB_DUPLICATE, LAB_CORRUPT, LAB_TRUNCATE };
@@ -38,7 +43,8 @@ struct lab_rule {
 	int mgmt_class, attribute, lid; /* -1: any */
 	int directions;
 	double probability;
-	unsigned delay_ms;
+	uint64_t delay_us;
+	unsigned hop_us;
 	uint64_t random_state;
 };
 

@@ -64,13 +64,16 @@ static bool set_probability(struct lab_rule *rule, const char *word)
 	return !*end && end != word && rule->probability >= 0 && rule->probability <= 1;
 }
 
-static bool set_delay(struct lab_rule *rule, const char *word)
+static bool set_delay(struct lab_rule *rule, const char *key, const char *word)
 {
-	unsigned long ms;
+	unsigned long time;
 
-	if (rule->fault != LAB_DELAY || !number(word, 3600000, &ms))
+	if (rule->fault != LAB_DELAY || !number(word, 3600000, &time))
 		return false;
-	rule->delay_ms = (unsigned)ms;
+	if (strcmp(key, "hop_us") == 0)
+		rule->hop_us = (unsigned)time;
+	else
+		rule->delay_us = strcmp(key, "us") == 0 ? time : time * 1000ull;
 	return true;
 }
 
@@ -89,8 +92,9 @@ static bool set(
 		return set_direction(rule, value);
 	if (strcmp(key, "probability") == 0)
 		return set_probability(rule, value);
-	if (strcmp(key, "ms") == 0)
-		return set_delay(rule, value);
+	if (strcmp(key, "ms") == 0 || strcmp(key, "us") == 0 ||
+		strcmp(key, "hop_us") == 0)
+		return set_delay(rule, key, value);
 	*is_known = false;
 	return false;
 }
@@ -152,8 +156,9 @@ static void read_rule(struct reading *reading, const char *fault, char **rest)
 				is_known ? "not possible here" : "no key has this name",
 				is_known ? value : key);
 	}
-	if (rule.fault == LAB_DELAY && !rule.delay_ms)
-		complain(reading, "'delay' needs 'ms', more than 0", NULL);
+	if (rule.fault == LAB_DELAY && !rule.delay_us && !rule.hop_us)
+		complain(reading, "'delay' needs 'ms', 'us' or 'hop_us', more than 0",
+			NULL);
 	if (reading->n_mistakes == n_mistakes)
 		add_rule(reading, &rule);
 }
