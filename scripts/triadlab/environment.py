@@ -125,8 +125,11 @@ def simulator(lab):
     if library:
         variables["LD_PRELOAD"] = ":".join([
             *filter(None, [variables.get("LD_PRELOAD")]), library])
+    variables["TRIAD_LAB_RATES"] = str(lab.path("rates"))
     if lab.retrain:
         variables["TRIAD_LAB_RETRAIN"] = "1"
+    if lab.withhold:
+        variables["TRIAD_LAB_WITHHOLD"] = "1"
     return variables
 
 

@@ -30,6 +30,7 @@ _KINDS = {"Switch": SWITCH, "Hca": HCA, "Ca": HCA, "Rt": ROUTER}
 
 _NODE = re.compile(r'(Switch|Hca|Ca|Rt)\D*?(\d+)[^"]*"([^"]*)"(.*)')
 _PORT = re.compile(r'\[(\d+)\][^"]*"([^"]*)"(?:\[(\d+)\])?')
+_RATE = re.compile(r'\blid \d+ +(\d+x[A-Z]+\d*)\b[^"]*$')
 _GUID = re.compile(r"(?:switchguid|hcaguids|caguid|rtguid)\s*=\s*(0x[0-9a-fA-F]+)")
 _DESCRIPTION = re.compile(
     r'#\s*(?:"([^"]*)|(.*?)(?: enhanced port | base port | lid | lmc |$))')
@@ -40,7 +41,8 @@ _UNSUPPORTED = ("module", "include", "@")
 
 @dataclass
 class Node:
-    """A node; 'guid' is None where the file leaves its choice to ibsim."""
+    """A node; 'guid' is None where the file leaves its choice to ibsim, 'rates' has
+    what the file says of links: "4xNDR"."""
 
     kind: str
     node_id: str
@@ -48,6 +50,7 @@ class Node:
     description: str = ""
     guid: int | None = None
     links: dict[int, tuple[str, int]] = field(default_factory=dict)
+    rates: dict[int, str] = field(default_factory=dict)
 
 
 def port_guid(node):
@@ -156,6 +159,9 @@ def _parse_port(node, number, line):
                        f"{line.strip()!r}")
     # ibsim takes port 1 where none is named.
     node.links[int(match[1])] = (match[2], int(match[3] or 1))
+    rate = _RATE.search(line)
+    if rate:
+        node.rates[int(match[1])] = rate[1]
 
 
 def add_guids(text, guids):

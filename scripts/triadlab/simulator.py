@@ -25,6 +25,8 @@ PROMPT = "sim> "
 # ibsim 0.10 reads 127 octets of a line, the newline among them.
 MAX_COMMAND_OCTETS = 126
 
+_UNKNOWN_SPEEDS = ("NDR", "XDR")
+
 # A FIFO holds 64 KiB; with less under way, writing never has to wait.
 _BATCH_OCTETS = 32 * 1024
 
@@ -63,6 +65,16 @@ def arguments(fabric, net):
     options = [text for option, number in sizes.items()
                for text in (option, str(number + number // 8 + 64))]
     return ["ibsim", "-s", *options, "-L", str(0xBFFF), str(net)]
+
+
+def write_rates(lab, fabric):
+    """Tells the library in ibsim the rates that ibsim 0.10 does not know, and takes for
+    4x SDR."""
+    lab.path("rates").write_text("".join(
+        f"{node.guid:016x} {port} {rate}\n"
+        for node in fabric.nodes.values() if node.guid is not None
+        for port, rate in sorted(node.rates.items())
+        if rate.endswith(_UNKNOWN_SPEEDS)), encoding="ascii")
 
 
 def start(lab, fabric, variables):

@@ -105,7 +105,8 @@ class Lab:
     programs to ibsim, 'preload' what opensm loads before it, 'library_path' where
     its plugin is, and 'variables' what it found in its environment that concerns us.
     'cluster' is "none", "corosync", "peers" or "fabric"; 'retrain' is whether ports that are
-    enabled again get their links back."""
+    enabled again get their links back, 'withhold' whether ports tell an extended speed
+    only to who asks with bit 31 of the attribute modifier."""
 
     folder: str
     token: str
@@ -122,6 +123,7 @@ class Lab:
     variables: dict[str, str] = field(default_factory=dict)
     cluster: str = "none"
     retrain: bool = False
+    withhold: bool = False
     hosts: list[Host] = field(default_factory=list)
     broker: Started | None = None
     broker_port: int | None = None

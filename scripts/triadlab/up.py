@@ -56,6 +56,7 @@ class Wishes:
     cluster: str = cluster.NONE
     agents: int = 0
     retrain: bool = False
+    withhold: bool = False
     timeout_s: float | None = None
     # Added to the environment of opensm and triad-agent.
     variables: dict[str, str] = field(default_factory=dict)
@@ -122,7 +123,8 @@ class _Start:
             builddir=builddir, port_library=self._find_port_library(builddir),
             preload=[*wishes.preload, *preload],
             variables=environment.to_keep() | wishes.variables,
-            cluster=wishes.cluster, retrain=wishes.retrain)
+            cluster=wishes.cluster, retrain=wishes.retrain,
+            withhold=wishes.withhold)
 
     def run(self):
         with _signals_raised():
@@ -148,6 +150,7 @@ class _Start:
         self._lab.save()
         shutil.copyfile(self._wishes.net, self._lab.net)
         cluster.give_guids(self._lab, self._sm_nodes)
+        simulator.write_rates(self._lab, self._fabric)
         self._lab.library_path = self._find_plugin()
         self._may_queue = simulator.raise_queue_limit(self._progress)
 

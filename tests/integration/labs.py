@@ -109,7 +109,7 @@ class Lab:
 
     def __init__(self, net, sms=(), opensm_conf="", triad_conf="", plugin="yes",
                  console="off", preload=(), timeout_s=None, umad2sim=False,
-                 cluster="none", agents=0, retrain=False, images=False):
+                 cluster="none", agents=0, retrain=False, withhold=False, images=False):
         need(*[COROSYNC] if cluster == "corosync" else [],
              *[AGENT, NATS] if agents else [])
         need_for_conf(triad_conf)
@@ -122,7 +122,8 @@ class Lab:
             triad_conf=triad_conf if images else without_images(triad_conf),
             plugin=str(plugin), builddir=str(BUILDDIR),
             console=console, umad2sim=umad2sim, preload=libraries, cluster=cluster,
-            agents=agents, retrain=retrain, timeout_s=timeout_s, variables=self._sanitizer_options())
+            agents=agents, retrain=retrain, withhold=withhold,
+            timeout_s=timeout_s, variables=self._sanitizer_options())
 
     def __enter__(self):
         try:
@@ -301,6 +302,7 @@ class ScriptedLab(Lab):
                  wishes.console, "--cluster", wishes.cluster, "--builddir", BUILDDIR]
         words += ["--umad2sim"] if wishes.umad2sim else []
         words += ["--retrain"] if wishes.retrain else []
+        words += ["--withhold-speeds"] if wishes.withhold else []
         words += ["--agents", wishes.agents] if wishes.agents else []
         for node in wishes.sms:
             words += ["--sm", node]

@@ -8,6 +8,8 @@ import pytest
 
 from checks import failed, succeeded, wait_until
 from labs import EXAMPLE_NETS, Lab, ScriptedLab
+from triadlab import netfile
+from triadlab.topology import FatTree
 from triadlib import TriadLab, ask_json, triad_lab, wait_for_sweep
 
 pytestmark = pytest.mark.scripts
@@ -211,6 +213,10 @@ def test_sim_refuses_in_words():
                 ('"Hca1"[1] SwPortVLCongestion.SWPortVLCongestion3=1', "no switch"),
                 ('"Switch1"[3] PortXmitConCtrl.PortXmitTimeCong=x', "not valid integer")):
             failed(lab.command("sim", f"PerformanceSet {what}"), 1, part)
+        for what, part in (('"Nobody" withhold', "not found"),
+                           ('"Switch1"[99] active=4xNDR', "bad port number 99"),
+                           ('"Switch1"[3] active=4xABC', "unknown")):
+            failed(lab.command("sim", f"Speed {what}"), 1, part)
         # What is too large becomes the maximum, as with the attributes of ibsim itself.
         assert "has been set to 65535" in lab.sim(
             'PerformanceSet "Switch1"[3] SwPortVLCongestion.SWPortVLCongestion3=70000')
@@ -232,6 +238,64 @@ def test_extended_speed_of_a_net_file_is_that_of_its_links(tmp_path, number, rat
         wait_for_sweep(lab)
         assert "SUBNET UP" in lab.log()
         assert {row["rate"] for row in ask_json(lab, "links")} == {rate}
+
+
+# By gen-fabric's numbers.
+GUIDS = {"leaf-01": "0x0200000200000010", "leaf-02": "0x0200000200000020",
+         "host-0001": "0x0200000100000011"}
+
+
+def speeds_of(lab, node, port, *options):
+    """What a port tells of its link: [width, speed, supported width, supported speeds]."""
+    text = succeeded(lab.run("smpquery", *options, "-G", "portinfo", GUIDS[node], port)).stdout
+    return [re.search(rf"^{field}:\.*(.*)$", text, re.MULTILINE)[1] for field in (
+        "LinkWidthActive", "LinkSpeedExtActive", "LinkWidthSupported",
+        "LinkSpeedExtSupported")]
+
+
+def tree_net(folder, rate):
+    """Two leaves with two hosts each, and two spines."""
+    path = folder / "tree.net"
+    with open(path, "w", encoding="utf-8") as stream:
+        netfile.write(FatTree.plan(levels=2, radix=4, hosts=4).build(), stream, "small", rate)
+    return path
+
+
+NDR = ["4X", "106.25 Gbps", "1X or 4X",
+       "14.0625 Gbps or 25.78125 Gbps or 53.125 Gbps or 106.25 Gbps"]
+NONE = ["4X", "No Extended Speed", "1X or 4X", "0"]
+
+
+def test_link_of_a_net_file_is_ndr_and_supports_no_more(tmp_path):
+    with Lab(tree_net(tmp_path, "4xNDR"), plugin="no") as lab:
+        assert speeds_of(lab, "leaf-01", 1) == NDR
+        assert speeds_of(lab, "host-0001", 1) == NDR
+        lab.sim('Speed "leaf-01"[1] supported=12xNDR', 'Speed "leaf-01"[1] active=4xHDR')
+        assert speeds_of(lab, "leaf-01", 1) == ["4X", "53.125 Gbps",
+                                                "1X or 4X or 8X or 12X", NDR[3]]
+        assert speeds_of(lab, "leaf-01", 2) == NDR
+
+
+def test_links_of_a_net_file_support_what_they_run_at(tmp_path):
+    with Lab(tree_net(tmp_path, "4xEDR"), plugin="no") as lab:
+        assert speeds_of(lab, "leaf-01", 1) == ["4X", "25.78125 Gbps", "1X or 4X",
+                                                "14.0625 Gbps or 25.78125 Gbps"]
+
+
+def test_device_that_withholds_tells_its_speed_only_to_who_asks_for_it(tmp_path):
+    with Lab(tree_net(tmp_path, "4xNDR"), plugin="no") as lab:
+        lab.sim('Speed "leaf-01" withhold')
+        assert speeds_of(lab, "leaf-01", 1) == NONE
+        assert speeds_of(lab, "leaf-01", 1, "-x") == NDR
+        assert speeds_of(lab, "leaf-02", 1) == NDR
+        lab.sim('Speed "leaf-01" answer')
+        assert speeds_of(lab, "leaf-01", 1) == NDR
+
+
+def test_lab_with_devices_that_withhold(tmp_path):
+    with Lab(tree_net(tmp_path, "4xHDR"), plugin="no", withhold=True) as lab:
+        assert speeds_of(lab, "leaf-01", 1) == NONE
+        assert speeds_of(lab, "host-0001", 1) == NONE
 
 
 def test_lab_keeps_what_an_election_and_ports_remember_in_its_folder():

@@ -56,12 +56,15 @@ noinst_LTLIBRARIES += tests/lab/liblabsim.la
 tests_lab_liblabsim_la_SOURCES = \
 	ib/counter.c \
 	ib/detail.c \
+	ib/link.c \
 	ib/pma.c \
 	tests/lab/sim_details.c \
 	tests/lab/sim_details.h \
 	tests/lab/sim_hardware.c \
 	tests/lab/sim_hardware.h \
-	tests/lab/sim_preload.c
+	tests/lab/sim_preload.c \
+	tests/lab/sim_speeds.c \
+	tests/lab/sim_speeds.h
 tests_lab_liblabsim_la_CFLAGS = $(AM_CFLAGS) -O2 -fno-sanitize=all
 tests_lab_liblabsim_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version -shared \
 	-rpath /nowhere

@@ -331,7 +331,8 @@ void sim_details_reset(
 
 void sim_details_make_question(uint8_t *mad)
 {
-	mad[1] = TRIAD_MAD_CLASS_SUBNET_LID;
+	if (lab_mad_class(mad) != LAB_CLASS_SM_DIRECTED)
+		mad[1] = TRIAD_MAD_CLASS_SUBNET_LID;
 	mad[AT_METHOD] = TRIAD_MAD_METHOD_GET;
 	put_number(mad + AT_ATTRIBUTE, 2, ATTRIBUTE_NODE_INFO);
 	put_number(mad + AT_MODIFIER, 4, 0);

@@ -83,7 +83,8 @@ bool sim_details_is_half_request(const struct sim_details *details, const uint8_
 void sim_details_reset(
 	const struct sim_details *details, uint64_t guid, const uint8_t *mad);
 
-/* Turns a request by LID into a Get(NodeInfo) with the same transaction ID. */
+/* Turns a request, by LID or directed route, into a Get(NodeInfo) with the same
+ * transaction ID. */
 void sim_details_make_question(uint8_t *mad);
 
 /* The NodeGUID in the response to that. */

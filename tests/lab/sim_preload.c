@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Preloaded into ibsim.  It drops MADs for clients that don't read, as a fabric does,
- * and adds the performance attributes that ibsim lacks and those of one vendor.
+ * and adds the performance attributes that ibsim lacks, those of one vendor, and speeds.
  *
  * Clients: ibsim alone busy-waits until the client reads, and serves no other client
  * meanwhile: a few hundred MADs to a stopped SM would stop the whole fabric.  Here the
@@ -8,7 +8,8 @@
  * the queue is full, ibsim waits for the client once; after that, MADs for the client
  * are lost until it reads again.
  *
- * Attributes: sim_details.h has the counters, sim_hardware.h the vendor's attributes.
+ * Attributes: sim_details.h has the counters, sim_hardware.h the vendor's attributes,
+ * sim_speeds.h the speeds.
  * This library changes ibsim's input and output:
  *
  *   - Console: a command that sets such a counter becomes a Dump of its node.  ibsim
@@ -21,10 +22,11 @@
  *     With TRIAD_LAB_RETRAIN in the environment, a Set(PortInfo) with
  *     PortPhysicalState Polling tells ibsim LinkUp and Down instead, of which ibsim
  *     makes INIT at both ends.  A port without a link says Polling as before.
- *   - ClassPortInfo, and PortCountersExtended of nodes with 64-bit errors: ibsim answers
- *     them in part.  Before that, the request becomes a Get(NodeInfo) in the same way,
- *     because ibsim's response doesn't contain the node's GUID.  The request then waits in 'waiting', and select()
- *     reports that the client's socket is readable.
+ *   - ClassPortInfo, PortCountersExtended of nodes with 64-bit errors, and PortInfo where
+ *     a node has speeds of its own: ibsim answers them in part.  Before that, the request
+ *     becomes a Get(NodeInfo) in the same way, because ibsim's response doesn't contain
+ *     the node's GUID.  The request then waits in 'waiting', and select() reports that
+ *     the client's socket is readable.
  *
  * Thread-safety: none; ibsim has one thread. */
 #include <dlfcn.h>
@@ -41,6 +43,7 @@
 
 #include "tests/lab/sim_details.h"
 #include "tests/lab/sim_hardware.h"
+#include "tests/lab/sim_speeds.h"
 #include "tests/lab/umad_wire.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -63,6 +66,7 @@ enum { STATE_DOWN = 1, PHYS_POLLING = 2, PHYS_LINK_UP = 5 };
 static bool is_wide[MAX_FDS], is_stalled[MAX_FDS], retrains;
 static struct sim_details *details;
 static struct sim_hardware *hardware;
+static struct sim_speeds *speeds;
 
 static long really_write(int fd, const void *data, size_t size)
 {
@@ -79,10 +83,11 @@ static long really_read(int fd, void *data, size_t size)
 static struct {
 	char line[SIM_LINE_SIZE]; /* ibsim's input */
 	size_t at, length;
-	bool is_setting;  /* the command in 'setting' waits for the dump */
-	bool is_hardware; /* the command is in 'hardware_setting' */
+	/* Whether a command waits for the dump, and which. */
+	enum { NO_SETTING, DETAIL_SETTING, HARDWARE_SETTING, SPEED_SETTING } kind;
 	struct sim_setting setting;
 	struct sim_hardware_setting hardware_setting;
+	struct sim_speed_setting speed_setting;
 	char dump[SIM_LINE_SIZE * 4]; /* the dump's beginning */
 	size_t dump_length;
 } console;
@@ -102,20 +107,33 @@ static long read_line(void)
 	return console.length ? 1 : got;
 }
 
+/* The node of the command; NULL: it is ibsim's. */
+static const char *parse_setting(void)
+{
+	if (hardware && sim_hardware_parse(console.line, &console.hardware_setting)) {
+		console.kind = HARDWARE_SETTING;
+		return console.hardware_setting.node;
+	}
+	if (speeds && sim_speeds_parse(console.line, &console.speed_setting)) {
+		console.kind = SPEED_SETTING;
+		return console.speed_setting.node;
+	}
+	if (details && sim_setting_parse(console.line, &console.setting)) {
+		console.kind = DETAIL_SETTING;
+		return console.setting.node;
+	}
+	return NULL;
+}
+
 static void replace_setting(void)
 {
-	bool is_whole = strchr(console.line, '\n');
+	const char *node;
 
-	console.is_hardware = hardware && is_whole &&
-		sim_hardware_parse(console.line, &console.hardware_setting);
-	console.is_setting = console.is_hardware ||
-		(details && is_whole &&
-			sim_setting_parse(console.line, &console.setting));
-	if (console.is_setting)
-		console.length = (size_t)snprintf(console.line, sizeof(console.line),
-			"Dump \"%s\"\n",
-			console.is_hardware ? console.hardware_setting.node
-					    : console.setting.node);
+	console.kind = NO_SETTING;
+	node = strchr(console.line, '\n') ? parse_setting() : NULL;
+	if (node)
+		console.length = (size_t)snprintf(
+			console.line, sizeof(console.line), "Dump \"%s\"\n", node);
 	console.dump_length = 0;
 }
 
@@ -173,13 +191,16 @@ static void answer_setting(const char *text, size_t size)
 	if (!prompt)
 		return;
 	console.dump[console.dump_length] = '\0';
-	console.is_setting = false;
-	if (console.is_hardware)
+	if (console.kind == HARDWARE_SETTING)
 		sim_hardware_set(hardware, &console.hardware_setting, console.dump,
 			answer, sizeof(answer));
+	else if (console.kind == SPEED_SETTING)
+		sim_speeds_set(speeds, &console.speed_setting, console.dump, answer,
+			sizeof(answer));
 	else
 		sim_details_set(details, &console.setting, console.dump, answer,
 			sizeof(answer));
+	console.kind = NO_SETTING;
 	write_all(answer, strlen(answer));
 	write_all(prompt, (size_t)(text + size - prompt));
 }
@@ -187,7 +208,7 @@ static void answer_setting(const char *text, size_t size)
 static ssize_t write_output(void *cookie, const char *text, size_t size)
 {
 	(void)cookie;
-	if (console.is_setting)
+	if (console.kind != NO_SETTING)
 		answer_setting(text, size);
 	else
 		write_all(text, size);
@@ -205,6 +226,7 @@ __attribute__((constructor)) static void begin(void)
 	retrains = getenv("TRIAD_LAB_RETRAIN") != NULL;
 	details = sim_details_new();
 	hardware = sim_hardware_new();
+	speeds = sim_speeds_new();
 }
 
 /* --- requests --- */
@@ -218,10 +240,10 @@ static struct {
 } question;
 
 /* Such requests that ibsim has yet to read, by the client's socket, with the node's
- * GUID. */
+ * NodeInfo. */
 static struct waiting {
 	enum { NOTHING, WAITS, IS_DUE } state;
-	uint64_t guid;
+	uint8_t node_info[LAB_MAD_SIZE];
 	struct lab_packet request;
 } waiting[MAX_FDS];
 static bool is_any_waiting;
@@ -229,7 +251,7 @@ static bool is_any_waiting;
 /* The node whose request ibsim processes. */
 static struct {
 	bool is_open;
-	uint64_t guid;
+	uint8_t node_info[LAB_MAD_SIZE];
 } half_answer;
 
 static bool is_port_info(const uint8_t *mad, unsigned method)
@@ -273,8 +295,12 @@ static long read_packet(int fd, struct lab_packet *packet)
 		*packet = waits->request;
 		waits->state = NOTHING;
 		half_answer.is_open = true;
-		half_answer.guid = waits->guid;
-		sim_details_reset(details, waits->guid, packet->mad);
+		memcpy(half_answer.node_info, waits->node_info,
+			sizeof(half_answer.node_info));
+		sim_details_reset(
+			details, sim_details_guid(waits->node_info), packet->mad);
+		if (speeds && is_port_info(packet->mad, METHOD_SET))
+			sim_speeds_take(speeds, waits->node_info, packet->mad);
 		return sizeof(*packet);
 	}
 	got = really_read(fd, packet, sizeof(*packet));
@@ -282,7 +308,8 @@ static long read_packet(int fd, struct lab_packet *packet)
 		return got;
 	if (retrains)
 		train(packet->mad);
-	question.is_half = sim_details_is_half_request(details, packet->mad);
+	question.is_half = sim_details_is_half_request(details, packet->mad) ||
+		(speeds && sim_speeds_is_half_request(speeds, packet->mad));
 	question.is_open = question.is_half || sim_details_is_request(packet->mad) ||
 		(hardware && sim_hardware_is_request(packet->mad));
 	if (question.is_open) {
@@ -315,9 +342,9 @@ static bool answer_request(struct lab_packet *packet)
 		return true;
 	}
 	is_any_waiting = true;
-	waiting[question.fd] = (struct waiting){.state = WAITS,
-		.guid = sim_details_guid(node_info),
-		.request = question.request};
+	waiting[question.fd].state = WAITS;
+	waiting[question.fd].request = question.request;
+	memcpy(waiting[question.fd].node_info, node_info, sizeof(node_info));
 	return false;
 }
 
@@ -325,8 +352,14 @@ static bool change_packet(struct lab_packet *packet)
 {
 	if (question.is_open)
 		return answer_request(packet);
-	if (half_answer.is_open && packet->status == 0)
-		sim_details_complete(details, half_answer.guid, packet->mad);
+	if (half_answer.is_open && packet->status == 0 &&
+		!is_port_info(packet->mad, METHOD_GET_RESP))
+		sim_details_complete(
+			details, sim_details_guid(half_answer.node_info), packet->mad);
+	if (speeds && packet->status == 0)
+		sim_speeds_complete(speeds,
+			half_answer.is_open ? half_answer.node_info : NULL,
+			packet->mad);
 	half_answer.is_open = false;
 	if (retrains)
 		tell_training(packet->mad);
