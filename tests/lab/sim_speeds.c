@@ -45,12 +45,21 @@ enum {
 #define HAS_EXTENDED_SPEEDS_2 0x0800u
 #define HAS_XDR 0x1000u
 
+/* What ibsim forgets of a Set: M_KeyLeasePeriod, partition and packet filters,
+ * SubnetTimeOut, error thresholds. */
+static const struct {
+	uint8_t at, mask;
+} kept[] = {{26, 0xff}, {27, 0xff}, {43, 0x0f}, {51, 0x1f}, {53, 0xff}};
+#define N_KEPT (sizeof(kept) / sizeof(kept[0]))
+
 /* LinkSpeedExtEnabled: no change; none; what is supported. */
 enum { EXT_NO_CHANGE = 0, EXT_NONE = 30, EXT_SUPPORTED = 31 };
 
 struct port {
 	struct triad_link_rate active, supported; /* zeros: not said */
 	uint8_t ext_enabled;                      /* 0: not said */
+	bool has_kept;
+	uint8_t kept[N_KEPT];
 };
 
 struct node {
@@ -221,7 +230,8 @@ static bool is_port_info(const uint8_t *mad)
 
 bool sim_speeds_is_half_request(const struct sim_speeds *speeds, const uint8_t *mad)
 {
-	return speeds->is_any && is_port_info(mad) && !lab_mad_is_response(mad);
+	return (speeds->is_any || speeds->all_withhold) && is_port_info(mad) &&
+		!lab_mad_is_response(mad);
 }
 
 /* The port that a PortInfo is about. */
@@ -236,13 +246,18 @@ static uint8_t port_number(const uint8_t *node_info, const uint8_t *mad)
 
 void sim_speeds_take(struct sim_speeds *speeds, const uint8_t *node_info, uint8_t *mad)
 {
-	struct node *node = find_node(speeds, sim_details_guid(node_info));
+	uint64_t guid = sim_details_guid(node_info);
+	struct node *node = speeds->all_withhold ? make_node(speeds, guid)
+						 : find_node(speeds, guid);
 	uint8_t enabled = mad[AT_EXT_ENABLED] & 0x1f;
 	struct port *port;
 
 	if (!node || lab_mad_method(mad) != METHOD_SET)
 		return;
 	port = &node->ports[port_number(node_info, mad)];
+	port->has_kept = node->withholds;
+	for (unsigned i = 0; i < N_KEPT; i++)
+		port->kept[i] = mad[64 + kept[i].at] & kept[i].mask;
 	if (enabled != EXT_NO_CHANGE)
 		port->ext_enabled = enabled == EXT_SUPPORTED ? 0 : enabled;
 	/* ibsim would have the link run at the speeds that it knows. */
@@ -367,6 +382,15 @@ static void complete_link(uint8_t *mad, const struct port *port, bool withholds)
 		withhold(mad);
 }
 
+static void put_kept(uint8_t *mad, const uint8_t values[N_KEPT])
+{
+	for (unsigned i = 0; i < N_KEPT; i++) {
+		uint8_t *octet = &mad[64 + kept[i].at];
+
+		*octet = (uint8_t)((*octet & ~kept[i].mask) | values[i]);
+	}
+}
+
 void sim_speeds_complete(
 	const struct sim_speeds *speeds, const uint8_t *node_info, uint8_t *mad)
 {
@@ -378,6 +402,8 @@ void sim_speeds_complete(
 	if (!is_port_info(mad) || lab_mad_method(mad) != METHOD_GET_RESP ||
 		mad[AT_STATUS] & (uint8_t)~DIRECTION_BIT || mad[AT_STATUS + 1])
 		return;
+	if (node && node->ports[number].has_kept)
+		put_kept(mad, node->ports[number].kept);
 	if (node && node->best >= TRIAD_SPEED_FDR && (!is_switch || !number))
 		put_capabilities(mad, node->best);
 	complete_link(mad, node ? &node->ports[number] : NULL,

@@ -12,7 +12,9 @@
  *
  * A device that withholds has 0 in the fields of extended speeds, and SDR as
  * LinkSpeedActive, unless bit 31 of the attribute modifier is set
- * (SMSupportExtendedSpeeds).
+ * (SMSupportExtendedSpeeds).  It keeps SubnetTimeOut, thresholds and the like when an SM
+ * sets them.  ibsim forgets them, so OpenSM would set PortInfo in each heavy sweep, with bit 31,
+ * and learn from the answer what is withheld.
  *
  * The rates of the topology's file are in the file that the environment's
  * TRIAD_LAB_RATES names, a line each: GUID of the node in hexadecimal digits, port, rate
