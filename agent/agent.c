@@ -102,7 +102,8 @@ static int start(struct triad_agent *agent)
 		return ENOMEM;
 	}
 	/* Before a configuration is in force: that begins to ask for the topology. */
-	triad_topology_connect(agent->topology, service->perf, service->source);
+	triad_topology_connect(
+		agent->topology, service->perf, service->source, service->speeds);
 	triad_path_file_connect(
 		agent->path_file, triad_collect_paths(service->collect));
 	triad_path_exchange_set_listener(triad_collect_paths(service->collect),

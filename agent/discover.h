@@ -7,7 +7,7 @@
  * only after TRIAD_DISCOVER_TRIES partial ones in a row.  LIDs are those that an SM
  * assigned: a port without a LID is in the fabric, but not asked for counters.
  *
- * P_Key tables are read, too (discovery_pkeys.h).  As with the tables of the SA
+ * P_Key tables are read, too (discovery_asker.h).  As with the tables of the SA
  * (ib/sa_topology.h), ports are asked with SL 0.
  *
  * Thread-safety: any thread, for all but new and free.

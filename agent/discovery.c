@@ -5,7 +5,8 @@
 
 #include <infiniband/ibnetdisc.h>
 
-#include "agent/discovery_pkeys.h"
+#include "agent/discovery_asker.h"
+#include "ib/link.h"
 #include "ib/sa_topology.h"
 #include "service/local_port.h"
 
@@ -31,17 +32,45 @@ static void add_node(struct triad_fabric_builder *builder, ibnd_node_t *node)
 
 /* Adds a port's P_Key table; of a switch that of port 0. */
 static void add_pkeys(struct triad_fabric_builder *builder, const ibnd_port_t *port,
-	struct triad_discovery_pkeys *pkeys)
+	struct triad_discovery_asker *asker)
 {
 	uint16_t table[TRIAD_DISCOVERY_MAX_PKEYS];
 
 	if (port->node->type != IB_NODE_SWITCH || !port->portnum)
-		triad_fabric_builder_add_pkeys(
-			builder, table, triad_discovery_pkeys_read(pkeys, port, table));
+		triad_fabric_builder_add_pkeys(builder, table,
+			triad_discovery_asker_pkeys(asker, port, table));
+}
+
+/* Whether the port may have an extended speed that it has not told. */
+static bool may_withhold_speed(
+	const ibnd_port_t *port, const struct triad_fabric_port *read)
+{
+	bool is_switch = port->node->type == IB_NODE_SWITCH;
+	/* A switch has its capabilities at port 0. */
+	const ibnd_port_t *capable = is_switch ? port->node->ports[0] : port;
+	struct triad_fabric_port of = {0};
+
+	if (capable)
+		triad_port_info_read(capable->info, is_switch, &of);
+	return port->portnum && read->state >= TRIAD_PORT_INIT && !read->speed_ext &&
+		!read->speed_ext_supported && of.rate_caps & TRIAD_RATE_CAP_EXTENDED;
+}
+
+static void ask_for_speed(struct triad_discovery_asker *asker, const ibnd_port_t *port,
+	struct triad_fabric_port *added)
+{
+	uint8_t info[IB_SMP_DATA_SIZE] = {0};
+
+	if (!may_withhold_speed(port, added))
+		return;
+	if (triad_discovery_asker_speeds(asker, port, info))
+		triad_link_read(info, added);
+	else
+		added->speed = added->speed_supported = 0;
 }
 
 static void add_port(struct triad_fabric_builder *builder, const ibnd_node_t *node,
-	const ibnd_port_t *port)
+	const ibnd_port_t *port, struct triad_discovery_asker *asker)
 {
 	bool is_switch = node->type == IB_NODE_SWITCH;
 	const ibnd_port_t *remote = port->remoteport;
@@ -52,12 +81,13 @@ static void add_port(struct triad_fabric_builder *builder, const ibnd_node_t *no
 	};
 
 	triad_port_info_read(port->info, is_switch, &added);
+	ask_for_speed(asker, port, &added);
 	triad_fabric_builder_add_port(builder, &added, remote ? remote->node->guid : 0,
 		remote ? (uint8_t)remote->portnum : 0);
 }
 
 static int make_fabric(const ibnd_fabric_t *found, uint64_t port_guid,
-	struct triad_discovery_pkeys *pkeys, struct triad_fabric **fabric)
+	struct triad_discovery_asker *asker, struct triad_fabric **fabric)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
 	int error;
@@ -69,9 +99,9 @@ static int make_fabric(const ibnd_fabric_t *found, uint64_t port_guid,
 		for (int i = 0; i <= node->numports; i++) {
 			if (!node->ports[i])
 				continue;
-			add_port(builder, node, node->ports[i]);
+			add_port(builder, node, node->ports[i], asker);
 			/* The table belongs to the port that was added last. */
-			add_pkeys(builder, node->ports[i], pkeys);
+			add_pkeys(builder, node->ports[i], asker);
 		}
 	}
 	error = triad_fabric_build(builder, port_guid, fabric);
@@ -109,7 +139,7 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 		.retries = SMP_RETRIES,
 	};
 	char ca_name[UMAD_CA_NAME_LEN];
-	struct triad_discovery_pkeys *pkeys;
+	struct triad_discovery_asker *asker;
 	ibnd_fabric_t *found;
 	int number, error;
 
@@ -123,12 +153,12 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 	made->n_silent = count_silent(found);
 	/* After the discovery: where ibsim stands in for the kernel, the last to
 	 * register gets all answers. */
-	pkeys = triad_discovery_pkeys_open(ca_name, number, port_guid);
+	asker = triad_discovery_asker_open(ca_name, number, port_guid);
 	/* Without nodes, even the first SMPs had no answer. */
-	error = found->nodes ? make_fabric(found, port_guid, pkeys, &made->fabric)
+	error = found->nodes ? make_fabric(found, port_guid, asker, &made->fabric)
 			     : EIO;
-	made->n_smps = found->total_mads_used + triad_discovery_pkeys_n_smps(pkeys);
-	triad_discovery_pkeys_close(pkeys);
+	made->n_smps = found->total_mads_used + triad_discovery_asker_n_smps(asker);
+	triad_discovery_asker_close(asker);
 	ibnd_destroy_fabric(found);
 	/* A fabric without our own port is of no use. */
 	if (!error && made->fabric->sm_port == TRIAD_FABRIC_NONE) {

@@ -8,7 +8,7 @@ triad_agent_SOURCES = \
 	agent/agent.c agent/agent.h \
 	agent/discover.c agent/discover.h \
 	agent/discovery.c agent/discovery.h \
-	agent/discovery_pkeys.c agent/discovery_pkeys.h \
+	agent/discovery_asker.c agent/discovery_asker.h \
 	agent/discovery_process.c \
 	agent/discovery_reply.c agent/discovery_reply.h \
 	agent/log.c agent/log.h \

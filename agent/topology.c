@@ -13,6 +13,7 @@ struct triad_topology {
 	struct triad_log *log;
 	struct triad_perf *perf;
 	struct triad_sa_source *source;
+	struct triad_speed_reader *speeds;
 	struct triad_discover *discover;
 
 	pthread_mutex_t lock; /* of what follows */
@@ -92,7 +93,13 @@ static void publish(struct triad_topology *topology, struct triad_fabric *fabric
 	topology->status.counts = counts;
 	topology->status.most_hops = most_hops;
 	pthread_mutex_unlock(&topology->lock);
+	/* A discovery asks for all speeds itself. */
+	if (from == TRIAD_FROM_SA)
+		triad_speed_reader_lay_over(topology->speeds, fabric);
 	triad_perf_set_fabric(topology->perf, fabric, TRIAD_SM_ABSENT);
+	if (from == TRIAD_FROM_SA)
+		triad_speed_reader_adopt(
+			topology->speeds, fabric, TRIAD_SPEEDS_OF_SA_AGAIN_US);
 	triad_log_write(topology->log, is_other ? TRIAD_LOG_INFO : TRIAD_LOG_VERBOSE,
 		"topology: %s: %u nodes, %u switches, %u ports, %u links; %u hops at "
 		"most",
@@ -195,10 +202,11 @@ bool triad_topology_free(struct triad_topology *topology)
 }
 
 void triad_topology_connect(struct triad_topology *topology, struct triad_perf *perf,
-	struct triad_sa_source *source)
+	struct triad_sa_source *source, struct triad_speed_reader *speeds)
 {
 	topology->perf = perf;
 	topology->source = source;
+	topology->speeds = speeds;
 }
 
 /* --- decisions --- */

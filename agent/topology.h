@@ -24,6 +24,7 @@
 #include "agent/discover.h"
 #include "service/perf.h"
 #include "service/sa_source.h"
+#include "service/speeds.h"
 #include "triad/conf.h"
 
 #define TRIAD_TOPOLOGY_PATIENCE_US (6 * TRIAD_US_PER_S)
@@ -57,10 +58,10 @@ bool triad_topology_free(struct triad_topology *topology);
 /* The callbacks for the SA's source. */
 struct triad_sa_source_user triad_topology_user(struct triad_topology *topology);
 
-/* Sets 'perf', which receives the fabrics, and the SA's 'source'; before
- * triad_topology_configure(). */
+/* Sets 'perf', which receives the fabrics, the SA's 'source', and 'speeds', which asks for
+ * those that the source of a fabric does not know; before triad_topology_configure(). */
 void triad_topology_connect(struct triad_topology *topology, struct triad_perf *perf,
-	struct triad_sa_source *source);
+	struct triad_sa_source *source, struct triad_speed_reader *speeds);
 
 /* Sets the path of OpenSM's node name map, by which fabrics to come are named; "": none. */
 void triad_topology_name_by(struct triad_topology *topology, const char *node_name_map);

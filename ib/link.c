@@ -93,6 +93,18 @@ uint8_t triad_link_speed_ext_supported(uint8_t ext, uint8_t ext2_octet)
 	return (uint8_t)(ext | (ext2_octet >> 3 & 3) << 5);
 }
 
+void triad_link_read(const uint8_t *info, struct triad_fabric_port *port)
+{
+	port->width = info[31];
+	port->speed = info[35] >> 4;
+	port->speed_ext =
+		triad_link_speed_ext_active(info[62] >> 4, info[TRIAD_PORT_INFO_EXT2]);
+	port->width_supported = info[30];
+	port->speed_supported = info[32] >> 4;
+	port->speed_ext_supported = triad_link_speed_ext_supported(
+		info[62] & 0xf, info[TRIAD_PORT_INFO_EXT2]);
+}
+
 /* --- rates --- */
 
 struct triad_link_rate triad_link_rate_active(const struct triad_fabric_port *port)
@@ -118,7 +130,7 @@ struct triad_link_rate triad_link_rate_best(
 	return best;
 }
 
-static unsigned lanes_of(uint8_t width)
+unsigned triad_link_width_lanes(uint8_t width)
 {
 	for (size_t i = 0; i < N_WIDTHS; i++)
 		if (widths[i].width == width)
@@ -128,12 +140,14 @@ static unsigned lanes_of(uint8_t width)
 
 uint64_t triad_link_rate_bps(struct triad_link_rate rate)
 {
-	return UINT64_C(1000000) * speeds[rate.speed].data_mbps * lanes_of(rate.width);
+	return UINT64_C(1000000) * speeds[rate.speed].data_mbps *
+		triad_link_width_lanes(rate.width);
 }
 
 uint64_t triad_link_rate_signal_bps(struct triad_link_rate rate)
 {
-	return UINT64_C(1000) * speeds[rate.speed].signal_kbps * lanes_of(rate.width);
+	return UINT64_C(1000) * speeds[rate.speed].signal_kbps *
+		triad_link_width_lanes(rate.width);
 }
 
 void triad_link_rate_format(struct triad_link_rate rate, char *text, size_t size)

@@ -28,6 +28,8 @@ enum triad_link_speed {
 
 /* "4x"; "" for 0 or what is no width.  'width' is as PortInfo:LinkWidthActive. */
 const char *triad_link_width_name(unsigned width);
+/* 1 to 12; 0 for what is no width. */
+unsigned triad_link_width_lanes(uint8_t width);
 /* "EDR"; "" for TRIAD_SPEED_ANY. */
 const char *triad_link_speed_name(enum triad_link_speed speed);
 /* Find a width or speed by its name; 0: there is none. */
@@ -47,6 +49,9 @@ uint8_t triad_link_speed_ext_supported(uint8_t ext, uint8_t ext2_octet);
 enum triad_link_speed triad_link_speed(uint8_t speed, uint8_t speed_ext);
 void triad_link_speed_codes(
 	enum triad_link_speed speed, uint8_t *code, uint8_t *code_ext);
+
+/* Reads widths and speeds, active and supported, of a PortInfo into 'port'. */
+void triad_link_read(const uint8_t *info, struct triad_fabric_port *port);
 
 struct triad_link_rate {
 	uint8_t width;               /* as PortInfo:LinkWidthActive; 0: not known */

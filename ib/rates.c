@@ -64,6 +64,22 @@ uint8_t triad_rate_below(uint64_t tenths)
 	return best;
 }
 
+uint8_t triad_rate_of_link(struct triad_link_rate link)
+{
+	/* In tenths of Gb/s for one lane, as the names of rates have it. */
+	static const uint16_t tenths[TRIAD_N_SPEEDS] = {[TRIAD_SPEED_SDR] = 25,
+		[TRIAD_SPEED_DDR] = 50,
+		[TRIAD_SPEED_QDR] = 100,
+		[TRIAD_SPEED_FDR] = 140,
+		[TRIAD_SPEED_EDR] = 250,
+		[TRIAD_SPEED_HDR] = 500,
+		[TRIAD_SPEED_NDR] = 1000,
+		[TRIAD_SPEED_XDR] = 2000};
+
+	return triad_rate_below(
+		(uint64_t)tenths[link.speed] * triad_link_width_lanes(link.width));
+}
+
 uint8_t triad_rate_for(uint8_t rate, uint8_t caps)
 {
 	switch (rate) {

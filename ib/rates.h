@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ib/link.h"
+
 #define TRIAD_RATE_MIN 2
 #define TRIAD_RATE_MAX 24 /* of OpenSM from 3.3.24 on; 22 before */
 #define TRIAD_MTU_MIN 1
@@ -26,6 +28,9 @@ unsigned triad_rate_tenths(uint8_t rate);
 
 /* The highest rate that is not above 'tenths' of Gb/s; 0 when there is none. */
 uint8_t triad_rate_below(uint64_t tenths);
+
+/* The rate of a link; 0 when its width or speed is not known. */
+uint8_t triad_rate_of_link(struct triad_link_rate link);
 
 /* The rate for a port with 'caps' (TRIAD_RATE_CAP_*): a rate that the port does not
  * know becomes a lower one, as OpenSM 3.3.24 chooses it. */

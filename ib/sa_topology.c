@@ -17,6 +17,7 @@ enum { NODE_SIZE = 108, PORT_INFO_SIZE = 4 + 64, LINK_SIZE = 6, PKEYS_SIZE = 8 +
 #define MAX_BLOCKS 32u /* of a port's P_Keys */
 
 #define N_LIDS 65536u
+#define EXTENDED_SPEEDS 0x4000u /* of PortInfo:CapabilityMask */
 
 struct node {
 	uint64_t guid;
@@ -257,14 +258,10 @@ void triad_port_info_read(
 	port->phys_state = info[33] >> 4;
 	port->lmc = info[34] & 7;
 	port->mtu = info[36] >> 4;
-	port->width = info[31];
-	port->speed = info[35] >> 4;
-	port->speed_ext =
-		triad_link_speed_ext_active(info[62] >> 4, info[TRIAD_PORT_INFO_EXT2]);
-	port->width_supported = info[30];
-	port->speed_supported = info[32] >> 4;
-	port->speed_ext_supported = triad_link_speed_ext_supported(
-		info[62] & 0xf, info[TRIAD_PORT_INFO_EXT2]);
+	port->needs_m_key = info[34] >> 6 > TRIAD_M_KEY_GUARDS_SETS;
+	if (triad_wire_number(info, 20, 4) & EXTENDED_SPEEDS)
+		port->rate_caps |= TRIAD_RATE_CAP_EXTENDED;
+	triad_link_read(info, port);
 	port->has_pma = port->lid &&
 		(is_switch ? port->number > 0 : port->state >= TRIAD_PORT_INIT);
 }

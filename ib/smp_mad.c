@@ -70,12 +70,15 @@ int triad_smp_decode(const uint8_t mad[TRIAD_MAD_SIZE], uint8_t *data, uint16_t 
 }
 
 void triad_smp_encode_get_by_lid(uint8_t mad[TRIAD_MAD_SIZE],
-	enum triad_smp_attribute attribute, uint64_t m_key, uint32_t tid)
+	enum triad_smp_attribute attribute, uint32_t modifier, uint64_t m_key,
+	uint32_t tid)
 {
 	struct triad_wire w;
 
 	triad_mad_begin_get(&w, mad, TRIAD_MAD_CLASS_SUBNET_LID, tid);
 	triad_wire_put(&w, 2, (uint16_t)attribute);
+	triad_wire_put(&w, 2, 0);
+	triad_wire_put(&w, 4, modifier);
 	triad_wire_seek(&w, AT_M_KEY);
 	triad_wire_put(&w, 8, m_key);
 }
@@ -91,7 +94,7 @@ void triad_smp_encode_priority_trap(
 {
 	struct triad_wire w;
 
-	triad_smp_encode_get_by_lid(mad, TRIAD_SMP_NOTICE, 0, tid);
+	triad_smp_encode_get_by_lid(mad, TRIAD_SMP_NOTICE, 0, 0, tid);
 	mad[AT_METHOD] = TRIAD_MAD_METHOD_TRAP;
 	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
 	triad_wire_seek(&w, AT_DATA);

@@ -54,7 +54,12 @@ void triad_smp_encode(uint8_t mad[TRIAD_MAD_SIZE], const struct triad_smp_route 
 
 /* A Get by LID. */
 void triad_smp_encode_get_by_lid(uint8_t mad[TRIAD_MAD_SIZE],
-	enum triad_smp_attribute attribute, uint64_t m_key, uint32_t tid);
+	enum triad_smp_attribute attribute, uint32_t modifier, uint64_t m_key,
+	uint32_t tid);
+
+/* SMSupportExtendedSpeeds, in the modifier of PortInfo: some devices tell their extended
+ * speeds only to who sets it [IBA 14.2.5.6]. */
+#define TRIAD_SMP_EXTENDED_SPEEDS (1u << 31)
 
 /* A Trap 144 by LID, which tells a master that this SM's priority has changed. */
 struct triad_sm_trap {

@@ -6,6 +6,7 @@ libtriad_la_SOURCES += \
 	perfmgr/devices/devices.c perfmgr/devices/devices.h \
 	perfmgr/devices/fault.c perfmgr/devices/fault.h \
 	perfmgr/devices/known.c perfmgr/devices/known.h \
+	perfmgr/devices/speeds.c perfmgr/devices/speeds.h \
 	perfmgr/engine.c perfmgr/engine.h \
 	perfmgr/engine_plausible.c \
 	perfmgr/reset_log.c perfmgr/reset_log.h \

@@ -15,6 +15,7 @@
 #include "plugin/election/elector.h"
 #include "plugin/health.h"
 #include "plugin/own_metrics.h"
+#include "plugin/physp.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/route_sls.h"
@@ -46,7 +47,19 @@ static void receive_fabric(void *context, struct triad_fabric *fabric)
 
 	triad_node_names_apply(
 		&plugin->node_names, map ? map : "", fabric, plugin->service.log);
+	triad_speed_reader_lay_over(plugin->service.speeds, fabric);
 	triad_perf_set_fabric(plugin->service.perf, fabric, TRIAD_SM_STANDBY);
+	triad_speed_reader_adopt(
+		plugin->service.speeds, fabric, TRIAD_SPEEDS_OF_SA_AGAIN_US);
+}
+
+static bool find_m_key(
+	void *context, uint64_t node_guid, uint8_t number, uint64_t *m_key)
+{
+	struct triad_plugin *plugin = context;
+
+	return !osm_exit_flag &&
+		triad_physp_find_m_key(plugin->osm, node_guid, number, m_key);
 }
 
 /* 'qos' exists: this is called only when a configuration is in force. */
@@ -106,6 +119,7 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 			.ask_sls = triad_route_sls_ask,
 			.sls_between = triad_route_sls_between},
 		.paths = {.context = plugin, .now = have_paths, .make = make_paths},
+		.m_keys = {.context = plugin, .find = find_m_key},
 		.source = {.context = plugin, .take = receive_fabric},
 	};
 }
@@ -206,7 +220,7 @@ static bool make_parts(struct triad_plugin *plugin)
 	if (plugin->ports)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,
 			service->perf, service->source, plugin->qos, plugin->ports,
-			service->recorder, service->routes);
+			service->recorder, service->routes, service->speeds);
 	return plugin->worker;
 }
 

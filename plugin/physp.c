@@ -38,6 +38,21 @@ osm_physp_t *triad_physp_find(
 		: NULL;
 }
 
+bool triad_physp_find_m_key(
+	struct osm_opensm *osm, uint64_t node_guid, uint8_t number, uint64_t *m_key)
+{
+	const osm_physp_t *physp;
+
+	cl_plock_acquire(&osm->lock);
+	physp = triad_physp_find(osm, node_guid, number);
+	/* A switch has one M_Key for all ports. */
+	if (physp)
+		*m_key = cl_ntoh64(ib_port_info_get_m_key(
+			&triad_physp_with_capabilities(physp)->port_info));
+	cl_plock_release(&osm->lock);
+	return physp;
+}
+
 const osm_physp_t *triad_physp_with_capabilities(const osm_physp_t *physp)
 {
 	osm_node_t *node = physp->p_node;

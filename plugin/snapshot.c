@@ -9,9 +9,14 @@
 #include <string.h>
 
 #include "ib/link.h"
+#include "ib/rates.h"
 #include "plugin/physp.h"
 #include "plugin/qos/tables/hooks.h"
 #include "triad/clock.h"
+
+#ifndef IB_PORT_CAP2_IS_LINK_SPEED_NDR_SUPPORTED /* from 3.3.24 on */
+#define IB_PORT_CAP2_IS_LINK_SPEED_NDR_SUPPORTED CL_HTON16(0x0400)
+#endif
 
 #define MAX_MFT_BLOCKS ((int)(TRIAD_FABRIC_MAX_MLIDS / IB_MCAST_BLOCK_SIZE))
 
@@ -130,10 +135,8 @@ static uint8_t rate_caps(const osm_physp_t *physp)
 		caps |= TRIAD_RATE_CAP_2X;
 	if (info->capability_mask2 & IB_PORT_CAP2_IS_LINK_SPEED_HDR_SUPPORTED)
 		caps |= TRIAD_RATE_CAP_HDR;
-#ifdef IB_PORT_CAP2_IS_LINK_SPEED_NDR_SUPPORTED /* from 3.3.24 on */
 	if (info->capability_mask2 & IB_PORT_CAP2_IS_LINK_SPEED_NDR_SUPPORTED)
 		caps |= TRIAD_RATE_CAP_NDR;
-#endif
 	return caps;
 }
 
@@ -146,11 +149,24 @@ static bool is_held(const osm_physp_t *physp)
 		IB_PORT_PHYS_STATE_LINKUP;
 }
 
+/* OpenSM takes a speed that it does not know, NDR up to 3.3.23 and XDR, for what
+ * LinkSpeedActive says. */
+static void set_rate(const ib_port_info_t *info, struct triad_fabric_port *port)
+{
+	uint8_t rate = triad_rate_of_link(triad_link_rate_active(port));
+
+	port->rate = ib_port_info_compute_rate(
+		info, port->rate_caps & TRIAD_RATE_CAP_EXTENDED);
+	if (!port->speed_ext || triad_rate_rank(port->rate) >= triad_rate_rank(rate))
+		return;
+	port->rate = rate;
+	port->source_speed = port->speed;
+}
+
 static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	osm_physp_t *physp, const struct triad_fabric_port *own)
 {
 	const ib_port_info_t *info = &physp->port_info;
-	uint8_t caps = rate_caps(physp);
 	const osm_physp_t *remote = osm_physp_get_remote(physp);
 	/* OpenSM lacks this field: its link_rt_latency covers these octets. */
 	uint8_t ext2 = ((const uint8_t *)info)[TRIAD_PORT_INFO_EXT2];
@@ -167,8 +183,7 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		.phys_state = ib_port_info_get_port_phys_state(info),
 		.mtu = ib_port_info_get_neighbor_mtu(info),
 		.mtu_cap = ib_port_info_get_mtu_cap(info),
-		.rate = ib_port_info_compute_rate(info, caps & TRIAD_RATE_CAP_EXTENDED),
-		.rate_caps = caps,
+		.rate_caps = rate_caps(physp),
 		.width = info->link_width_active,
 		.speed = ib_port_info_get_link_speed_active(info),
 		.speed_ext = triad_link_speed_ext_active(
@@ -177,6 +192,7 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		.speed_supported = ib_port_info_get_link_speed_sup(info),
 		.speed_ext_supported = triad_link_speed_ext_supported(
 			ib_port_info_get_link_speed_ext_sup(info), ext2),
+		.needs_m_key = ib_port_info_get_mpb(info) > TRIAD_M_KEY_GUARDS_SETS,
 		.has_pma = answers_for_counters(node, physp, own->lid),
 		.has_sl2vl = triad_physp_with_capabilities(physp)
 				     ->port_info.capability_mask &
@@ -191,6 +207,7 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	uint64_t remote_guid = 0;
 	uint8_t remote_number = 0;
 
+	set_rate(info, &port);
 	if (remote && remote->p_node) {
 		remote_guid = cl_ntoh64(osm_node_get_node_guid(remote->p_node));
 		remote_number = osm_physp_get_port_num(remote);

@@ -20,6 +20,7 @@
 #include "service/recorder.h"
 #include "service/route_checker.h"
 #include "service/sa_source.h"
+#include "service/speeds.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
 
@@ -42,6 +43,7 @@ struct triad_worker {
 	struct triad_ports *ports;
 	struct triad_recorder *recorder;
 	struct triad_route_checker *routes;
+	struct triad_speed_reader *speeds;
 	_Atomic(struct triad_console *) console; /* NULL: none yet */
 	pthread_t thread;
 	atomic_ulong sweeps_begun;
@@ -76,7 +78,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	struct triad_events *events, struct triad_perf *perf,
 	struct triad_sa_source *source, struct triad_qos *qos,
 	struct triad_ports *ports, struct triad_recorder *recorder,
-	struct triad_route_checker *routes)
+	struct triad_route_checker *routes, struct triad_speed_reader *speeds)
 {
 	struct triad_worker *worker = calloc(1, sizeof(*worker));
 
@@ -91,6 +93,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	worker->ports = ports;
 	worker->recorder = recorder;
 	worker->routes = routes;
+	worker->speeds = speeds;
 	worker->snapshot_due_us = UINT64_MAX;
 	worker->sm_state = "";
 	/* OpenSM never changes it. */
@@ -201,6 +204,7 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 		triad_ports_set_fabric(worker->ports, fabric);
 		triad_route_checker_set_fabric(worker->routes, fabric);
 	}
+	triad_speed_reader_adopt(worker->speeds, fabric, TRIAD_SPEEDS_AGAIN_US);
 	triad_log_write(worker->log, TRIAD_LOG_VERBOSE,
 		"topology: %u nodes, %u switches, %u ports, %u links; the SM's lock "
 		"was held for %lu us at most",
@@ -238,8 +242,10 @@ static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	pthread_mutex_unlock(&worker->lock);
 	error = triad_snapshot_take(
 		worker->osm, worker->fabric, &defaults, &worker->sweeps_begun, fabric);
-	if (!error)
+	if (!error) {
 		(*fabric)->begun_us = begun_us;
+		triad_speed_reader_lay_over(worker->speeds, *fabric);
+	}
 	if (!error && (*fabric)->consistent && worker->sm == TRIAD_SM_MASTER) {
 		triad_qos_set_fabric(worker->qos, *fabric, &before, phase);
 		worker->n_aliases = n_aliases;
@@ -439,6 +445,16 @@ static void look_at_aliases(struct triad_worker *worker)
 		copy_subnet_for_paths(worker);
 }
 
+/* Copies the subnet again when ports have told speeds that OpenSM does not know; not
+ * while a copy is due or a sweep under way, which ends with one. */
+static void look_at_speeds(struct triad_worker *worker)
+{
+	if (worker->sm == TRIAD_SM_MASTER && !worker->is_sweeping &&
+		worker->snapshot_due_us == UINT64_MAX &&
+		triad_speed_reader_take_news(worker->speeds))
+		worker->snapshot_due_us = triad_clock_now_us();
+}
+
 /* Passes the SM's reports to the alerts. */
 static void note_traps(struct triad_worker *worker)
 {
@@ -508,6 +524,7 @@ static void *run_thread(void *argument)
 		watch_sm(worker);
 		look_at_role(worker);
 		look_at_aliases(worker);
+		look_at_speeds(worker);
 		if (triad_clock_now_us() >= worker->snapshot_due_us)
 			copy_subnet(worker);
 		console = atomic_load(&worker->console);

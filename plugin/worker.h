@@ -33,6 +33,7 @@ struct triad_ports;
 struct triad_recorder;
 struct triad_route_checker;
 struct triad_sa_source;
+struct triad_speed_reader;
 struct triad_worker;
 
 struct triad_worker_status {
@@ -57,7 +58,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	struct triad_events *events, struct triad_perf *perf,
 	struct triad_sa_source *source, struct triad_qos *qos,
 	struct triad_ports *ports, struct triad_recorder *recorder,
-	struct triad_route_checker *routes);
+	struct triad_route_checker *routes, struct triad_speed_reader *speeds);
 void triad_worker_free(struct triad_worker *worker);
 
 /* Applies sm.recover. */

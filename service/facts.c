@@ -13,6 +13,7 @@
 #include "service/perf.h"
 #include "service/recorder.h"
 #include "service/sa_source.h"
+#include "service/speeds.h"
 #include "service/strangers.h"
 #include "service/web/web.h"
 #include "service/webhook.h"
@@ -190,6 +191,29 @@ const struct triad_fact triad_webhook_facts[] = {
 		TRIAD_COUNTER("triad_webhook_alerts_dropped",
 			"Alerts that there was no room for until they are sent.")},
 	{"last_taken", "last taken", TRIAD_FACT(WHEN, taken_us)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+#define STATUS struct triad_speeds_counts
+const struct triad_fact triad_speed_facts[] = {
+	{"unknown_to_sm", "ports whose speed the SM does not know",
+		TRIAD_FACT(UINT, n_ports),
+		TRIAD_GAUGE("triad_speeds_unknown_to_sm",
+			"Ports that may have an extended speed, which the SM does not "
+			"know.")},
+	{"known", "of these, ports that told Triad", TRIAD_FACT(UINT, n_known),
+		TRIAD_GAUGE("triad_speeds_known",
+			"Of these, ports whose speed Triad knows.")},
+	{"faster", "of these, faster than the SM knows", TRIAD_FACT(UINT, n_faster),
+		TRIAD_GAUGE("triad_speeds_faster",
+			"Of these, ports that are faster than the SM knows.")},
+	{"questions", "questions", TRIAD_FACT(UINT, n_questions),
+		TRIAD_COUNTER("triad_speeds_questions",
+			"MADs that asked ports for their speeds.")},
+	{"unanswered", "questions without an answer", TRIAD_FACT(UINT, n_unanswered),
+		TRIAD_COUNTER("triad_speeds_unanswered",
+			"Of these, those without an answer.")},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

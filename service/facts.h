@@ -20,6 +20,7 @@ extern const struct triad_fact triad_history_facts[];   /* triad_recorder_status
 extern const struct triad_fact triad_image_facts[];     /* triad_history_status */
 extern const struct triad_fact triad_copy_facts[];    /* triad_history_mirror_status */
 extern const struct triad_fact triad_device_facts[];  /* triad_device_reader_status */
+extern const struct triad_fact triad_speed_facts[];   /* triad_speeds_counts */
 extern const struct triad_fact triad_sa_facts[];      /* triad_sa_source_status */
 extern const struct triad_fact triad_http_facts[];    /* triad_http_status */
 extern const struct triad_fact triad_web_facts[];     /* triad_web_status */

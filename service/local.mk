@@ -90,6 +90,7 @@ libtriadservice_la_SOURCES = \
 	service/sa_source.c service/sa_source.h \
 	service/service.c service/service.h \
 	service/sflow.c service/sflow.h \
+	service/speeds.c service/speeds.h \
 	service/strangers.c service/strangers.h \
 	service/umad.c service/umad.h \
 	service/state_path.c service/state_path.h \

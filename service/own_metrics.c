@@ -114,6 +114,14 @@ static void add_devices(struct triad_own_metrics *list, struct triad_service *se
 		triad_own_facts(list, triad_device_facts, &status);
 }
 
+static void add_speeds(struct triad_own_metrics *list, struct triad_service *service)
+{
+	struct triad_speeds_counts counts = triad_speed_reader_counts(service->speeds);
+
+	if (counts.n_ports || counts.n_questions)
+		triad_own_facts(list, triad_speed_facts, &counts);
+}
+
 static void add_history(struct triad_own_metrics *list, struct triad_service *service)
 {
 	struct triad_recorder_status status = triad_recorder_status(service->recorder);
@@ -291,6 +299,7 @@ size_t triad_own_metrics(
 	add_history(&list, service);
 	add_images(&list, service);
 	add_devices(&list, service);
+	add_speeds(&list, service);
 	add_health(&list, service);
 	triad_routes_add_metrics(&list, service);
 	triad_congestion_add_metrics(&list, service);

@@ -519,6 +519,10 @@ bool triad_service_start(struct triad_service *service)
 		service->perf, service->collect, service->port_guid, service->log);
 	if (!service->devices)
 		return false;
+	service->speeds = triad_speed_reader_new(
+		service->port_guid, &service->owner->m_keys, service->log);
+	if (!service->speeds)
+		return false;
 	triad_watch_set_hardware(triad_perf_watch(service->perf), &hardware);
 	service->silences = triad_silence_keeper_new(triad_perf_watch(service->perf),
 		service->owner->program, service->port_guid, service->log);
@@ -575,6 +579,7 @@ void triad_service_close(struct triad_service *service)
 	triad_history_keeper_close(service->history);
 	triad_perf_stop(service->perf);
 	triad_device_reader_stop(service->devices);
+	triad_speed_reader_stop(service->speeds);
 	triad_control_free(service->control);
 	atomic_store(&service->control, NULL);
 	triad_web_stop(service->web);
@@ -607,6 +612,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 		triad_silence_keeper_free(service->silences);
 		triad_collect_free(service->collect);
 		triad_device_reader_free(service->devices);
+		triad_speed_reader_free(service->speeds);
 		triad_perf_free(service->perf);
 		triad_webhook_free(service->webhook);
 		triad_recorder_free(service->recorder);

@@ -32,6 +32,7 @@
 #include "service/route_checker.h"
 #include "service/sa_source.h"
 #include "service/silence_keeper.h"
+#include "service/speeds.h"
 #include "service/web/web.h"
 #include "service/webhook.h"
 #include "triad/command.h"
@@ -81,6 +82,8 @@ struct triad_service_owner {
 	struct triad_route_source routes;
 	/* The paths that the SM of this process answers with; all NULL: none. */
 	struct triad_path_source paths;
+	/* For questions about speeds. */
+	struct triad_m_keys m_keys;
 	/* Receives a topology from the SA; see struct triad_sa_source_user. */
 	struct triad_sa_source_user source;
 };
@@ -107,6 +110,7 @@ struct triad_service {
 	struct triad_collect *collect;
 	struct triad_perf *perf;
 	struct triad_device_reader *devices;
+	struct triad_speed_reader *speeds;
 	struct triad_silence_keeper *silences;
 	struct triad_recorder *recorder;
 	struct triad_history_keeper *history;

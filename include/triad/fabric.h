@@ -59,6 +59,9 @@ enum triad_phys_state { /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
 #define TRIAD_RATE_CAP_MASK2                                                           \
 	0x10 /* it has a CapabilityMask2, which has the last three */
 
+/* PortInfo:M_KeyProtectBits up to this let everybody read [IBA 14.2.4.1]. */
+#define TRIAD_M_KEY_GUARDS_SETS 1
+
 /* A place in one of the fabric's tables. */
 struct triad_fabric_slice {
 	uint32_t n; /* elements */
@@ -107,11 +110,17 @@ struct triad_fabric_port {
 	/* PortInfo:LinkWidthSupported, LinkSpeedSupported and LinkSpeedExtSupported, a
 	 * bit for each; 0: not known. */
 	uint8_t width_supported, speed_supported, speed_ext_supported;
-	bool is_held;   /* kept in INIT by the port manager: no data passes */
-	bool has_pma;   /* its counters can be read */
-	bool has_sl2vl; /* SL2VL tables; a switch's ports as its port 0 says */
-	uint8_t vl_cap; /* PortInfo:VLCap, coded as triad_vls_n() has it */
-	uint8_t op_vls; /* PortInfo:OperationalVLs, coded so */
+	/* LinkSpeedActive of a port of which the fabric's source goes by that, although it
+	 * may have an extended speed.  The speeds above are then what the port says, perhaps
+	 * to Triad alone (perfmgr/devices/speeds.h), or 0 while it has said nothing.  0: the
+	 * source goes by the speeds above. */
+	uint8_t source_speed;
+	bool needs_m_key; /* to be asked, by M_KeyProtectBits */
+	bool is_held;     /* kept in INIT by the port manager: no data passes */
+	bool has_pma;     /* its counters can be read */
+	bool has_sl2vl;   /* SL2VL tables; a switch's ports as its port 0 says */
+	uint8_t vl_cap;   /* PortInfo:VLCap, coded as triad_vls_n() has it */
+	uint8_t op_vls;   /* PortInfo:OperationalVLs, coded so */
 	uint8_t vlarb_high_cap, vlarb_low_cap; /* by triad_vlarb_cap() */
 	uint8_t high_limit;                    /* PortInfo:VLHighLimit */
 	struct triad_fabric_slice pkeys;       /* in 'pkeys'; none: not known */

@@ -201,7 +201,7 @@ static uint32_t send_questions(struct triad_fabric_ask *ask,
 		uint8_t mad[TRIAD_MAD_SIZE];
 		int error;
 
-		triad_smp_encode_get_by_lid(mad, questions[i].attribute,
+		triad_smp_encode_get_by_lid(mad, questions[i].attribute, 0,
 			questions[i].m_key, questions[i].tid);
 		error = transport->send(transport->context, &to, mad, TIMEOUT_MS);
 		if (error && error != EAGAIN)

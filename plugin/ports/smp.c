@@ -42,37 +42,21 @@ void triad_smp_free(struct triad_smp *smp)
 
 /* --- routes --- */
 
-/* Uses the M_Key of the switch's port 0, as OpenSM's link manager does. */
-static int read_m_key(struct osm_opensm *osm, uint64_t node_guid, uint64_t *m_key)
-{
-	osm_physp_t *physp;
-	bool is_known;
-
-	cl_plock_acquire(&osm->lock);
-	physp = triad_physp_find(osm, node_guid, 0);
-	is_known = physp && physp->p_node->sw;
-	if (is_known)
-		*m_key = cl_ntoh64(ib_port_info_get_m_key(&physp->port_info));
-	cl_plock_release(&osm->lock);
-	return is_known ? 0 : ENOENT;
-}
-
 int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabric,
 	uint64_t node_guid, uint8_t number, struct triad_smp_route *route)
 {
 	uint32_t node =
 		fabric ? triad_fabric_find_node(fabric, node_guid) : TRIAD_FABRIC_NONE;
 	uint32_t port;
-	int error;
 
 	/* Requests to the PMA use LID and SL of the switch's port 0; SMPs use the
 	 * directed route. */
 	memset(route, 0, sizeof(*route));
 	if (node == TRIAD_FABRIC_NONE)
 		return ENOENT;
-	error = read_m_key(osm, node_guid, &route->m_key);
-	if (error)
-		return error;
+	/* Only a switch has a port 0. */
+	if (!triad_physp_find_m_key(osm, node_guid, 0, &route->m_key))
+		return ENOENT;
 	port = triad_fabric_find_port(fabric, node, 0);
 	if (port != TRIAD_FABRIC_NONE) {
 		route->lid = fabric->ports[port].lid;

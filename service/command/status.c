@@ -82,6 +82,15 @@ static void report_devices(struct triad_report *report, struct triad_service *se
 	triad_report_section_end(report);
 }
 
+static void report_speeds(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_speeds_counts counts = triad_speed_reader_counts(service->speeds);
+
+	triad_report_section(report, "speeds", "Speeds that the SM does not know");
+	triad_report_facts(report, triad_speed_facts, &counts);
+	triad_report_section_end(report);
+}
+
 static void report_perfmgr(struct triad_report *report, struct triad_service *service)
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
@@ -139,6 +148,7 @@ void triad_service_report_engine(
 	report_webhook(report, service);
 	report_history(report, service);
 	report_devices(report, service);
+	report_speeds(report, service);
 }
 
 /* --- where the topology is from --- */

@@ -113,6 +113,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_slow_alerts \
 	tests/unit/perfmgr/test_sflow_schedule \
 	tests/unit/perfmgr/test_sflow_sender \
+	tests/unit/perfmgr/test_speeds \
 	tests/unit/perfmgr/test_zstd_frame \
 	tests/unit/plugin/test_console_lines \
 	tests/unit/plugin/test_events \
@@ -239,7 +240,7 @@ tests_unit_qos_test_setup_memory_LDFLAGS = $(AM_LDFLAGS) \
 # Only the agent needs libibnetdisc; its functions are the test's own, but for fields.
 tests_unit_agent_test_discover_SOURCES = \
 	tests/unit/agent/test_discover.c agent/discover.c agent/discovery.c \
-	agent/discovery_pkeys.c
+	agent/discovery_asker.c
 tests_unit_agent_test_discover_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(IBNETDISC_CFLAGS)
 tests_unit_agent_test_discover_LDADD = $(LDADD) $(IBNETDISC_LIBS)
 tests_unit_ib_test_detail_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(IBNETDISC_CFLAGS)

@@ -81,6 +81,35 @@ END_TEST
 
 /* The reported rate is never faster than the path's, the port understands it, and a
  * rate that the port understands stays. */
+START_TEST(test_rate_of_link_is_width_times_speed)
+{
+	static const struct {
+		const char *width, *speed;
+		unsigned tenths;
+	} of[] = {{"1x", "SDR", 25}, {"4x", "SDR", 100}, {"4x", "DDR", 200},
+		{"4x", "QDR", 400}, {"12x", "QDR", 1200}, {"1x", "FDR", 140},
+		{"2x", "FDR", 280}, {"4x", "FDR", 560}, {"12x", "FDR", 1680},
+		{"1x", "EDR", 250}, {"2x", "EDR", 500}, {"4x", "EDR", 1000},
+		{"2x", "HDR", 1000}, {"4x", "HDR", 2000}, {"8x", "HDR", 4000},
+		{"12x", "HDR", 6000}, {"1x", "NDR", 1000}, {"2x", "NDR", 2000},
+		{"4x", "NDR", 4000}, {"8x", "NDR", 8000}, {"12x", "NDR", 12000},
+		{"2x", "XDR", 4000}, {"4x", "XDR", 8000},
+		/* No code is higher. */
+		{"8x", "XDR", 12000}, {"12x", "XDR", 12000}};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		ck_assert_uint_eq(
+			triad_rate_tenths(triad_rate_of_link((struct triad_link_rate){
+				triad_link_width_find(of[i].width),
+				triad_link_speed_find(of[i].speed)})),
+			of[i].tenths);
+	ck_assert_uint_eq(
+		triad_rate_of_link((struct triad_link_rate){2, TRIAD_SPEED_ANY}), 0);
+	ck_assert_uint_eq(
+		triad_rate_of_link((struct triad_link_rate){0, TRIAD_SPEED_EDR}), 0);
+}
+END_TEST
+
 START_TEST(test_rate_for_port_not_above_and_understood)
 {
 	for (unsigned i = 0; i < N_RATES; i++)
@@ -185,6 +214,7 @@ int main(void)
 	tcase_add_test(cases, test_rank_in_the_order_of_what_is_carried);
 	tcase_add_test(cases, test_rank_of_no_rate_is_0);
 	tcase_add_test(cases, test_rate_below_as_naive);
+	tcase_add_test(cases, test_rate_of_link_is_width_times_speed);
 	tcase_add_test(cases, test_rate_for_port_not_above_and_understood);
 	tcase_add_test(cases, test_rate_for_port_each_capability);
 	tcase_add_test(cases, test_rate_original_not_above_and_none_that_came_later);

@@ -508,7 +508,7 @@ START_TEST(test_smps_by_lid_are_as_the_specification_has_them)
 	uint8_t mad[TRIAD_MAD_SIZE], data[TRIAD_SMP_DATA_SIZE] = {0};
 	struct triad_sm_info info;
 
-	triad_smp_encode_get_by_lid(mad, TRIAD_SMP_SM_INFO, 0x0102030405060708, 77);
+	triad_smp_encode_get_by_lid(mad, TRIAD_SMP_SM_INFO, 0, 0x0102030405060708, 77);
 	ck_assert_mem_eq(mad, "\x01\x01\x01\x01\x00\x00\x00\x00", 8);
 	ck_assert_mem_eq(mad + 8, "\x00\x00\x00\x00\x00\x00\x00\x4d\x00\x20", 10);
 	ck_assert_mem_eq(mad + 24, "\x01\x02\x03\x04\x05\x06\x07\x08", 8);

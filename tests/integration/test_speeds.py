@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Speeds that OpenSM does not know: devices that tell their extended speeds only to who
+asks for them are asked by Triad."""
+
+import re
+
+import pytest
+
+from checks import succeeded, wait_until
+from labs import AGENT, Lab, need
+from pathlab import turn_off, turn_on
+from test_agent import Agent
+from test_faults import faults
+from test_lab_details import tree_net
+from triadlib import TriadLab, ask_json, status, sweep_heavily, wait_for_sweep
+
+CONF = "[perfmgr]\nsweep_period = 1\n"
+N_LINKS = 8
+# Codes of PathRecord's rate.
+GBPS_10, GBPS_40, GBPS_200, GBPS_400 = 3, 7, 17, 21
+
+
+def speeds_lab(folder, rate="4xHDR", withhold=True, **options):
+    return TriadLab(tree_net(folder, rate), triad_conf=CONF, withhold=withhold, **options)
+
+
+def rates(lab):
+    """[present rate, best rate] of all links, each once."""
+    return {(link["rate"], link["best_rate"]) for link in ask_json(lab, "links")}
+
+
+def path_rate(lab):
+    """Of the path from one leaf's host to one of the other's, as the SA has it."""
+    hosts = [row for row in ask_json(lab, "nodes") if row["name"].startswith("host-")]
+    lids = [hosts[at]["lid"] for at in (0, -1)]
+    text = succeeded(lab.run("saquery", "-p", "--src-to-dst", "{}:{}".format(*lids))).stdout
+    return int(re.search(r"rate\.+(0x\w+)", text)[1], 16) & 0x3f
+
+
+def wait_for_rates(lab, *of):
+    wait_until(lambda: rates(lab) == set(of), 30, lambda: f"{of}, not {rates(lab)}")
+
+
+@pytest.fixture(name="lab", scope="module")
+def hdr_lab(tmp_path_factory):
+    with speeds_lab(tmp_path_factory.mktemp("speeds")) as lab:
+        wait_for_sweep(lab)
+        wait_for_rates(lab, ("4x HDR", "4x HDR"))
+        yield lab
+
+
+def test_links_have_the_speeds_that_their_ends_told(lab):
+    assert len(ask_json(lab, "links")) == N_LINKS
+    assert {row["rate"] for row in ask_json(lab, "ports") if row["state"] == "active"} == \
+        {"4x HDR"}
+    assert not ask_json(lab, "links", "--slow")
+
+
+def test_path_records_of_triad_have_the_true_rate(lab):
+    assert path_rate(lab) == GBPS_10, "OpenSM's"
+    turn_on(lab)
+    wait_until(lambda: path_rate(lab) == GBPS_200, 10, lambda: f"a rate of {path_rate(lab)}")
+    turn_off(lab)
+    assert path_rate(lab) == GBPS_10, "OpenSM's again"
+
+
+def test_speeds_stay_over_sweeps_and_follow_links(tmp_path):
+    with speeds_lab(tmp_path) as lab:
+        wait_for_sweep(lab)
+        wait_for_rates(lab, ("4x HDR", "4x HDR"))
+        asked = status(lab)["speeds"]["questions"]
+        lab.sim(*(f'Speed "{end}"[1] active=4xEDR' for end in ("host-0001", "leaf-01")))
+        sweep_heavily(lab, lambda: rates(lab) ==
+                      {("4x HDR", "4x HDR"), ("4x EDR", "4x EDR")}, what="a link of EDR")
+        assert status(lab)["speeds"]["questions"] > asked
+        # Links that go on are as fast as before while they are asked again.
+        assert len([link for link in ask_json(lab, "links") if link["rate"] == "4x EDR"]) == 1
+
+
+def test_speed_of_a_link_that_came_up_anew_is_not_known_until_its_ends_tell(tmp_path):
+    """Not even when OpenSM takes it for SDR."""
+    with speeds_lab(tmp_path) as lab:
+        wait_for_sweep(lab)
+        wait_for_rates(lab, ("4x HDR", "4x HDR"))
+        # OpenSM's SMPs have directed routes.
+        faults(lab, "lose class 0x01 attribute 0x15 direction in")
+        lab.sim(*(f'Speed "{end}"[1] active=2xHDR' for end in ("host-0001", "leaf-01")))
+        sweep_heavily(lab, lambda: rates(lab) == {("4x HDR", "4x HDR"), ("2x ?", None)},
+                      what="a link whose speed nobody knows")
+        wait_until(lambda: status(lab)["speeds"]["unanswered"], 10, "a question without an answer")
+        faults(lab)
+        wait_for_rates(lab, ("4x HDR", "4x HDR"), ("2x HDR", "2x HDR"))
+
+
+def test_speeds_that_devices_tell_everybody_are_no_finding(tmp_path):
+    with speeds_lab(tmp_path, withhold=False) as lab:
+        wait_for_sweep(lab)
+        assert rates(lab) == {("4x HDR", "4x HDR")}
+        assert status(lab)["speeds"]["questions"] == 0, "nobody was asked"
+
+
+def test_paths_at_ndr_have_its_rate_whatever_opensm_knows(tmp_path):
+    with speeds_lab(tmp_path, rate="4xNDR", withhold=False) as lab:
+        wait_for_sweep(lab)
+        assert rates(lab) == {("4x NDR", "4x NDR")}
+        of_opensm = path_rate(lab)
+        assert of_opensm in (GBPS_40, GBPS_400)
+        turn_on(lab)
+        assert path_rate(lab) == GBPS_400
+
+
+def test_agents_ask_for_speeds_that_are_not_told_unasked(scratch, tmp_path):
+    need(AGENT)
+    with Lab(tree_net(tmp_path, "4xHDR"), plugin="no", withhold=True) as lab:
+        by_sa, by_itself = (
+            Agent(scratch, lab, "[perfmgr]\nsweep_period = 1\n[collect]\n"
+                  f"topology = {source}\n", node=node)
+            for source, node in (("sa", "host-0003"), ("discover", "host-0004")))
+
+        def rates_at(agent):
+            return {row["rate"] for row in agent.ask("links")}
+
+        for agent in (by_sa, by_itself):
+            agent.wait_for("a sweep", "perfmgr", sweeps=1)
+        assert rates_at(by_itself) == {"4x HDR"}
+        assert rates_at(by_sa) == {"4x ?"}, "its ports have yet to be asked"
+        # The next reading of the SA's tables has them, within a minute.
+        wait_until(lambda: rates_at(by_sa) == {"4x HDR"}, 90, "speeds at the other")
