@@ -98,13 +98,40 @@ static enum triad_severity add_sm_errors(struct triad_health *health,
 	return worst;
 }
 
+/* A fabric in which OpenSM takes ports for slower than they are. */
+static enum triad_severity add_speeds(
+	struct triad_health *health, struct triad_plugin *plugin)
+{
+	struct triad_speeds_counts counts =
+		triad_speed_reader_counts(plugin->service.speeds);
+	char what[256];
+
+	if (!counts.n_faster)
+		return TRIAD_OK;
+	snprintf(what, sizeof(what),
+		"OpenSM does not know the speeds of %" PRIu32
+		" port%s, for example %.63s: "
+		"%s by its own word, %s for OpenSM, whose path records and groups are "
+		"slower therefore",
+		counts.n_faster, counts.n_faster == 1 ? "" : "s", counts.label,
+		counts.rate, counts.source_rate);
+	triad_health_add_trouble(health, TRIAD_WARNING, "SM", what,
+		"take a later OpenSM: up to 3.3.24 it does not ask by bit 31 of PortInfo's "
+		"attribute modifier, which some devices wait for, up to 3.3.23 it knows "
+		"none above HDR; path records of Triad (qos.enabled) have the true rates");
+	return TRIAD_WARNING;
+}
+
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 {
 	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
 	struct triad_worker_status worker = triad_worker_status(plugin->worker);
 	enum triad_severity severity = add_sm_errors(health, plugin, &worker);
+	enum triad_severity speeds = add_speeds(health, plugin);
 	char text[512], up[TRIAD_CLOCK_TEXT_SIZE];
 
+	if (severity == TRIAD_OK)
+		severity = speeds;
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
 		/* An SM that sweeps often does its work. */
 		enum triad_severity one =

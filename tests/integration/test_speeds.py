@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Speeds that OpenSM does not know: devices that tell their extended speeds only to who
-asks for them are asked by Triad."""
+asks for them are asked by Triad, and health says what OpenSM takes them for."""
 
 import re
 
 import pytest
 
-from checks import succeeded, wait_until
+from checks import mentions, succeeded, wait_until
 from labs import AGENT, Lab, need
 from pathlab import turn_off, turn_on
 from test_agent import Agent
 from test_faults import faults
 from test_lab_details import tree_net
-from triadlib import TriadLab, ask_json, status, sweep_heavily, wait_for_sweep
+from triadlib import TriadLab, ask_json, health_findings, status, sweep_heavily, \
+    wait_for_sweep
 
 CONF = "[perfmgr]\nsweep_period = 1\n"
 N_LINKS = 8
@@ -56,6 +57,15 @@ def test_links_have_the_speeds_that_their_ends_told(lab):
     assert not ask_json(lab, "links", "--slow")
 
 
+def test_health_says_that_opensm_does_not_know_them(lab):
+    finding = wait_until(lambda: health_findings(lab, "speeds of 16 ports"), 10, "a finding")[0]
+    assert mentions(finding["what"], "4x HDR 4x SDR path records"), finding
+    assert mentions(finding["advice"], "3.3.24 bit 31 qos.enabled"), finding
+    counts = status(lab)["speeds"]
+    assert (counts["unknown_to_sm"], counts["known"], counts["faster"]) == (16, 16, 16)
+    assert counts["questions"] >= 16
+
+
 def test_path_records_of_triad_have_the_true_rate(lab):
     assert path_rate(lab) == GBPS_10, "OpenSM's"
     turn_on(lab)
@@ -96,6 +106,7 @@ def test_speeds_that_devices_tell_everybody_are_no_finding(tmp_path):
     with speeds_lab(tmp_path, withhold=False) as lab:
         wait_for_sweep(lab)
         assert rates(lab) == {("4x HDR", "4x HDR")}
+        assert not health_findings(lab, "OpenSM does not know the speeds")
         assert status(lab)["speeds"]["questions"] == 0, "nobody was asked"
 
 
@@ -105,6 +116,8 @@ def test_paths_at_ndr_have_its_rate_whatever_opensm_knows(tmp_path):
         assert rates(lab) == {("4x NDR", "4x NDR")}
         of_opensm = path_rate(lab)
         assert of_opensm in (GBPS_40, GBPS_400)
+        assert bool(health_findings(lab, "4x NDR 4x QDR")) == (of_opensm == GBPS_40), \
+            "a finding where OpenSM knows no NDR"
         turn_on(lab)
         assert path_rate(lab) == GBPS_400
 
