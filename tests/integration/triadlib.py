@@ -32,8 +32,8 @@ QUICK = "[perfmgr]\nsweep_period = 1\nreset = never\n"
 
 
 class TriadLab(Lab):
-    """Up when the master's Triad has the fabric: OpenSM's log says a moment before that it
-    brought the subnet up."""
+    """Up when the master's Triad has the fabric, with all speeds: OpenSM's log says a moment
+    before that it brought the subnet up."""
 
     def up(self):
         super().up()
@@ -45,8 +45,9 @@ class TriadLab(Lab):
                    for sm in range(len(self.state().sms))]
         reports = [json.loads(answer.stdout) for answer in answers
                    if answer.returncode == 0]
-        return all(report["topology"]["nodes"] for report in reports
-                   if report["sm"]["state"] == "master")
+        return all(report["topology"]["nodes"]
+                   and report["speeds"]["known"] == report["speeds"]["unknown_to_sm"]
+                   for report in reports if report["sm"]["state"] == "master")
 
 
 def triad_lab(triad_conf=QUICK, **options):
