@@ -309,8 +309,8 @@ def parse_arguments():
         epilog=f"Example: {environment.command('demo')} --fabric my-fabric.ibnetdiscover --seconds 60. "
                "Exit status: 0 done, 1 failed, 2 usage.")
     parser.add_argument("--fabric", metavar="FILE",
-                        help="an ibsim file or what ibnetdiscover printed [a fat tree "
-                             "of 8 hosts]")
+                        help="an ibsim file, what ibnetdiscover printed, or an "
+                             "ibdiagnet2.db_csv [a fat tree of 8 hosts]")
     parser.add_argument("--seconds", type=seconds, default=30, metavar="N",
                         help="for how long [30]")
     parser.add_argument("--keep", action="store_true",

@@ -63,6 +63,10 @@ class Fabric:
 
     def __init__(self):
         self.nodes: dict[str, Node] = {}
+        # Of a file that has counters, too: (node ID, port, counter, value).
+        self.counters: list[tuple[str, int, str, int]] = []
+        # Whether ibsim can read its file.
+        self.is_text_of_ibsim = True
 
     def add(self, node):
         if node.node_id in self.nodes:
@@ -99,17 +103,22 @@ class Fabric:
 # --- reading -----------------------------------------------------------------
 
 def read(path):
-    """The fabric in the file; LabError when it cannot be read or holds none."""
+    """The fabric in the file, which may also be an ibdiagnet2.db_csv; LabError when it
+    cannot be read or holds none."""
+    from . import ibdiagnet  # which needs this module
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
-            fabric = parse(stream)
+            is_ibdiagnet = ibdiagnet.is_one(stream.read(65536))
+            stream.seek(0)
+            fabric = ibdiagnet.parse(stream) if is_ibdiagnet else parse(stream)
     except OSError as error:
         raise LabError(f"net file {path}: {error.strerror}") from error
     except LabError as error:
         raise LabError(f"net file {path}: {error}") from error
     if not fabric.nodes:
         raise LabError(f"net file {path}: there is no Switch or Hca line in it; "
-                       "it must be an ibsim file or what ibnetdiscover printed")
+                       "it must be an ibsim file, what ibnetdiscover printed, "
+                       "or an ibdiagnet2.db_csv")
     return fabric
 
 
@@ -183,7 +192,8 @@ _GUID_KEYS = {SWITCH: "switchguid", HCA: "caguid", ROUTER: "rtguid"}
 def write(fabric, stream, comment, link="4xEDR"):
     """Writes the fabric for ibsim, with 'comment' in the first line.
 
-    Every port line ends with "lid 0" and the link's width and speed: without
+    Every port line ends with "lid 0" and the link's width and speed, 'link' where it is
+    not known: without
     that, ibsim warns once a line and takes 4x at 2.5 Gbit/s."""
     stream.write(f"# {comment}\n")
     for node in fabric.nodes.values():
@@ -193,4 +203,5 @@ def write(fabric, stream, comment, link="4xEDR"):
         stream.write(f'{node.kind}\t{node.n_ports} "{node.node_id}"'
                      f'\t# "{node.description}"\n')
         for port, (peer, peer_port) in sorted(node.links.items()):
-            stream.write(f'[{port}]\t"{peer}"[{peer_port}]\t# lid 0 {link}\n')
+            stream.write(f'[{port}]\t"{peer}"[{peer_port}]\t'
+                         f'# lid 0 {node.rates.get(port, link)}\n')

@@ -148,7 +148,11 @@ class _Start:
         # First of all, so that what is left of a start that was killed is known
         # to be a lab's.
         self._lab.save()
-        shutil.copyfile(self._wishes.net, self._lab.net)
+        if self._fabric.is_text_of_ibsim:
+            shutil.copyfile(self._wishes.net, self._lab.net)
+        else:
+            with open(self._lab.net, "w", encoding="utf-8") as net:
+                netfile.write(self._fabric, net, f"from {self._wishes.net}")
         cluster.give_guids(self._lab, self._sm_nodes)
         simulator.write_rates(self._lab, self._fabric)
         self._lab.library_path = self._find_plugin()
@@ -217,6 +221,16 @@ class _Start:
         self._launch("ibsim", started, environment.simulator(self._lab),
                      partial(simulator.start, self._lab, self._fabric))
         self._wait(lambda: simulator.is_ready(self._lab), "it was ready")
+        self._set_counters()
+
+    def _set_counters(self):
+        """Those that the file of the fabric has."""
+        commands = [f'PerformanceSet "{node}"[{port}] PortCounters.{name}={value}'
+                    for node, port, name, value in self._fabric.counters]
+        for command, answer, is_refused in simulator.Console(
+                self._lab, self._deadline - time.monotonic()).ask(commands):
+            if is_refused:
+                self._progress.warn(f"{command}: {answer}")
 
     def _start_hosts(self):
         """In a lab with a cluster: the network, and Corosync on all hosts."""

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Fabrics in the file ibdiagnet2.db_csv, which ibdiagnet writes.
+
+Model: the file has sections, each with a line of column names and a row a node, port or
+link. Columns are taken by their names, because each release has more of them; sections and
+columns that are not known are skipped.
+
+    START_NODES
+    NodeDesc,NumPorts,NodeType,...,NodeGUID,PortGUID,...
+    "leaf-01",36,2,...
+    END_NODES
+
+NODES and LINKS are the fabric, PORTS has what links run at, PM_INFO the counters. A port's
+speed is a bit: 1, 2, 4 for SDR, DDR, QDR; 256 and so on for FDR to XDR; 65536 for FDR10."""
+
+import csv
+import itertools
+import re
+
+from . import netfile
+from .errors import LabError
+
+FIRST_SECTION = re.compile(r"^START_[A-Z_]+\s*$", re.MULTILINE)
+_KINDS = {1: netfile.HCA, 2: netfile.SWITCH, 3: netfile.ROUTER}
+_LETTERS = {netfile.HCA: "H", netfile.SWITCH: "S", netfile.ROUTER: "R"}
+_WIDTHS = {1: "1x", 2: "4x", 4: "8x", 8: "12x", 16: "2x"}
+_SPEEDS = {1: "SDR", 2: "DDR", 4: "QDR", 256: "FDR", 512: "EDR", 1024: "HDR", 2048: "NDR",
+           4096: "XDR", 65536: "FDR10"}
+# Of PM_INFO: what ibsim's PortCounters has.
+COUNTERS = ["SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter",
+            "PortRcvErrors", "PortRcvRemotePhysicalErrors", "PortRcvSwitchRelayErrors",
+            "PortXmitDiscards", "PortXmitConstraintErrors", "PortRcvConstraintErrors",
+            "LocalLinkIntegrityErrors", "ExcessiveBufferOverrunErrors", "VL15Dropped",
+            "PortXmitWait"]
+
+
+def is_one(text):
+    """Whether the beginning of a file is that of such a file."""
+    return FIRST_SECTION.search(text) is not None
+
+
+def _sections(lines):
+    """Yields (name, rows) of each section; a row is a dictionary."""
+    lines = iter(lines)
+    for line in lines:
+        if not (begun := re.match(r"START_(\w+)\s*$", line)):
+            continue
+        end = f"END_{begun[1]}"
+        inside = itertools.takewhile(lambda line, end=end: line.strip() != end, lines)
+        yield begun[1], list(csv.DictReader(inside, skipinitialspace=True))
+
+
+def _number(row, *names):
+    """A number of the row by one of its names; None where it has none of them."""
+    for name in names:
+        text = row.get(name) or ""
+        try:
+            return int(text, 0)
+        except ValueError:
+            continue
+    return None
+
+
+def _add_node(fabric, by_guid, row):
+    guid, kind = _number(row, "NodeGUID", "NodeGuid"), _KINDS.get(_number(row, "NodeType"))
+    n_ports = _number(row, "NumPorts")
+    if guid is None or not kind or not n_ports:
+        raise LabError(f"a node without NodeGUID, NodeType or NumPorts: {dict(row)}")
+    # An HCA has a row for each port.
+    if guid not in by_guid:
+        by_guid[guid] = fabric.add(netfile.Node(
+            kind, f"{_LETTERS[kind]}-{guid:016x}", n_ports,
+            (row.get("NodeDesc") or "").replace('"', "'"), guid))
+
+
+def _rate(row):
+    width = _WIDTHS.get(_number(row, "LinkWidthActv"))
+    speed = _SPEEDS.get(_number(row, "LinkSpeedActv"))
+    return f"{width}{speed}" if width and speed else None
+
+
+def _add_link(by_guid, row):
+    ends = [(by_guid.get(_number(row, f"NodeGuid{n}", f"NodeGUID{n}")),
+             _number(row, f"PortNum{n}")) for n in (1, 2)]
+    for node, port in ends:
+        if not node or not port or port > node.n_ports:
+            raise LabError(f"a link to a node or port that is not there: {dict(row)}")
+    (one, port), (other, other_port) = ends
+    one.links[port] = (other.node_id, other_port)
+    other.links[other_port] = (one.node_id, port)
+
+
+def parse(lines):
+    """The fabric, with the counters that are not 0; LabError where it does not hold
+    together."""
+    fabric, by_guid = netfile.Fabric(), {}
+    fabric.is_text_of_ibsim = False
+    sections = dict(_sections(lines))
+    for name in "NODES", "LINKS":
+        if name not in sections:
+            raise LabError(f"it has no section {name}")
+    for row in sections["NODES"]:
+        _add_node(fabric, by_guid, row)
+    for row in sections["LINKS"]:
+        _add_link(by_guid, row)
+    for row in sections.get("PORTS", []):
+        node, port = by_guid.get(_number(row, "NodeGuid", "NodeGUID")), _number(row, "PortNum")
+        rate = _rate(row)
+        if node and port in node.links and rate:
+            node.rates[port] = rate
+    for row in sections.get("PM_INFO", []):
+        node = by_guid.get(_number(row, "NodeGUID", "NodeGuid"))
+        port = _number(row, "PortNumber", "PortNum")
+        if node and port in node.links:
+            fabric.counters += [(node.node_id, port, name, value) for name in COUNTERS
+                                if (value := _number(row, name))]
+    return fabric
