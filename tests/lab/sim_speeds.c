@@ -260,8 +260,9 @@ void sim_speeds_take(struct sim_speeds *speeds, const uint8_t *node_info, uint8_
 		port->kept[i] = mad[64 + kept[i].at] & kept[i].mask;
 	if (enabled != EXT_NO_CHANGE)
 		port->ext_enabled = enabled == EXT_SUPPORTED ? 0 : enabled;
-	/* ibsim would have the link run at the speeds that it knows. */
+	/* ibsim would have the link run as it knows, and send a trap. */
 	if (port->active.speed) {
+		mad[AT_WIDTH_ENABLED] = 0;
 		mad[AT_SPEED_ACTIVE_ENABLED] &= 0xf0;
 		mad[AT_EXT_ENABLED] &= 0xe0;
 	}
@@ -371,13 +372,14 @@ static void complete_link(uint8_t *mad, const struct port *port, bool withholds)
 
 	if ((mad[AT_SPEED_SUPPORTED_STATE] & 0xf) == STATE_DOWN)
 		return;
-	if (port && port->active.speed)
+	if (port && port->active.speed) {
 		put_active(mad, port->active);
+		put_enabled(mad, port->active, port->ext_enabled);
+	}
 	active = read_active(mad);
 	if (!active.width || !active.speed)
 		return;
 	put_supported(mad, port && port->supported.speed ? port->supported : active);
-	put_enabled(mad, active, port ? port->ext_enabled : 0);
 	if (withholds)
 		withhold(mad);
 }
