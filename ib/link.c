@@ -93,6 +93,18 @@ uint8_t triad_link_speed_ext_supported(uint8_t ext, uint8_t ext2_octet)
 	return (uint8_t)(ext | (ext2_octet >> 3 & 3) << 5);
 }
 
+/* Codes of LinkSpeedExtEnabled that are no sets of speeds. */
+enum { EXT_ENABLED_NONE = 30, EXT_ENABLED_SUPPORTED = 31 };
+
+static uint8_t speed_ext_enabled(const uint8_t *info, uint8_t supported)
+{
+	uint8_t ext = info[63] & 0x1f, ext2 = info[TRIAD_PORT_INFO_EXT2] & 3;
+
+	if (ext == EXT_ENABLED_SUPPORTED)
+		return supported;
+	return (uint8_t)((ext == EXT_ENABLED_NONE ? 0 : ext) | ext2 << 5);
+}
+
 void triad_link_read(const uint8_t *info, struct triad_fabric_port *port)
 {
 	port->width = info[31];
@@ -103,6 +115,9 @@ void triad_link_read(const uint8_t *info, struct triad_fabric_port *port)
 	port->speed_supported = info[32] >> 4;
 	port->speed_ext_supported = triad_link_speed_ext_supported(
 		info[62] & 0xf, info[TRIAD_PORT_INFO_EXT2]);
+	port->width_enabled = info[29];
+	port->speed_enabled = info[35] & 0xf;
+	port->speed_ext_enabled = speed_ext_enabled(info, port->speed_ext_supported);
 }
 
 /* --- rates --- */
@@ -113,21 +128,33 @@ struct triad_link_rate triad_link_rate_active(const struct triad_fabric_port *po
 		port->width, triad_link_speed(port->speed, port->speed_ext)};
 }
 
-struct triad_link_rate triad_link_rate_best(
-	const struct triad_fabric_port *a, const struct triad_fabric_port *b)
+/* The fastest of these sets. */
+static struct triad_link_rate fastest(uint8_t width, uint8_t speed, uint8_t speed_ext)
 {
-	uint8_t speed = a->speed_supported & b->speed_supported;
-	uint8_t speed_ext = a->speed_ext_supported & b->speed_ext_supported;
-	struct triad_link_rate best = {0};
+	struct triad_link_rate rate = {0};
 
 	/* Both tables ascend. */
 	for (size_t i = 0; i < N_WIDTHS; i++)
-		if (widths[i].width & a->width_supported & b->width_supported)
-			best.width = widths[i].width;
+		if (widths[i].width & width)
+			rate.width = widths[i].width;
 	for (unsigned i = TRIAD_SPEED_SDR; i < TRIAD_N_SPEEDS; i++)
 		if (speeds[i].speed & speed || speeds[i].speed_ext & speed_ext)
-			best.speed = (enum triad_link_speed)i;
-	return best;
+			rate.speed = (enum triad_link_speed)i;
+	return rate;
+}
+
+struct triad_link_rate triad_link_rate_best(
+	const struct triad_fabric_port *a, const struct triad_fabric_port *b)
+{
+	return fastest(a->width_supported & b->width_supported,
+		a->speed_supported & b->speed_supported,
+		a->speed_ext_supported & b->speed_ext_supported);
+}
+
+struct triad_link_rate triad_link_rate_enabled(const struct triad_fabric_port *port)
+{
+	return fastest(
+		port->width_enabled, port->speed_enabled, port->speed_ext_enabled);
 }
 
 unsigned triad_link_width_lanes(uint8_t width)

@@ -61,6 +61,9 @@ struct triad_link_rate {
 /* The present rate of the port's link. */
 struct triad_link_rate triad_link_rate_active(const struct triad_fabric_port *port);
 
+/* The best rate that is enabled at a port; one without a width or speed if it is not known. */
+struct triad_link_rate triad_link_rate_enabled(const struct triad_fabric_port *port);
+
 /* The best rate of a link between both ports, by their supported widths and speeds;
  * what is unknown for one of them is unknown for the link. */
 struct triad_link_rate triad_link_rate_best(

@@ -286,6 +286,14 @@ static bool are_few_faster(const struct link *link)
 	return !peers->n_faster || ONE_IN_MANY * (uint64_t)peers->n_faster < peers->n;
 }
 
+/* Whether somebody set the port to no more than its link runs at, though it supports more.
+ * Such links are as they are meant to be. */
+static bool is_limited(const struct triad_fabric_port *port, uint64_t bps)
+{
+	return triad_link_rate_bps(triad_link_rate_enabled(port)) == bps &&
+		triad_link_rate_bps(triad_link_rate_best(port, port)) > bps;
+}
+
 /* Returns false for a link that is not slow. */
 static bool judge(const struct search *search, const struct link *link,
 	struct triad_slow_link *slow)
@@ -313,6 +321,9 @@ static bool judge(const struct search *search, const struct link *link,
 	} else {
 		return false;
 	}
+	slow->is_limited = is_limited(&ports[link->port], link->bps) ||
+		is_limited(&ports[link->far], link->bps);
+	slow->is_note |= slow->is_limited;
 	slow->ratio = (double)link->bps / (double)triad_link_rate_bps(slow->expected);
 	return true;
 }

@@ -10,7 +10,8 @@
  *     its own ends    the best that both support, where they tell
  *
  * in this order.  A slow link is a fault, or a note where nothing is to be mended: an end that
- * can't do better; ends that could where nearly no link alike does, as their cables can't.
+ * can't do better, or is set to no more; ends that could where nearly no link alike does, as
+ * their cables can't.
  *
  * Levels are distances from hosts, so they may be wrong in what is no tree; then links that
  * differ are compared, and a link is slow only if most are faster.  Aggregation nodes are no
@@ -40,6 +41,7 @@ struct triad_slow_link {
 	uint32_t class; /* the same for links alike */
 	uint8_t kind;   /* enum triad_slow_link_kind */
 	bool is_note;
+	bool is_limited; /* an end is set to no more; a note */
 	struct triad_link_rate rate, expected;
 	double ratio; /* of their data rates: above 0, below 1 */
 };

@@ -168,8 +168,6 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 {
 	const ib_port_info_t *info = &physp->port_info;
 	const osm_physp_t *remote = osm_physp_get_remote(physp);
-	/* OpenSM lacks this field: its link_rt_latency covers these octets. */
-	uint8_t ext2 = ((const uint8_t *)info)[TRIAD_PORT_INFO_EXT2];
 	struct triad_fabric_port port = {
 		.guid = cl_ntoh64(osm_physp_get_port_guid(physp)),
 		.lid = own->lid,
@@ -184,14 +182,6 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		.mtu = ib_port_info_get_neighbor_mtu(info),
 		.mtu_cap = ib_port_info_get_mtu_cap(info),
 		.rate_caps = rate_caps(physp),
-		.width = info->link_width_active,
-		.speed = ib_port_info_get_link_speed_active(info),
-		.speed_ext = triad_link_speed_ext_active(
-			ib_port_info_get_link_speed_ext_active(info), ext2),
-		.width_supported = info->link_width_supported,
-		.speed_supported = ib_port_info_get_link_speed_sup(info),
-		.speed_ext_supported = triad_link_speed_ext_supported(
-			ib_port_info_get_link_speed_ext_sup(info), ext2),
 		.needs_m_key = ib_port_info_get_mpb(info) > TRIAD_M_KEY_GUARDS_SETS,
 		.has_pma = answers_for_counters(node, physp, own->lid),
 		.has_sl2vl = triad_physp_with_capabilities(physp)
@@ -207,6 +197,7 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	uint64_t remote_guid = 0;
 	uint8_t remote_number = 0;
 
+	triad_link_read((const uint8_t *)info, &port);
 	set_rate(info, &port);
 	if (remote && remote->p_node) {
 		remote_guid = cl_ntoh64(osm_node_get_node_guid(remote->p_node));

@@ -110,6 +110,8 @@ struct triad_fabric_port {
 	/* PortInfo:LinkWidthSupported, LinkSpeedSupported and LinkSpeedExtSupported, a
 	 * bit for each; 0: not known. */
 	uint8_t width_supported, speed_supported, speed_ext_supported;
+	/* The same of what is enabled: somebody may have limited the link. */
+	uint8_t width_enabled, speed_enabled, speed_ext_enabled;
 	/* LinkSpeedActive of a port of which the fabric's source goes by that, although it
 	 * may have an extended speed.  The speeds above are then what the port says, perhaps
 	 * to Triad alone (perfmgr/devices/speeds.h), or 0 while it has said nothing.  0: the

@@ -152,6 +152,8 @@ void triad_speeds_lay_over(
 		entry = find_known(speeds, fabric, i);
 		port->source_speed = port->speed;
 		port->speed = port->speed_supported = 0;
+		/* What is enabled is withheld, too. */
+		port->width_enabled = port->speed_enabled = 0;
 		/* Until the port has told its speed, 'rate' stays: paths need one, and
 		 * the source's is the lower one. */
 		if (!entry || !entry->read_us)

@@ -324,6 +324,7 @@ static void put_json(struct triad_json *json, const struct shown *shown, bool is
 	triad_json_bool(json, "slow", shown->slow && !shown->slow->is_note);
 	triad_json_string(json, "slower_than",
 		shown->slow ? triad_slow_link_kind_name(shown->slow->kind) : NULL);
+	triad_json_bool(json, "limited", shown->slow && shown->slow->is_limited);
 	triad_link_rate_format(
 		shown->slow ? shown->slow->expected : shown->rate, text, sizeof(text));
 	triad_json_string(json, "expected_rate", text);

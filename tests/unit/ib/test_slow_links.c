@@ -247,6 +247,37 @@ START_TEST(test_rate_that_is_not_known_is_counted_and_not_judged)
 }
 END_TEST
 
+static void enables(struct triad_fabric_port *port, unsigned width, unsigned speed,
+	unsigned speed_ext)
+{
+	port->width_enabled = (uint8_t)width;
+	port->speed_enabled = (uint8_t)speed;
+	port->speed_ext_enabled = (uint8_t)speed_ext;
+}
+
+START_TEST(test_link_that_is_set_to_no_more_is_a_note)
+{
+	struct triad_fabric_port *port = port_of(LEAF(2), 5);
+
+	run_at(LEAF(2), 5, W_1X, 4);
+	find(1, 0);
+	ck_assert(!slow->links[0].is_limited);
+	supports(port, W_4X | W_1X, 7, 7);
+	enables(port, W_4X | W_1X, 7, 7);
+	find(1, 0);
+	/* Lanes that failed below what is enabled are a fault. */
+	enables(port, W_1X, 7, 7);
+	find(1, 0);
+	enables(port, W_1X, 7, 0);
+	find(1, 1);
+	ck_assert(slow->links[0].is_limited);
+	/* Nobody limited it: it supports no more. */
+	supports(port, W_1X, 7, 0);
+	find(1, 0);
+	ck_assert(!slow->links[0].is_limited);
+}
+END_TEST
+
 START_TEST(test_slow_links_are_sorted_by_ratio_and_notes_come_last)
 {
 	run_at(HOST(0, 0), 1, W_4X, 1);
@@ -275,6 +306,7 @@ int main(void)
 	tcase_add_test(cases, test_half_of_hosts_below_their_ends_are_faults);
 	tcase_add_test(cases, test_aggregation_node_is_compared_with_its_ends_alone);
 	tcase_add_test(cases, test_rate_that_is_not_known_is_counted_and_not_judged);
+	tcase_add_test(cases, test_link_that_is_set_to_no_more_is_a_note);
 	tcase_add_test(cases, test_slow_links_are_sorted_by_ratio_and_notes_come_last);
 	return run_cases(cases);
 }
