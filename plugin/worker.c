@@ -191,6 +191,8 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 		snprintf(status.engine_wanted, sizeof(status.engine_wanted), "%s",
 			fabric->sa.engine_wanted);
 	}
+	/* First: who sees the new topology sees how many of its speeds are known. */
+	triad_speed_reader_adopt(worker->speeds, fabric, TRIAD_SPEEDS_AGAIN_US);
 	/* Write back the whole copy: only this thread changes the status. */
 	pthread_mutex_lock(&worker->lock);
 	worker->status = status;
@@ -204,7 +206,6 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 		triad_ports_set_fabric(worker->ports, fabric);
 		triad_route_checker_set_fabric(worker->routes, fabric);
 	}
-	triad_speed_reader_adopt(worker->speeds, fabric, TRIAD_SPEEDS_AGAIN_US);
 	triad_log_write(worker->log, TRIAD_LOG_VERBOSE,
 		"topology: %u nodes, %u switches, %u ports, %u links; the SM's lock "
 		"was held for %lu us at most",

@@ -107,9 +107,10 @@ def test_link_that_dies_is_a_finding_until_it_is_back():
 def test_links_show_each_cable_once_and_what_is_wrong():
     with triad_lab(CONF) as lab:
         wait_for_sweep(lab)
+        wait_until(lambda: {link["rate"] for link in links(lab)} == {"4x SDR"}, 10,
+                   "what they run at")
         cables = links(lab)
         assert len(cables) == status(lab)["topology"]["links"], "each cable once"
-        assert {link["rate"] for link in cables} == {"4x SDR"}, "what they run at"
         assert links(lab, "--slow") == [], "slow links"
         assert links(lab, "--errors") == [], "links with errors"
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=5')
