@@ -148,10 +148,13 @@ int triad_hold_publish(
 
 bool triad_hold_routes_over_all(const struct osm_opensm *osm)
 {
-	const struct osm_routing_engine *engine = osm->routing_engine_used
-		? osm->routing_engine_used
-		: osm->routing_engine_list;
+	const struct osm_routing_engine *engine;
 
+	/* OpenSM frees its engines before it ends its plugins. */
+	if (osm_exit_flag)
+		return true;
+	engine = osm->routing_engine_used ? osm->routing_engine_used
+					  : osm->routing_engine_list;
 	if (!engine)
 		return false; /* the default is min-hop */
 	switch (engine->type) {

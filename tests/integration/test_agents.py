@@ -119,8 +119,8 @@ def test_members_call_nodes_as_the_map_of_the_managers_opensm_does(scratch):
         wait_until_settled(lab, 1)
         wait_until(lambda: member.section("collect").get("topology") ==
                    "handed down by a manager", 20, "the fabric handed down")
-        called = [{row["node_name"] for row in ask_json(lab, "perf", "show")},
-                  {row["node_name"] for row in member.ask("perf", "show")}]
+        called = [{row["name"] for row in ask_json(lab, "nodes")},
+                  {row["name"] for row in member.ask("nodes")}]
         assert all("rack 1 top" in names and "leaf-01" not in names
                    for names in called), called
 

@@ -13,7 +13,7 @@ from test_prometheus import Prometheus
 from checks import succeeded, wait_until
 from labs import SRCDIR
 from triadlab.tcp_ports import free_address
-from triadlib import ask, triad_lab, wait_for_sweep
+from triadlib import ask, slow_down, triad_lab, wait_for_sweep
 
 DASHBOARDS = sorted((SRCDIR / "contrib" / "grafana").glob("*.json"))
 RULES = sorted((SRCDIR / "contrib" / "prometheus").glob("*.rules.yml"))
@@ -105,6 +105,7 @@ def test_prometheus_answers_each_query_of_the_dashboards(scratch):
               for path in DASHBOARDS for title, expression in queries(load(path))}
     with triad_lab(CONF.format(address, scratch.folder())) as lab:
         wait_for_sweep(lab)
+        slow_down(lab)
         with Prometheus(scratch, address, RULES) as prometheus:
             wait_until(lambda: prometheus.query("triad_info"), 60, "a scrape")
             lab.sim('Unlink "Hca3"')

@@ -14,7 +14,7 @@ from test_http import promtool
 from checks import succeeded, wait_until
 from labs import SRCDIR
 from triadlab.tcp_ports import free_address
-from triadlib import ask, ask_json, lid_of, ports, triad_lab, wait_for_sweep
+from triadlib import ask, ask_json, lid_of, ports, slow_down, triad_lab, wait_for_sweep
 
 PROMETHEUS = SRCDIR.resolve() / "contrib" / "prometheus"
 LINE = re.compile(r"^([a-z_]\w*)(?:\{(.*)\})? (\S+)$")
@@ -91,12 +91,13 @@ def test_rules_fire_for_links_and_nodes_within_two_sweeps(tmp_path):
     recording = Recording()
     with triad_lab(CONF.format(address)) as lab:
         wait_for_sweep(lab)
+        slow_down(lab)
+        wait_for_sweep(lab)
         recording.add(address, minutes=12)
         calm = ("InfinibandSwitchLinkDown", "InfinibandHcaGone", "InfinibandSwitchGone",
                 "InfinibandLinkFlapped", "InfinibandSwitchLinkErrors", "TriadMissing",
                 "InfinibandSwitchUnanswered", "TriadConfigurationMistakes",
                 "TriadOutputFailing", "TriadCritical")
-        # ibsim's links run slower than both ends say that they can.
         recording.expect(firing=["InfinibandLinkSlow"], calm=calm)
 
         lab.sim('Unlink "Hca3"')

@@ -201,6 +201,12 @@ class Locker:
             self._held.unlink()
 
 
+def slow_down(lab):
+    """Has both ends of a link between Hca1 and Switch1 say that they could do more."""
+    lab.sim('Speed "Hca1"[1] supported=4xQDR', 'Speed "Switch1"[1] supported=4xQDR')
+    sweep_heavily(lab, lambda: ask_json(lab, "links", "--slow"), what="a slow link")
+
+
 def sweep_heavily(lab, has_swept, sm=0, what="a sweep"):
     """Has opensm sweep the whole fabric until has_swept() gives something true; returns
     that.  It is asked again each second: a sweep that is just ending forgets a request."""
