@@ -70,26 +70,6 @@ static uint64_t from_seconds(uint32_t seconds)
 	return seconds ? (seconds - 1) * US_PER_S + 1 : 0;
 }
 
-/* --- the last raw value of a counter, however it is kept --- */
-
-static uint64_t last_of(const struct triad_row_hot *hot, unsigned counter)
-{
-	if (counter < TRIAD_N_SHORT)
-		return triad_shared_get(&hot->short_last[counter]);
-	if (counter == TRIAD_PORT_XMIT_WAIT)
-		return triad_shared_get(&hot->wait_last);
-	return triad_shared_get(&hot->wide_last[counter - TRIAD_FIRST_WIDE_COUNTER]);
-}
-
-static uint64_t change_of(const struct triad_row_hot *hot, unsigned counter)
-{
-	if (counter < TRIAD_N_SHORT)
-		return triad_shared_get(&hot->short_change[counter]);
-	if (counter == TRIAD_PORT_XMIT_WAIT)
-		return triad_shared_get(&hot->wait_change);
-	return triad_shared_get(&hot->wide_change[counter - TRIAD_FIRST_WIDE_COUNTER]);
-}
-
 /* --- reading --- */
 
 /* The counters that are known: all that were read, and not forgotten. */
@@ -142,20 +122,21 @@ static void unpack_counter(const struct triad_row_cold *cold, unsigned counter,
 		row->saturated |= 1u << counter;
 }
 
-/* Readers do this for every port, so a loop for each width instead of last_of(). */
+/* Readers do this for every port, so a loop for each width instead of
+ * triad_row_last(). */
 static void unpack(const struct triad_row_hot *hot, const struct triad_row_cold *cold,
-	struct triad_engine_row *row)
+	const struct triad_row_large *large, struct triad_engine_row *row)
 {
 	unpack_head(hot, cold, row);
 	for (unsigned i = 0; i < TRIAD_N_SHORT; i++)
-		unpack_counter(cold, i, triad_shared_get(&hot->short_last[i]),
-			triad_shared_get(&hot->short_change[i]), row);
+		unpack_counter(cold, i, triad_row_short_last(hot, large, i),
+			triad_row_short_change(hot, large, i), row);
 	unpack_counter(cold, TRIAD_PORT_XMIT_WAIT, triad_shared_get(&hot->wait_last),
 		triad_shared_get(&hot->wait_change), row);
 	if (triad_shared_get(&hot->state) & TRIAD_ROW_WAIT_FULL)
 		row->saturated |= row->has & 1u << TRIAD_PORT_XMIT_WAIT;
-	if (triad_shared_get(&hot->state) & TRIAD_ROW_WAIT_WIDE)
-		row->saturated &= ~(1u << TRIAD_PORT_XMIT_WAIT);
+	if (triad_shared_get(&hot->state) & TRIAD_ROW_ERRORS_WIDE)
+		row->saturated = 0;
 	for (unsigned i = 0; i < TRIAD_N_WIDE; i++)
 		unpack_counter(cold, TRIAD_FIRST_WIDE_COUNTER + i,
 			triad_shared_get(&hot->wide_last[i]),
@@ -167,14 +148,16 @@ bool triad_engine_read(
 {
 	const struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	const struct triad_row_cold *cold;
+	const struct triad_row_large *large;
 	unsigned before;
 
 	if (!hot)
 		return false;
 	cold = triad_rows_cold(&engine->rows, row);
+	large = triad_rows_large(&engine->rows, row);
 	do {
 		before = triad_sequence_read_begin(&hot->sequence);
-		unpack(hot, cold, copy);
+		unpack(hot, cold, large, copy);
 	} while (!triad_sequence_is_whole(&hot->sequence, before));
 	return true;
 }
@@ -184,12 +167,14 @@ bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 {
 	const struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	const struct triad_row_cold *cold;
+	const struct triad_row_large *large;
 	unsigned before;
 	bool has;
 
 	if (!hot)
 		return false;
 	cold = triad_rows_cold(&engine->rows, row);
+	large = triad_rows_large(&engine->rows, row);
 	/* GUID and port are read under the same sequence: the row may be given to
 	 * another port meanwhile. */
 	do {
@@ -197,7 +182,8 @@ bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 		has = triad_shared_get(&hot->node_guid) == node_guid &&
 			triad_shared_get(&hot->port) == port &&
 			known_counters(hot) & 1u << counter;
-		*total = triad_shared_get(&cold->base[counter]) + last_of(hot, counter);
+		*total = triad_shared_get(&cold->base[counter]) +
+			triad_row_last(hot, large, counter);
 	} while (!triad_sequence_is_whole(&hot->sequence, before));
 	return has;
 }
@@ -220,19 +206,19 @@ static uint32_t changed_counters(const struct triad_row_hot *hot)
 	return changed;
 }
 
-static void copy_changes(
-	const struct triad_row_hot *hot, struct triad_engine_changes *changes)
+static void copy_changes(const struct triad_row_hot *hot,
+	const struct triad_row_large *large, struct triad_engine_changes *changes)
 {
 	for (uint32_t left = changes->changed; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
 
-		changes->change[i] = change_of(hot, i);
+		changes->change[i] = triad_row_change(hot, large, i);
 		if (i < TRIAD_FIRST_WIDE_COUNTER &&
-			last_of(hot, i) == triad_counter_max(i))
+			triad_row_last(hot, large, i) == triad_counter_max(i))
 			changes->full |= 1u << i;
 	}
-	if (hot->state & TRIAD_ROW_WAIT_WIDE)
-		changes->full &= ~(1u << TRIAD_PORT_XMIT_WAIT);
+	if (hot->state & TRIAD_ROW_ERRORS_WIDE)
+		changes->full = 0;
 	if (hot->state & TRIAD_ROW_WAIT_FULL)
 		changes->full |= changes->changed & 1u << TRIAD_PORT_XMIT_WAIT;
 }
@@ -250,11 +236,11 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 		return false;
 	changes->extended =
 		hot->has & (uint32_t)hot->from_extended << TRIAD_FIRST_WIDE_COUNTER;
-	of[TRIAD_READ_NARROW] = hot->has & ~changes->extended & ~wait;
+	of[TRIAD_READ_ERRORS] = hot->has & ~changes->extended & ~wait;
 	/* The summary said nothing of data counters, so their change spans more than
 	 * this interval. */
 	if (hot->wide_behind)
-		of[TRIAD_READ_NARROW] &= TRIAD_NARROW_COUNTERS;
+		of[TRIAD_READ_ERRORS] &= TRIAD_NARROW_COUNTERS;
 	of[TRIAD_READ_WIDE] = changes->extended;
 	/* At its maximum since an earlier reading it can't count. */
 	of[TRIAD_READ_WAIT] = hot->state & TRIAD_ROW_WAIT_FULL && !hot->wait_change
@@ -271,51 +257,80 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 			changes->fresh |= of[a];
 	}
 	changes->changed = changed_counters(hot) & changes->fresh;
-	copy_changes(hot, changes);
+	copy_changes(hot, triad_rows_large(&engine->rows, row), changes);
 	return was_read;
 }
 
 /* --- counting --- */
 
-/* Counters (bit i) that can be compared with their last value; wide ones, and
- * PortXmitWait, only if both values are from the same attribute. */
+/* Counters (bit i) that can be compared with their last value: both values are from the
+ * same attribute. */
 static uint32_t comparable(const struct triad_row_hot *hot, uint32_t has, bool extended)
 {
 	uint32_t from = extended ? hot->from_extended
 				 : (uint32_t) ~(uint32_t)hot->from_extended;
-	uint32_t wide = from << TRIAD_FIRST_WIDE_COUNTER, mask = hot->has & has;
+	uint32_t mask = from << TRIAD_FIRST_WIDE_COUNTER;
 
-	if (extended != !!(hot->state & TRIAD_ROW_WAIT_WIDE))
-		mask &= ~(1u << TRIAD_PORT_XMIT_WAIT);
-	return mask & (wide | TRIAD_NARROW_COUNTERS);
+	if (extended == !!(hot->state & TRIAD_ROW_ERRORS_WIDE))
+		mask |= TRIAD_NARROW_COUNTERS;
+	return hot->has & has & mask;
 }
 
-/* Adds the counters that did not go back, as most do not.  Returns those that did,
- * unchanged. */
-static uint32_t count_on(struct triad_row_hot *hot,
-	const struct triad_pma_reading *reading, uint32_t mask)
+/* Adds an error that is, or was, too large for the hot part.  Returns false if it went
+ * back. */
+static __attribute__((noinline)) bool count_large_on(struct triad_row_hot *hot,
+	struct triad_row_large *large, unsigned counter, uint64_t raw)
+{
+	uint64_t last = triad_row_short_last(hot, large, counter);
+
+	if (raw >= last)
+		triad_row_set_short(hot, large, counter, raw, raw - last);
+	return raw >= last;
+}
+
+/* As count_on(), of errors. */
+static uint32_t count_errors_on(struct triad_row_hot *hot,
+	struct triad_row_large *large, const struct triad_pma_reading *reading,
+	uint32_t mask)
 {
 	uint32_t back = 0;
 
-	for (unsigned i = 0; mask & TRIAD_NARROW_COUNTERS && i < TRIAD_N_SHORT; i++) {
-		uint16_t raw = (uint16_t)reading->raw[i], last = hot->short_last[i];
+	for (unsigned i = 0; i < TRIAD_N_SHORT; i++) {
+		uint64_t raw = reading->raw[i];
+		uint16_t last = hot->short_last[i];
 
 		if (!(mask & 1u << i))
 			continue;
+		if (raw >= TRIAD_SHORT_MOST || last >= TRIAD_SHORT_MOST) {
+			back |= (uint32_t)!count_large_on(hot, large, i, raw) << i;
+			continue;
+		}
 		back |= (uint32_t)(raw < last) << i;
 		if (raw >= last) {
 			triad_shared_set(&hot->short_last[i], raw);
 			triad_shared_set(&hot->short_change[i], raw - last);
 		}
 	}
+	return back;
+}
+
+/* Adds the counters that did not go back, as most do not.  Returns those that did,
+ * unchanged. */
+static uint32_t count_on(struct triad_row_hot *hot, struct triad_row_large *large,
+	const struct triad_pma_reading *reading, uint32_t mask)
+{
+	uint32_t back = mask & TRIAD_SHORT_COUNTERS
+		? count_errors_on(hot, large, reading, mask)
+		: 0;
+
 	for (unsigned i = TRIAD_N_SHORT; i < TRIAD_N_COUNTERS; i++) {
-		uint64_t last = last_of(hot, i);
+		uint64_t last = triad_row_last(hot, large, i);
 
 		if (!(mask & 1u << i))
 			continue;
 		if (reading->raw[i] >= last)
 			triad_row_set_last(
-				hot, i, reading->raw[i], reading->raw[i] - last);
+				hot, large, i, reading->raw[i], reading->raw[i] - last);
 		else
 			back |= 1u << i;
 	}
@@ -325,7 +340,8 @@ static uint32_t count_on(struct triad_row_hot *hot,
 /* True when the counters in 'back' wrapped at 2^32 instead of being reset: each went
  * from the last quarter of the range to the first one, and another did not go back. */
 static bool is_wrap(const struct triad_row_hot *hot,
-	const struct triad_pma_reading *reading, uint32_t back, bool extended)
+	const struct triad_row_large *large, const struct triad_pma_reading *reading,
+	uint32_t back, bool extended)
 {
 	const uint64_t quarter = UINT64_C(1) << 30;
 	bool others_go_on = false;
@@ -340,7 +356,8 @@ static bool is_wrap(const struct triad_row_hot *hot,
 		/* A reset would have taken this one back, too. */
 		if (!(back & 1u << i))
 			others_go_on |= reading->raw[i] > 0;
-		else if (i < TRIAD_N_SHORT || last_of(hot, i) < 3 * quarter ||
+		else if (i < TRIAD_N_SHORT ||
+			triad_row_last(hot, large, i) < 3 * quarter ||
 			reading->raw[i] >= quarter)
 			return false;
 	}
@@ -373,14 +390,14 @@ static void note_reset(struct triad_row_hot *hot, struct triad_row_cold *cold,
 
 /* Logs a reset of each counter in 'back', before it is counted. */
 static void log_resets(struct triad_engine *engine, const struct triad_row_hot *hot,
-	uint32_t back, uint64_t now_us)
+	const struct triad_row_large *large, uint32_t back, uint64_t now_us)
 {
 	for (; back; back &= back - 1) {
 		unsigned i = (unsigned)__builtin_ctz(back);
 		const struct triad_reset reset = {
 			.at_us = now_us,
 			.node_guid = hot->node_guid,
-			.value = last_of(hot, i),
+			.value = triad_row_last(hot, large, i),
 			.port = hot->port,
 			.counter = (uint8_t)i,
 			.is_own = hot->asked & 1u << i,
@@ -391,35 +408,46 @@ static void log_resets(struct triad_engine *engine, const struct triad_row_hot *
 }
 
 static void count_back(struct triad_row_hot *hot, struct triad_row_cold *cold,
-	const struct triad_pma_reading *reading, uint32_t back, bool wrapped)
+	struct triad_row_large *large, const struct triad_pma_reading *reading,
+	uint32_t back, bool wrapped)
 {
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
-		uint64_t raw = reading->raw[i], last = last_of(hot, i);
+		uint64_t raw = reading->raw[i], last = triad_row_last(hot, large, i);
 		uint64_t passed = wrapped ? UINT64_C(1) << 32 : last;
 
 		if (!(back & 1u << i))
 			continue;
 		triad_shared_set(&cold->base[i], cold->base[i] + passed);
-		triad_row_set_last(hot, i, raw, raw + passed - last);
+		triad_row_set_last(hot, large, i, raw, raw + passed - last);
 	}
+}
+
+/* Errors and PortXmitWait are read from the other attribute than before.  What they
+ * counted in between is not known, so they have no interval. */
+static void change_errors_attribute(struct triad_row_hot *hot)
+{
+	triad_shared_set(&hot->state, hot->state ^ TRIAD_ROW_ERRORS_WIDE);
+	triad_shared_set(&hot->read_us[TRIAD_READ_ERRORS], 0);
+	triad_shared_set(&hot->read_us[TRIAD_READ_WAIT], 0);
 }
 
 /* Counters read for the first time, or from the other attribute than before. */
 static void count_first(struct triad_row_hot *hot, struct triad_row_cold *cold,
-	const struct triad_pma_reading *reading, uint32_t first, bool extended)
+	struct triad_row_large *large, const struct triad_pma_reading *reading,
+	uint32_t first, bool extended)
 {
+	if (first & TRIAD_NARROW_COUNTERS &&
+		extended != !!(hot->state & TRIAD_ROW_ERRORS_WIDE))
+		change_errors_attribute(hot);
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		if (!(first & 1u << i))
 			continue;
 		/* The other attribute may show another value.  The total stays. */
 		if (hot->has & 1u << i)
 			triad_shared_set(&cold->base[i],
-				cold->base[i] + last_of(hot, i) - reading->raw[i]);
-		triad_row_set_last(hot, i, reading->raw[i], 0);
-		if (i == TRIAD_PORT_XMIT_WAIT)
-			triad_shared_set(&hot->state,
-				extended ? hot->state | TRIAD_ROW_WAIT_WIDE
-					 : hot->state & ~TRIAD_ROW_WAIT_WIDE);
+				cold->base[i] + triad_row_last(hot, large, i) -
+					reading->raw[i]);
+		triad_row_set_last(hot, large, i, reading->raw[i], 0);
 		if (i >= TRIAD_FIRST_WIDE_COUNTER) {
 			unsigned bit = 1u << (i - TRIAD_FIRST_WIDE_COUNTER);
 
@@ -431,16 +459,17 @@ static void count_first(struct triad_row_hot *hot, struct triad_row_cold *cold,
 	triad_shared_set(&hot->has, hot->has | first);
 }
 
-static void note_read(struct triad_row_hot *hot, unsigned attribute, uint64_t now_us)
+static void note_read(
+	struct triad_row_hot *hot, enum triad_reading_part part, uint64_t now_us)
 {
-	uint64_t last_us = hot->read_us[attribute];
+	uint64_t last_us = hot->read_us[part];
 
-	triad_shared_set_float(&hot->interval_us[attribute],
+	triad_shared_set_float(&hot->interval_us[part],
 		last_us && now_us > last_us ? (float)(now_us - last_us) : 0);
-	triad_shared_set(&hot->read_us[attribute], now_us);
-	if (attribute == TRIAD_READ_NARROW)
+	triad_shared_set(&hot->read_us[part], now_us);
+	if (part == TRIAD_READ_ERRORS)
 		triad_shared_set(&hot->state, hot->state & ~TRIAD_ROW_BY_SUM);
-	if (attribute == TRIAD_READ_WAIT)
+	if (part == TRIAD_READ_WAIT)
 		triad_shared_set(&hot->state,
 			hot->state & ~(TRIAD_ROW_WAIT_UNKNOWN | TRIAD_ROW_WAIT_FULL));
 }
@@ -473,42 +502,48 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	uint64_t now_us)
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	struct triad_row_large *large;
 	bool extended = attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
-	uint32_t known, back, errors = reading->has & ((1u << TRIAD_N_SHORT) - 1);
+	uint32_t known, back, errors = reading->has & TRIAD_SHORT_COUNTERS;
 	bool is_again = reading->has == 1u << TRIAD_PORT_XMIT_WAIT;
 	uint64_t wait_before;
 	float wait_us_before;
 
 	if (!hot)
 		return 0;
+	large = triad_rows_large(&engine->rows, row);
 	is_again = is_again && hot->state & TRIAD_ROW_WAIT_FULL;
 	wait_before = hot->wait_change;
 	wait_us_before = hot->interval_us[TRIAD_READ_WAIT];
 	triad_sequence_write_begin(&hot->sequence);
 	known = comparable(hot, reading->has, extended);
-	back = count_on(hot, reading, known);
+	back = count_on(hot, large, reading, known);
 	/* A counter that did not go back was not reset: expect no reset of it. */
 	hot->asked &= ~(known & ~back);
 	if (back) {
 		struct triad_row_cold *cold = triad_rows_cold(&engine->rows, row);
-		bool wrapped = is_wrap(hot, reading, back, extended);
+		bool wrapped = is_wrap(hot, large, reading, back, extended);
 
 		/* Log first: count_back() changes the last values, and note_reset()
 		 * what was asked for. */
 		if (!wrapped)
-			log_resets(engine, hot, back, now_us);
-		count_back(hot, cold, reading, back, wrapped);
+			log_resets(engine, hot, large, back, now_us);
+		count_back(hot, cold, large, reading, back, wrapped);
 		if (!wrapped)
 			note_reset(hot, cold, back, now_us);
 	}
 	if (known != reading->has)
-		count_first(hot, triad_rows_cold(&engine->rows, row), reading,
+		count_first(hot, triad_rows_cold(&engine->rows, row), large, reading,
 			reading->has & ~known, extended);
-	if (reading->has & ~(1u << TRIAD_PORT_XMIT_WAIT)) {
-		if (!extended && hot->wide_behind)
+	if (reading->has & ~(1u << TRIAD_PORT_XMIT_WAIT) && !extended) {
+		if (hot->wide_behind)
 			triad_shared_set(&hot->wide_behind, hot->wide_behind - 1);
-		note_read(hot, extended ? TRIAD_READ_WIDE : TRIAD_READ_NARROW, now_us);
+		note_read(hot, TRIAD_READ_ERRORS, now_us);
 	}
+	if (extended && reading->has & ~TRIAD_NARROW_COUNTERS)
+		note_read(hot, TRIAD_READ_WIDE, now_us);
+	if (extended && errors)
+		note_read(hot, TRIAD_READ_ERRORS, now_us);
 	if (reading->has & 1u << TRIAD_PORT_XMIT_WAIT)
 		note_read(hot, TRIAD_READ_WAIT, now_us);
 	if (!extended && reading->has & 1u << TRIAD_PORT_XMIT_WAIT &&
@@ -539,7 +574,7 @@ void triad_engine_confirm(
 	 * next reading's change spans both intervals; that of the one after it is
 	 * right. */
 	triad_shared_set(&hot->wide_behind, 2);
-	note_read(hot, TRIAD_READ_NARROW, now_us);
+	note_read(hot, TRIAD_READ_ERRORS, now_us);
 	triad_shared_set(&hot->state, hot->state | TRIAD_ROW_BY_SUM);
 	triad_sequence_write_end(&hot->sequence);
 }
@@ -573,14 +608,15 @@ void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	struct triad_row_cold *cold;
+	struct triad_row_large *large;
 
 	if (!hot)
 		return;
 	cold = triad_rows_cold(&engine->rows, row);
+	large = triad_rows_large(&engine->rows, row);
 	triad_sequence_write_begin(&hot->sequence);
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
-		uint64_t raw = reading->raw[i], last = last_of(hot, i);
-		uint64_t change = change_of(hot, i) + raw;
+		uint64_t raw = reading->raw[i], last = triad_row_last(hot, large, i);
 
 		/* A counter at 0 shows no reset: expect none. */
 		if (reading->has & 1u << i && !last)
@@ -589,11 +625,10 @@ void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 			continue;
 		/* The log takes this as the sign of our own reset. */
 		hot->asked |= 1u << i;
-		log_resets(engine, hot, 1u << i, now_us);
-		if (i < TRIAD_N_SHORT && change > UINT16_MAX)
-			change = UINT16_MAX;
+		log_resets(engine, hot, large, 1u << i, now_us);
 		triad_shared_set(&cold->base[i], cold->base[i] + last);
-		triad_row_set_last(hot, i, raw, change);
+		triad_row_set_last(
+			hot, large, i, raw, triad_row_change(hot, large, i) + raw);
 		hot->asked &= ~(1u << i);
 	}
 	note_own_reset(hot, cold, now_us);
@@ -604,14 +639,16 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	struct triad_row_cold *cold;
+	struct triad_row_large *large;
 
 	if (!hot)
 		return;
 	cold = triad_rows_cold(&engine->rows, row);
+	large = triad_rows_large(&engine->rows, row);
 	triad_sequence_write_begin(&hot->sequence);
 	/* total = base + last, modulo 2^64.  The hardware goes on as it is. */
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		triad_shared_set(&cold->base[i], 0 - last_of(hot, i));
+		triad_shared_set(&cold->base[i], 0 - triad_row_last(hot, large, i));
 	triad_shared_set(&cold->zeroed_s, to_seconds(now_us));
 	triad_sequence_write_end(&hot->sequence);
 	triad_details_zero(engine->details,
@@ -627,17 +664,7 @@ static uint8_t state_of(const struct triad_row_hot *hot, bool answered)
 	return (uint8_t)(TRIAD_ROW_WAS_ASKED | (answered ? TRIAD_ROW_ANSWERED : 0) |
 		(hot->state &
 			(TRIAD_ROW_WAIT_UNKNOWN | TRIAD_ROW_WAIT_FULL |
-				TRIAD_ROW_WAIT_WIDE | TRIAD_ROW_BY_SUM)));
-}
-
-/* The change, limited to what the row's field of that counter can hold. */
-static uint64_t clamp_change(unsigned counter, uint64_t change)
-{
-	uint64_t most = counter < TRIAD_N_SHORT ? UINT16_MAX : INT64_MAX;
-
-	if (change > INT64_MAX) /* it went back */
-		return 0;
-	return change < most ? change : most;
+				TRIAD_ROW_ERRORS_WIDE | TRIAD_ROW_BY_SUM)));
 }
 
 void triad_engine_take(struct triad_engine *engine, uint32_t row,
@@ -646,21 +673,24 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	const uint32_t wait = 1u << TRIAD_PORT_XMIT_WAIT;
 	struct triad_row_cold *cold;
+	struct triad_row_large *large;
 
 	if (!hot)
 		return;
 	cold = triad_rows_cold(&engine->rows, row);
+	large = triad_rows_large(&engine->rows, row);
 	triad_sequence_write_begin(&hot->sequence);
 	for (uint32_t left = report->has; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
-		uint64_t before = cold->base[i] + last_of(hot, i);
+		uint64_t before = cold->base[i] + triad_row_last(hot, large, i);
 		uint64_t change = report->base[i] + report->raw[i] - before;
 
-		/* As with a first reading, what came before is no change. */
-		if (!(hot->has & 1u << i))
+		/* As with a first reading, what came before is no change.  Nor is there
+		 * one when it went back. */
+		if (!(hot->has & 1u << i) || change > INT64_MAX)
 			change = 0;
 		triad_shared_set(&cold->base[i], report->base[i]);
-		triad_row_set_last(hot, i, report->raw[i], clamp_change(i, change));
+		triad_row_set_last(hot, large, i, report->raw[i], change);
 	}
 	/* A report without it: the other process does not know it any more. */
 	if (hot->has & wait & ~report->has)
@@ -668,7 +698,9 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	triad_shared_set(&hot->has, report->has | (hot->has & wait));
 	hot->from_extended = UINT8_MAX;
 	triad_shared_set(&hot->wide_behind, 0);
-	triad_shared_set(&hot->state, state_of(hot, report->answered));
+	triad_shared_set(&hot->state,
+		(state_of(hot, report->answered) & ~TRIAD_ROW_ERRORS_WIDE) |
+			(report->has_wide_errors ? TRIAD_ROW_ERRORS_WIDE : 0));
 	if (report->n_others_resets > cold->n_others_resets)
 		triad_shared_set(&cold->others_reset_s, to_seconds(report->read_us));
 	if (report->n_own_resets > cold->n_own_resets)
@@ -703,26 +735,28 @@ bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
 {
 	const struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	const struct triad_row_cold *cold;
+	const struct triad_row_large *large;
 
 	if (!hot)
 		return false;
 	cold = triad_rows_cold(&engine->rows, row);
+	large = triad_rows_large(&engine->rows, row);
 	*report = (struct triad_engine_report){
 		.has = known_counters(hot),
 		.answered = hot->state & TRIAD_ROW_ANSWERED,
+		.has_wide_errors = hot->state & TRIAD_ROW_ERRORS_WIDE,
 		.n_others_resets = cold->n_others_resets,
 		.n_own_resets = cold->n_own_resets,
 		.zeroed_s = cold->zeroed_s,
 	};
 	report->read_us = when_read(hot);
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
-		report->raw[i] = last_of(hot, i);
-		report->base[i] = cold->base[i];
-	}
-	/* Reports have 32 bits for its raw value. */
-	if (hot->state & TRIAD_ROW_WAIT_WIDE) {
-		report->base[TRIAD_PORT_XMIT_WAIT] += hot->wait_last;
-		report->raw[TRIAD_PORT_XMIT_WAIT] = 0;
+		uint64_t most = i < TRIAD_FIRST_WIDE_COUNTER ? triad_counter_max(i)
+							     : UINT64_MAX;
+		uint64_t last = triad_row_last(hot, large, i);
+
+		report->raw[i] = last < most ? last : most;
+		report->base[i] = cold->base[i] + last - report->raw[i];
 	}
 	return true;
 }
@@ -750,7 +784,7 @@ void triad_engine_prefetch(const struct triad_engine *engine, uint32_t row)
 
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter)
 {
-	uint64_t interval_us = row->interval_us[TRIAD_READ_NARROW];
+	uint64_t interval_us = row->interval_us[TRIAD_READ_ERRORS];
 	bool is_full = row->saturated >> counter & 1;
 
 	/* A counter that is in both attributes is read from the extended one where

@@ -16,11 +16,12 @@
  * first, while others of the same answer do not decrease.  (A reset affects all
  * counters of an attribute, or those that we selected.)
  *
- * A counter at its maximum has lost what came after.  Its change is then a lower bound,
- * and its bit in 'saturated' is set.
+ * A counter of PortCounters at its maximum has lost what came after.  Its change is then
+ * a lower bound, and its bit in 'saturated' is set.
  *
  * When an agent begins to give a counter in the other attribute (wider or narrower),
  * its total goes on from the value read there; what it counted in between is unknown.
+ * Errors and PortXmitWait, which change over together, then have no interval.
  *
  * The engine tells our resets from those of others: triad_engine_expect_reset()
  * announces ours before they are sent, because the agent may reset and its answer be
@@ -40,7 +41,8 @@
  *
  * Memory: rows lie in slabs that are freed only with the engine.  So a reader with a
  * stale row number reads at worst another port's row, and sees that by the GUID and
- * port in it.  At most TRIAD_ENGINE_MAX_ROWS; 456 octets for each.
+ * port in it.  At most TRIAD_ENGINE_MAX_ROWS; 456 octets for each, and 208 for one with
+ * an error counter that ever read, or grew by, 65,535 or more.
  * Spec: IBA volume 1, 16.1.3.5, 16.1.4.11; [perf-manager-arch 2]. */
 #ifndef TRIAD_PERFMGR_ENGINE_H
 #define TRIAD_PERFMGR_ENGINE_H
@@ -60,12 +62,12 @@
 struct triad_details;
 struct triad_engine;
 
-/* Counters that are read together, and so share an interval.  PortXmitWait is in
- * PortCounters but has a part of its own: a node's summary can show that a port's
- * errors did not change, and leave its PortXmitWait unknown. */
+/* Counters that are read together, and so share an interval.  A node's summary can show
+ * that a port's errors did not change, and leave its PortXmitWait and its data counters
+ * unknown: so these have parts of their own, even when they come with the errors. */
 enum triad_reading_part {
-	TRIAD_READ_NARROW, /* the rest of PortCounters */
-	TRIAD_READ_WIDE,   /* PortCountersExtended */
+	TRIAD_READ_ERRORS, /* errors, and data counters in PortCounters */
+	TRIAD_READ_WIDE,   /* data counters in PortCountersExtended */
 	TRIAD_READ_WAIT,   /* PortXmitWait */
 	TRIAD_READ_N_PARTS
 };
@@ -104,7 +106,7 @@ struct triad_engine_changes {
 	uint32_t changed;  /* bit i: of these, it grew, by change[i] */
 	uint32_t full;     /* bit i: of these, it stands at its maximum, and grew by
 	                    * change[i] or more */
-	uint32_t extended; /* bit i: it was in PortCountersExtended */
+	uint32_t extended; /* bit i: it is a data counter in PortCountersExtended */
 	float interval_us[TRIAD_READ_N_PARTS]; /* of enum triad_reading_part, with fresh
 		                                   * ones */
 	uint64_t change[TRIAD_N_COUNTERS];
@@ -116,7 +118,7 @@ static inline enum triad_reading_part triad_engine_part(
 {
 	if (counter == TRIAD_PORT_XMIT_WAIT)
 		return TRIAD_READ_WAIT;
-	return changes->extended & 1u << counter ? TRIAD_READ_WIDE : TRIAD_READ_NARROW;
+	return changes->extended & 1u << counter ? TRIAD_READ_WIDE : TRIAD_READ_ERRORS;
 }
 
 /* NULL when memory is short. */
@@ -144,8 +146,8 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	uint64_t now_us);
 
 /* Call it before each update.  Returns the counters (bit i: counter i) of
- * PortCountersExtended that grew by far more than the link can have carried since the
- * last reading.  'words_per_us' (of 4 octets) is what the link can carry; 0: not known.
+ * PortCountersExtended, errors among them, that grew by far more than the link can have
+ * carried since the last reading.  'words_per_us' (of 4 octets) is what the link can carry; 0: not known.
  * Sets '*is_believed' to false for such a reading: don't give it to update(), as if
  * there had been no answer.  Believes the third one in a row: the agent really counts
  * from elsewhere, and those totals go on from the new values, without a change. */
@@ -194,8 +196,11 @@ struct triad_engine_report {
 	uint64_t read_us; /* when it was read, by our clock */
 	uint32_t has;
 	bool answered;
+	/* Errors and PortXmitWait have 64 bits: none of them stops at a maximum. */
+	bool has_wide_errors;
 	uint32_t n_others_resets, n_own_resets;
 	uint32_t zeroed_s; /* in the engine's seconds; 0: never; take() ignores it */
+	/* Of wide errors no more than PortCounters has; the base has the rest. */
 	uint64_t raw[TRIAD_N_COUNTERS];
 	uint64_t base[TRIAD_N_COUNTERS]; /* total = base + raw, modulo 2^64 */
 };

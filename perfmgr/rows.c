@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #define SLAB_SIZE (TRIAD_SLAB_ROWS * sizeof(struct triad_row_hot))
+#define LARGE_SIZE (TRIAD_SLAB_ROWS * sizeof(struct triad_row_large))
 
 /* Mark in a directory under construction: the row's port is not in the fabric. */
 #define ABSENT (1u << 31)
@@ -24,6 +25,8 @@ static void free_slab(struct triad_slab *slab)
 		return;
 	free(slab->hot);
 	free(slab->cold);
+	if (slab->large)
+		munmap(slab->large, LARGE_SIZE);
 	free(slab);
 }
 
@@ -34,6 +37,18 @@ void triad_rows_clear(struct triad_rows *rows)
 	free(rows->directory);
 }
 
+/* Zeros that take no memory until they are written, and then a small page. */
+static void *map_large(void)
+{
+	void *large = mmap(NULL, LARGE_SIZE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (large == MAP_FAILED)
+		return NULL;
+	(void)madvise(large, LARGE_SIZE, MADV_NOHUGEPAGE);
+	return large;
+}
+
 static int add_slab(struct triad_rows *rows, uint32_t row)
 {
 	struct triad_slab *slab = calloc(1, sizeof(*slab));
@@ -42,7 +57,8 @@ static int add_slab(struct triad_rows *rows, uint32_t row)
 		return ENOMEM;
 	slab->hot = aligned_alloc(SLAB_SIZE, SLAB_SIZE);
 	slab->cold = calloc(TRIAD_SLAB_ROWS, sizeof(*slab->cold));
-	if (!slab->hot || !slab->cold) {
+	slab->large = map_large();
+	if (!slab->hot || !slab->cold || !slab->large) {
 		free_slab(slab);
 		return ENOMEM;
 	}
@@ -94,7 +110,8 @@ static int compare(const struct merge *merge, uint32_t row, uint64_t guid, uint8
 }
 
 /* Whether the row was free or is new, a reader may have its number. */
-static void clear(struct triad_row_hot *hot, struct triad_row_cold *cold)
+static void clear(struct triad_row_hot *hot, struct triad_row_cold *cold,
+	struct triad_row_large *large)
 {
 	triad_shared_set(&hot->has, 0);
 	triad_shared_set(&cold->n_others_resets, 0);
@@ -107,7 +124,7 @@ static void clear(struct triad_row_hot *hot, struct triad_row_cold *cold)
 		triad_shared_set_float(&hot->interval_us[i], 0);
 	}
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
-		triad_row_set_last(hot, i, 0, 0);
+		triad_row_set_last(hot, large, i, 0, 0);
 		triad_shared_set(&cold->base[i], 0);
 	}
 	triad_shared_set(&cold->others_reset_s, 0);
@@ -128,7 +145,8 @@ static int add_new(struct merge *merge, uint64_t guid, uint8_t port, uint32_t *r
 	if (!hot)
 		return 0; /* never: the row was given out */
 	triad_sequence_write_begin(&hot->sequence);
-	clear(hot, triad_rows_cold(merge->rows, *row));
+	clear(hot, triad_rows_cold(merge->rows, *row),
+		triad_rows_large(merge->rows, *row));
 	triad_shared_set(&hot->node_guid, guid);
 	triad_shared_set(&hot->port, port);
 	triad_sequence_write_end(&hot->sequence);
@@ -229,6 +247,7 @@ int triad_rows_adopt(struct triad_rows *rows, const struct triad_fabric *fabric,
 	return error;
 }
 
+/* Without large parts, of which few are ever touched. */
 size_t triad_rows_octets(const struct triad_rows *rows)
 {
 	size_t n_slabs = (rows->n_rows + TRIAD_SLAB_ROWS - 1) / TRIAD_SLAB_ROWS;

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The engine's storage of rows: slabs, and a directory by port.
  *
- * Model: a row has two halves in two slabs.  The hot half, four cache lines, has the
- * last values and changes; an update touches only this half.  The cold half has for
+ * Model: a row has three parts in three slabs.  The hot part, four cache lines, has the
+ * last values and changes; an update touches only this part.  The cold part has for
  * each counter the base that the last value is added to:
  *
  *     total = base + last        (modulo 2^64)
  *
  * A base changes only when the hardware was reset or the total is set to 0.  So a sweep
  * over a million ports touches a quarter of a gigabyte instead of twice that.
+ *
+ * Error counters are small, and few of them change.  So the hot part has 16 bits for
+ * the last value and 16 for the change of each.  One that has TRIAD_SHORT_MOST there has
+ * that value, or a greater one, in the large part, which no other counter touches: it
+ * takes no memory until a port's counters need it.
  *
  * The directory lists row numbers, sorted by (node GUID, port): of ports in the fabric,
  * and of ports that left it not long ago.
@@ -33,8 +38,11 @@
 /* A slab of hot halves is 2 MiB, a huge page. */
 #define TRIAD_SLAB_ROWS 8192u
 
-/* Error counters have 16 bits at most; PortXmitWait after them has 32 or 64. */
+/* Error counters, which have 16 bits or less in PortCounters; PortXmitWait after them has
+ * 32 or 64. */
 #define TRIAD_N_SHORT TRIAD_PORT_XMIT_WAIT
+#define TRIAD_SHORT_COUNTERS ((1u << TRIAD_N_SHORT) - 1)
+#define TRIAD_SHORT_MOST UINT16_MAX
 #define TRIAD_N_WIDE (TRIAD_N_COUNTERS - TRIAD_FIRST_WIDE_COUNTER)
 
 _Static_assert(TRIAD_N_SHORT + 1 == TRIAD_FIRST_WIDE_COUNTER, "the table's order");
@@ -44,8 +52,10 @@ _Static_assert(TRIAD_N_SHORT + 1 == TRIAD_FIRST_WIDE_COUNTER, "the table's order
 #define TRIAD_ROW_ANSWERED 2u     /* the last time it was asked */
 #define TRIAD_ROW_WAIT_UNKNOWN 4u /* triad_engine_forget_wait() */
 #define TRIAD_ROW_WAIT_FULL 8u    /* it read its maximum; a reset may have followed */
-#define TRIAD_ROW_WAIT_WIDE 16u   /* it was last read from PortCountersExtended */
-#define TRIAD_ROW_BY_SUM 32u      /* its errors are those that an unchanged sum told */
+#define TRIAD_ROW_ERRORS_WIDE                                                          \
+	16u                  /* errors and PortXmitWait were last read from
+	                           * PortCountersExtended */
+#define TRIAD_ROW_BY_SUM 32u /* its errors are those that an unchanged sum told */
 
 struct triad_row_hot {
 	atomic_uint sequence; /* odd while the row is written */
@@ -81,9 +91,17 @@ struct triad_row_cold {
 	uint8_t n_implausible_readings; /* impossible readings in a row */
 };
 
+/* Of errors with TRIAD_SHORT_MOST in the hot part; of others it is not read. */
+struct triad_row_large {
+	struct {
+		uint64_t last, change;
+	} of[TRIAD_N_SHORT];
+};
+
 struct triad_slab {
 	struct triad_row_hot *hot;
 	struct triad_row_cold *cold;
+	struct triad_row_large *large;
 };
 
 struct triad_rows {
@@ -127,13 +145,74 @@ static inline struct triad_row_cold *triad_rows_cold(
 	return &slab->cold[row % TRIAD_SLAB_ROWS];
 }
 
-/* The counter's last raw value and its last change, however they are kept. */
-static inline void triad_row_set_last(
-	struct triad_row_hot *hot, unsigned counter, uint64_t raw, uint64_t change)
+/* For a row number in use. */
+static inline struct triad_row_large *triad_rows_large(
+	const struct triad_rows *rows, uint32_t row)
+{
+	struct triad_slab *slab = atomic_load_explicit(
+		&rows->slabs[row / TRIAD_SLAB_ROWS], memory_order_relaxed);
+
+	return &slab->large[row % TRIAD_SLAB_ROWS];
+}
+
+/* An error's last raw value and its last change. */
+static inline uint64_t triad_row_short_last(const struct triad_row_hot *hot,
+	const struct triad_row_large *large, unsigned counter)
+{
+	uint16_t last = triad_shared_get(&hot->short_last[counter]);
+
+	return last < TRIAD_SHORT_MOST ? last
+				       : triad_shared_get(&large->of[counter].last);
+}
+
+static inline uint64_t triad_row_short_change(const struct triad_row_hot *hot,
+	const struct triad_row_large *large, unsigned counter)
+{
+	uint16_t change = triad_shared_get(&hot->short_change[counter]);
+
+	return change < TRIAD_SHORT_MOST ? change
+					 : triad_shared_get(&large->of[counter].change);
+}
+
+/* The same of any counter, however they are kept. */
+static inline uint64_t triad_row_last(const struct triad_row_hot *hot,
+	const struct triad_row_large *large, unsigned counter)
+{
+	if (counter < TRIAD_N_SHORT)
+		return triad_row_short_last(hot, large, counter);
+	if (counter == TRIAD_PORT_XMIT_WAIT)
+		return triad_shared_get(&hot->wait_last);
+	return triad_shared_get(&hot->wide_last[counter - TRIAD_FIRST_WIDE_COUNTER]);
+}
+
+static inline uint64_t triad_row_change(const struct triad_row_hot *hot,
+	const struct triad_row_large *large, unsigned counter)
+{
+	if (counter < TRIAD_N_SHORT)
+		return triad_row_short_change(hot, large, counter);
+	if (counter == TRIAD_PORT_XMIT_WAIT)
+		return triad_shared_get(&hot->wait_change);
+	return triad_shared_get(&hot->wide_change[counter - TRIAD_FIRST_WIDE_COUNTER]);
+}
+
+static inline void triad_row_set_short(struct triad_row_hot *hot,
+	struct triad_row_large *large, unsigned counter, uint64_t raw, uint64_t change)
+{
+	triad_shared_set(&hot->short_last[counter],
+		raw < TRIAD_SHORT_MOST ? raw : TRIAD_SHORT_MOST);
+	triad_shared_set(&hot->short_change[counter],
+		change < TRIAD_SHORT_MOST ? change : TRIAD_SHORT_MOST);
+	if (raw >= TRIAD_SHORT_MOST)
+		triad_shared_set(&large->of[counter].last, raw);
+	if (change >= TRIAD_SHORT_MOST)
+		triad_shared_set(&large->of[counter].change, change);
+}
+
+static inline void triad_row_set_last(struct triad_row_hot *hot,
+	struct triad_row_large *large, unsigned counter, uint64_t raw, uint64_t change)
 {
 	if (counter < TRIAD_N_SHORT) {
-		triad_shared_set(&hot->short_last[counter], raw);
-		triad_shared_set(&hot->short_change[counter], change);
+		triad_row_set_short(hot, large, counter, raw, change);
 	} else if (counter == TRIAD_PORT_XMIT_WAIT) {
 		triad_shared_set(&hot->wait_last, raw);
 		triad_shared_set(&hot->wait_change, change);

@@ -187,7 +187,7 @@ static void look_at_symbols(struct triad_bers *bers, struct port *port,
 {
 	const uint32_t bit = 1u << TRIAD_SYMBOL_ERROR_COUNTER;
 	const struct triad_ber_test *test = test_of(bers, port->link, TRIAD_BER_SYMBOL);
-	double us = (double)changes->interval_us[TRIAD_READ_NARROW];
+	double us = (double)changes->interval_us[TRIAD_READ_ERRORS];
 	struct rate *rate = &port->rates[TRIAD_BER_SYMBOL];
 	struct triad_ber_reading reading = {
 		.errors = changes->changed & bit

@@ -666,7 +666,7 @@ START_TEST(test_more_alerts_than_fit_are_counted)
 		.until_us = S, .choice = triad_node_choice_make("*", NULL, 0)};
 	uint32_t cursor = 0;
 
-	changes.interval_us[TRIAD_READ_NARROW] = 10e6f;
+	changes.interval_us[TRIAD_READ_ERRORS] = 10e6f;
 	changes.change[TRIAD_SYMBOL_ERROR_COUNTER] = 100;
 	triad_alerts_configure(alerts, &alert_params, conf, S);
 	ck_assert_int_eq(triad_alerts_adopt(alerts, view, S), 0);

@@ -276,7 +276,7 @@ START_TEST(test_confirmed_port_rate_zero)
 	triad_engine_confirm(engine, rows[1], true, 9 * S);
 	row = read_row(rows[1]);
 	ck_assert(triad_engine_rate(&row, TRIAD_PORT_RCV_ERRORS) == 0);
-	ck_assert_uint_eq(row.interval_us[TRIAD_READ_NARROW], 5 * S);
+	ck_assert_uint_eq(row.interval_us[TRIAD_READ_ERRORS], 5 * S);
 	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 5);
 	ck_assert_uint_eq(row.read_us, 9 * S);
 }
@@ -353,11 +353,220 @@ START_TEST(test_wait_of_64_bits_goes_on_from_that_of_32)
 	ck_assert(triad_engine_changes(engine, rows[1], 10 * S, &changes));
 	ck_assert_uint_eq(changes.full, 0);
 	/* Reports have 32 bits for its raw value. */
+	count_in(TRIAD_PMA_PORT_COUNTERS_EXTENDED, rows[1], TRIAD_PORT_XMIT_WAIT, much,
+		12 * S);
+	row = read_row(rows[1]);
 	ck_assert(triad_engine_describe(engine, rows[1], &report));
+	ck_assert(report.has_wide_errors);
 	ck_assert_uint_le(report.raw[TRIAD_PORT_XMIT_WAIT], UINT32_MAX);
 	ck_assert_uint_eq(
 		report.base[TRIAD_PORT_XMIT_WAIT] + report.raw[TRIAD_PORT_XMIT_WAIT],
 		row.total[TRIAD_PORT_XMIT_WAIT]);
+}
+END_TEST
+
+/* A reading of all that PortCountersExtended has, errors of 64 bits among them. */
+static struct triad_pma_reading wide_reading(uint64_t errors, uint64_t data)
+{
+	struct triad_pma_reading reading = {.has = (1u << TRIAD_N_COUNTERS) - 1};
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		reading.raw[i] = i < TRIAD_FIRST_WIDE_COUNTER ? errors : data;
+	return reading;
+}
+
+static void count_wide(uint32_t row, uint64_t errors, uint64_t data, uint64_t now)
+{
+	struct triad_pma_reading reading = wide_reading(errors, data);
+
+	triad_engine_update(
+		engine, row, TRIAD_PMA_PORT_COUNTERS_EXTENDED, &reading, now);
+}
+
+static void assert_errors(uint32_t at, uint64_t total, uint64_t change, double rate)
+{
+	struct triad_engine_row row = read_row(at);
+
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
+		ck_assert_uint_eq(row.total[i], total);
+		ck_assert_uint_eq(row.change[i], change);
+		ck_assert_int_eq(isnan(triad_engine_rate(&row, i)), isnan(rate));
+		if (!isnan(rate))
+			ck_assert_double_eq_tol(
+				triad_engine_rate(&row, i), rate, 1e-9 + rate * 1e-12);
+	}
+	ck_assert_uint_eq(row.saturated, 0);
+}
+
+/* No value is a maximum: not those of PortCounters, nor those of how a row keeps them. */
+START_TEST(test_errors_of_64_bits_are_exact)
+{
+	static const uint64_t values[] = {14, 15, 16, 254, 255, 256, 65534, 65535,
+		65536, 70000, 131071, 200000, UINT32_MAX, UINT64_C(1) << 40,
+		UINT64_C(1) << 63};
+	const unsigned n = sizeof(values) / sizeof(values[0]);
+	struct triad_engine_changes changes;
+	uint64_t total;
+
+	count_wide(rows[1], 3, 100, 2 * S);
+	assert_errors(rows[1], 3, 0, NAN);
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t change = values[i] - (i ? values[i - 1] : 3);
+
+		count_wide(rows[1], values[i], 100, (2 + i + 1) * 2 * S);
+		assert_errors(rows[1], values[i], change,
+			i ? (double)change / 2 : (double)change / 4);
+		ck_assert(triad_engine_changes(
+			engine, rows[1], (2 + i + 1) * 2 * S, &changes));
+		ck_assert_uint_eq(
+			changes.changed & TRIAD_NARROW_COUNTERS, TRIAD_NARROW_COUNTERS);
+		ck_assert_uint_eq(changes.change[TRIAD_QP1_DROPPED], change);
+		ck_assert_uint_eq(changes.full, 0);
+		ck_assert(
+			triad_engine_total(engine, rows[1], read_row(rows[1]).node_guid,
+				read_row(rows[1]).port, TRIAD_VL15_DROPPED, &total));
+		ck_assert_uint_eq(total, values[i]);
+	}
+	/* And small again. */
+	count_wide(rows[1], values[n - 1], 100, 100 * S);
+	assert_errors(rows[1], values[n - 1], 0, 0);
+	count_wide(rows[1], 6, 100, 102 * S);
+	assert_errors(rows[1], values[n - 1] + 6, 6, 3);
+	ck_assert_uint_eq(read_row(rows[1]).others.n, 1);
+	count_wide(rows[1], 70006, 100, 104 * S);
+	assert_errors(rows[1], values[n - 1] + 70006, 70000, 35000);
+	/* Totals set to 0, and our own reset. */
+	triad_engine_zero(engine, rows[1], 105 * S);
+	assert_errors(rows[1], 0, 70000, 35000);
+	triad_engine_reset(engine, rows[1],
+		&(struct triad_pma_reading){.has = TRIAD_NARROW_COUNTERS}, 106 * S);
+	count_wide(rows[1], 80000, 100, 108 * S);
+	assert_errors(rows[1], 80000, 80000, 20000);
+	ck_assert_uint_eq(read_row(rows[1]).own.n, 1);
+}
+END_TEST
+
+/* Rows that were given away begin anew. */
+START_TEST(test_errors_of_64_bits_are_not_inherited_with_the_row)
+{
+	struct triad_fabric *none = fabric_row(1, 0), *again = fabric_row(2, 3);
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		count_wide(rows[i], 1, 1, 2 * S);
+		count_wide(rows[i], 500000, 1, 4 * S);
+	}
+	ck_assert_int_eq(triad_engine_adopt(engine, none, 5 * S, rows), 0);
+	ck_assert_int_eq(
+		triad_engine_adopt(engine, none, 6 * S + TRIAD_ENGINE_KEEP_S * S, rows),
+		0);
+	ck_assert_int_eq(triad_engine_adopt(
+				 engine, again, 7 * S + TRIAD_ENGINE_KEEP_S * S, rows),
+		0);
+	assert_errors(rows[again->n_ports - 1], 0, 0, NAN);
+	count_wide(rows[again->n_ports - 1], 65535, 1, TRIAD_ENGINE_KEEP_S * S + 9 * S);
+	assert_errors(rows[again->n_ports - 1], 65535, 0, NAN);
+	triad_fabric_unref(none);
+	triad_fabric_unref(again);
+}
+END_TEST
+
+/* An agent that gives errors in the other attribute: what was counted in between is not
+ * known, and nothing grows that never was. */
+START_TEST(test_errors_that_change_over_go_on_without_growth)
+{
+	struct triad_pma_reading narrow = {.has = TRIAD_NARROW_COUNTERS};
+	struct triad_engine_row row;
+
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		narrow.raw[i] = triad_counter_max(i);
+	triad_engine_update(engine, rows[1], TRIAD_PMA_PORT_COUNTERS, &narrow, 2 * S);
+	triad_engine_update(engine, rows[1], TRIAD_PMA_PORT_COUNTERS, &narrow, 4 * S);
+	ck_assert_uint_eq(read_row(rows[1]).saturated, TRIAD_NARROW_COUNTERS);
+	count_wide(rows[1], 900000, 100, 6 * S);
+	count_wide(rows[1], 900000, 300, 6 * S + S / 2);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.saturated, 0);
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
+		ck_assert_uint_eq(row.total[i], triad_counter_max(i));
+		ck_assert_uint_eq(row.change[i], 0);
+	}
+	count_wide(rows[1], 1000000, 1000, 7 * S);
+	row = read_row(rows[1]);
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		ck_assert_uint_eq(row.total[i], triad_counter_max(i) + 100000);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_RCV_ERRORS) == 200000);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA) == 1400);
+	/* And back: no rate of errors in between, but one of data, which stay. */
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		narrow.raw[i] = 5;
+	triad_engine_update(engine, rows[1], TRIAD_PMA_PORT_COUNTERS, &narrow, 8 * S);
+	row = read_row(rows[1]);
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
+		ck_assert_uint_eq(row.total[i], triad_counter_max(i) + 100000);
+		ck_assert_uint_eq(row.change[i], 0);
+		ck_assert(isnan(triad_engine_rate(&row, i)));
+	}
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA) == 1400);
+	ck_assert_uint_eq(row.others.n, 0);
+	narrow.raw[TRIAD_PORT_RCV_ERRORS] = 9;
+	triad_engine_update(engine, rows[1], TRIAD_PMA_PORT_COUNTERS, &narrow, 10 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 65535 + 100004);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_RCV_ERRORS) == 2);
+}
+END_TEST
+
+/* Another process's row of such a port has exact totals and changes, and is not at a
+ * maximum, though its values are PortCounters' at most. */
+START_TEST(test_errors_of_64_bits_told_to_another_engine)
+{
+	struct triad_engine_report report;
+
+	count_wide(rows[1], 40, 0, 2 * S);
+	for (unsigned i = 0; i < 3; i++) {
+		count_wide(rows[1], 40 + i * 100000, 0, (4 + 2 * i) * S);
+		ck_assert(triad_engine_describe(engine, rows[1], &report));
+		for (unsigned c = 0; c < TRIAD_FIRST_WIDE_COUNTER; c++)
+			ck_assert_uint_le(report.raw[c], triad_counter_max(c));
+		triad_engine_take(engine, rows[2], &report);
+		assert_errors(
+			rows[2], 40 + i * 100000, i ? 100000 : 0, i ? 50000 : NAN);
+	}
+	/* Told on. */
+	ck_assert(triad_engine_describe(engine, rows[2], &report));
+	ck_assert(report.has_wide_errors);
+	/* One of PortCounters that stands there is. */
+	report = (struct triad_engine_report){
+		.read_us = 20 * S, .has = 1u << TRIAD_LINK_DOWNED_COUNTER};
+	report.raw[TRIAD_LINK_DOWNED_COUNTER] = 255;
+	triad_engine_take(engine, rows[2], &report);
+	ck_assert_uint_eq(read_row(rows[2]).saturated, 1u << TRIAD_LINK_DOWNED_COUNTER);
+}
+END_TEST
+
+/* More errors than symbols fit through the link. */
+START_TEST(test_more_errors_than_the_link_has_symbols_left_out)
+{
+	struct triad_pma_reading reading = wide_reading(UINT64_C(1) << 62, 0);
+	bool is_believed;
+
+	count_wide(rows[0], 100000, 0, 10 * S);
+	ck_assert_uint_eq(triad_engine_mark_implausible(engine, rows[0],
+				  TRIAD_PMA_PORT_COUNTERS_EXTENDED, &reading, 100,
+				  20 * S, &is_believed),
+		TRIAD_NARROW_COUNTERS & ~(1u << TRIAD_PORT_XMIT_WAIT));
+	ck_assert(!is_believed);
+	assert_errors(rows[0], 100000, 0, NAN);
+	for (unsigned i = 0; i < 2; i++)
+		triad_engine_mark_implausible(engine, rows[0],
+			TRIAD_PMA_PORT_COUNTERS_EXTENDED, &reading, 100,
+			(30 + i * 10) * S, &is_believed);
+	ck_assert(is_believed);
+	reading.has &= ~(1u << TRIAD_PORT_XMIT_WAIT);
+	triad_engine_update(
+		engine, rows[0], TRIAD_PMA_PORT_COUNTERS_EXTENDED, &reading, 40 * S);
+	ck_assert_uint_eq(read_row(rows[0]).total[TRIAD_VL15_DROPPED], 100000);
+	ck_assert_uint_eq(read_row(rows[0]).change[TRIAD_VL15_DROPPED], 0);
 }
 END_TEST
 
@@ -603,10 +812,11 @@ static void *write_rows(void *argument)
 		struct triad_pma_reading reading = {
 			.has = (1u << TRIAD_N_COUNTERS) - 1};
 
+		/* Errors are small and large in turn. */
 		for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-			reading.raw[i] = n % 0x8000;
+			reading.raw[i] = n * 7 % 0x20000;
 		triad_engine_update(
-			engine, rows[0], TRIAD_PMA_PORT_COUNTERS, &reading, n);
+			engine, rows[0], TRIAD_PMA_PORT_COUNTERS_EXTENDED, &reading, n);
 	}
 	return NULL;
 }
@@ -730,6 +940,11 @@ int main(void)
 	tcase_add_test(cases, test_adopt_random_fabrics_rows_distinct);
 	tcase_add_test(cases, test_forgotten_wait_is_unknown_until_it_is_read);
 	tcase_add_test(cases, test_wait_of_64_bits_goes_on_from_that_of_32);
+	tcase_add_test(cases, test_errors_of_64_bits_are_exact);
+	tcase_add_test(cases, test_errors_of_64_bits_are_not_inherited_with_the_row);
+	tcase_add_test(cases, test_errors_that_change_over_go_on_without_growth);
+	tcase_add_test(cases, test_errors_of_64_bits_told_to_another_engine);
+	tcase_add_test(cases, test_more_errors_than_the_link_has_symbols_left_out);
 	tcase_add_test(cases, test_wait_at_its_maximum_is_a_lower_bound);
 	tcase_add_test(cases, test_read_while_written_whole);
 	tcase_add_test(cases, test_total_while_written_never_goes_back);

@@ -281,7 +281,7 @@ static void add_words(struct triad_histograms *histograms, uint64_t words)
 	const struct triad_engine_changes changes = {
 		.fresh = 1u << TRIAD_PORT_XMIT_DATA,
 		.changed = 1u << TRIAD_PORT_XMIT_DATA,
-		.interval_us = {[TRIAD_READ_NARROW] = (float)S},
+		.interval_us = {[TRIAD_READ_ERRORS] = (float)S},
 		.change = {[TRIAD_PORT_XMIT_DATA] = words},
 	};
 

@@ -559,14 +559,14 @@ START_TEST(test_wait_that_stops_is_read_again_before_it_can_stop)
 			1 / 3., 0.02);
 		/* What else was read in this sweep stays. */
 		ck_assert_uint_eq(row.change[TRIAD_SYMBOL_ERROR_COUNTER], i ? 1 : 3);
-		ck_assert_uint_gt(row.interval_us[TRIAD_READ_NARROW], 9 * S);
+		ck_assert_uint_gt(row.interval_us[TRIAD_READ_ERRORS], 9 * S);
 	}
 	triad_collector_set_transport(collector, &agents->transport);
 }
 END_TEST
 
-/* Such agents give PortXmitWait with the data counters, in each sweep.  _i: another
- * mode; that of errors alone does not read these. */
+/* Such agents give PortXmitWait with the data counters, in each sweep.  _i: the mode of
+ * errors alone, in which switches sum it up. */
 START_TEST(test_wait_of_64_bits_is_read_with_the_data_counters)
 {
 	uint32_t port = find_port(0x201, 5);
