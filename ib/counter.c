@@ -6,11 +6,13 @@
 
 #include "ib/pma.h"
 
+/* The 64-bit errors are in the order of their bits in CounterSelect2. */
+#define WIDE(select_) .wide_offset = 72 + 8 * (select_), .wide_select = 1u << (select_)
 #define EVENTS(name_, heading_, metric_, bits_, at_, select_)                          \
 	{                                                                              \
 		.name = name_, .heading = heading_, .metric = metric_,                 \
 		.unit = TRIAD_UNIT_EVENTS, .is_error = true, .bits = bits_,            \
-		.bit_offset = at_, .select = 1u << (select_)                           \
+		.bit_offset = at_, .select = 1u << (select_), WIDE(select_)            \
 	}
 #define DATA(name_, heading_, metric_, unit_, at_, ext_, select_)                      \
 	{                                                                              \
@@ -56,7 +58,8 @@ const struct triad_counter_info triad_counters[TRIAD_N_COUNTERS] = {
 		.is_error = true,
 		.bits = 16,
 		.bit_offset = 160,
-		.needs = TRIAD_PMA_QP1_DROPPED},
+		.needs = TRIAD_PMA_QP1_DROPPED,
+		WIDE(13)},
 	[TRIAD_VL15_DROPPED] =
 		EVENTS("VL15Dropped", "VL15Drop", "vl15_dropped", 16, 176, 11),
 	[TRIAD_PORT_XMIT_WAIT] = {.name = "PortXmitWait",
@@ -65,10 +68,9 @@ const struct triad_counter_info triad_counters[TRIAD_N_COUNTERS] = {
 		.unit = TRIAD_UNIT_TICKS,
 		.bits = 32,
 		.bit_offset = 320,
-		.wide_offset = 168,
 		.needs = TRIAD_PMA_XMIT_WAIT,
 		.select = 1u << 16,
-		.wide_select = 1u << 12},
+		WIDE(12)},
 	[TRIAD_PORT_XMIT_DATA] = DATA("PortXmitData", "XmtData", "transmit_data_bytes",
 		TRIAD_UNIT_WORDS, 192, 8, 12),
 	[TRIAD_PORT_RCV_DATA] = DATA("PortRcvData", "RcvData", "receive_data_bytes",

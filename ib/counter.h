@@ -10,9 +10,9 @@
  * Two attributes carry them: PortCounters, whose counters stop at their maximum
  * ("sticky"), and PortCountersExtended, whose 64-bit counters wrap.  The four data
  * counters are in both; if a port answers the extended attribute, that one counts.  So
- * such a counter has one row with both places.  Some agents have errors and PortXmitWait in
- * the extended attribute, too; PortXmitWait, which is full after seconds on fast links,
- * is then read there.
+ * such a counter has one row with both places.  Some agents have errors and PortXmitWait
+ * in the extended attribute, too, with 64 bits ("wide"); all of them are then read there,
+ * and nothing of such a port in PortCounters.
  *
  * Thread-safety: constant data.
  * Spec: IBA volume 1, 16.1.3.5 PortCounters, 16.1.4.11 PortCountersExtended. */
@@ -46,11 +46,12 @@ enum triad_counter {
 	TRIAD_PORT_MULTICAST_XMIT_PKTS,
 	TRIAD_PORT_MULTICAST_RCV_PKTS,
 	TRIAD_N_COUNTERS,
-	/* Counters from here on are in PortCountersExtended, too. */
+	/* Counters from here on are in every PortCountersExtended. */
 	TRIAD_FIRST_WIDE_COUNTER = TRIAD_PORT_XMIT_DATA
 };
 
-/* Errors and PortXmitWait, which all agents have in PortCounters. */
+/* Errors and PortXmitWait, which all agents have in PortCounters, and some in
+ * PortCountersExtended, too. */
 #define TRIAD_NARROW_COUNTERS ((1u << TRIAD_FIRST_WIDE_COUNTER) - 1)
 
 enum triad_counter_unit {
@@ -69,8 +70,8 @@ struct triad_counter_info {
 	uint8_t bits;         /* width in PortCounters; 0: not there */
 	uint16_t bit_offset;  /* from the attribute's first bit */
 	uint16_t ext_offset;  /* octets into PortCountersExtended; 0: not there */
-	uint16_t wide_offset; /* the same, with 64 bits, of agents that have
-			       * TRIAD_PMA_WIDE_ERRORS; 0: not read there */
+	uint16_t wide_offset; /* the same, of agents that have TRIAD_PMA_WIDE_ERRORS; 0:
+	                       * it has an 'ext_offset' */
 	uint16_t needs;       /* a bit of ClassPortInfo:CapabilityMask, or 0 */
 	uint32_t select;      /* its bit in PortCounters:CounterSelect; 0: none.
 	                      * CounterSelect2 is from bit 16 on */

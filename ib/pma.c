@@ -192,10 +192,16 @@ bool triad_pma_decode_redirect(
 static bool is_read_from(const struct triad_counter_info *info,
 	enum triad_pma_attribute attribute, uint32_t capabilities)
 {
-	if (info->wide_offset && triad_pma_has_wide_wait(capabilities))
-		return attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
-	if (info->needs && !(info->needs & capabilities))
+	bool is_wide = info->wide_offset && triad_pma_has_wide_errors(capabilities);
+	/* That PortXmitWait is in PortCounters says its own bit, in the other attribute
+	 * the one of all. */
+	uint16_t needs =
+		is_wide ? info->needs & (uint16_t)~TRIAD_PMA_XMIT_WAIT : info->needs;
+
+	if (needs && !(needs & capabilities))
 		return false;
+	if (is_wide)
+		return attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
 	if (attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED)
 		return info->ext_offset;
 	/* Data counters come from the 64-bit attribute where there is one. */

@@ -69,8 +69,8 @@ struct triad_pma_reading {
 	uint64_t raw[TRIAD_N_COUNTERS];
 };
 
-/* PortSelect of a summary: PortCounters summed up over all ports of the node, each sum
- * stopping at the counter's maximum [IBA 16.1.3.5]. */
+/* PortSelect of a summary: the attribute summed up over all ports of the node, each sum
+ * of PortCounters stopping at the counter's maximum [IBA 16.1.3.5]. */
 #define TRIAD_PMA_ALL_PORTS 0xff
 
 /* The place to which an agent redirects requests [IBA 13.5.2]. */
@@ -136,8 +136,8 @@ static inline bool triad_pma_has_extended(uint32_t capabilities)
 		(TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
 }
 
-/* True when the agent's PortXmitWait is read from the extended attribute. */
-static inline bool triad_pma_has_wide_wait(uint32_t capabilities)
+/* True when the agent's errors and PortXmitWait are read from the extended attribute. */
+static inline bool triad_pma_has_wide_errors(uint32_t capabilities)
 {
 	return triad_pma_has_extended(capabilities) &&
 		capabilities & TRIAD_PMA_WIDE_ERRORS;

@@ -43,7 +43,7 @@ struct triad_collector *triad_collector_new(const struct triad_collector_clock *
 		(struct triad_log_limit){.burst = 1, .period_us = 60 * TRIAD_US_PER_S};
 	collector->reset_limit =
 		(struct triad_log_limit){.burst = 10, .period_us = 60 * TRIAD_US_PER_S};
-	collector->max_difference =
+	collector->max_difference = collector->disbelieved_limit =
 		(struct triad_log_limit){.burst = 10, .period_us = 60 * TRIAD_US_PER_S};
 	pthread_mutex_init(&collector->published_lock, NULL);
 	collector->engine = triad_engine_new();

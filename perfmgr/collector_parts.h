@@ -14,7 +14,8 @@
 struct triad_collector {
 	struct triad_collector_clock clock;
 	struct triad_log *log;
-	struct triad_log_limit send_limit, reset_limit, max_difference;
+	struct triad_log_limit send_limit, reset_limit, max_difference,
+		disbelieved_limit;
 	const struct triad_mad_transport *transport;
 	struct triad_collector_params params;
 	struct triad_engine *engine;

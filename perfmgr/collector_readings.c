@@ -155,6 +155,30 @@ static void add_detail(void *context, uint32_t port, enum triad_pma_attribute at
 		reading, after_reset, now_us);
 }
 
+static void report_disbelieved(
+	void *context, uint32_t port, unsigned counter, uint64_t narrow, uint64_t wide)
+{
+	struct triad_collector *collector = context;
+	const struct triad_fabric *fabric = collector->view->fabric;
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	unsigned long suppressed;
+	char others[64] = "";
+
+	if (!triad_log_limit_pass(&collector->disbelieved_limit,
+		    collector_now(collector), &suppressed))
+		return;
+	if (suppressed)
+		snprintf(others, sizeof(others), "; so it was at %lu agents before",
+			suppressed);
+	triad_log_write(collector->log, TRIAD_LOG_WARNING,
+		"perfmgr: %s of 0x%016" PRIx64 " port %u (%s) is %" PRIu64
+		" in PortCounters, and only %" PRIu64
+		" in PortCountersExtended: the 64-bit errors of this agent are not "
+		"believed, its PortCounters are read, which stop at their maximum%s",
+		triad_counters[counter].name, fabric->nodes[at->node].guid, at->number,
+		fabric->nodes[at->node].name, narrow, wide, others);
+}
+
 static void confirm_reading(
 	void *context, uint32_t port, enum triad_wait_news wait, uint64_t now_us)
 {
@@ -216,6 +240,7 @@ struct triad_sweep_sink collector_sink(struct triad_collector *collector)
 		.reading = add_reading,
 		.detail = add_detail,
 		.wanted_details = choose_details,
+		.disbelieved = report_disbelieved,
 		.unchanged = confirm_reading,
 		.resetting = expect_reset,
 		.reset = note_reset,

@@ -93,6 +93,8 @@ const struct triad_fact triad_mad_facts[] = {
 	{TRIAD_FACT(UINT, n_impossible),
 		TRIAD_COUNTER("triad_impossible_readings",
 			"Readings by which a link carried more than it can.")},
+	{"errors_disbelieved", "agents whose 64-bit errors were not believed",
+		TRIAD_FACT(UINT, counts.disbelieved)},
 	{"hardware_resets", "hardware resets", TRIAD_FACT(UINT, counts.resets),
 		TRIAD_COUNTER("triad_hardware_resets",
 			"Resets of counters that were done, one for each attribute of a "

@@ -23,6 +23,8 @@ void triad_answer_capabilities(struct triad_sweep_agents *agents,
 	agent->pending &= (uint8_t)~TRIAD_ASK_CAPABILITIES;
 	agent->known = true;
 	agent->capabilities = capabilities;
+	for (uint32_t i = 0; i < agent->n_ports; i++)
+		agents->ports[agent->first_port + i].proven = 0;
 	if (!agent->silent)
 		triad_plan_agent(agents, agent);
 }
@@ -30,12 +32,14 @@ void triad_answer_capabilities(struct triad_sweep_agents *agents,
 /* True when the sum of a counter shows that nothing happened; stores the sum in
  * 'summary'.  A sum at its maximum would hide a change.  One below the ports' own
  * readings is not their sum. */
-static bool is_same_sum(struct triad_summary *summary, unsigned counter, uint64_t raw)
+static bool is_same_sum(
+	struct triad_summary *summary, unsigned counter, bool is_wide, uint64_t raw)
 {
-	bool same = raw == summary->sum[counter] && raw < triad_counter_max(counter) &&
+	bool same = raw == summary->sum[counter] &&
+		(is_wide || raw < triad_counter_max(counter)) &&
 		raw >= summary->read[counter];
 
-	summary->sum[counter] = (uint32_t)raw;
+	summary->sum[counter] = raw;
 	return same;
 }
 
@@ -43,27 +47,29 @@ static bool is_same_sum(struct triad_summary *summary, unsigned counter, uint64_
  * PortXmitWait does not count as an error, because it moves wherever there is
  * traffic. */
 static bool is_unchanged(struct triad_summary *summary,
-	const struct triad_pma_reading *sums, bool waits_apart, uint64_t now_us)
+	const struct triad_pma_reading *sums, bool is_wide, bool waits_apart,
+	uint64_t now_us)
 {
 	uint32_t has = sums->has & TRIAD_NARROW_COUNTERS;
-	bool unchanged = summary->has == has;
+	bool unchanged = has && summary->has == has;
 
 	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
-		bool same = !(has & 1u << i) || is_same_sum(summary, i, sums->raw[i]);
+		bool same = !(has & 1u << i) ||
+			is_same_sum(summary, i, is_wide, sums->raw[i]);
 
 		unchanged &= same || (i == TRIAD_PORT_XMIT_WAIT && waits_apart);
 	}
+	for (unsigned i = TRIAD_FIRST_WIDE_COUNTER; is_wide && i < TRIAD_N_COUNTERS;
+		i++)
+		if (sums->has & 1u << i)
+			unchanged &= sums->raw[i] >= summary->read[i];
 	summary->has = has;
 	summary->at_us = now_us;
 	return unchanged;
 }
 
-static enum triad_wait_news wait_news(const struct triad_sweep_agents *agents,
-	const struct triad_sweep_agent *agent, struct triad_port_plan *state)
+static enum triad_wait_news wait_news(struct triad_port_plan *state)
 {
-	/* It is read with the data counters. */
-	if (triad_pma_has_wide_wait(triad_agent_capabilities(agents, agent)))
-		return TRIAD_WAIT_OLD;
 	state->wait_told |= !state->wait_behind;
 	if (!state->wait_behind)
 		return TRIAD_WAIT_SAME;
@@ -83,11 +89,12 @@ static void settle_waiting_ports(struct triad_sweep_agents *agents,
 			continue;
 		state->todo &= (uint8_t)~TRIAD_ASK_SUMMARY;
 		if (!state->errors_known) {
-			triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
+			triad_plan_add(
+				agents, agent, port, triad_agent_ask_errors(agent));
 			continue;
 		}
-		agents->sink->unchanged(agents->sink->context, port,
-			wait_news(agents, agent, state), now_us);
+		agents->sink->unchanged(
+			agents->sink->context, port, wait_news(state), now_us);
 		triad_plan_finish_if_through(agents, state);
 	}
 }
@@ -135,6 +142,7 @@ void triad_answer_summary(struct triad_sweep_agents *agents,
 		? NULL
 		: &agents->summaries[agent->summary];
 	bool waits_apart = agents->params->waits_apart;
+	bool is_wide = triad_pma_has_wide_errors(agent->capabilities);
 	enum triad_sum_of_waits waits = TRIAD_SUM_SAME;
 
 	triad_answer_note_life(agent);
@@ -142,7 +150,7 @@ void triad_answer_summary(struct triad_sweep_agents *agents,
 	if (summary && waits_apart && sums->has & 1u << TRIAD_PORT_XMIT_WAIT)
 		waits = triad_waits_compare(
 			agents, agent, sums->raw[TRIAD_PORT_XMIT_WAIT], now_us);
-	if (!summary || !is_unchanged(summary, sums, waits_apart, now_us) ||
+	if (!summary || !is_unchanged(summary, sums, is_wide, waits_apart, now_us) ||
 		is_confirmation_due(agents, agent, summary)) {
 		forget_errors(agents, agent);
 		if (summary)
@@ -183,7 +191,7 @@ static void add_to_summary(struct triad_sweep_agents *agents,
 	if (agent->summary == TRIAD_FABRIC_NONE)
 		return;
 	summary = &agents->summaries[agent->summary];
-	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (reading->has & 1u << i)
 			summary->read[i] += reading->raw[i];
 }
@@ -222,25 +230,53 @@ void triad_answer_reading(struct triad_sweep_agents *agents,
 	const struct triad_pma_reading *reading, bool waited)
 {
 	struct triad_port_plan *state = &agents->ports[port];
+	bool is_held = question == TRIAD_ASK_COUNTERS && state->was_held;
 
 	triad_answer_note_life(agent);
 	state->pending &= (uint8_t)~question;
-	if (question == TRIAD_ASK_COUNTERS && state->was_held) {
+	agent->has_answered_extended |= question == TRIAD_ASK_EXTENDED;
+	if (is_held) {
 		note_wait(state, reading, waited);
-	} else if (question == TRIAD_ASK_COUNTERS) {
+	} else if (question == triad_agent_ask_errors(agent)) {
 		/* A second reading of a port is already part of the sum. */
 		if (!state->errors_known)
 			add_to_summary(agents, agent, reading);
 		state->errors_known = true;
 		note_wait(state, reading, waited);
-		if (agents->params->reset_near_full)
+		/* Wide ones have no maximum. */
+		if (agents->params->reset_near_full && question == TRIAD_ASK_COUNTERS)
 			state->near_full = near_full(agents, agent, reading);
-	} else {
-		agent->has_answered_extended = true;
 	}
-	if (!agent->silent)
+	if (!agent->silent) {
+		/* The other attribute waited for this one, to be compared, until its
+		 * agent was not believed. */
+		if (state->todo)
+			triad_plan_add(agents, agent, port, 0);
 		plan_resets(agents, agent, port);
+	}
 	triad_plan_finish_if_through(agents, state);
+}
+
+void triad_answer_comparison(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port, bool is_believed)
+{
+	agents->ports[port].proven =
+		(uint8_t)(TRIAD_WIDE_BELIEVED + port % TRIAD_WIDE_BELIEVED);
+	if (is_believed)
+		return;
+	agent->capabilities &= ~(uint32_t)TRIAD_PMA_WIDE_ERRORS;
+	/* Sums of the other attribute may be equal, and say nothing of this one. */
+	forget_errors(agents, agent);
+	/* What these ports are asked for has no errors now. */
+	for (uint32_t i = 0; i < agent->n_ports && !agent->silent; i++) {
+		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+		uint8_t asked = state ? state->todo | state->pending : 0;
+
+		if (asked & TRIAD_ASK_EXTENDED && !(asked & TRIAD_ASK_COUNTERS) &&
+			!state->failed)
+			triad_plan_add(agents, agent, agent->first_port + i,
+				TRIAD_ASK_COUNTERS);
+	}
 }
 
 void triad_answer_reset(struct triad_sweep_agents *agents,
@@ -265,6 +301,15 @@ void triad_answer_reset(struct triad_sweep_agents *agents,
 	triad_plan_finish_if_through(agents, state);
 }
 
+/* Asks for no summary any more. */
+static void drop_summary(
+	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
+{
+	agent->capabilities &= ~(uint32_t)TRIAD_PMA_ALL_PORT_SELECT;
+	forget_errors(agents, agent);
+	settle_waiting_ports(agents, agent, 0);
+}
+
 void triad_answer_refusal(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question)
 {
@@ -279,9 +324,7 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 		return;
 	case TRIAD_ASK_SUMMARY:
 		agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
-		agent->capabilities &= ~(uint32_t)TRIAD_PMA_ALL_PORT_SELECT;
-		forget_errors(agents, agent);
-		settle_waiting_ports(agents, agent, 0);
+		drop_summary(agents, agent);
 		return;
 	case TRIAD_ASK_EXTENDED:
 		if (agent->has_answered_extended) {
@@ -296,7 +339,11 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 			triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
 		break;
 	case TRIAD_ASK_COUNTERS:
-		state->failed = true;
+		/* Wide errors are read all the same. */
+		if (triad_pma_has_wide_errors(agent->capabilities) && !agent->silent)
+			triad_plan_add(agents, agent, port, TRIAD_ASK_EXTENDED);
+		else
+			state->failed = true;
 		break;
 	default:
 		/* A reset: the counters may have changed in spite of the refusal. */
@@ -382,6 +429,12 @@ void triad_answer_silence(struct triad_sweep_agents *agents,
 	bool is_of_agent = question <= TRIAD_ASK_SUMMARY;
 
 	agent->pending &= (uint8_t)~question;
+	/* It may not know sums of that attribute, and ignore what it does not know. */
+	if (question == TRIAD_ASK_SUMMARY && agent->was_alive &&
+		triad_pma_has_wide_errors(agent->capabilities)) {
+		drop_summary(agents, agent);
+		return;
+	}
 	/* Count a port's first failure only: more say nothing new about the agent. */
 	if (is_of_agent || !agents->ports[port].failed)
 		agent->failures++;

@@ -4,7 +4,9 @@
  * Summary: while the sums over an agent's ports do not change, nor do the errors of its
  * ports, and the sweep does not read them.  A sum says nothing when it is at its
  * maximum, or less than the sum of the ports' last readings (some agents' sums stop
- * early): then the ports are read.  If somebody resets a port, and other ports count
+ * early): then the ports are read.  Sums of 64 bits have no maximum, but those of data
+ * counters, which come with them, must not be less either: an agent that answers zeros
+ * shows itself by these.  If somebody resets a port, and other ports count
  * exactly as many errors within one sweep, the reset is noticed with the next error.
  * PortXmitWait moves wherever there is traffic: with waits_apart its sum does not have
  * all ports read; waits.h says which are.
@@ -35,6 +37,10 @@ void triad_answer_summary(struct triad_sweep_agents *agents,
 void triad_answer_reading(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question,
 	const struct triad_pma_reading *reading, bool waited);
+/* The port's wide errors were compared with PortCounters, read before them;
+ * 'is_believed': none of these is above. */
+void triad_answer_comparison(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port, bool is_believed);
 void triad_answer_reset(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agent *agent, uint32_t port,
 	enum triad_question question);

@@ -97,19 +97,23 @@ uint8_t triad_plan_questions(const struct triad_sweep_agents *agents,
 {
 	enum triad_sweep_mode mode = agents->params->mode;
 	bool extended = triad_pma_has_extended(agent->capabilities);
+	bool wide = triad_pma_has_wide_errors(agent->capabilities);
 	bool all = mode == TRIAD_SWEEP_FULL || state->resets_all;
 	/* An unchanged sum shows a port's errors only if they were known before. */
 	bool can_wait = agent->todo & TRIAD_ASK_SUMMARY && !all &&
 		state->errors_known && !agents->params->is_requested;
-	uint8_t errors = can_wait ? TRIAD_ASK_SUMMARY : TRIAD_ASK_COUNTERS;
+	uint8_t questions =
+		(uint8_t)(can_wait ? TRIAD_ASK_SUMMARY : triad_agent_ask_errors(agent));
 
 	if (extended && (all || mode == TRIAD_SWEEP_TRIAD))
-		errors |= TRIAD_ASK_EXTENDED;
-	return errors;
+		questions |= TRIAD_ASK_EXTENDED;
+	if (wide && !state->proven)
+		questions = TRIAD_ASK_COUNTERS | TRIAD_ASK_EXTENDED;
+	return questions;
 }
 
-/* Without the extended attribute each port is read for its data anyway, so a summary
- * saves nothing. */
+/* A summary saves nothing where each port is read for its data in the attribute that has
+ * the errors. */
 static bool wants_summary(
 	const struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent)
 {
@@ -118,7 +122,8 @@ static bool wants_summary(
 		!(agent->capabilities & TRIAD_PMA_ALL_PORT_SELECT))
 		return false;
 	return agents->params->mode == TRIAD_SWEEP_ERRORS ||
-		triad_pma_has_extended(agent->capabilities);
+		(triad_pma_has_extended(agent->capabilities) &&
+			!triad_pma_has_wide_errors(agent->capabilities));
 }
 
 void triad_plan_agent(
@@ -188,6 +193,7 @@ static bool begin_port(struct triad_sweep_agents *agents, struct triad_port_plan
 		return false;
 	state->resets_all = state->reset_wanted;
 	state->reset_wanted = false;
+	state->proven -= state->proven > 0;
 	agents->progress->n_ports++;
 	return true;
 }
@@ -268,11 +274,16 @@ static enum triad_question lowest(uint8_t questions)
 	return (enum triad_question)(questions & -questions);
 }
 
-static enum triad_pma_attribute attribute_of(enum triad_question question)
+static enum triad_pma_attribute attribute_of(
+	const struct triad_sweep_agent *agent, enum triad_question question)
 {
 	switch (question) {
 	case TRIAD_ASK_CAPABILITIES:
 		return TRIAD_PMA_CLASS_PORT_INFO;
+	case TRIAD_ASK_SUMMARY:
+		return triad_pma_has_wide_errors(agent->capabilities)
+			? TRIAD_PMA_PORT_COUNTERS_EXTENDED
+			: TRIAD_PMA_PORT_COUNTERS;
 	case TRIAD_ASK_EXTENDED:
 	case TRIAD_ASK_RESET_EXTENDED:
 		return TRIAD_PMA_PORT_COUNTERS_EXTENDED;
@@ -287,14 +298,19 @@ static enum triad_question take_question(struct triad_sweep_agent *agent,
 	struct triad_port_plan *state, enum triad_pma_attribute *attribute)
 {
 	uint8_t todo = state->todo & (uint8_t)~TRIAD_ASK_SUMMARY;
+	bool proves = state->pending & TRIAD_ASK_COUNTERS &&
+		triad_pma_has_wide_errors(agent->capabilities);
 	/* An attribute that another port tries for the first time has to wait. */
 	uint32_t details = state->details & ~agent->trying, bit;
 
+	/* What is compared with PortCounters is asked when these are known. */
+	if (proves)
+		todo &= (uint8_t)~TRIAD_ASK_EXTENDED;
 	if (todo) {
 		todo = lowest(todo);
 		state->todo &= (uint8_t)~todo;
 		state->pending |= todo;
-		*attribute = attribute_of(todo);
+		*attribute = attribute_of(agent, todo);
 		return todo;
 	}
 	if (!details && !state->details_to_reset)
@@ -330,7 +346,7 @@ enum triad_question triad_plan_ask(struct triad_sweep_agents *agents,
 		question = lowest(agent->todo);
 		agent->todo &= (uint8_t)~question;
 		agent->pending |= (uint8_t)question;
-		*attribute = attribute_of(question);
+		*attribute = attribute_of(agent, question);
 		return question;
 	}
 	for (; agent->next_port < agent->n_ports; agent->next_port++) {
@@ -354,8 +370,8 @@ uint32_t triad_plan_reset_mask(const struct triad_sweep_agents *agents,
 	uint32_t mask = 0;
 
 	if (question == TRIAD_ASK_RESET_EXTENDED)
-		return triad_pma_counters(TRIAD_PMA_PORT_COUNTERS_EXTENDED,
-			triad_agent_capabilities(agents, agent));
+		return triad_pma_counters(
+			TRIAD_PMA_PORT_COUNTERS_EXTENDED, agent->capabilities);
 	if (!state->resets_all)
 		return state->near_full;
 	/* Include the data counters, in whichever attribute they are read. */

@@ -7,6 +7,13 @@
  * sum those for the ports' errors, a counter near its maximum one for its reset.  A
  * port is done when it has no question left or pending.
  *
+ * Wide errors: a port of an agent that has 64-bit errors is asked for
+ * PortCountersExtended alone, which has all of its counters; in the mode of errors such
+ * an agent sums that attribute up.  Some agents may promise them and answer zeros.  So
+ * in its first sweep, and after TRIAD_WIDE_BELIEVED to twice as many others, a port is
+ * asked for PortCounters first: if one of these is above the wide one read next, the
+ * agent's wide errors are not believed until it was silent, and PortCounters are read.
+ *
  * An agent that was silent in several sweeps is left out of the next 1, 2, 4, ...
  * TRIAD_BACKOFF_MOST ones, and then gets a single question first.  Ports that do not
  * answer though their agent does are left out in the same way.
@@ -21,6 +28,7 @@
 #include "perfmgr/sweep/sweep_agents.h"
 
 #define TRIAD_BACKOFF_MOST 16
+#define TRIAD_WIDE_BELIEVED 60u
 
 /* Begins a sweep for all agents, or for one that came in mid-sweep. */
 void triad_plan_begin(struct triad_sweep_agents *agents);

@@ -28,6 +28,8 @@ struct query {
 	struct triad_mad_address to; /* where it was sent */
 	unsigned tries;
 	bool in_flight;
+	bool compares; /* the answer with 'narrow', which PortCounters had before */
+	uint32_t narrow[TRIAD_FIRST_WIDE_COUNTER];
 };
 
 TAILQ_HEAD(query_list, query);
@@ -246,6 +248,7 @@ static struct query *new_query(struct triad_sweep *sweep)
 			continue; /* an answer makes it ready again */
 		query->agent = (uint32_t)(agent - sweep->agents.agents);
 		query->tries = 0;
+		query->compares = false;
 		agent->in_flight++;
 		triad_sweep_agents_put_back(&sweep->agents, agent, query->port);
 		move(sweep, query, &sweep->free, &sweep->waiting);
@@ -526,6 +529,50 @@ static void handle_detail(struct triad_sweep *sweep, const struct query *query,
 		after_reset);
 }
 
+/* --- wide errors compared with PortCounters --- */
+
+/* Asks for the wide errors, now that PortCounters are known, which must be less: these
+ * wait in the query. */
+static void compare_next(struct triad_sweep *sweep, struct query *query,
+	const struct triad_pma_reading *narrow)
+{
+	struct triad_port_plan *state = &sweep->agents.ports[query->port];
+
+	triad_answer_note_life(agent_of(sweep, query));
+	state->pending &= (uint8_t)~TRIAD_ASK_COUNTERS;
+	state->pending |= TRIAD_ASK_EXTENDED;
+	state->todo &= (uint8_t)~TRIAD_ASK_EXTENDED;
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		query->narrow[i] = narrow->has & 1u << i ? (uint32_t)narrow->raw[i] : 0;
+	query->compares = true;
+	query->question = TRIAD_ASK_EXTENDED;
+	query->attribute = TRIAD_PMA_PORT_COUNTERS_EXTENDED;
+	query->tries = 0;
+	move(sweep, query, &sweep->flying, &sweep->waiting);
+}
+
+/* Takes wide errors out of a reading, and out of those to come, if they are less than
+ * PortCounters were. */
+static void compare(struct triad_sweep *sweep, const struct query *query,
+	struct triad_pma_reading *wide)
+{
+	const struct triad_sweep_sink *sink = &sweep->sink;
+	unsigned i = 0;
+
+	while (i < TRIAD_FIRST_WIDE_COUNTER &&
+		!(wide->has & 1u << i && query->narrow[i] > wide->raw[i]))
+		i++;
+	triad_answer_comparison(&sweep->agents, agent_of(sweep, query), query->port,
+		i == TRIAD_FIRST_WIDE_COUNTER);
+	if (i == TRIAD_FIRST_WIDE_COUNTER)
+		return;
+	sweep->counts.disbelieved++;
+	if (sink->disbelieved)
+		sink->disbelieved(
+			sink->context, query->port, i, query->narrow[i], wide->raw[i]);
+	wide->has &= ~TRIAD_NARROW_COUNTERS;
+}
+
 /* The decoded answer to any question but that for capabilities. */
 union reading {
 	struct triad_pma_reading counters;
@@ -536,15 +583,17 @@ union reading {
 static int decode(const struct triad_sweep *sweep, const struct query *query,
 	const uint8_t *mad, union reading *reading)
 {
+	uint32_t capabilities = sweep->agents.agents[query->agent].capabilities;
 	uint8_t port = port_select(sweep, query);
 
 	if (is_of_detail(query))
 		return triad_detail_decode(
 			mad, query->attribute, port, &reading->detail);
-	return triad_pma_decode_counters(mad, query->attribute, port,
-		triad_agent_capabilities(
-			&sweep->agents, &sweep->agents.agents[query->agent]),
-		&reading->counters);
+	/* Where errors are wide, PortCounters are asked for to be compared. */
+	if (query->question == TRIAD_ASK_COUNTERS)
+		capabilities &= ~(uint32_t)TRIAD_PMA_WIDE_ERRORS;
+	return triad_pma_decode_counters(
+		mad, query->attribute, port, capabilities, &reading->counters);
 }
 
 static void handle_answer(struct triad_sweep *sweep, struct query *query,
@@ -563,6 +612,13 @@ static void handle_answer(struct triad_sweep *sweep, struct query *query,
 		handle_capabilities(sweep, query, mad);
 		return;
 	}
+	if (query->question == TRIAD_ASK_COUNTERS &&
+		triad_pma_has_wide_errors(agent_of(sweep, query)->capabilities)) {
+		compare_next(sweep, query, &reading.counters);
+		return;
+	}
+	if (query->compares)
+		compare(sweep, query, &reading.counters);
 	release(sweep, query);
 	if (is_of_detail(query))
 		handle_detail(sweep, query, &reading.detail, now_us);

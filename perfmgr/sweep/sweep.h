@@ -9,8 +9,9 @@
  * would lose what was counted since.
  *
  * The questions depend on the mode:
- *     triad    the data counters of every port; errors and PortXmitWait of the ports
- *              of nodes whose summary of errors changed or can't be trusted
+ *     triad    the data counters of every port; errors and PortXmitWait with them where
+ *              they have 64 bits, else of the ports of nodes whose summary of errors
+ *              changed or can't be trusted
  *     full     everything of every port
  *     errors   as triad, without the data counters where they are not beside the errors
  * Details are asked for now and then, or when they explain an error (rounds.h);
@@ -123,6 +124,11 @@ struct triad_sweep_sink {
 		void *context, uint32_t port, const struct triad_pma_reading *reading);
 	/* An answer of 'port' has come; it is handled next. */
 	void (*coming)(void *context, uint32_t port);
+	/* A 'counter' of 'port' is 'narrow' in PortCounters, but only 'wide' in
+	 * PortCountersExtended, which was read after it: its agent's 64-bit errors are
+	 * not believed.  NULL: not reported. */
+	void (*disbelieved)(void *context, uint32_t port, unsigned counter,
+		uint64_t narrow, uint64_t wide);
 	/* The summary shows that the errors of 'port' did not change. */
 	void (*unchanged)(void *context, uint32_t port, enum triad_wait_news wait,
 		uint64_t now_us);
@@ -157,6 +163,7 @@ struct triad_sweep_counts {
 	uint64_t unreachable; /* redirected to an address that we can't send to */
 	uint64_t resets;      /* of a port's counters, done */
 	uint64_t resets_failed;
+	uint64_t disbelieved; /* agents whose 64-bit errors were not believed */
 };
 
 /* One MAD to be sent. */

@@ -43,10 +43,10 @@ struct triad_backoff {
 };
 
 struct triad_summary {
-	uint64_t at_us;                          /* when it was read */
-	uint32_t has;                            /* bit i: sum[i] was read */
-	uint32_t sum[TRIAD_FIRST_WIDE_COUNTER];  /* the agent's last answer */
-	uint64_t read[TRIAD_FIRST_WIDE_COUNTER]; /* sum over its ports' last readings */
+	uint64_t at_us;                         /* when it was read */
+	uint32_t has;                           /* bit i: sum[i] was read */
+	uint64_t sum[TRIAD_FIRST_WIDE_COUNTER]; /* the agent's last answer */
+	uint64_t read[TRIAD_N_COUNTERS];        /* sum over its ports' last readings */
 	uint16_t
 		n_left; /* unchanged sums until its ports are read all the same; 0: none
 	                  * was believed yet */
@@ -95,6 +95,7 @@ struct triad_port_plan {
 	bool wait_told;    /* its last PortXmitWait is that of an unchanged sum: none */
 	bool waited;       /* at its last reading, for long enough to matter */
 	bool wait_full;    /* its last PortXmitWait was the maximum */
+	uint8_t proven;    /* sweeps until its wide errors are compared again */
 	/* of the present sweep: */
 	uint8_t todo, pending;
 	uint32_t details, details_pending, details_to_reset; /* attributes */
@@ -153,14 +154,12 @@ void triad_sweep_agents_inherit(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agents *old, bool running, uint32_t *agent_map,
 	uint32_t *port_map);
 
-/* What decides in which attribute counters are read.  A sweep of errors alone does not
- * read PortCountersExtended. */
-static inline uint32_t triad_agent_capabilities(
-	const struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent)
+/* The question for a port's errors. */
+static inline enum triad_question triad_agent_ask_errors(
+	const struct triad_sweep_agent *agent)
 {
-	return agents->params->mode == TRIAD_SWEEP_ERRORS
-		? agent->capabilities & ~(uint32_t)TRIAD_PMA_WIDE_ERRORS
-		: agent->capabilities;
+	return triad_pma_has_wide_errors(agent->capabilities) ? TRIAD_ASK_EXTENDED
+							      : TRIAD_ASK_COUNTERS;
 }
 
 /* The agent's address without a redirection. */

@@ -26,8 +26,8 @@ static unsigned ask_ports(struct triad_sweep_agents *agents,
 			(hot_only && !state->waited))
 			continue;
 		state->todo &= (uint8_t)~TRIAD_ASK_SUMMARY;
-		triad_plan_add(
-			agents, agent, agent->first_port + i, TRIAD_ASK_COUNTERS);
+		triad_plan_add(agents, agent, agent->first_port + i,
+			triad_agent_ask_errors(agent));
 		n++;
 	}
 	agents->waits->credit -= n;
@@ -125,7 +125,8 @@ enum triad_sum_of_waits triad_waits_compare(const struct triad_sweep_agents *age
 	const struct triad_summary *summary = &agents->summaries[agent->summary];
 	uint64_t before = summary->sum[TRIAD_PORT_XMIT_WAIT];
 	uint64_t grown = raw >= before ? raw - before : raw;
-	bool is_told = raw < triad_counter_max(TRIAD_PORT_XMIT_WAIT) &&
+	bool is_wide = triad_pma_has_wide_errors(agent->capabilities);
+	bool is_told = (is_wide || raw < triad_counter_max(TRIAD_PORT_XMIT_WAIT)) &&
 		raw >= summary->read[TRIAD_PORT_XMIT_WAIT];
 	double ticks;
 

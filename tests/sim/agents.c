@@ -45,8 +45,8 @@ static uint64_t stopped(const struct triad_counter_info *info, uint64_t raw)
 }
 
 /* The raw value, or with port 0xff the sum over the ports of that LID. */
-static uint64_t value_of(
-	const struct agents *agents, uint16_t lid, uint8_t number, unsigned counter)
+static uint64_t value_of(const struct agents *agents, uint16_t lid, uint8_t number,
+	unsigned counter, bool is_extended)
 {
 	const struct triad_counter_info *info = &triad_counters[counter];
 	uint64_t sum = 0;
@@ -55,8 +55,9 @@ static uint64_t value_of(
 		return agents->raw[find_port(agents->fabric, lid, number)][counter];
 	for (uint32_t i = 0; i < agents->fabric->n_ports; i++)
 		if (agents->fabric->ports[i].lid == lid)
-			sum += stopped(info, agents->raw[i][counter]);
-	return sum;
+			sum += is_extended ? agents->raw[i][counter]
+					   : stopped(info, agents->raw[i][counter]);
+	return agents->has_zero_sums ? 0 : sum;
 }
 
 static void reset(
@@ -100,14 +101,16 @@ static void fill_counters(
 {
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		const struct triad_counter_info *info = &triad_counters[i];
-		uint64_t raw = value_of(agents, lid, data[1], i);
+		uint64_t raw = value_of(agents, lid, data[1], i, is_extended);
 
 		if (!is_extended && info->bits)
 			put_bits(
 				data, info->bit_offset, info->bits, stopped(info, raw));
 		if (is_extended && info->ext_offset)
 			put_bits(data, info->ext_offset * 8u, 64, raw);
-		if (is_extended && agents->has_wide_errors && info->wide_offset)
+		if (is_extended && agents->has_wide_errors &&
+			info->wide_offset &&
+			(!agents->lacks_wide_errors || data[1] == 0xff))
 			put_bits(data, info->wide_offset * 8u, 64, raw);
 	}
 }
@@ -239,7 +242,8 @@ static int send_mad(void *context, const struct triad_mad_address *to,
 	at_us += agents->jitter_us ? random_next(&agents->seed) % agents->jitter_us : 0;
 	agents->n_sent++;
 	agents->n_class_port_info += mad[17] == 1 && !mad[16];
-	agents->n_summaries += mad[17] == 0x12 && mad[65] == 0xff;
+	agents->n_summaries += (mad[17] == 0x12 || mad[17] == 0x1d) && mad[65] == 0xff;
+	agents->n_narrow += mad[17] == 0x12 && mad[65] != 0xff && mad[3] == 0x01;
 	agents->n_sets += mad[3] == 0x02;
 	if (chance(agents, agents->lost_percent) || to->lid == agents->silent_lid ||
 		agents->silent_lids[to->lid])
@@ -247,6 +251,8 @@ static int send_mad(void *context, const struct triad_mad_address *to,
 	memcpy(answer, mad, TRIAD_MAD_SIZE);
 	fill(agents, answer, to);
 	if (TRIAD_DETAIL_BIT(detail_of(agents, mad)) & agents->ignored_details)
+		return 0;
+	if (agents->ignores_wide_sums && mad[17] == 0x1d && mad[65] == 0xff)
 		return 0;
 	if (agents->lose_set_answers && mad[3] == 0x02)
 		return 0;

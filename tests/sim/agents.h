@@ -31,11 +31,14 @@ struct agents {
 	uint64_t latency_us, jitter_us;
 	unsigned lost_percent, twice_percent, garbage_percent;
 	uint64_t seed;
-	uint16_t capabilities; /* of every agent */
-	bool has_wide_errors;  /* CapabilityMask2 says so; PortXmitWait has 64 bits */
-	bool refuses_extended; /* whatever 'capabilities' says */
-	uint16_t silent_lid;   /* 0: none */
-	bool *silent_lids;     /* also silent, by LID */
+	uint16_t capabilities;  /* of every agent */
+	bool has_wide_errors;   /* CapabilityMask2 says so */
+	bool lacks_wide_errors; /* in spite of that those of ports are 0 */
+	bool ignores_wide_sums; /* PortCountersExtended of all ports gets no answer */
+	bool has_zero_sums;     /* all sums are 0 */
+	bool refuses_extended;  /* whatever 'capabilities' says */
+	uint16_t silent_lid;    /* 0: none */
+	bool *silent_lids;      /* also silent, by LID */
 	bool lose_set_answers; /* the agent acts on the request, and its answer is lost */
 	/* The agent of the first LID is at the second one.  It redirects in each
 	 * answer, or only in its ClassPortInfo. */
@@ -55,6 +58,7 @@ struct agents {
 	unsigned n_details, n_detail_sets; /* Gets and Sets of detail attributes */
 	unsigned n_detail_of[TRIAD_PMA_N_ATTRIBUTES]; /* Gets of each */
 	unsigned n_sent, n_class_port_info, n_summaries, n_sets;
+	unsigned n_narrow; /* Gets of PortCounters */
 	unsigned in_flight, most_in_flight;
 	unsigned lid_in_flight[65536];
 	unsigned most_to_one_lid;

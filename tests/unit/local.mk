@@ -99,6 +99,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_losses \
 	tests/unit/perfmgr/test_metrics \
 	tests/unit/perfmgr/test_modes \
+	tests/unit/perfmgr/test_wide_errors \
 	tests/unit/perfmgr/test_silences \
 	tests/unit/perfmgr/test_alert_outbox \
 	tests/unit/perfmgr/test_timeline \

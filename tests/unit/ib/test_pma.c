@@ -65,9 +65,11 @@ START_TEST(test_reset_selects_counters_of_mask)
 	ck_assert_uint_eq(mad[66] << 8 | mad[67], 1 << 0 | 1 << 7);
 	ck_assert_uint_eq(mad[70] << 8 | mad[71], 0);
 	triad_pma_encode_reset(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 9,
-		1u << TRIAD_PORT_XMIT_WAIT, 77);
+		1u << TRIAD_PORT_XMIT_WAIT | 1u << TRIAD_SYMBOL_ERROR_COUNTER |
+			1u << TRIAD_VL15_DROPPED | 1u << TRIAD_QP1_DROPPED,
+		77);
 	ck_assert_uint_eq(mad[66] << 8 | mad[67], 0);
-	ck_assert_uint_eq(mad[70] << 8 | mad[71], 1 << 12);
+	ck_assert_uint_eq(mad[70] << 8 | mad[71], 1 << 0 | 1 << 11 | 1 << 12 | 1 << 13);
 }
 END_TEST
 
@@ -168,15 +170,19 @@ START_TEST(test_port_counters_unsupported_absent)
 		mad, TRIAD_PMA_PORT_COUNTERS, 7, TRIAD_PMA_EXTENDED_WIDTH, &reading);
 	ck_assert(!(reading.has & 1u << TRIAD_PORT_XMIT_DATA));
 	ck_assert(reading.has & 1u << TRIAD_SYMBOL_ERROR_COUNTER);
-	/* So is PortXmitWait, where they have that. */
+	/* So is all the rest, where they have that. */
 	triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS, 7,
 		TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_XMIT_WAIT, &reading);
 	ck_assert(reading.has & 1u << TRIAD_PORT_XMIT_WAIT);
 	triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS, 7,
 		TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_XMIT_WAIT | TRIAD_PMA_WIDE_ERRORS,
 		&reading);
-	ck_assert(!(reading.has & 1u << TRIAD_PORT_XMIT_WAIT));
-	ck_assert(reading.has & 1u << TRIAD_SYMBOL_ERROR_COUNTER);
+	ck_assert_uint_eq(reading.has, 0);
+	/* Not where there is no such attribute to have them. */
+	triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS, 7,
+		TRIAD_PMA_XMIT_WAIT | TRIAD_PMA_WIDE_ERRORS, &reading);
+	ck_assert_uint_eq(reading.has & TRIAD_NARROW_COUNTERS,
+		TRIAD_NARROW_COUNTERS & ~(1u << TRIAD_QP1_DROPPED));
 }
 END_TEST
 
@@ -197,6 +203,26 @@ END_TEST
 /* Row: A2 */
 START_TEST(test_extended_every_field_read)
 {
+	/* The first octet of each, in the attribute [IBA 16.1.4.11]. */
+	static const struct {
+		enum triad_counter counter;
+		unsigned at;
+	} wide[] = {
+		{TRIAD_SYMBOL_ERROR_COUNTER, 72},
+		{TRIAD_LINK_ERROR_RECOVERY_COUNTER, 80},
+		{TRIAD_LINK_DOWNED_COUNTER, 88},
+		{TRIAD_PORT_RCV_ERRORS, 96},
+		{TRIAD_PORT_RCV_REMOTE_PHYSICAL_ERRORS, 104},
+		{TRIAD_PORT_RCV_SWITCH_RELAY_ERRORS, 112},
+		{TRIAD_PORT_XMIT_DISCARDS, 120},
+		{TRIAD_PORT_XMIT_CONSTRAINT_ERRORS, 128},
+		{TRIAD_PORT_RCV_CONSTRAINT_ERRORS, 136},
+		{TRIAD_LOCAL_LINK_INTEGRITY_ERRORS, 144},
+		{TRIAD_EXCESSIVE_BUFFER_OVERRUN_ERRORS, 152},
+		{TRIAD_VL15_DROPPED, 160},
+		{TRIAD_PORT_XMIT_WAIT, 168},
+		{TRIAD_QP1_DROPPED, 176},
+	};
 	uint8_t mad[TRIAD_MAD_SIZE];
 	struct triad_pma_reading reading;
 
@@ -219,8 +245,15 @@ START_TEST(test_extended_every_field_read)
 		reading.raw[TRIAD_PORT_MULTICAST_XMIT_PKTS], 0x38393a3b3c3d3e3f);
 	ck_assert_uint_eq(
 		reading.raw[TRIAD_PORT_MULTICAST_RCV_PKTS], 0x4041424344454647);
-	ck_assert(reading.has & 1u << TRIAD_PORT_XMIT_WAIT);
+	ck_assert_uint_eq(reading.has, (1u << TRIAD_N_COUNTERS) - 1);
+	for (unsigned i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+		ck_assert_uint_eq(reading.raw[wide[i].counter] >> 56, wide[i].at);
 	ck_assert_uint_eq(reading.raw[TRIAD_PORT_XMIT_WAIT], 0xa8a9aaabacadaeaf);
+	/* QP1Dropped is optional there, too. */
+	triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 1,
+		TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_WIDE_ERRORS, &reading);
+	ck_assert_uint_eq(reading.has,
+		((1u << TRIAD_N_COUNTERS) - 1) & ~(1u << TRIAD_QP1_DROPPED));
 	/* Agents without the IETF counters have only the first four. */
 	triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 1,
 		TRIAD_PMA_EXTENDED_WIDTH_NO_IETF, &reading);
