@@ -141,6 +141,10 @@ static uint64_t continue_total(const struct triad_engine_report *before,
 {
 	uint64_t raw = row->raw[counter], last = before->raw[counter];
 
+	/* In another attribute it begins elsewhere. */
+	if (counter < TRIAD_FIRST_WIDE_COUNTER &&
+		row->has_wide_errors != before->has_wide_errors)
+		raw = last;
 	return before->base[counter] + last + (raw >= last ? raw - last : raw);
 }
 
@@ -247,6 +251,7 @@ static void apply_row(struct triad_aggregator *aggregator,
 		.read_us = read_us,
 		.has = row->has,
 		.answered = row->answered,
+		.has_wide_errors = row->has_wide_errors,
 		.n_others_resets = row->n_others_resets,
 		.n_own_resets = row->n_own_resets,
 	};

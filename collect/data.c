@@ -67,6 +67,8 @@ static uint8_t flags_of(const struct triad_collect_row *row, uint32_t based)
 		flags |= TRIAD_COLLECT_ROW_FINDINGS;
 	if (row->n_others_resets || row->n_own_resets)
 		flags |= TRIAD_COLLECT_ROW_RESETS;
+	if (row->has_wide_errors)
+		flags |= TRIAD_COLLECT_ROW_WIDE;
 	return (uint8_t)flags;
 }
 
@@ -209,6 +211,7 @@ static void get_row(struct triad_wire *w, struct triad_collect_row *row)
 	row->port = triad_wire_get8(w);
 	flags = triad_wire_get8(w);
 	row->answered = flags & TRIAD_COLLECT_ROW_ANSWERED;
+	row->has_wide_errors = flags & TRIAD_COLLECT_ROW_WIDE;
 	row->age_ms = get_small(w);
 	row->zeroed_s = get_small(w);
 	row->has = flags & TRIAD_COLLECT_ROW_HAS ? get_set(w, TRIAD_COLLECT_USUAL)

@@ -60,6 +60,10 @@ enum {
 	TRIAD_COLLECT_ROW_BASES = 1 << 2,
 	TRIAD_COLLECT_ROW_FINDINGS = 1 << 3,
 	TRIAD_COLLECT_ROW_RESETS = 1 << 4,
+	/* Errors and PortXmitWait have 64 bits.  Their values are still those that
+	 * PortCounters can have; the bases have the rest.  So a value at that maximum
+	 * has not stopped there. */
+	TRIAD_COLLECT_ROW_WIDE = 1 << 5,
 };
 
 /* The counters of an agent with 64-bit counters: all. */
@@ -80,6 +84,7 @@ struct triad_collect_row {
 	uint64_t node_guid;
 	uint8_t port;
 	bool answered;
+	bool has_wide_errors;
 	uint32_t age_ms;
 	uint32_t zeroed_s; /* 0: never */
 	uint32_t has;

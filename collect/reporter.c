@@ -180,6 +180,7 @@ static void fill(struct triad_collect_row *to, const struct triad_engine_row *no
 		.node_guid = now->node_guid,
 		.port = now->port,
 		.answered = report->answered,
+		.has_wide_errors = report->has_wide_errors,
 		.age_ms = (uint32_t)(age_us / TRIAD_US_PER_MS),
 		.zeroed_s = report->zeroed_s,
 		.has = report->has,

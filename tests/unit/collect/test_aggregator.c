@@ -321,6 +321,129 @@ START_TEST(test_hardware_reset_by_others_is_counted_through)
 }
 END_TEST
 
+/* --- errors of 64 bits --- */
+
+#define PORT 7
+
+static void read_wide(struct reader *reader)
+{
+	struct triad_pma_reading wide = {.has = TRIAD_COLLECT_USUAL};
+
+	memcpy(wide.raw, hardware[PORT], sizeof(hardware[PORT]));
+	triad_engine_update(reader->engine, reader->view->rows[PORT],
+		TRIAD_PMA_PORT_COUNTERS_EXTENDED, &wide,
+		now_us + reader->clock_ahead_us);
+	triad_engine_mark(reader->engine, reader->view->rows[PORT], true);
+}
+
+static void set_errors(uint64_t errors)
+{
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		hardware[PORT][i] = errors;
+}
+
+/* The reader's row of the port, with such errors, reaches the manager. */
+static void report_errors(struct reader *reader, uint64_t errors)
+{
+	set_errors(errors);
+	now_us += TRIAD_US_PER_S;
+	read_wide(reader);
+	report(reader, NULL);
+}
+
+static void check_errors(uint64_t total, uint64_t change)
+{
+	struct triad_engine_row row;
+
+	ck_assert(triad_view_read(top_view, PORT, &row));
+	for (unsigned i = 0; i < TRIAD_PORT_XMIT_WAIT; i++) {
+		ck_assert_uint_eq(row.total[i], total);
+		ck_assert_uint_eq(row.change[i], change);
+	}
+	ck_assert_uint_eq(row.saturated, 0);
+}
+
+START_TEST(test_errors_of_64_bits_are_exact_at_the_top)
+{
+	give_all_to(0);
+	report_errors(&readers[0], 10);
+	check_errors(10, 0);
+	report_errors(&readers[0], 70010);
+	check_errors(70010, 70000);
+	report_errors(&readers[0], UINT64_C(1) << 40);
+	check_errors(UINT64_C(1) << 40, (UINT64_C(1) << 40) - 70010);
+	/* Each that PortCounters' maximum could be. */
+	report_errors(&readers[0], UINT64_C(1) << 41);
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
+		/* Somebody resets it. */
+		report_errors(&readers[0], triad_counter_max(i) - 1);
+		report_errors(&readers[0], triad_counter_max(i));
+		report_errors(&readers[0], UINT64_C(1) << 41);
+	}
+	ck_assert_uint_eq(triad_aggregator_status(aggregator).n_unknown, 0);
+}
+END_TEST
+
+/* Another agent reads it: what it counted in between is left out where it is more than
+ * PortCounters hold, and nothing grows that never was. */
+START_TEST(test_errors_of_64_bits_change_hands_without_growth)
+{
+	give_all_to(0);
+	report_errors(&readers[0], 500000);
+	give_all_to(1);
+	now_us += 10 * TRIAD_US_PER_S;
+	report_errors(&readers[1], 500007);
+	check_errors(500000, 0);
+	report_errors(&readers[1], 600007);
+	check_errors(600000, 100000);
+	/* Reset meanwhile. */
+	give_all_to(0);
+	now_us += 10 * TRIAD_US_PER_S;
+	report_errors(&readers[0], 9);
+	check_errors(600009, 9);
+	give_all_to(1);
+	now_us += 10 * TRIAD_US_PER_S;
+	report_errors(&readers[1], 14);
+	check_errors(600014, 5);
+}
+END_TEST
+
+/* An agent of an older release reads PortCounters, which are full, the next one does
+ * not; and back. */
+START_TEST(test_errors_change_hands_and_attribute_without_growth)
+{
+	struct triad_engine_row row;
+
+	give_all_to(0);
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		hardware[PORT][i] = triad_counter_max(i);
+	now_us += TRIAD_US_PER_S;
+	read_port(&readers[0], PORT);
+	report(&readers[0], NULL);
+	ck_assert(triad_view_read(top_view, PORT, &row));
+	ck_assert_uint_eq(row.saturated, TRIAD_NARROW_COUNTERS);
+	give_all_to(1);
+	now_us += 10 * TRIAD_US_PER_S;
+	report_errors(&readers[1], 3); /* other registers */
+	ck_assert(triad_view_read(top_view, PORT, &row));
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		ck_assert_uint_eq(row.total[i], triad_counter_max(i));
+	ck_assert_uint_eq(row.saturated, 0);
+	report_errors(&readers[1], 900000);
+	ck_assert(triad_view_read(top_view, PORT, &row));
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		ck_assert_uint_eq(row.total[i], triad_counter_max(i) + 899997);
+	give_all_to(0);
+	now_us += 10 * TRIAD_US_PER_S;
+	set_errors(1);
+	read_port(&readers[0], PORT);
+	report(&readers[0], NULL);
+	ck_assert(triad_view_read(top_view, PORT, &row));
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		ck_assert_uint_eq(row.total[i], triad_counter_max(i) + 899997);
+}
+END_TEST
+
 START_TEST(test_agent_started_anew_totals_go_on)
 {
 	give_all_to(0);
@@ -840,6 +963,9 @@ int main(void)
 	tcase_add_test(cases, test_nodes_change_hands_totals_go_on);
 	tcase_add_test(cases, test_messages_lost_totals_are_right_when_they_come_again);
 	tcase_add_test(cases, test_hardware_reset_by_others_is_counted_through);
+	tcase_add_test(cases, test_errors_of_64_bits_are_exact_at_the_top);
+	tcase_add_test(cases, test_errors_of_64_bits_change_hands_without_growth);
+	tcase_add_test(cases, test_errors_change_hands_and_attribute_without_growth);
 	tcase_add_test(cases, test_agent_started_anew_totals_go_on);
 	tcase_add_test(
 		cases, test_messages_of_a_past_start_are_not_taken_until_it_was_silent);

@@ -34,6 +34,7 @@ static void fill_row(struct triad_collect_row *row, uint64_t guid, uint8_t port)
 	row->node_guid = guid;
 	row->port = port;
 	row->answered = rand() % 2;
+	row->has_wide_errors = rand() % 2;
 	row->age_ms = (uint32_t)any();
 	row->zeroed_s = rand() % 2 ? (uint32_t)any() : 0;
 	row->has = rand() % 2 ? TRIAD_COLLECT_USUAL
@@ -85,6 +86,7 @@ static void check_row(
 	ck_assert_uint_eq(row->node_guid, expected->node_guid);
 	ck_assert_uint_eq(row->port, expected->port);
 	ck_assert_int_eq(row->answered, expected->answered);
+	ck_assert_int_eq(row->has_wide_errors, expected->has_wide_errors);
 	ck_assert_uint_eq(row->age_ms, expected->age_ms);
 	ck_assert_uint_eq(row->zeroed_s, expected->zeroed_s);
 	ck_assert_uint_eq(row->has, expected->has);
