@@ -166,8 +166,14 @@ void triad_smp_count(struct triad_smp_counts *counts,
 	const struct triad_pma_reading *narrow, const struct triad_pma_reading *wide)
 {
 	counts->n_errors = 0;
-	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
-		if (link_errors >> i & 1)
-			counts->n_errors += narrow->raw[i];
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
+		uint64_t n = narrow->raw[i];
+
+		if (!(link_errors >> i & 1))
+			continue;
+		if (wide && wide->has >> i & 1 && wide->raw[i] > n)
+			n = wide->raw[i];
+		counts->n_errors += n < UINT64_MAX / 8 ? n : UINT64_MAX / 8;
+	}
 	counts->octets = octets_of(wide ? wide : narrow, !wide);
 }

@@ -107,7 +107,8 @@ struct triad_smp_counts {
 };
 
 /* Sums up readings of PortCounters and PortCountersExtended; NULL where the agent lacks
- * the attribute. */
+ * the attribute.  Of an error that is in both, the greater value counts: PortCounters
+ * stop at their maximum, and an agent may promise the other ones and answer zeros. */
 void triad_smp_count(struct triad_smp_counts *counts,
 	const struct triad_pma_reading *narrow, const struct triad_pma_reading *wide);
 

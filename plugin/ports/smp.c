@@ -143,23 +143,20 @@ int triad_smp_ask(struct triad_smp *smp, const struct triad_smp_route *route,
 
 /* --- counters --- */
 
-static int read_attribute(struct triad_smp *smp, const struct triad_mad_address *to,
+static int ask_pma(struct triad_smp *smp, const struct triad_mad_address *to,
 	enum triad_pma_attribute attribute, uint8_t port, unsigned timeout_ms,
-	struct triad_pma_reading *reading)
+	struct triad_mad_reply *reply)
 {
 	uint8_t mad[TRIAD_MAD_SIZE];
-	struct triad_mad_reply reply;
 	uint16_t status;
 	int error;
 
 	triad_pma_encode_get(mad, attribute, port, ++smp->tid);
-	error = exchange(smp, PERFORMANCE, to, mad, timeout_ms, &reply);
+	error = exchange(smp, PERFORMANCE, to, mad, timeout_ms, reply);
 	if (error)
 		return error;
-	if (triad_pma_check(reply.mad, reply.size, attribute, &status))
-		return EPROTO;
-	return triad_pma_decode_counters(
-		reply.mad, attribute, port, TRIAD_PMA_EXTENDED_WIDTH, reading);
+	return triad_pma_check(reply->mad, reply->size, attribute, &status) ? EPROTO
+									    : 0;
 }
 
 int triad_smp_read_counters(struct triad_smp *smp, uint16_t lid, uint8_t sl,
@@ -167,16 +164,34 @@ int triad_smp_read_counters(struct triad_smp *smp, uint16_t lid, uint8_t sl,
 {
 	const struct triad_mad_address to = {
 		.lid = lid, .sl = sl, .qpn = QP_GSI, .qkey = TRIAD_MAD_GSI_QKEY};
-	struct triad_pma_reading reading = {0}, wide = {0};
-	int error = read_attribute(
-		smp, &to, TRIAD_PMA_PORT_COUNTERS, port, timeout_ms, &reading);
+	uint32_t capabilities = TRIAD_PMA_EXTENDED_WIDTH;
+	struct triad_pma_reading narrow = {0}, wide = {0};
+	struct triad_mad_reply reply;
+	int error =
+		ask_pma(smp, &to, TRIAD_PMA_PORT_COUNTERS, port, timeout_ms, &reply);
 
+	if (!error)
+		error = triad_pma_decode_counters(reply.mad, TRIAD_PMA_PORT_COUNTERS,
+			port, capabilities, &narrow);
 	if (error)
 		return error;
-	/* An error is fine: an agent may lack PortCountersExtended. */
-	error = read_attribute(
-		smp, &to, TRIAD_PMA_PORT_COUNTERS_EXTENDED, port, timeout_ms, &wide);
-	triad_smp_count(counts, &reading, error ? NULL : &wide);
+	/* A refusal is fine.  No answer is none: two readings are compared, and must be
+	 * of the same attribute. */
+	error = ask_pma(smp, &to, TRIAD_PMA_CLASS_PORT_INFO, port, timeout_ms, &reply);
+	if (error && error != EPROTO)
+		return error;
+	if (!error)
+		capabilities |= triad_pma_decode_capabilities(reply.mad) &
+			TRIAD_PMA_WIDE_ERRORS;
+	error = ask_pma(
+		smp, &to, TRIAD_PMA_PORT_COUNTERS_EXTENDED, port, timeout_ms, &reply);
+	if (!error)
+		error = triad_pma_decode_counters(reply.mad,
+			TRIAD_PMA_PORT_COUNTERS_EXTENDED, port, capabilities, &wide);
+	/* An agent may lack it altogether, and not answer that. */
+	if (error && error != EPROTO && capabilities & TRIAD_PMA_WIDE_ERRORS)
+		return error;
+	triad_smp_count(counts, &narrow, error ? NULL : &wide);
 	return 0;
 }
 

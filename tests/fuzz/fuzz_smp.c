@@ -80,7 +80,7 @@ static void receive_smp(struct triad_wire *w)
 
 /* Corrects the answer's header.  Whether the answer was good. */
 static bool receive_counters(struct triad_wire *w, enum triad_pma_attribute attribute,
-	struct triad_pma_reading *reading)
+	uint32_t capabilities, struct triad_pma_reading *reading)
 {
 	struct triad_mad_reply reply = take_reply(w);
 	uint8_t asked[TRIAD_MAD_SIZE];
@@ -92,7 +92,7 @@ static bool receive_counters(struct triad_wire *w, enum triad_pma_attribute attr
 	reply.mad[65] = PORT;
 	return !triad_pma_check(reply.mad, reply.size, attribute, &status) &&
 		!triad_pma_decode_counters(
-			reply.mad, attribute, PORT, TRIAD_PMA_EXTENDED_WIDTH, reading);
+			reply.mad, attribute, PORT, capabilities, reading);
 }
 
 static void check_counts(struct triad_wire *w)
@@ -100,14 +100,23 @@ static void check_counts(struct triad_wire *w)
 	struct triad_pma_reading narrow = {0}, wide = {0};
 	struct triad_smp_counts counts;
 	const struct triad_pma_reading *read = &narrow;
-	bool is_wide;
+	bool is_wide, has_wide_errors;
 
-	if (!receive_counters(w, TRIAD_PMA_PORT_COUNTERS, &narrow))
+	if (!receive_counters(
+		    w, TRIAD_PMA_PORT_COUNTERS, TRIAD_PMA_EXTENDED_WIDTH, &narrow))
 		return;
-	is_wide = receive_counters(w, TRIAD_PMA_PORT_COUNTERS_EXTENDED, &wide);
+	has_wide_errors = narrow.raw[TRIAD_VL15_DROPPED] & 1;
+	is_wide = receive_counters(w, TRIAD_PMA_PORT_COUNTERS_EXTENDED,
+		TRIAD_PMA_EXTENDED_WIDTH |
+			(has_wide_errors ? (uint32_t)TRIAD_PMA_WIDE_ERRORS : 0),
+		&wide);
 	read = is_wide ? &wide : &narrow;
 	triad_smp_count(&counts, &narrow, is_wide ? &wide : NULL);
-	require(counts.n_errors <= 7 * UINT64_C(0xffff), "16 bits each");
+	require(counts.n_errors <= 7 * UINT64_C(0xffff) || (is_wide && has_wide_errors),
+		"16 bits each");
+	require(counts.n_errors >= narrow.raw[TRIAD_PORT_RCV_ERRORS],
+		"no less than one of them");
+	require(counts.n_errors != UINT64_MAX, "that would be unknown");
 	require(counts.octets / 4 >= read->raw[TRIAD_PORT_XMIT_DATA] ||
 			counts.octets == UINT64_MAX,
 		"no less than sent");
