@@ -140,13 +140,18 @@ def wait_for_smps(ports, number):
                "SMPs through the link")
 
 
+# 16 bits would be full before, and show nothing.
 @pytest.mark.row("E10")
-def test_errors_during_the_test_fail_its_quality():
+@pytest.mark.parametrize("attribute, before", [("PortCounters", 0),
+                                               ("PortCountersExtended", 70000)])
+def test_errors_during_the_test_fail_its_quality(attribute, before):
+    symbols = f'PerformanceSet "leaf-03"[3] {attribute}.SymbolErrorCounter'
     with managed(port={"test_time": 4}) as ports:
+        ports.lab.sim(f"{symbols}={before}")
         plug_in_for_test(ports, [2, 3])
         for number in (2, 3):
             wait_for_smps(ports, number)
-        ports.lab.sim('PerformanceSet "leaf-03"[3] PortCounters.SymbolErrorCounter=5')
+        ports.lab.sim(f"{symbols}={before + 5}")
         states = watch(ports, 3, lambda: is_disabled(ports, 3))
         assert states == {"Initialize"}, "the states of the link"
         assert deeds(ports, 3) == failed("quality"), "what was done"

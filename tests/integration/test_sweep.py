@@ -2,10 +2,13 @@
 """What sweeps ask of a real opensm's fabric, and what is reset there."""
 
 import re
+import urllib.request
 
 import pytest
 
 from checks import mentions, wait_until
+from triadlab import hosts
+from triadlab.tcp_ports import free_address
 from triadlib import (ask, ask_json, log_has, perfquery, ports, status, triad_lab,
                       wait_for_sweep)
 
@@ -16,8 +19,8 @@ CONF = ("[perfmgr]\nsweep_period = {}\nmode = {}\nreset = {}\n"
         "fec_period = 0\nvl_period = 0\n")
 
 
-def lab_in(mode, reset="never", period_s=3600):
-    return triad_lab(CONF.format(period_s, mode, reset))
+def lab_in(mode, reset="never", period_s=3600, more=""):
+    return triad_lab(CONF.format(period_s, mode, reset) + more)
 
 
 def perf_set(lab, port, **counters):
@@ -85,6 +88,101 @@ def test_wait_of_64_bits_is_read_and_reset():
         wait_until(lambda: counter(lab, 3, "PortXmitWait") == 2 ** 40, 30, "the next one")
         ask(lab, "perf", "clear", "hardware", "--type", "switch")
         wait_until(lambda: counter(lab, 3, "PortXmitWait") == 0, 30, "the reset")
+
+
+def wide_set(lab, port, **counters):
+    """Sets errors of 64 bits.  Both attributes show and reset them."""
+    lab.sim(*(f'PerformanceSet "Switch1"[{port}] PortCountersExtended.{name}={value}'
+              for name, value in counters.items()))
+
+
+def begin_wide(lab, **counters):
+    """Switches have errors of 64 bits before they are asked whether they do."""
+    lab.sim('PerformanceSet "Switch2"[1] PortCountersExtended.VL15Dropped=0')
+    wide_set(lab, 3, **counters)
+    ask(lab, "set", "perfmgr.enabled", "true")
+    wait_for_sweep(lab)
+
+
+# MADs of a sweep: hosts have errors of 16 bits.
+@pytest.mark.row("A2", "X1")
+@pytest.mark.parametrize("mode, quiet, changed", [
+    ("triad", 2 * 8 + 4 * 2, 0), ("full", 2 * 8 + 4 * 2, 0), ("errors", 2 + 4, 8)])
+def test_errors_of_64_bits_alone_move(mode, quiet, changed):
+    with lab_in(mode, period_s=1, more="enabled = false\n") as lab:
+        begin_wide(lab, SymbolErrorCounter=70000, LinkDownedCounter=300)
+        between_sweeps(lab, 3)
+        assert mads_beyond(lab, quiet) == 0, "MADs of quiet sweeps"
+        assert counter(lab, 3, "SymbolErrorCounter") == 70000, "the first value"
+        n, before = between_sweeps(lab, 1)
+        wide_set(lab, 3, SymbolErrorCounter=70001, LinkDownedCounter=301)
+        end, after = between_sweeps(lab, n + 3)
+        assert after - before - quiet * (end - n) == changed, "MADs with errors"
+        assert counter(lab, 3, "SymbolErrorCounter") == 70001, "16 bits are full"
+        assert counter(lab, 3, "LinkDownedCounter") == 301, "8 bits are full"
+        assert mentions(ask(lab, "perf", "show"), "LinkDownedCounter 301"), "in a table"
+        assert "+" not in ask(lab, "perf", "show", "--node", "Switch1"), "no maximum"
+        assert status(lab)["perfmgr"]["errors_disbelieved"] == 0, "all believed"
+
+
+@pytest.mark.row("A2", "A4", "S7")
+def test_errors_of_64_bits_are_exact_wherever_they_are_shown():
+    address = free_address()
+    more = f"enabled = false\n[prometheus]\nlisten = {address}\n[alerts]\nclear_after = 0\n"
+
+    def is_everywhere(total):
+        assert counter(lab, 3, "SymbolErrorCounter") == total, "JSON"
+        assert re.search(rf"\bSymbolErrorCounter {total}\b(?!\+)",
+                         ask(lab, "perf", "show", "--node", "Switch1")), "perf show"
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=20) as answer:
+            text = answer.read().decode()
+        sample = re.search(r"^infiniband_switch_port_symbol_error_total{"
+                           rf'guid="{SWITCH1}",port="3"}} (\d+)$', text, re.MULTILINE)
+        assert int(sample[1]) == total, "metrics"
+
+    with lab_in("triad", more=more) as lab:
+        begin_wide(lab, SymbolErrorCounter=70000)
+        is_everywhere(70000)
+        wide_set(lab, 3, SymbolErrorCounter=270000)
+        ask(lab, "perf", "sweep")
+        is_everywhere(270000)
+        finding, = ask_json(lab, "alerts")["alerts"][0]["findings"]
+        assert (finding["what"], finding["value"], finding["at_least"]) == \
+            ("SymbolErrorCounter", 200000, False), "the alert"
+        # Somebody who knows PortCounters alone resets the registers of both.
+        lid = ports(lab)[(SWITCH1, 3)]["lid"]
+        assert perfquery(lab, lid, 3)["SymbolErrorCounter"] == 65535, "16 bits"
+        perfquery(lab, lid, 3, "-R")
+        wide_set(lab, 3, SymbolErrorCounter=80000)
+        ask(lab, "perf", "sweep")
+        is_everywhere(350000)
+        assert ports(lab)[(SWITCH1, 3)]["resets"]["by_others"]["count"] == 1, "resets"
+        reset = ask_json(lab, "perf", "resets")[0]
+        assert (reset["counter"], reset["value"]) == ("SymbolErrorCounter", 270000)
+        # Triad resets both, and perfquery the wide ones alone.
+        ask(lab, "perf", "clear", "hardware", "--node", "Switch1", "--port", "3")
+        assert perfquery(lab, lid, 3, "-x")["SymbolErrorCounter"] == 0, "hardware"
+        wide_set(lab, 3, SymbolErrorCounter=90000)
+        ask(lab, "perf", "sweep")
+        is_everywhere(90000)
+        hosts.kill(lab.state(), 0, "opensm")
+        hosts.start(lab.state(), 0, "opensm")
+        ask(lab, "set", "perfmgr.enabled", "true")
+        wait_for_sweep(lab)
+        is_everywhere(90000)
+
+
+def test_errors_of_64_bits_that_are_promised_and_not_there():
+    with lab_in("triad", more="enabled = false\n") as lab:
+        perf_set(lab, 3, SymbolErrorCounter=7)
+        begin_wide(lab, SymbolErrorCounter=0)
+        assert counter(lab, 3, "SymbolErrorCounter") == 7, "the first value"
+        log_has(lab, f"SymbolErrorCounter {SWITCH1} port 3 Switch1 7 PortCounters "
+                "not believed")
+        assert status(lab)["perfmgr"]["errors_disbelieved"] == 1, "status"
+        perf_set(lab, 3, SymbolErrorCounter=65535)
+        ask(lab, "perf", "sweep")
+        assert "SymbolErrorCounter 65535+" in ask(lab, "perf", "show"), "the maximum"
 
 
 def test_triad_mode_sum_at_its_maximum_is_not_believed():

@@ -22,9 +22,9 @@
 
 #define ATTRIBUTE_CLASS_PORT_INFO 0x0001
 #define ATTRIBUTE_NODE_INFO 0x0011
+#define ATTRIBUTE_PORT_COUNTERS 0x0012
 #define ATTRIBUTE_EXTENDED 0x001d
 #define WIDE_ERRORS (1u << 1 << 5) /* CapabilityMask2, in front of RespTimeValue */
-#define SELECT_XMIT_WAIT (1u << 12)
 
 /* Status of an answer [IBA 13.4.7]. */
 enum {
@@ -42,10 +42,10 @@ enum {
 	AT_DATA = 64,
 	AT_CAPABILITIES = 2,
 	AT_COUNTER_SELECT = 2,
+	AT_COUNTER_SELECT_2 = 18,     /* of PortCounters */
 	AT_SPEEDS_COUNTER_SELECT = 8, /* of 64 bits */
 	AT_CAPABILITIES_2 = 4,        /* 27 bits of 32 */
 	AT_EXTENDED_SELECT_2 = 4,
-	AT_EXTENDED_XMIT_WAIT = 168,
 };
 
 /* NodeInfo [IBA 14.2.5.3]. */
@@ -56,8 +56,8 @@ struct node {
 	struct node *next;
 	uint64_t guid;
 	bool lacks_rsfec;
-	bool has_wide_errors;
-	uint64_t wide_wait[N_PORTS]; /* PortXmitWait in PortCountersExtended */
+	/* Errors and PortXmitWait of each port, with 64 bits; NULL: it has no such ones. */
+	uint64_t (*wide)[TRIAD_FIRST_WIDE_COUNTER];
 	struct triad_detail_reading *ports[N_PORTS]; /* N_ATTRIBUTES each, or NULL */
 };
 
@@ -158,10 +158,27 @@ static const struct triad_detail_field *find_field(
 	return NULL;
 }
 
-static bool is_wide_wait(const struct sim_setting *setting)
+/* The error or PortXmitWait that is set in PortCountersExtended, or -1. */
+static int find_wide(const struct sim_setting *setting)
 {
+	int counter = triad_counter_find(setting->field);
+
 	return strcasecmp(setting->attribute, "PortCountersExtended") == 0 &&
-		strcasecmp(setting->field, "PortXmitWait") == 0;
+			counter < TRIAD_FIRST_WIDE_COUNTER
+		? counter
+		: -1;
+}
+
+static bool set_wide(struct sim_details *details, struct node *node, uint8_t port,
+	int counter, uint64_t value)
+{
+	if (!node->wide)
+		node->wide = calloc(N_PORTS, sizeof(*node->wide));
+	if (!node->wide)
+		return false;
+	details->has_wide_errors = true;
+	node->wide[port][counter] = value;
+	return true;
 }
 
 bool sim_setting_parse(const char *line, struct sim_setting *setting)
@@ -175,7 +192,7 @@ bool sim_setting_parse(const char *line, struct sim_setting *setting)
 		return false;
 	setting->value = strtoull(value, &end, 0);
 	return end != value && *end == '\0' &&
-		(is_wide_wait(setting) || is_attribute(setting->attribute));
+		(find_wide(setting) >= 0 || is_attribute(setting->attribute));
 }
 
 bool sim_dump_read(const char *dump, struct sim_dumped_node *node)
@@ -236,12 +253,13 @@ void sim_details_set(struct sim_details *details, const struct sim_setting *sett
 	struct node *node;
 	unsigned slot = 0;
 	const struct triad_detail_field *field = find_field(setting, &slot);
+	int wide = find_wide(setting);
 
 	if (!sim_dump_read(dump, &dumped)) {
 		snprintf(answer, size, "# nodeid \"%s\" not found\n", setting->node);
 		return;
 	}
-	if (!field && !is_wide_wait(setting)) {
+	if (!field && wide < 0) {
 		snprintf(answer, size, "# field %s cannot be found in attribute %s\n",
 			setting->field, setting->attribute);
 		return;
@@ -249,15 +267,14 @@ void sim_details_set(struct sim_details *details, const struct sim_setting *sett
 	if (refuse_port(&dumped, setting, field, answer, size))
 		return;
 	node = make_node(details, dumped.guid);
-	if (node && !field) {
-		details->has_wide_errors = node->has_wide_errors = true;
-		node->wide_wait[(uint8_t)setting->port] = setting->value;
+	if (node && !field &&
+		set_wide(details, node, (uint8_t)setting->port, wide, setting->value)) {
 		snprintf(answer, size, "%s[%d] %s.%s has been set to %" PRIu64 "\n",
 			dumped.name, setting->port, setting->attribute, setting->field,
 			setting->value);
 		return;
 	}
-	readings = node ? make_port(node, (uint8_t)setting->port) : NULL;
+	readings = node && field ? make_port(node, (uint8_t)setting->port) : NULL;
 	if (!readings) {
 		snprintf(answer, size, "# no memory for port %d at nodeid \"%s\"\n",
 			setting->port, dumped.name);
@@ -310,23 +327,45 @@ bool sim_details_is_request(const uint8_t *mad)
 		find_attribute(lab_mad_attribute(mad)) < TRIAD_PMA_N_ATTRIBUTES;
 }
 
+static bool is_of_wide(const uint8_t *mad)
+{
+	return lab_mad_attribute(mad) == ATTRIBUTE_EXTENDED ||
+		lab_mad_attribute(mad) == ATTRIBUTE_PORT_COUNTERS;
+}
+
 bool sim_details_is_half_request(const struct sim_details *details, const uint8_t *mad)
 {
 	return is_performance_request(mad) &&
 		(lab_mad_attribute(mad) == ATTRIBUTE_CLASS_PORT_INFO ||
-			(details->has_wide_errors &&
-				lab_mad_attribute(mad) == ATTRIBUTE_EXTENDED));
+			(details->has_wide_errors && is_of_wide(mad)));
+}
+
+/* Whether a Set of one of the two attributes selects the counter. */
+static bool selects_wide(const uint8_t *mad, const struct triad_counter_info *info)
+{
+	const uint8_t *data = mad + AT_DATA;
+	uint64_t select = get_number(data + AT_COUNTER_SELECT, 2);
+
+	if (lab_mad_attribute(mad) == ATTRIBUTE_EXTENDED)
+		return get_number(data + AT_EXTENDED_SELECT_2, 4) & info->wide_select;
+	return (select | get_number(data + AT_COUNTER_SELECT_2, 1) << 16) &
+		info->select;
 }
 
 void sim_details_reset(
 	const struct sim_details *details, uint64_t guid, const uint8_t *mad)
 {
 	struct node *node = find_node(details, guid);
+	unsigned port = triad_pma_port_select(mad);
+	unsigned first = port == TRIAD_PMA_ALL_PORTS ? 0 : port;
 
-	if (node && lab_mad_attribute(mad) == ATTRIBUTE_EXTENDED &&
-		lab_mad_method(mad) == TRIAD_MAD_METHOD_SET &&
-		get_number(mad + AT_DATA + AT_EXTENDED_SELECT_2, 4) & SELECT_XMIT_WAIT)
-		node->wide_wait[triad_pma_port_select(mad)] = 0;
+	if (!node || !node->wide || !is_of_wide(mad) ||
+		lab_mad_method(mad) != TRIAD_MAD_METHOD_SET)
+		return;
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		for (unsigned p = first;
+			selects_wide(mad, &triad_counters[i]) && p <= port; p++)
+			node->wide[p][i] = 0;
 }
 
 void sim_details_make_question(uint8_t *mad)
@@ -437,17 +476,61 @@ void sim_details_answer(
 	put_number(mad + AT_STATUS, 2, status);
 }
 
+/* Puts a field that may begin and end within an octet. */
+static void put_field(uint8_t *data, unsigned offset, unsigned bits, uint64_t value)
+{
+	for (unsigned i = 0; i < bits; i++) {
+		unsigned at = offset + i;
+		unsigned mask = 0x80u >> at % 8;
+
+		if (value >> (bits - 1 - i) & 1)
+			data[at / 8] |= (uint8_t)mask;
+		else
+			data[at / 8] &= (uint8_t)~mask;
+	}
+}
+
+/* The counter of a port, or the sum over all. */
+static uint64_t wide_value(const struct node *node, unsigned port, unsigned counter)
+{
+	uint64_t sum = 0;
+
+	if (port != TRIAD_PMA_ALL_PORTS)
+		return node->wide[port][counter];
+	for (unsigned p = 0; p < TRIAD_PMA_ALL_PORTS; p++)
+		sum += node->wide[p][counter];
+	return sum;
+}
+
+/* Puts the counters of 64 bits into ibsim's answer.  In PortCounters, they stop at their
+ * maximum; what ibsim has there stays if it is more. */
+static void put_wide(const struct node *node, uint8_t *mad)
+{
+	uint8_t port = triad_pma_port_select(mad), *data = triad_pma_data(mad);
+
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
+		const struct triad_counter_info *info = &triad_counters[i];
+		uint64_t value = wide_value(node, port, i);
+		uint64_t most = triad_counter_max(i);
+
+		if (lab_mad_attribute(mad) == ATTRIBUTE_EXTENDED)
+			put_field(data, info->wide_offset * 8u, 64, value);
+		else if (value > triad_wire_bits(data, info->bit_offset, info->bits))
+			put_field(data, info->bit_offset, info->bits,
+				value < most ? value : most);
+	}
+}
+
 void sim_details_complete(
 	const struct sim_details *details, uint64_t guid, uint8_t *mad)
 {
 	const struct node *node = find_node(details, guid);
-	bool has_wide_errors = node && node->has_wide_errors;
+	bool has_wide_errors = node && node->wide;
 	uint8_t *data = triad_pma_data(mad), *at = data + AT_CAPABILITIES;
 
-	if (lab_mad_attribute(mad) == ATTRIBUTE_EXTENDED) {
+	if (is_of_wide(mad)) {
 		if (has_wide_errors)
-			put_number(data + AT_EXTENDED_XMIT_WAIT, 8,
-				node->wide_wait[triad_pma_port_select(mad)]);
+			put_wide(node, mad);
 		return;
 	}
 	if (!node || !node->lacks_rsfec)

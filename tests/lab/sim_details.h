@@ -19,9 +19,11 @@
  * layout until a command sets a field that only the RS-FEC layout has.  All ports of a
  * node have the same layout, because ClassPortInfo reports it for the whole node.
  *
- * PortCountersExtended is ibsim's.  But a node of which a command set
- * PortCountersExtended.PortXmitWait has 64-bit errors, as CapabilityMask2 then says; all
- * of them but PortXmitWait are 0.
+ * PortCounters and PortCountersExtended are ibsim's.  But a node of which a command set an
+ * error, or PortXmitWait, of PortCountersExtended has 64-bit errors, as CapabilityMask2
+ * then says.  Its PortCounters show the same registers, as far as they can count, and both
+ * attributes reset them.  What a command sets in its PortCounters is above that of
+ * PortCountersExtended, as of an agent that promises 64-bit errors and lacks them.
  *
  * Thread-safety: none.
  * Source: IBA volume 1, 16.1; ibsim's console for the wording. */
@@ -75,11 +77,10 @@ void sim_details_set(struct sim_details *details, const struct sim_setting *sett
 bool sim_details_is_request(const uint8_t *mad);
 
 /* Whether a MAD requests what ibsim answers and sim_details_complete() completes:
- * ClassPortInfo of the performance class, or PortCountersExtended where a node has
- * 64-bit errors. */
+ * ClassPortInfo of the performance class, or counters where a node has 64-bit errors. */
 bool sim_details_is_half_request(const struct sim_details *details, const uint8_t *mad);
 
-/* Resets, of a Set of PortCountersExtended, what ibsim does not know. */
+/* Resets, of a Set of counters, what ibsim does not know. */
 void sim_details_reset(
 	const struct sim_details *details, uint64_t guid, const uint8_t *mad);
 
@@ -96,7 +97,7 @@ void sim_details_answer(
 	struct sim_details *details, const uint8_t *node_info, uint8_t *mad);
 
 /* Completes ibsim's response: the RS-FEC bit in a node's ClassPortInfo if the node has
- * that layout, and CapabilityMask2; PortXmitWait in PortCountersExtended. */
+ * that layout, and CapabilityMask2; 64-bit errors in both attributes of counters. */
 void sim_details_complete(
 	const struct sim_details *details, uint64_t guid, uint8_t *mad);
 
