@@ -108,8 +108,7 @@ static void fill_counters(
 				data, info->bit_offset, info->bits, stopped(info, raw));
 		if (is_extended && info->ext_offset)
 			put_bits(data, info->ext_offset * 8u, 64, raw);
-		if (is_extended && agents->has_wide_errors &&
-			info->wide_offset &&
+		if (is_extended && agents->has_wide_errors && info->wide_offset &&
 			(!agents->lacks_wide_errors || data[1] == 0xff))
 			put_bits(data, info->wide_offset * 8u, 64, raw);
 	}
