@@ -26,7 +26,7 @@
 
 /* How often the worker looks around when nothing happens. */
 #define TICK_US (TRIAD_US_PER_S / 4)
-/* If the worker wakes later than this, the process was stopped. */
+/* If a look is later than this, the process was stopped. */
 #define PAUSE_US TRIAD_US_PER_S
 /* How long after routing to copy the subnet if SUBNET_UP does not come. */
 #define WITHOUT_SUBNET_UP_US (10 * TRIAD_US_PER_S)
@@ -505,6 +505,7 @@ static void *run_thread(void *argument)
 	struct triad_worker *worker = argument;
 	struct triad_console *console;
 	struct triad_event event;
+	uint64_t looked_us = triad_clock_now_us();
 	bool has_one;
 
 	while (!triad_events_are_stopped(worker->events)) {
@@ -516,8 +517,11 @@ static void *run_thread(void *argument)
 				: now_us;
 		has_one = triad_events_take(worker->events, until_us, &event);
 		read_osm_log(worker);
-		if (triad_clock_now_us() > until_us + PAUSE_US)
+		/* From look to look, because the process may have been stopped at any
+		 * point of the loop. */
+		if (triad_clock_now_us() > looked_us + TICK_US + PAUSE_US)
 			triad_qos_note_pause(worker->qos);
+		looked_us = triad_clock_now_us();
 		/* First of all, because only a master handles new routes. */
 		look_at_sm_state(worker);
 		if (has_one)

@@ -213,6 +213,10 @@ void triad_qos_server_set_snapshot(
 void triad_qos_server_set_paused(struct triad_qos_server *server, bool was_paused)
 {
 	atomic_store(&server->was_paused, was_paused);
+	/* A request may have begun the time after a hand-over before the pause was
+	 * noticed. */
+	if (was_paused && atomic_load(&server->handed_over_until_us))
+		atomic_store(&server->handed_over_until_us, triad_clock_now_us());
 }
 
 void triad_qos_server_set_expects(struct triad_qos_server *server, bool expects)
