@@ -55,10 +55,6 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	/* No error is possible: reading the configuration has checked the key. */
 	(void)triad_sm_key_parse(conf->collect.sa_key, &sa_key, reason, sizeof(reason));
 	triad_sa_source_set_key(agent->service.source, sa_key);
-	triad_path_file_configure(agent->path_file,
-		conf->collect.mode == TRIAD_COLLECT_AGENT && conf->collect.paths
-			? conf->collect.paths_file
-			: "");
 	triad_topology_name_by(agent->topology, conf->collect.node_name_map);
 	triad_topology_configure(agent->topology, conf->collect.topology,
 		conf->collect.mode == TRIAD_COLLECT_AGENT);
@@ -104,10 +100,6 @@ static int start(struct triad_agent *agent)
 	/* Before a configuration is in force: that begins to ask for the topology. */
 	triad_topology_connect(
 		agent->topology, service->perf, service->source, service->speeds);
-	triad_path_file_connect(
-		agent->path_file, triad_collect_paths(service->collect));
-	triad_path_exchange_set_listener(triad_collect_paths(service->collect),
-		triad_path_file_wake, agent->path_file);
 	triad_perf_set_sm(service->perf, TRIAD_SM_ABSENT);
 	triad_service_put_in_force(service);
 	triad_log_write(service->log, TRIAD_LOG_INFO,
@@ -132,8 +124,7 @@ int triad_agent_new(uint64_t port_guid, const char *conf_path,
 	snprintf(agent->socket, sizeof(agent->socket),
 		TRIAD_RUNSTATEDIR "/agent-0x%016" PRIx64 ".sock", port_guid);
 	agent->topology = triad_topology_new(port_guid, triad_agent_log(log));
-	agent->path_file = triad_path_file_new(triad_agent_log(log));
-	if (agent->topology && agent->path_file) {
+	if (agent->topology) {
 		agent->owner = make_owner(agent);
 		triad_service_init(&agent->service, &agent->owner, port_guid, conf_path,
 			triad_agent_log(log));
@@ -144,16 +135,6 @@ int triad_agent_new(uint64_t port_guid, const char *conf_path,
 	else
 		*made = agent;
 	return error;
-}
-
-/* Disconnects the file from the service's table, and frees it.  The PerfManager's
- * thread, which calls the listener, has ended. */
-static bool free_path_file(struct triad_agent *agent)
-{
-	if (agent->service.collect)
-		triad_path_exchange_set_listener(
-			triad_collect_paths(agent->service.collect), NULL, NULL);
-	return triad_path_file_free(agent->path_file);
 }
 
 bool triad_agent_free(struct triad_agent *agent)
@@ -168,7 +149,6 @@ bool triad_agent_free(struct triad_agent *agent)
 	triad_sa_source_free(agent->service.source);
 	agent->service.source = NULL;
 	ended &= triad_topology_free(agent->topology);
-	ended &= free_path_file(agent);
 	ended = triad_service_free(&agent->service, ended);
 	if (ended)
 		free(agent);

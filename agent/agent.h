@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "agent/log.h"
-#include "agent/path_file.h"
 #include "agent/topology.h"
 #include "service/service.h"
 
@@ -21,7 +20,6 @@ struct triad_agent {
 	struct triad_service_owner owner; /* the callbacks of the service's owner */
 	struct triad_service service;
 	struct triad_topology *topology;
-	struct triad_path_file *path_file;
 };
 
 /* 'conf_path' may be NULL.  Returns 0; EINVAL (the configuration has mistakes) or

@@ -13,7 +13,6 @@ triad_agent_SOURCES = \
 	agent/discovery_reply.c agent/discovery_reply.h \
 	agent/log.c agent/log.h \
 	agent/main.c \
-	agent/path_file.c agent/path_file.h \
 	agent/status.c \
 	agent/topology.c agent/topology.h
 triad_agent_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(IBNETDISC_CFLAGS)

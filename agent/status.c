@@ -88,25 +88,6 @@ static void report_discovery(
 	triad_report_section_end(report);
 }
 
-static void report_path_file(struct triad_report *report, struct triad_path_file *file)
-{
-	struct triad_path_file_status status = triad_path_file_status(file);
-
-	if (!status.path[0] && !report->as_json)
-		return;
-	triad_report_section(report, "paths_file", "File of paths");
-	triad_report_text(report, "path", "file", status.path[0] ? status.path : NULL);
-	triad_report_text(
-		report, "state", "state", status.is_there ? "written" : "not there");
-	triad_report_uint(report, "paths", "paths in it",
-		status.is_there ? status.n_paths : 0, "");
-	triad_report_uint(report, "written", "times written", status.n_written, "");
-	triad_report_uint(report, "removed", "times removed", status.n_removed, "");
-	triad_report_text(report, "error", "last error",
-		status.error ? triad_path_file_reason(status.error) : NULL);
-	triad_report_section_end(report);
-}
-
 static int run_screen(struct triad_agent *agent, struct triad_output *output)
 {
 	char title[128];
@@ -131,7 +112,6 @@ static int run_status(struct triad_agent *agent, const struct triad_command *com
 	report_topology(&report, &topology, is_handed);
 	triad_service_report_source(&report, service, "sa", "Subnet administration");
 	report_discovery(&report, &topology.discover);
-	report_path_file(&report, agent->path_file);
 	triad_service_report_exports(&report, service);
 	triad_service_report_process(&report, service, topology.octets);
 	triad_report_end(&report);
@@ -152,19 +132,6 @@ int triad_agent_run(void *context, const char *prefix,
 
 /* --- health --- */
 
-static void add_path_file(struct triad_health *health, struct triad_path_file *file)
-{
-	struct triad_path_file_status status = triad_path_file_status(file);
-	char what[256];
-
-	if (!status.error)
-		return;
-	snprintf(what, sizeof(what), "%.160s can't be written or removed: %s",
-		status.path, triad_path_file_reason(status.error));
-	triad_health_add_trouble(
-		health, TRIAD_WARNING, "paths", what, "see collect.paths_file");
-}
-
 void triad_agent_add_health(void *context, struct triad_health *health)
 {
 	struct triad_agent *agent = context;
@@ -175,7 +142,6 @@ void triad_agent_add_health(void *context, struct triad_health *health)
 		is_given ? "manager" : triad_topology_from_name(topology.from);
 	char up[TRIAD_CLOCK_TEXT_SIZE];
 
-	add_path_file(health, agent->path_file);
 	triad_clock_format_length(up_us, up);
 	triad_health_line(health, "agent", "triad-agent", TRIAD_OK, "up %s", up);
 	if (topology.discover.active && topology.discover.why[0]) {

@@ -30,8 +30,6 @@ libtriadcollect_la_SOURCES = \
 	collect/aggregator_agents.c collect/aggregator_agents.h \
 	collect/message.c collect/message.h \
 	collect/distance.c collect/distance.h \
-	collect/path_keeper.c collect/path_keeper.h \
-	collect/path_message.c collect/path_message.h \
 	collect/peers.c collect/peers.h \
 	collect/varint.h
 libtriadcollect_la_LIBADD = $(ZSTD_LIBS)

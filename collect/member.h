@@ -78,10 +78,6 @@ struct triad_member_sink {
 	 * It takes effect with triad_member_set_fabric().  NULL: it does not need one,
 	 * and requests none. */
 	void (*fabric)(void *context, struct triad_fabric *fabric, uint64_t hash);
-	/* A message about paths (path_message.h); returns false if it is malformed.
-	 * NULL: ignore them. */
-	bool (*paths)(void *context, const struct triad_collect_head *head,
-		struct triad_wire *body, uint64_t now_us);
 	/* Managers. */
 	void (*trap)(void *context, const struct triad_collect_trap *trap);
 };

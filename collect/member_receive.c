@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "collect/member_parts.h"
-#include "collect/path_message.h"
 
 /* --- handling each kind --- */
 
@@ -74,14 +73,6 @@ static void receive_again(struct triad_member *member, struct triad_wire *body)
 	triad_detail_reporter_forget(member->detail_reporter);
 }
 
-static void receive_paths(struct triad_member *member,
-	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
-{
-	if (member->sink.paths &&
-		!member->sink.paths(member->sink.context, head, body, now_us))
-		member->counts.n_foreign++;
-}
-
 static void receive_kind(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
@@ -117,9 +108,6 @@ static void receive_kind(struct triad_member *member,
 		break;
 	case TRIAD_COLLECT_TOPOLOGY:
 		triad_member_receive_topology(member, head, body, now_us);
-		break;
-	case TRIAD_COLLECT_PATHS:
-		receive_paths(member, head, body, now_us);
 		break;
 	case TRIAD_COLLECT_OLD_TOPOLOGY: /* refused with its head */
 	case TRIAD_COLLECT_N_KINDS:
@@ -167,17 +155,6 @@ static bool is_of_its_role(
 		alive.is_manager == from->is_manager;
 }
 
-/* Whether the message fits its sender's role: agents request paths, managers send them.
- * A malformed one is counted later. */
-static bool is_of_paths_role(
-	struct triad_wire body, const struct triad_member_sender *from)
-{
-	enum triad_path_what what;
-
-	return !triad_path_get_what(&body, &what) ||
-		(what == TRIAD_PATH_WANT) != from->is_manager;
-}
-
 /* Whether the sender has the right to send this message. */
 static bool is_due(const struct triad_member *member,
 	const struct triad_collect_head *head, const struct triad_wire *body,
@@ -185,8 +162,7 @@ static bool is_due(const struct triad_member *member,
 {
 	/* A relayed message is no sign of life of its sender. */
 	if (head->n_relays)
-		return head->kind != TRIAD_COLLECT_PATHS &&
-			may_pass_on(member, head, from, now_us);
+		return may_pass_on(member, head, from, now_us);
 	/* The broker authenticates only 'from', so the sender must be the same. */
 	if (head->sender != from->id)
 		return false;
@@ -196,8 +172,6 @@ static bool is_due(const struct triad_member *member,
 	case TRIAD_COLLECT_TOPOLOGY:
 	case TRIAD_COLLECT_AGAIN:
 		return from->is_manager;
-	case TRIAD_COLLECT_PATHS:
-		return is_of_paths_role(*body, from);
 	case TRIAD_COLLECT_CLEAR:
 	case TRIAD_COLLECT_GET_HISTOGRAMS:
 		return from->is_manager ||

@@ -16,10 +16,9 @@
  *     WANT_TOPOLOGY    to the manager
  *     TOPOLOGY         a piece of the fabric, to all
  *     DETAILS          up the tree: detail attributes of ports (detail_message.h)
- *     PATHS            between a manager and agents: paths that the SM answers
- *                      (path_message.h)
  *
- * Kind 11 was TOPOLOGY without P_Key tables; it counts as another version.
+ * Kind 11 was TOPOLOGY without P_Key tables, and 14 paths for agents; they count as
+ * another version.
  *
  * Octets, all numbers big-endian:
  *
@@ -81,7 +80,6 @@ enum triad_collect_kind {
 	TRIAD_COLLECT_OLD_TOPOLOGY,
 	TRIAD_COLLECT_TOPOLOGY,
 	TRIAD_COLLECT_DETAILS,
-	TRIAD_COLLECT_PATHS,
 	TRIAD_COLLECT_N_KINDS
 };
 

@@ -417,7 +417,6 @@ static int (*const readers[TRIAD_N_COMMANDS])(const struct arguments *arguments)
 	[TRIAD_COMMAND_UNSILENCE] = read_id,
 	[TRIAD_COMMAND_HISTORY] = read_history,
 	[TRIAD_COMMAND_AGENTS_OWNER] = read_node,
-	[TRIAD_COMMAND_PATHS] = read_node,
 	[TRIAD_COMMAND_QOS_EXPLAIN] = read_ends_by_options,
 	[TRIAD_COMMAND_QOS_PLAN] = read_file,
 	[TRIAD_COMMAND_PORT_PRIORITY] = read_priority,

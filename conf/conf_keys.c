@@ -433,6 +433,19 @@ static bool find_full(const struct triad_conf *conf, const char *full,
 	return ref->key;
 }
 
+bool triad_conf_key_is_gone(const struct triad_conf_section *section, const char *name)
+{
+	static const char *const gone[] = {"collect.paths", "collect.paths_file"};
+	char full[TRIAD_CONF_NAME_SIZE];
+
+	snprintf(full, sizeof(full), "%s%s%s", section ? section->first->section : "",
+		section ? "." : "", name);
+	for (size_t i = 0; i < sizeof(gone) / sizeof(*gone); i++)
+		if (!strcmp(full, gone[i]))
+			return !section || !section->is_named;
+	return false;
+}
+
 bool triad_conf_key_ref_find(const struct triad_conf *conf,
 	const struct triad_conf_section *section, const char *name,
 	struct triad_conf_key_ref *ref, char *reason, size_t size)

@@ -56,6 +56,10 @@ void triad_conf_key_ref_name(const struct triad_conf *conf,
 bool triad_conf_section_find(const struct triad_conf *conf, const char *text,
 	struct triad_conf_section *section, char *reason, size_t size);
 
+/* Whether a former release had that key, and this one accepts and ignores it; 'section'
+ * NULL: 'name' is its full name. */
+bool triad_conf_key_is_gone(const struct triad_conf_section *section, const char *name);
+
 /* Finds a key by its name in a section; with 'section' NULL, by its full name. */
 bool triad_conf_key_ref_find(const struct triad_conf *conf,
 	const struct triad_conf_section *section, const char *name,

@@ -262,12 +262,25 @@ static void parse_value(
 					   : "");
 }
 
+/* Keeps a former release's key for a line that says so. */
+static void note_gone(struct parser *parser, const struct triad_conf_section *section,
+	const char *name)
+{
+	char *gone = parser->conf->gone;
+
+	triad_text_append(gone, sizeof(parser->conf->gone), "%s%s%s%s",
+		*gone ? ", " : "", section ? section->first->section : "",
+		section ? "." : "", name);
+}
+
 static void parse_key_line(struct parser *parser, struct span line, const char *equals)
 {
 	const struct section *section = present_section(parser);
 	/* Guess only for mistakes that are kept: it takes time. */
 	bool is_seen = parser->diags->n < TRIAD_DIAG_MAX;
 	char name[NAME_SIZE], reason[TRIAD_DIAG_TEXT_SIZE] = "";
+	const struct triad_conf_section *where =
+		section->kind == SECTION_PLAIN ? &section->where : NULL;
 	struct triad_conf_key_ref ref;
 
 	/* The section itself has been reported. */
@@ -280,12 +293,13 @@ static void parse_key_line(struct parser *parser, struct span line, const char *
 			name);
 		return;
 	}
-	if (triad_conf_key_ref_find(parser->conf,
-		    section->kind == SECTION_PLAIN ? &section->where : NULL, name, &ref,
-		    reason, is_seen ? sizeof(reason) : 0))
+	if (triad_conf_key_ref_find(parser->conf, where, name, &ref, reason,
+		    is_seen ? sizeof(reason) : 0))
 		parse_value(parser, ref,
 			trim(equals + 1,
 				(size_t)(line.text + line.length - equals - 1)));
+	else if (triad_conf_key_is_gone(where, name))
+		note_gone(parser, where, name);
 	else
 		triad_diags_add(parser->diags, parser->line, 0, "%s", reason);
 }

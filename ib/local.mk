@@ -14,7 +14,6 @@ libtriad_la_SOURCES += \
 	ib/node_label.c ib/node_label.h \
 	ib/node_map.c ib/node_map.h \
 	ib/partitions.c ib/partitions.h \
-	ib/path_table.c ib/path_table.h \
 	ib/pma.c ib/pma.h \
 	ib/port_condition.c ib/port_condition.h \
 	ib/rates.c ib/rates.h \

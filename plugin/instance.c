@@ -62,22 +62,6 @@ static bool find_m_key(
 		triad_physp_find_m_key(plugin->osm, node_guid, number, m_key);
 }
 
-/* 'qos' exists: this is called only when a configuration is in force. */
-static bool have_paths(void *context, uint64_t *generation)
-{
-	struct triad_plugin *plugin = context;
-
-	return triad_qos_paths_now(plugin->qos, generation);
-}
-
-static int make_paths(void *context, uint64_t generation, uint64_t guid,
-	struct triad_path_table **table)
-{
-	struct triad_plugin *plugin = context;
-
-	return triad_qos_paths_make(plugin->qos, generation, guid, table);
-}
-
 /* 'ports' exists: this is called only when there is a fabric. */
 static bool took_down(
 	void *context, uint64_t node_guid, uint8_t number, bool is_disabled)
@@ -118,7 +102,6 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 			.more_sls = triad_route_sls_of_policy,
 			.ask_sls = triad_route_sls_ask,
 			.sls_between = triad_route_sls_between},
-		.paths = {.context = plugin, .now = have_paths, .make = make_paths},
 		.m_keys = {.context = plugin, .find = find_m_key},
 		.source = {.context = plugin, .take = receive_fabric},
 	};

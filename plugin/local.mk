@@ -78,7 +78,6 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/policy_source.c plugin/qos/policy_source.h \
 	plugin/qos/qos.c plugin/qos/qos.h \
 	plugin/qos/qos_build.c plugin/qos/qos_parts.h \
-	plugin/qos/qos_paths.c \
 	plugin/qos/sample.c plugin/qos/sample.h \
 	plugin/qos/server.c plugin/qos/server.h plugin/qos/server_parts.h \
 	plugin/qos/server_request.c \

@@ -71,7 +71,6 @@ libtriadqos_la_SOURCES += \
 	qos/decide.c qos/decide.h \
 	qos/explain.c qos/explain.h \
 	qos/latency.c qos/latency.h \
-	qos/path_rows.c qos/path_rows.h \
 	qos/paths.c qos/paths.h \
 	qos/pkey_sets.c qos/pkey_sets.h \
 	qos/request.c qos/request.h \

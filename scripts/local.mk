@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # For working on Triad and trying it; not installed.
 EXTRA_DIST += \
-	scripts/bench-agent-paths \
 	scripts/bench-failover \
 	scripts/bench-sm \
 	scripts/bench-pathrecord \

@@ -21,11 +21,6 @@ struct triad_collect *triad_collect_new(
 
 	if (!collect)
 		return NULL;
-	collect->paths = triad_path_exchange_new(port_guid);
-	if (!collect->paths) {
-		free(collect);
-		return NULL;
-	}
 	collect->port_guid = port_guid;
 	collect->may_manage = may_manage;
 	collect->log = log;
@@ -49,7 +44,6 @@ void triad_collect_stop(struct triad_collect *collect)
 	collect->is_stopped = true;
 	pthread_cond_broadcast(&collect->answered);
 	pthread_mutex_unlock(&collect->lock);
-	triad_path_exchange_stop(collect->paths);
 }
 
 void triad_collect_free(struct triad_collect *collect)
@@ -57,7 +51,6 @@ void triad_collect_free(struct triad_collect *collect)
 	if (!collect)
 		return;
 	triad_collect_end_member(collect);
-	triad_path_exchange_free(collect->paths);
 	triad_bus_free(collect->bus);
 	triad_fabric_unref(collect->own_fabric);
 	triad_fabric_unref(collect->shown_fabric);
@@ -79,11 +72,6 @@ struct triad_collect_status triad_collect_status(struct triad_collect *collect)
 		status = collect->status;
 	pthread_mutex_unlock(&collect->lock);
 	return status;
-}
-
-struct triad_path_exchange *triad_collect_paths(struct triad_collect *collect)
-{
-	return collect->paths;
 }
 
 struct triad_fabric *triad_collect_fabric(struct triad_collect *collect)

@@ -26,7 +26,6 @@
 #include "collect/member.h"
 #include "collect/nats/bus.h"
 #include "perfmgr/watch/alerts.h"
-#include "service/path_exchange.h"
 #include "service/perf.h"
 #include "triad/conf.h"
 #include "triad/log.h"
@@ -96,9 +95,6 @@ void triad_collect_stop(struct triad_collect *collect);
 void triad_collect_free(struct triad_collect *collect);
 
 struct triad_collect_status triad_collect_status(struct triad_collect *collect);
-
-/* The exchange of the SM's paths between a manager and agents; never NULL. */
-struct triad_path_exchange *triad_collect_paths(struct triad_collect *collect);
 
 /* The '*n' agents, in the order of their names; the caller frees them.  NULL when there
  * are none, or memory is short. */

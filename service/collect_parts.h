@@ -48,7 +48,6 @@ struct triad_collect {
 	struct triad_perf *perf;
 	struct triad_collector *collector;
 	struct triad_alerts_sink next_sink;
-	struct triad_path_exchange *paths;
 	_Atomic(unsigned) mode; /* in force: enum triad_conf_collect */
 
 	pthread_mutex_t lock; /* of what follows */

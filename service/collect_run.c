@@ -151,7 +151,6 @@ void triad_collect_end_member(struct triad_collect *collect)
 {
 	if (!collect->member)
 		return;
-	triad_path_exchange_end(collect->paths);
 	if (!is_manager(collect))
 		triad_member_leave(collect->member, triad_clock_now_us());
 	triad_member_free(collect->member);
@@ -168,24 +167,6 @@ void triad_collect_end_member(struct triad_collect *collect)
 	collect->n_apart = collect->n_apart_logged = 0;
 }
 
-static bool receive_paths(void *context, const struct triad_collect_head *head,
-	struct triad_wire *body, uint64_t now_us)
-{
-	struct triad_collect *collect = context;
-
-	return triad_path_exchange_receive(collect->paths, head, body, now_us);
-}
-
-static void begin_paths(struct triad_collect *collect)
-{
-	struct triad_collect_head self =
-		triad_member_head(collect->member, TRIAD_COLLECT_PATHS);
-
-	triad_path_exchange_begin(
-		collect->paths, &self, is_manager(collect), collect->bus);
-	triad_path_exchange_turn(collect->paths, collect->conf->collect.paths);
-}
-
 static bool begin_member(struct triad_collect *collect)
 {
 	const struct triad_member_sink sink = {
@@ -196,7 +177,6 @@ static bool begin_member(struct triad_collect *collect)
 		.fabric = collect->conf->collect.topology == TRIAD_TOPOLOGY_AUTO
 			? triad_collect_take_topology
 			: NULL,
-		.paths = receive_paths,
 		.trap = triad_collect_take_trap,
 	};
 	const struct triad_aggregator_sink aggregator_sink = {
@@ -224,7 +204,6 @@ static bool begin_member(struct triad_collect *collect)
 		return false;
 	configure_member(collect);
 	configure_bus(collect, &params);
-	begin_paths(collect);
 	/* Not a possible count: so the first part is made in any case. */
 	collect->n_changes = UINT64_MAX;
 	collect->is_cut_off = false;
@@ -497,9 +476,6 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 				     : step_agent(collect, now_us);
 	if (own_us < next_us)
 		next_us = own_us;
-	own_us = triad_path_exchange_step(collect->paths, triad_clock_now_us());
-	if (own_us < next_us)
-		next_us = own_us;
 	if (now_us - collect->published_us >= PUBLISH_US) {
 		collect->published_us = now_us;
 		triad_collect_publish(collect, now_us);
@@ -537,10 +513,8 @@ static bool configure(void *context, const struct triad_conf *conf)
 			collect->may_manage ? "triad-agent" : "the plugin in OpenSM");
 	if (!is_same)
 		triad_collect_end_member(collect);
-	else if (collect->member) {
+	else if (collect->member)
 		configure_member(collect);
-		triad_path_exchange_turn(collect->paths, conf->collect.paths);
-	}
 	return conf->collect.mode == TRIAD_COLLECT_AGENT && !collect->may_manage;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "service/collect_parts.h"
+#include "triad/clock.h"
 
 const char *triad_collect_agent_state_name(enum triad_collect_agent_state state)
 {

@@ -9,7 +9,6 @@
 #include "service/exports.h"
 #include "service/history_mirror.h"
 #include "service/history_store.h"
-#include "service/path_exchange.h"
 #include "service/perf.h"
 #include "service/recorder.h"
 #include "service/sa_source.h"
@@ -573,46 +572,6 @@ const struct triad_fact triad_manager_facts[] = {
 	{"not_owner", "of nodes not owned", TRIAD_FACT(UINT, aggregator.n_not_owner)},
 	{"traps_not_owner", "alerts of these",
 		TRIAD_FACT(UINT, counts.n_traps_refused)},
-	TRIAD_FACTS_END,
-};
-#undef STATUS
-
-/* --- paths for agents --- */
-
-#define STATUS struct triad_path_exchange_status
-const struct triad_fact triad_kept_path_facts[] = {
-	{TRIAD_FACT(UINT, is_valid),
-		TRIAD_GAUGE("triad_paths_valid",
-			"1 while this agent's paths are those that the SM answers.")},
-	{"generation", "generation", TRIAD_FACT(UINT, generation)},
-	{"lids", "LIDs", TRIAD_FACT(UINT, n_rows)},
-	{"paths", "of these, with a path", TRIAD_FACT(UINT, n_paths),
-		TRIAD_GAUGE("triad_paths", "Paths that this agent has.")},
-	{"taken", "as of", TRIAD_FACT(WHEN, table_us)},
-	{"beats", "beats of managers", TRIAD_FACT(UINT, counts.n_beats)},
-	{"late", "of these, too late", TRIAD_FACT(UINT, counts.n_late),
-		TRIAD_COUNTER("triad_paths_beats_late",
-			"Beats of managers that were too old when they came.")},
-	{"asked", "requests to managers", TRIAD_FACT(UINT, counts.n_asked)},
-	{"tables", "tables taken", TRIAD_FACT(UINT, counts.n_tables),
-		TRIAD_COUNTER("triad_paths_tables", "Tables of paths that came.")},
-	{"refused", "messages refused", TRIAD_FACT(UINT, counts.n_refused)},
-	TRIAD_FACTS_END,
-};
-
-const struct triad_fact triad_given_path_facts[] = {
-	{TRIAD_FACT(UINT, is_answering),
-		TRIAD_GAUGE("triad_paths_given",
-			"1 while agents are told that the SM answers.")},
-	{"generation", "generation", TRIAD_FACT(UINT, generation)},
-	{"beats", "beats sent", TRIAD_FACT(UINT, n_beats)},
-	{"asked", "requests of agents", TRIAD_FACT(UINT, n_wanted)},
-	{"tables", "tables made", TRIAD_FACT(UINT, n_tables),
-		TRIAD_COUNTER(
-			"triad_paths_tables_made", "Tables of paths made for agents.")},
-	{"dropped", "requests dropped: too many", TRIAD_FACT(UINT, n_dropped),
-		TRIAD_COUNTER("triad_paths_requests_dropped",
-			"Requests of agents for paths that were too many.")},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

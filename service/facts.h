@@ -38,8 +38,4 @@ extern const struct triad_fact triad_collect_metrics[];
 extern const struct triad_fact triad_agent_facts[];
 extern const struct triad_fact triad_manager_facts[];
 
-/* Of struct triad_path_exchange_status: an agent's, and a manager's. */
-extern const struct triad_fact triad_kept_path_facts[];
-extern const struct triad_fact triad_given_path_facts[];
-
 #endif

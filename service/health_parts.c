@@ -18,8 +18,6 @@
 /* A sweep counts as missing when it is this many periods late. */
 #define MISSING_PERIODS 3
 #define SLACK_US (10 * TRIAD_US_PER_S)
-/* An agent without paths for so long is a finding. */
-#define PATHS_US (5 * TRIAD_US_PER_S)
 /* For so long after the last one a client that was turned away is a finding. */
 #define DESCRIPTORS_US (20 * TRIAD_US_PER_S)
 
@@ -404,55 +402,6 @@ static void add_agents(struct triad_health *health, struct triad_service *servic
 	}
 }
 
-/* --- paths for agents --- */
-
-static void add_kept_paths(
-	struct triad_health *health, const struct triad_path_exchange_status *status)
-{
-	uint64_t now_us = triad_clock_now_us();
-	char lasts[TRIAD_CLOCK_TEXT_SIZE], what[160];
-
-	triad_clock_format_length(now_us - status->since_us, lasts);
-	if (status->is_valid) {
-		triad_health_line(health, "paths", "Paths", TRIAD_OK,
-			"to %" PRIu32 " of %" PRIu32 " LIDs, as the SM answers for %s",
-			status->n_paths, status->n_rows, lasts);
-		return;
-	}
-	if (now_us - status->since_us < PATHS_US) {
-		triad_health_line(health, "paths", "Paths", TRIAD_OK, "not yet: %s",
-			triad_path_state_name(status->state));
-		return;
-	}
-	snprintf(what, sizeof(what), "no paths for %s: %s", lasts,
-		triad_path_state_name(status->state));
-	triad_health_add_trouble(health, TRIAD_WARNING, "paths", what,
-		status->state == TRIAD_PATHS_COMING
-			? "look whether this host's port is in the SM's fabric ('triadctl "
-			  "nodes' on the SM's host), and at the broker"
-			: "look at the master SM whether collect.paths and qos.enabled are "
-			  "true, and at the broker");
-	triad_health_line(health, "paths", "Paths", TRIAD_WARNING, "%s", what);
-}
-
-static void add_paths(struct triad_health *health, struct triad_service *service)
-{
-	struct triad_path_exchange_status status =
-		triad_path_exchange_status(triad_collect_paths(service->collect));
-
-	if (!status.is_on)
-		return;
-	if (!status.is_manager)
-		add_kept_paths(health, &status);
-	else if (status.is_answering)
-		triad_health_line(health, "paths", "Paths", TRIAD_OK,
-			"agents may have them; %" PRIu64 " tables made",
-			status.n_tables);
-	else
-		triad_health_line_off(health, "paths", "Paths",
-			"none for agents: this SM answers no requests for paths now");
-}
-
 /* --- devices --- */
 
 /* Reports devices that answered before and no longer do: they are broken or refuse.
@@ -527,7 +476,6 @@ void triad_service_health(struct triad_service *service, struct triad_health *he
 	triad_routes_add_health(health, service);
 	triad_congestion_add_health(health, service);
 	add_agents(health, service);
-	add_paths(health, service);
 	add_devices(health, service);
 	triad_exports_add_health(health, service);
 	add_descriptors(health);

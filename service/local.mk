@@ -24,7 +24,6 @@ libtriadservice_la_SOURCES = \
 	service/command/diff.c \
 	service/command/diff_counters.c service/command/diff_parts.h \
 	service/command/history.c \
-	service/command/paths.c \
 	service/command/perf_history.c \
 	service/command/links.c \
 	service/command/list.c service/command/list.h \
@@ -75,7 +74,6 @@ libtriadservice_la_SOURCES = \
 	service/loopback_owner.c \
 	service/own_metrics.c service/own_metrics.h \
 	service/node_names.c service/node_names.h \
-	service/path_exchange.c service/path_exchange.h \
 	service/peer.c service/peer.h \
 	service/perf.c service/perf.h \
 	service/profile.c service/profile.h \

@@ -274,18 +274,6 @@ static void add_collect(struct triad_own_metrics *list, struct triad_service *se
 		&status);
 }
 
-static void add_paths(struct triad_own_metrics *list, struct triad_service *service)
-{
-	struct triad_path_exchange_status status =
-		triad_path_exchange_status(triad_collect_paths(service->collect));
-
-	if (status.is_on)
-		triad_own_facts(list,
-			status.is_manager ? triad_given_path_facts
-					  : triad_kept_path_facts,
-			&status);
-}
-
 size_t triad_own_metrics(
 	struct triad_service *service, struct triad_metric *room, size_t n)
 {
@@ -305,7 +293,6 @@ size_t triad_own_metrics(
 	triad_congestion_add_metrics(&list, service);
 	add_conf(&list, service);
 	add_collect(&list, service);
-	add_paths(&list, service);
 	add_http(&list, service);
 	add_sflow(&list, service);
 	add_collectors(&list, service);

@@ -19,13 +19,14 @@
 
 /* --- configuration --- */
 
-static void log_diags(struct triad_service *service, const struct triad_diags *diags)
+static void log_diags(struct triad_service *service, enum triad_log_level level,
+	const struct triad_diags *diags)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
 
 	for (size_t i = 0; i < diags->n; i++) {
 		triad_diags_format(diags, i, text, sizeof(text));
-		triad_log_write(service->log, TRIAD_LOG_ERROR, "%s", text);
+		triad_log_write(service->log, level, "%s", text);
 	}
 }
 
@@ -48,11 +49,12 @@ static struct triad_conf *make_default(const struct triad_service *service)
 }
 
 /* Reads 'path' into 'conf', which has the defaults; NULL: there was no memory for
- * it. */
+ * it.  If it returns 0, 'diags' has notes. */
 static int load(const struct triad_service *service, const char *path,
 	struct triad_conf *conf, struct triad_diags *diags)
 {
 	char reason[TRIAD_FILE_REASON_SIZE];
+	int error;
 
 	triad_diags_init(diags, path);
 	if (!conf) {
@@ -63,7 +65,11 @@ static int load(const struct triad_service *service, const char *path,
 		triad_diags_add(diags, 0, 0, "%s", reason);
 		return EPERM;
 	}
-	return triad_conf_load(path, service->port_guid, conf, diags);
+	if (!(error = triad_conf_load(path, service->port_guid, conf, diags)) &&
+		conf->gone[0])
+		triad_diags_add(diags, 0, 0,
+			"no longer does anything, and can be removed: %s", conf->gone);
+	return error;
 }
 
 static void load_first_conf(struct triad_service *service)
@@ -75,10 +81,13 @@ static void load_first_conf(struct triad_service *service)
 	if (!conf || !service->conf_path[0])
 		return;
 	service->conf_state = TRIAD_CONF_LOADED;
-	if (!load(service, service->conf_path, conf, &service->conf_diags))
+	if (load(service, service->conf_path, conf, &service->conf_diags)) {
+		service->conf_state = TRIAD_CONF_BROKEN;
+		log_diags(service, TRIAD_LOG_ERROR, &service->conf_diags);
 		return;
-	service->conf_state = TRIAD_CONF_BROKEN;
-	log_diags(service, &service->conf_diags);
+	}
+	log_diags(service, TRIAD_LOG_WARNING, &service->conf_diags);
+	triad_diags_init(&service->conf_diags, "");
 }
 
 /* The configuration for the parts, with a reference.  If the file has mistakes, it is
@@ -241,8 +250,7 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 		triad_service_put_in_force(service);
 	pthread_mutex_unlock(&service->change_lock);
 	triad_conf_unref(unused);
-	if (error)
-		log_diags(service, diags);
+	log_diags(service, error ? TRIAD_LOG_ERROR : TRIAD_LOG_WARNING, diags);
 	triad_log_write(service->log, error ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
 		"%s: %s", service->conf_path,
 		error ? "not loaded; the configuration in force stays" : "loaded");
@@ -382,8 +390,6 @@ static struct triad_perf *make_perf(struct triad_service *service)
 	struct triad_perf *perf =
 		triad_perf_new(service->port_guid, &sink, service->log);
 
-	triad_path_exchange_set_source(
-		triad_collect_paths(service->collect), &service->owner->paths);
 	if (perf)
 		triad_collect_join(service->collect, perf);
 	return perf;

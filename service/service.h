@@ -80,8 +80,6 @@ struct triad_service_owner {
 	void (*take_past)(void *context, struct triad_fabric *fabric, uint64_t wall_us);
 	/* Callbacks of the check of routes; all NULL: none. */
 	struct triad_route_source routes;
-	/* The paths that the SM of this process answers with; all NULL: none. */
-	struct triad_path_source paths;
 	/* For questions about speeds. */
 	struct triad_m_keys m_keys;
 	/* Receives a topology from the SA; see struct triad_sa_source_user. */

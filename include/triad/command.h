@@ -39,7 +39,6 @@
  *     history    [NODE] [-n N] [--since TIME|LENGTH] [--json]
  *     agents     [--json]         agents owner NODE [--json]
  *     agents drain                agents resume
- *     paths      [NODE] [--json]
  *     qos on                      qos off
  *     qos clients [-n N] [--json]
  *     qos explain --src NODE --dst NODE [--service-id N]
@@ -130,7 +129,6 @@ enum triad_command_verb {
 	TRIAD_COMMAND_AGENTS_DRAIN,
 	TRIAD_COMMAND_AGENTS_RESUME,
 	TRIAD_COMMAND_AGENTS,
-	TRIAD_COMMAND_PATHS,
 	TRIAD_COMMAND_QOS_ON,
 	TRIAD_COMMAND_QOS_OFF,
 	TRIAD_COMMAND_QOS_CLIENTS,

@@ -49,6 +49,7 @@
 #include "triad/diag.h"
 #include "triad/threshold.h"
 
+#define TRIAD_CONF_GONE_SIZE 128
 #define TRIAD_CONF_PATH_SIZE 108 /* sun_path of a UNIX socket */
 #define TRIAD_CONF_TEXT_SIZE 256
 #define TRIAD_CONF_FILE_MAX_SIZE (1 << 20)
@@ -145,6 +146,7 @@ struct triad_conf_listener {
 };
 
 struct triad_conf {
+	char gone[TRIAD_CONF_GONE_SIZE]; /* keys of the file that Triad no longer has */
 	struct {
 		bool enabled;
 		unsigned role;           /* enum triad_conf_role */
@@ -192,8 +194,6 @@ struct triad_conf {
 		 * and its nodes are claimed anew. */
 		unsigned min_change_kb;
 		unsigned refresh; /* sweeps; 0: never */
-		bool paths;
-		char paths_file[TRIAD_CONF_PATH_SIZE]; /* "": none */
 	} collect;
 	struct {
 		unsigned level; /* enum triad_log_level */
@@ -380,7 +380,7 @@ void triad_conf_unref(const struct triad_conf *conf);
  * triad_conf_new() and not shared.  Returns 0, or EINVAL with every mistake added to
  * 'diags' (line numbers are of 'text'; the caller has called triad_diags_init()); then
  * '*conf' has the correct keys, and defaults for the others, for a caller that must go
- * on.  EFBIG (over TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all defaults. */
+ * on.  Keys of former releases are accepted and listed in 'gone'.  EFBIG (over TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all defaults. */
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	struct triad_conf *conf, struct triad_diags *diags);
 

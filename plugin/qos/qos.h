@@ -21,7 +21,6 @@
 
 #include <stdbool.h>
 
-#include "ib/path_table.h"
 #include "plugin/qos/policy_source.h"
 #include "plugin/qos/server.h"
 #include "service/recorder.h"
@@ -109,12 +108,6 @@ void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
 
 /* This SM is no longer the master: its fabric becomes outdated. */
 void triad_qos_forget_fabric(struct triad_qos *qos);
-
-/* --- for agents: the functions of struct triad_path_source; any thread --- */
-
-bool triad_qos_paths_now(struct triad_qos *qos, uint64_t *generation);
-int triad_qos_paths_make(struct triad_qos *qos, uint64_t generation, uint64_t guid,
-	struct triad_path_table **table);
 
 /* --- from OpenSM's report(), with its locks held: some hundred nanoseconds each --- */
 

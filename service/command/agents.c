@@ -496,26 +496,3 @@ void triad_service_report_collect(
 		triad_report_facts(report, triad_manager_facts, &status);
 	triad_report_section_end(report);
 }
-
-void triad_service_report_paths(
-	struct triad_report *report, struct triad_service *service)
-{
-	struct triad_path_exchange_status status =
-		triad_path_exchange_status(triad_collect_paths(service->collect));
-	bool is_good = status.is_manager ? status.is_answering : status.is_valid;
-
-	if (!status.is_on && !report->as_json)
-		return;
-	triad_report_section(report, "paths", "Paths for agents");
-	triad_report_text(report, "state", "state",
-		!status.is_on               ? "off"
-			: status.is_manager ? is_good ? "given" : "none to give"
-			: is_good           ? "valid"
-					    : triad_path_state_name(status.state));
-	if (status.is_on)
-		triad_report_facts(report,
-			status.is_manager ? triad_given_path_facts
-					  : triad_kept_path_facts,
-			&status);
-	triad_report_section_end(report);
-}

@@ -172,7 +172,6 @@ static triad_service_command *const runs[TRIAD_N_COMMANDS] = {
 	[TRIAD_COMMAND_SILENCES] = triad_command_run_silences,
 	[TRIAD_COMMAND_HISTORY] = triad_command_run_history,
 	[TRIAD_COMMAND_AGENTS] = triad_command_run_agents,
-	[TRIAD_COMMAND_PATHS] = triad_command_run_paths,
 	[TRIAD_COMMAND_AGENTS_OWNER] = triad_command_run_agents,
 	[TRIAD_COMMAND_AGENTS_DRAIN] = triad_command_run_agents,
 	[TRIAD_COMMAND_AGENTS_RESUME] = triad_command_run_agents,

@@ -34,8 +34,6 @@ triad_service_command triad_command_run_perf_details;
 triad_service_command triad_command_run_perf_histogram;
 /* 'agents ...' */
 triad_service_command triad_command_run_agents;
-/* 'paths' */
-triad_service_command triad_command_run_paths;
 /* 'congestion' */
 triad_service_command triad_command_run_congestion;
 /* 'job', 'topology' */

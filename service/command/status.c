@@ -142,7 +142,6 @@ void triad_service_report_engine(
 {
 	report_perfmgr(report, service);
 	triad_service_report_collect(report, service);
-	triad_service_report_paths(report, service);
 	report_groups(report, service);
 	report_watch(report, service);
 	report_webhook(report, service);

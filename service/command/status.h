@@ -19,11 +19,6 @@ void triad_service_report_engine(
 void triad_service_report_collect(
 	struct triad_report *report, struct triad_service *service);
 
-/* The exchange of the SM's paths, at an agent or a manager; in text only where it is
- * on. */
-void triad_service_report_paths(
-	struct triad_report *report, struct triad_service *service);
-
 /* The topology from the SA; in text only while it is in use. */
 void triad_service_report_source(struct triad_report *report,
 	struct triad_service *service, const char *name, const char *title);

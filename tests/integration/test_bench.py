@@ -302,18 +302,6 @@ def test_qos_tables_small_prints_documented_keys():
     assert 0 < found["change"]["smps"] < 200 < found["program"]["smps"], found
 
 
-def test_agent_paths_small_prints_documented_keys():
-    need(AGENT, NATS)
-    process = subprocess.run(
-        [SRCDIR / "scripts" / "bench-agent-paths", "--builddir", BUILDDIR, "--hosts", "4",
-         "--agents", "2", "--runs", "2", "--json"],
-        capture_output=True, text=True, check=False)
-    row = json.loads(succeeded(process).stdout)
-    assert set(row) == {"hosts", "agents", "lids", "changes", "applied_ms", "stopped_ms",
-                        "stopped_worst_ms", "new_ms", "new_worst_ms",
-                        "killed_worst_ms"}, "keys"
-
-
 @pytest.mark.row("N12")
 def test_sa_copies_are_equal_after_each_kill():
     size = ["--hosts", "648", "--runs", "200"] if "TRIAD_SOAK" in os.environ else \

@@ -23,8 +23,6 @@ DASHBOARDS = sorted((SRCDIR / "contrib" / "grafana").glob("*.json"))
 METRIC = re.compile(r"\b(?:infiniband|triad)_\w+")
 # Exported only while there is congestion; test_congestion has them.
 OF_CONGESTION = {"triad_congestion_loss_bits_per_second"}
-# Of an agent that keeps paths; test_agent_paths has it.
-OF_PATHS = {"triad_paths_valid"}
 RECORDED = re.compile(r"\btriad:[\w:]+")
 
 
@@ -70,7 +68,7 @@ def test_rules_and_dashboard_names_exist(scratch):
     for name, text in texts.items():
         used = set(METRIC.findall(text))
         assert len(used) > 5, (name, used)
-        assert used - exported - OF_CONGESTION - OF_PATHS == set(), \
+        assert used - exported - OF_CONGESTION == set(), \
             f"metrics of {name} that nobody exports"
         assert set(RECORDED.findall(text)) - known == set(), \
             f"names of {name} that nobody records"

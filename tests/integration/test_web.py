@@ -17,7 +17,6 @@ from agentlib import Broker, wait_until_settled
 from checks import failed, succeeded, wait_until
 from labs import WEB, need
 from test_agent import Agent
-from test_agent_paths import PathLab
 from test_agents import lab_of, start
 from test_devices import FABRIC, qsfp28
 from test_lifecycle import end
@@ -156,7 +155,7 @@ def check_description(description):
 def test_each_resource_is_as_described(lab):
     description = get_json(lab.address, "/api/v1/openapi.json")
     assert len(resources(description)) > 30, "resources"
-    check_answers(lab.address, description, absent=["agents", "paths"])
+    check_answers(lab.address, description, absent=["agents"])
     check_schema(description, "#/components/schemas/problem",
                  json.loads(get(lab.address, "/api/v1/none").body), "a problem")
     check_description(description)
@@ -334,7 +333,7 @@ def test_agent_has_what_needs_no_opensm(scratch):
         assert not any(path.startswith(("/api/v1/qos", "/api/v1/port/", "/api/v1/election"))
                        for path in paths), paths
         check_answers(address, description,
-                      absent=["agents", "cables", "congestion", "devices", "job", "paths",
+                      absent=["agents", "cables", "congestion", "devices", "job",
                               "routes"])
         response = get(address, "/api/v1/qos/clients")
         assert response.status == 404 and b"the Triad plugin" in response.body, response.body
@@ -355,16 +354,3 @@ def test_manager_shows_what_agents_read(scratch):
             assert check_answer(
                 address, description, description["paths"][path]["get"],
                 path.replace("{node}", argument)) == 200, path
-
-
-def test_agent_gives_its_paths(scratch):
-    need(WEB)
-    address = free_address()
-    with PathLab(scratch, agents=()) as paths:
-        paths.add_agent(2, f"[web]\nlisten = {address}\n")
-        paths.wait_for_paths()
-        description = get_json(address, "/api/v1/openapi.json")
-        for path in ("paths", "status", "health"):
-            path = f"/api/v1/{path}"
-            assert check_answer(address, description, description["paths"][path]["get"],
-                                path) == 200, path

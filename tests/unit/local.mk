@@ -71,8 +71,6 @@ unit_tests = \
 	tests/unit/collect/test_topology_message \
 	tests/unit/collect/test_member \
 	tests/unit/collect/test_aggregator \
-	tests/unit/collect/test_path_keeper \
-	tests/unit/collect/test_path_message \
 	tests/unit/collect/test_peers \
 	tests/unit/perfmgr/test_change_filter \
 	tests/unit/perfmgr/test_alert_hard_cases \
@@ -181,7 +179,6 @@ unit_tests = \
 	tests/unit/qos/test_explain \
 	tests/unit/qos/test_kept_tables \
 	tests/unit/qos/test_latency \
-	tests/unit/qos/test_path_rows \
 	tests/unit/qos/test_paths \
 	tests/unit/qos/test_policy_file \
 	tests/unit/qos/test_policy_text \
@@ -202,7 +199,6 @@ unit_tests = \
 	tests/unit/service/test_format \
 	tests/unit/service/test_list \
 	tests/unit/service/test_local_port \
-	tests/unit/service/test_path_exchange \
 	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
 	tests/unit/service/test_recorder \
@@ -300,12 +296,10 @@ tests_unit_service_test_absent_parts_SOURCES = \
 tests_unit_service_test_collect_SOURCES = \
 	tests/unit/service/test_collect.c service/collect.c service/collect_fabric.c \
 	service/collect_run.c service/collect_status.c \
-	service/collect_report.c service/path_exchange.c
+	service/collect_report.c
 tests_unit_service_test_collect_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 tests_unit_service_test_collect_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=triad_condition_wait -Wl,--wrap=triad_clock_now_us
-tests_unit_service_test_path_exchange_SOURCES = \
-	tests/unit/service/test_path_exchange.c service/path_exchange.c
 tests_unit_service_test_alert_log_SOURCES = \
 	tests/unit/service/test_alert_log.c service/alert_log.c
 tests_unit_service_test_alert_log_LDFLAGS = $(AM_LDFLAGS) \

@@ -447,6 +447,19 @@ START_TEST(test_parse_value_too_long_refused)
 }
 END_TEST
 
+/* Files of former releases stay in force. */
+START_TEST(test_parse_keys_that_are_gone_are_accepted_and_named)
+{
+	begin();
+	ck_assert_int_eq(parse("[collect]\npaths = true\nmax_nodes = 7\n"
+			       "[port 0x8000f10400411a08]\ncollect.paths_file = /x\n"),
+		0);
+	ck_assert_str_eq(conf->gone, "collect.paths, collect.paths_file");
+	ck_assert_uint_eq(conf->collect.max_nodes, 7);
+	ASSERT_ONE_DIAG("[perfmgr]\npaths = true\n", 2, "unknown key 'paths'");
+}
+END_TEST
+
 START_TEST(test_parse_long_names_cut_in_message)
 {
 	char text[2000] = "[perfmgr]\n";
@@ -885,6 +898,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_path_as_long_as_a_socket_may_be_taken);
 	tcase_add_test(cases, test_parse_path_too_long_refused);
 	tcase_add_test(cases, test_parse_value_too_long_refused);
+	tcase_add_test(cases, test_parse_keys_that_are_gone_are_accepted_and_named);
 	tcase_add_test(cases, test_parse_long_names_cut_in_message);
 	tcase_add_test(cases, test_parse_not_text_located);
 	tcase_add_test(cases, test_parse_all_mistakes_at_once_right_keys_kept);
