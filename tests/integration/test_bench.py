@@ -107,7 +107,7 @@ def test_engine_small_prints_documented_keys():
     result = json.loads(process.stdout)
     assert set(result) == \
         {"ports", "seed", "ns_per_port", "read_ns_per_port", "octets_per_port",
-         "copy_ratio", "watch"}, "keys"
+         "wide_ns_per_port", "large_ns_per_port", "copy_ratio", "watch"}, "keys"
     assert result["ports"] == 2000, "ports"
     watch = result.pop("watch")
     assert set(watch) == {"ns_per_port", "look_ns_per_port", "octets_per_port"}, \

@@ -58,6 +58,7 @@ enum { EXT_NO_CHANGE = 0, EXT_NONE = 30, EXT_SUPPORTED = 31 };
 struct port {
 	struct triad_link_rate active, supported; /* zeros: not said */
 	uint8_t ext_enabled;                      /* 0: not said */
+	bool is_limited; /* somebody has enabled less than is supported */
 	bool has_kept;
 	uint8_t kept[N_KEPT];
 };
@@ -244,30 +245,6 @@ static uint8_t port_number(const uint8_t *node_info, const uint8_t *mad)
 		: node_info[AT_LOCAL_PORT];
 }
 
-void sim_speeds_take(struct sim_speeds *speeds, const uint8_t *node_info, uint8_t *mad)
-{
-	uint64_t guid = sim_details_guid(node_info);
-	struct node *node = speeds->all_withhold ? make_node(speeds, guid)
-						 : find_node(speeds, guid);
-	uint8_t enabled = mad[AT_EXT_ENABLED] & 0x1f;
-	struct port *port;
-
-	if (!node || lab_mad_method(mad) != METHOD_SET)
-		return;
-	port = &node->ports[port_number(node_info, mad)];
-	port->has_kept = node->withholds;
-	for (unsigned i = 0; i < N_KEPT; i++)
-		port->kept[i] = mad[64 + kept[i].at] & kept[i].mask;
-	if (enabled != EXT_NO_CHANGE)
-		port->ext_enabled = enabled == EXT_SUPPORTED ? 0 : enabled;
-	/* ibsim would have the link run as it knows, and send a trap. */
-	if (port->active.speed) {
-		mad[AT_WIDTH_ENABLED] = 0;
-		mad[AT_SPEED_ACTIVE_ENABLED] &= 0xf0;
-		mad[AT_EXT_ENABLED] &= 0xe0;
-	}
-}
-
 /* The widths up to 'width' that links can fall back to. */
 static uint8_t widths_up_to(uint8_t width)
 {
@@ -288,6 +265,50 @@ static void speeds_up_to(enum triad_link_speed best, uint8_t *speed, uint8_t *sp
 		triad_link_speed_codes(i, &code, &code_ext);
 		*speed |= code;
 		*speed_ext |= code_ext;
+	}
+}
+
+/* Whether a Set enables less than the port supports, as far as that was said. */
+static bool is_less(
+	const struct port *port, uint8_t width, uint8_t speed, uint8_t ext_enabled)
+{
+	const struct triad_link_rate *rate =
+		port->supported.speed ? &port->supported : &port->active;
+	uint8_t widths = widths_up_to(rate->width), speeds, speeds_ext;
+
+	speeds_up_to(rate->speed, &speeds, &speeds_ext);
+	speeds_ext &= 0xf;
+	return (width && (width & widths) != widths) ||
+		(speed && (speed & speeds) != speeds) ||
+		(ext_enabled == EXT_NONE && speeds_ext) ||
+		(ext_enabled && ext_enabled < EXT_NONE &&
+			(ext_enabled & speeds_ext) != speeds_ext);
+}
+
+void sim_speeds_take(struct sim_speeds *speeds, const uint8_t *node_info, uint8_t *mad)
+{
+	uint64_t guid = sim_details_guid(node_info);
+	struct node *node = speeds->all_withhold ? make_node(speeds, guid)
+						 : find_node(speeds, guid);
+	uint8_t enabled = mad[AT_EXT_ENABLED] & 0x1f, width = mad[AT_WIDTH_ENABLED],
+		speed = mad[AT_SPEED_ACTIVE_ENABLED] & 0xf;
+	struct port *port;
+
+	if (!node || lab_mad_method(mad) != METHOD_SET)
+		return;
+	port = &node->ports[port_number(node_info, mad)];
+	port->has_kept = node->withholds;
+	for (unsigned i = 0; i < N_KEPT; i++)
+		port->kept[i] = mad[64 + kept[i].at] & kept[i].mask;
+	if (width | speed | enabled)
+		port->is_limited = is_less(port, width, speed, enabled);
+	if (enabled != EXT_NO_CHANGE)
+		port->ext_enabled = enabled == EXT_SUPPORTED ? 0 : enabled;
+	/* ibsim would have the link run as it knows, and send a trap. */
+	if (port->active.speed || port->supported.speed) {
+		mad[AT_WIDTH_ENABLED] = 0;
+		mad[AT_SPEED_ACTIVE_ENABLED] &= 0xf0;
+		mad[AT_EXT_ENABLED] &= 0xe0;
 	}
 }
 
@@ -380,6 +401,8 @@ static void complete_link(uint8_t *mad, const struct port *port, bool withholds)
 	if (!active.width || !active.speed)
 		return;
 	put_supported(mad, port && port->supported.speed ? port->supported : active);
+	if (port && port->supported.speed && !port->is_limited)
+		put_enabled(mad, port->supported, 0);
 	if (withholds)
 		withhold(mad);
 }

@@ -7,8 +7,9 @@
  *     active     as in the topology's file or a command; else ibsim's
  *     supported  that and less, unless a command says otherwise.  ibsim says for each
  *                port that it supports all it knows.
- *     enabled    ibsim's; where it is told what is active, that and less, until an SM sets
- *                extended speeds.  The link does not train again for it
+ *     enabled    where a command told what is supported, that, until somebody sets less;
+ *                else ibsim's; where it is told what is active, that and less, until an SM
+ *                sets extended speeds.  The link does not train again for it
  *
  * A device that withholds has 0 in the fields of extended speeds, and SDR as
  * LinkSpeedActive, unless bit 31 of the attribute modifier is set
