@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/calendar.h"
 #include "lib/text.h"
 #include "triad/clock.h"
 
@@ -22,10 +21,11 @@ void triad_checked_line_clean(char *text)
 
 void triad_checked_line_time(uint64_t at_us, char text[TRIAD_CHECKED_LINE_TIME_SIZE])
 {
+	time_t at_s = (time_t)(at_us / TRIAD_US_PER_S);
 	struct tm tm;
 	size_t length;
 
-	triad_calendar_from_s((int64_t)(at_us / TRIAD_US_PER_S), &tm);
+	gmtime_r(&at_s, &tm);
 	length = strftime(text, TRIAD_CHECKED_LINE_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(text + length, TRIAD_CHECKED_LINE_TIME_SIZE - length, ".%06uZ",
 		(unsigned)(at_us % TRIAD_US_PER_S));
@@ -35,7 +35,7 @@ bool triad_checked_line_parse_time(const char *text, uint64_t *at_us)
 {
 	struct tm tm = {.tm_isdst = 0};
 	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-	int64_t seconds = end ? triad_calendar_to_s(&tm) : -1;
+	int64_t seconds = end ? timegm(&tm) : -1;
 	unsigned us;
 
 	if (seconds < 0 || sscanf(end, ".%6uZ", &us) != 1)

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/calendar.h"
-
 #define MAX_WALL_DRIFT_US 5000
 
 uint64_t triad_clock_from_timespec(const struct timespec *at)
@@ -85,9 +83,10 @@ uint64_t triad_clock_to_wall_us(uint64_t at_us)
 /* Without the 'Z' at its end; returns its length. */
 static size_t format_seconds(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE])
 {
+	time_t wall_s = (time_t)(wall_us / TRIAD_US_PER_S);
 	struct tm tm;
 
-	triad_calendar_from_s((int64_t)(wall_us / TRIAD_US_PER_S), &tm);
+	gmtime_r(&wall_s, &tm);
 	return strftime(text, TRIAD_CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
 }
 
@@ -109,9 +108,10 @@ const char *triad_clock_format_s(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SI
 
 bool triad_clock_parse(const char *text, uint64_t *wall_us)
 {
-	struct tm tm = {0}, read;
+	struct tm tm = {0};
 	const char *at = strptime(text, "%Y-%m-%d", &tm), *time_at = NULL;
-	int64_t seconds;
+	int64_t wall_s, east_s;
+	int day;
 
 	if (at && *at == 'T')
 		time_at = at;
@@ -124,12 +124,13 @@ bool triad_clock_parse(const char *text, uint64_t *wall_us)
 		at = strptime(at, "%z", &tm);
 	if (!at || *at)
 		return false;
-	seconds = triad_calendar_to_s(&tm);
-	triad_calendar_from_s(seconds, &read);
+	day = tm.tm_mday;
+	east_s = tm.tm_gmtoff;
+	wall_s = timegm(&tm);
 	/* The 30th of February became the 2nd of March. */
-	if (tm.tm_mday != read.tm_mday || seconds < tm.tm_gmtoff)
+	if (tm.tm_mday != day || wall_s < east_s)
 		return false;
-	*wall_us = (uint64_t)(seconds - tm.tm_gmtoff) * TRIAD_US_PER_S;
+	*wall_us = (uint64_t)(wall_s - east_s) * TRIAD_US_PER_S;
 	return true;
 }
 

@@ -5,7 +5,6 @@ noinst_LTLIBRARIES += libtriad.la
 
 libtriad_la_SOURCES = \
 	lib/address.c \
-	lib/calendar.c lib/calendar.h \
 	lib/checked_line.c lib/checked_line.h \
 	lib/close_range.h \
 	lib/clock.c \

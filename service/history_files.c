@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/calendar.h"
 #include "lib/grow.h"
 #include "perfmgr/export/zstd_frame.h"
 #include "service/state_path.h"
@@ -31,10 +30,11 @@
 /* "20260102T030405.678Z" */
 static size_t put_time(char *to, size_t size, uint64_t at_us)
 {
+	time_t at_s = (time_t)(at_us / TRIAD_US_PER_S);
 	struct tm tm;
 	size_t n;
 
-	triad_calendar_from_s((int64_t)(at_us / TRIAD_US_PER_S), &tm);
+	gmtime_r(&at_s, &tm);
 	n = strftime(to, size, "%Y%m%dT%H%M%S", &tm);
 	snprintf(to + n, size - n, ".%03uZ",
 		(unsigned)(at_us % TRIAD_US_PER_S / TRIAD_US_PER_MS));
@@ -51,8 +51,7 @@ static bool get_time(const char *from, const char **end, uint64_t *at_us)
 	if (!at || sscanf(at, ".%3uZ%n", &ms, &n) != 1 || n != 5)
 		return false;
 	*end = at + n;
-	*at_us = (uint64_t)triad_calendar_to_s(&tm) * TRIAD_US_PER_S +
-		ms * TRIAD_US_PER_MS;
+	*at_us = (uint64_t)timegm(&tm) * TRIAD_US_PER_S + ms * TRIAD_US_PER_MS;
 	return true;
 }
 

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/calendar.h"
 #include "triad/clock.h"
 #include "triad/conf.h"
 #include "triad/folder.h"
@@ -55,11 +54,11 @@ static int split_path(const char *path, struct name *name)
 
 /* --- the times in names, as seconds since 1970 --- */
 
-static void format_time(uint64_t time_s, char text[TIME_LENGTH + 1])
+static void format_time(time_t time_s, char text[TIME_LENGTH + 1])
 {
 	struct tm tm;
 
-	triad_calendar_from_s((int64_t)time_s, &tm);
+	gmtime_r(&time_s, &tm);
 	if (!strftime(text, TIME_LENGTH + 1, "%Y%m%dT%H%M%SZ", &tm))
 		text[0] = '\0';
 }
@@ -69,20 +68,21 @@ static uint64_t read_time(const char *text)
 {
 	struct tm tm = {0};
 	char again[TIME_LENGTH + 1];
-	uint64_t time_s;
+	time_t time_s;
 
 	if (sscanf(text, "%4d%2d%2dT%2d%2d%2dZ", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
 		    &tm.tm_hour, &tm.tm_min, &tm.tm_sec) != 6)
 		return 0;
 	tm.tm_year -= 1900;
 	tm.tm_mon--;
-	time_s = (uint64_t)triad_calendar_to_s(&tm);
-	if (time_s > UINT64_C(253402300799)) /* the last second of the year 9999 */
+	time_s = timegm(&tm);
+	/* The last second of the year 9999. */
+	if (time_s < 0 || time_s > INT64_C(253402300799))
 		return 0;
 	/* Format it again: sscanf() takes blanks and signs, and the calendar a 30th of
 	 * February. */
 	format_time(time_s, again);
-	return strncmp(text, again, TIME_LENGTH) ? 0 : time_s;
+	return strncmp(text, again, TIME_LENGTH) ? 0 : (uint64_t)time_s;
 }
 
 /* The time in the name of a file that was put aside; 0: it is another file. */

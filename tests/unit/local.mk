@@ -25,7 +25,6 @@ unit_tests = \
 	tests/unit/history/test_mirror_lies \
 	tests/unit/history/test_record \
 	tests/unit/history/test_rings \
-	tests/unit/lib/test_calendar \
 	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \
 	tests/unit/ib/test_cable \
