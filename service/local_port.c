@@ -14,41 +14,71 @@
 /* PortInfo:CapabilityMask.IsSMdisabled [IBA 14.2.5.6]. */
 #define SM_DISABLED (1u << 10)
 
-/* The number of the CA's port with that GUID, or -1. */
-static int find_in_ca(const umad_ca_t *ca, uint64_t port_guid)
+/* How well a port suits; 0: not at all. */
+enum fit { OF_OTHER_KIND = 1, OTHER_AND_ACTIVE, OF_KIND, OF_KIND_AND_ACTIVE };
+
+/* What was found of a port's devices. */
+struct search {
+	uint64_t guid;
+	bool for_smps;
+	unsigned fit;
+	unsigned n_of_kind;
+	char *ca_name;
+	int *number;
+};
+
+static bool is_infiniband(const umad_port_t *port)
 {
-	for (int port = 0; port <= ca->numports; port++)
-		if (ca->ports[port] && be64toh(ca->ports[port]->port_guid) == port_guid)
-			return port;
-	return -1;
+	/* Old kernels name no link layer: these know only InfiniBand. */
+	return !port->link_layer[0] || strcmp(port->link_layer, "InfiniBand") == 0;
 }
 
-/* Finds a port with that GUID; prefers the one of the kind that 'for_smps' asks for. */
-static bool find_port(
+static void look_at_device(struct search *search, const char *name, const umad_ca_t *ca)
+{
+	for (int i = 0; i <= ca->numports; i++) {
+		const umad_port_t *port = ca->ports[i];
+		bool is_of_kind;
+		unsigned fit;
+
+		if (!port || be64toh(port->port_guid) != search->guid ||
+			!is_infiniband(port))
+			continue;
+		is_of_kind =
+			!(be32toh(port->capmask) & SM_DISABLED) == search->for_smps;
+		search->n_of_kind += is_of_kind;
+		fit = (is_of_kind ? OF_KIND : OF_OTHER_KIND) +
+			(port->state == TRIAD_PORT_ACTIVE);
+		if (fit <= search->fit)
+			continue;
+		search->fit = fit;
+		memcpy(search->ca_name, name, UMAD_CA_NAME_LEN);
+		*search->number = i;
+	}
+}
+
+/* Finds the port with that GUID that suits best: of the kind that 'for_smps' asks for,
+ * and ACTIVE.  Returns how many there are of that kind, or 1 if only another kind was
+ * found; 0: no such port. */
+static unsigned find_port(
 	uint64_t port_guid, bool for_smps, char ca_name[UMAD_CA_NAME_LEN], int *number)
 {
+	struct search search = {.guid = port_guid,
+		.for_smps = for_smps,
+		.ca_name = ca_name,
+		.number = number};
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
 	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
-	bool found = false, is_meant = false;
 
-	for (int i = 0; i < n && !is_meant; i++) {
+	/* All planes of a port are ports of one device. */
+	for (int i = 0; i < n && search.fit < OF_KIND; i++) {
 		umad_ca_t ca;
-		int port;
 
 		if (umad_get_ca(names[i], &ca))
 			continue;
-		port = find_in_ca(&ca, port_guid);
-		if (port >= 0)
-			is_meant = !(be32toh(ca.ports[port]->capmask) & SM_DISABLED) ==
-				for_smps;
-		if (port >= 0 && (is_meant || !found)) {
-			memcpy(ca_name, names[i], UMAD_CA_NAME_LEN);
-			*number = port;
-			found = true;
-		}
+		look_at_device(&search, names[i], &ca);
 		umad_release_ca(&ca);
 	}
-	return found;
+	return search.fit && !search.n_of_kind ? 1 : search.n_of_kind;
 }
 
 bool triad_local_port_find(
@@ -95,9 +125,16 @@ static bool is_there_still(const struct triad_local_port *port)
 
 bool triad_local_port_locate(struct triad_local_port *port)
 {
-	return is_there_still(port) ||
-		triad_local_port_find_for_smps(
-			port->guid, port->ca_name, &port->number);
+	unsigned long state;
+
+	/* Another plane may have come up. */
+	if (is_there_still(port) &&
+		(port->n_planes < 2 ||
+			(triad_local_port_read(port, "state", &state) &&
+				state == TRIAD_PORT_ACTIVE)))
+		return true;
+	port->n_planes = find_port(port->guid, true, port->ca_name, &port->number);
+	return port->n_planes;
 }
 
 bool triad_local_port_read(
@@ -142,8 +179,7 @@ static uint64_t look_at(const umad_port_t *port, char *list, size_t size)
 {
 	uint64_t guid = be64toh(port->port_guid);
 
-	/* Old kernels name no link layer: these know only InfiniBand. */
-	if (strcmp(port->link_layer, "InfiniBand") != 0 && port->link_layer[0])
+	if (!is_infiniband(port))
 		return 0;
 	triad_text_append(list, size, "%s%s/%d 0x%016" PRIx64 " is %s",
 		list[0] ? ", " : "", port->ca_name, port->portnum, guid,

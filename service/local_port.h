@@ -13,9 +13,10 @@
  * false when there is no such port.  After umad_init().
  *
  * A port of several planes (XDR) appears as two devices with one GUID: one for SMPs,
- * and one for all other MADs, which has IsSMdisabled set.  _find() finds the latter,
- * _find_for_smps() the former; for all other ports both find the same.
- * Source: rdma-core, libibumad/umad.c. */
+ * with a port for each plane, and one for all other MADs, which has IsSMdisabled set.
+ * _find() finds the latter, _find_for_smps() a port of the former, an ACTIVE one if there
+ * is any; for all other ports both find the same.
+ * Source: rdma-core, libibumad/umad.c; Linux, RDMA devices of type SMI. */
 bool triad_local_port_find(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number);
 bool triad_local_port_find_for_smps(
@@ -26,10 +27,11 @@ struct triad_local_port {
 	uint64_t guid;
 	char ca_name[UMAD_CA_NAME_LEN]; /* empty: not found yet */
 	int number;
+	unsigned n_planes;
 };
 
-/* Makes sure that 'port' is where it was, by reading one file; else finds it as
- * _find_for_smps(), for which libibumad reads each P_Key of each port of this machine.
+/* Makes sure that 'port' is where it was, by reading one file, or two of a plane, which
+ * must be ACTIVE; else finds it as _find_for_smps(), for which libibumad reads each P_Key of each port of this machine.
  * False when there is no such port. */
 bool triad_local_port_locate(struct triad_local_port *port);
 

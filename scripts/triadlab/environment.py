@@ -159,6 +159,7 @@ def attached(lab, node_id, folder, libraries=(), host=None):
     if host:
         variables["TRIAD_LAB_NETNS"] = f"/proc/{lab.simulator.pid}/ns/net"
     variables["TRIAD_LAB_FAULTS"] = str(lab.path("faults"))
+    variables["TRIAD_LAB_PLANES"] = str(lab.path("planes"))
     variables["TRIAD_LAB_SYS"] = str(folder)
     variables["LD_PRELOAD"] = ":".join([
         *libraries, lab.port_library, *filter(None, [variables.get("LD_PRELOAD")])])

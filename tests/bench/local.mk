@@ -49,7 +49,7 @@ EXTRA_DIST += tests/bench/pathbench.map
 # whose library would have to be loaded before the lab's port library, which is preloaded.
 # 'make' builds it because scripts/demo needs it.
 noinst_PROGRAMS += tests/bench/path_stream
-tests_bench_path_stream_SOURCES = tests/bench/path_stream.c lib/calendar.c lib/clock.c
+tests_bench_path_stream_SOURCES = tests/bench/path_stream.c lib/clock.c
 tests_bench_path_stream_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
 tests_bench_path_stream_LDFLAGS = -Wc,-fno-sanitize=all
 tests_bench_path_stream_LDADD = $(UMAD_LIBS)

@@ -17,7 +17,7 @@ tests_integration_profile_driver_SOURCES = tests/integration/profile_driver.c
 # sanitizer wants to be first.
 check_PROGRAMS += tests/integration/path_ask
 tests_integration_path_ask_SOURCES = tests/integration/path_ask.c \
-	lib/calendar.c lib/clock.c qos/latency.c
+	lib/clock.c qos/latency.c
 tests_integration_path_ask_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
 tests_integration_path_ask_LDFLAGS = -Wc,-fno-sanitize=all
 tests_integration_path_ask_LDADD = $(UMAD_LIBS)

@@ -531,3 +531,18 @@ def test_agent_mistyped_options_refused():
                           (("word",), "it takes options alone")):
         failed(run_agent(*options), 2, part)
     failed(run_agent("--log", "/nowhere/log"), 1, "/nowhere/log can't be opened")
+
+
+@pytest.mark.row("N6")
+@pytest.mark.parametrize("source, planes", [("discover", "uuuu"), ("discover", "ddud"),
+                                            ("sa", "uu")])
+def test_port_of_several_planes_has_two_devices(scratch, source, planes):
+    """One takes SMPs alone, by the planes that are up, the other all other MADs."""
+    need(AGENT)
+    with stock_lab(scratch) as lab:
+        Path(lab.folder, "planes").write_text(f"{NODE} {planes}\n", encoding="utf-8")
+        agent = Agent(scratch, lab, QUICK + f"[collect]\ntopology = {source}\n"
+                      "[devices]\nenabled = true\n")
+        agent.wait_until_it_reads("discovery" if source == "discover" else "sa")
+        health = agent.ask("health")
+        assert health["findings"] == [], health

@@ -23,6 +23,8 @@ tests_lab_liblabumad_la_SOURCES = \
 	tests/lab/umad_calls.h \
 	tests/lab/umad_faults.c \
 	tests/lab/umad_faults.h \
+	tests/lab/umad_planes.c \
+	tests/lab/umad_planes.h \
 	tests/lab/umad_files.c \
 	tests/lab/umad_files.h \
 	tests/lab/umad_guardian.c \

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 
+#include "tests/lab/umad_planes.h"
 #include "tests/lab/umad_rmpp.h"
 
 /* A thread must not be cancelled while it holds the lock: the port may be
@@ -124,6 +125,8 @@ static int post(struct lab_file *file, struct posted *posted, bool *is_direct)
 	}
 	if (send)
 		lab_send_wait(port, send);
+	if (file->plane && !lab_planes_is_up(file->plane))
+		return 0;
 	*is_direct = !lab_faults_update(&port->faults, lab_now_us());
 	if (!*is_direct)
 		lab_port_transmit(port, &posted->packet);
@@ -163,6 +166,9 @@ static int add_agent(struct lab_file *file, struct lab_agent *requested, uint32_
 {
 	int error;
 
+	/* The device of planes has no QP 1, the other no QP 0. */
+	if (file->n_planes && (requested->qpn == 0) != (file->plane > 0))
+		return EPROTONOSUPPORT;
 	for (*id = 0; *id < LAB_MAX_AGENTS && file->agents[*id]; (*id)++)
 		continue;
 	if (*id == LAB_MAX_AGENTS)

@@ -44,6 +44,7 @@ struct lab_message {
 
 struct lab_file {
 	struct lab_port *port;
+	unsigned n_planes, plane; /* of the port; this file's, 0: not a plane's */
 	struct lab_agent *agents[LAB_MAX_AGENTS]; /* guarded by the port's lock */
 	bool has_pkey_header, was_used;
 

@@ -2,12 +2,12 @@
 /* A lab's InfiniBand port for programs that use one: this preloaded library replaces
  * functions of the C library that libibumad (or another program that opens the files)
  * calls.  It provides /sys/class/infiniband, /sys/class/infiniband_mad,
- * /dev/infiniband/umad0 and issm0, which behave as the kernel's do (umad_port.h); ibsim
+ * /dev/infiniband/umad0 and issm0 (or more of them: umad_planes.h), which behave as the kernel's do (umad_port.h); ibsim
  * simulates the fabric (umad_wire.h).
  *
  * Environment: IBSIM_SOCKNAME, SIM_HOST, IBSIM_SERVER_NAME and _PORT as for ibsim's own
  * library; TRIAD_LAB_NETNS (umad_wire.h); TRIAD_LAB_FAULTS (umad_faults.h);
- * TRIAD_LAB_SYS (umad_sysfs.h).
+ * TRIAD_LAB_SYS (umad_sysfs.h); TRIAD_LAB_PLANES (umad_planes.h).
  *
  * Calls for all other files go to the C library. */
 /* Both open() and open64() are defined here; the macro would make the first the

@@ -5,13 +5,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tests/lab/umad_calls.h"
+#include "tests/lab/umad_planes.h"
 
-#define UMAD_PATH "/dev/infiniband/umad0"
-#define ISSM_PATH "/dev/infiniband/issm0"
+#define UMAD_PATH "/dev/infiniband/umad"
+#define ISSM_PATH "/dev/infiniband/issm"
 #define MAX_FDS 65536
 
 /* A process has one port, so this state is static. */
@@ -128,13 +130,15 @@ struct lab_file *lab_process_file(int fd)
 	return atomic_load_explicit(&files[fd], memory_order_relaxed);
 }
 
-static int open_umad(int flags)
+static int open_umad(unsigned plane, int flags)
 {
 	struct lab_file *file;
 	int fd = lab_file_open(port, flags, &file);
 
 	if (fd < 0)
 		return -1;
+	file->n_planes = lab_planes_n();
+	file->plane = plane;
 	if (fd < MAX_FDS) {
 		files[fd] = file;
 		return fd;
@@ -178,23 +182,40 @@ static int open_issm(int flags)
 	return fd;
 }
 
+/* The number at the end of a device's path: 0, or a plane's number; -1: it is another
+ * path. */
+static int device_number(const char *path, const char *prefix)
+{
+	size_t length = strlen(prefix);
+	int number;
+
+	if (strncmp(path, prefix, length) != 0 || path[length] < '0' ||
+		path[length] > '9' || path[length + 1])
+		return -1;
+	number = path[length] - '0';
+	return !number || (unsigned)number <= lab_planes_n() ? number : -1;
+}
+
 bool lab_process_is_device(const char *path)
 {
-	return path && (strcmp(path, UMAD_PATH) == 0 || strcmp(path, ISSM_PATH) == 0);
+	return path &&
+		(device_number(path, UMAD_PATH) >= 0 ||
+			device_number(path, ISSM_PATH) >= 0);
 }
 
 bool lab_process_open(const char *path, int flags, int *fd)
 {
-	bool is_umad;
+	int number;
 
 	if (!lab_process_is_device(path))
 		return false;
-	is_umad = strcmp(path, UMAD_PATH) == 0;
+	number = device_number(path, UMAD_PATH);
 	*fd = -1;
 	if (!lab_process_is_ready())
 		errno = ENODEV;
 	else
-		*fd = is_umad ? open_umad(flags) : open_issm(flags);
+		*fd = number >= 0 ? open_umad((unsigned)number, flags)
+				  : open_issm(flags);
 	return true;
 }
 

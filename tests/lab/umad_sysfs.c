@@ -10,11 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/lab/umad_planes.h"
+
 #define CLASS_FOLDER "/sys/class/infiniband"
-#define HCA "/class/infiniband/ibsim0"
+#define HCA "ibsim0"
+#define SMI "ibsim_smi" /* the device of planes */
 #define MAD "/class/infiniband_mad"
 
-#define MAX_ENTRIES 192u
+#define MAX_ENTRIES 1536u
 #define MAX_TEXT_SIZE 512
 
 /* ibsim reports this many P_Keys; the rest of the table is shown as 0. */
@@ -31,6 +34,8 @@ struct lab_sysfs {
 	struct lab_port *port;
 	pthread_mutex_t lock;
 	char root[256];
+	unsigned n_planes;
+	unsigned plane; /* whose files are written; 0: the whole port's */
 	struct entry entries[MAX_ENTRIES]; /* each folder before its contents */
 	size_t n_entries;
 	uint8_t node_info[LAB_WIRE_ANSWER_SIZE];
@@ -77,6 +82,10 @@ enum {
 	SM_SL = 36,
 	SPEED_EXT_ACTIVE = 62
 };
+
+/* Of the capability mask [IBA 14.2.5.6]. */
+#define IS_SM 0x2u
+#define SM_DISABLED 0x400u
 
 /* --- files --- */
 
@@ -154,14 +163,35 @@ static void put_guid(struct lab_sysfs *sysfs, const char *path, uint64_t guid)
 		(unsigned)(guid & 0xffff));
 }
 
-/* A path in the folder of the process's port. */
+/* A path in the device's folder. */
+static const char *device_path(const struct lab_sysfs *sysfs, const char *name)
+{
+	static _Thread_local char path[96];
+
+	snprintf(path, sizeof(path), "/class/infiniband/%s%s", sysfs->plane ? SMI : HCA,
+		name);
+	return path;
+}
+
+/* A path in the folder of the process's port, or of a plane's. */
 static const char *port_path(const struct lab_sysfs *sysfs, const char *name)
 {
 	static _Thread_local char path[96];
 
-	snprintf(path, sizeof(path), HCA "/ports/%u%s",
-		octet(sysfs->port_info, LOCAL_PORT), name);
+	snprintf(path, sizeof(path), "/class/infiniband/%s/ports/%u%s",
+		sysfs->plane ? SMI : HCA,
+		sysfs->plane ? sysfs->plane : octet(sysfs->port_info, LOCAL_PORT),
+		name);
 	return path;
+}
+
+/* Calls 'put_one' for the port and for each plane. */
+static void for_each_port(
+	struct lab_sysfs *sysfs, void (*put_one)(struct lab_sysfs *sysfs))
+{
+	for (sysfs->plane = 0; sysfs->plane <= sysfs->n_planes; sysfs->plane++)
+		put_one(sysfs);
+	sysfs->plane = 0;
 }
 
 /* --- contents of the files --- */
@@ -209,9 +239,16 @@ static void put_port(struct lab_sysfs *sysfs)
 	const uint8_t *info = sysfs->port_info;
 	unsigned state = octet(info, STATE) & 0xf;
 	unsigned physical_state = octet(info, PHYSICAL_STATE) >> 4;
+	uint32_t capabilities = lab_mad_get32(info + CAPABILITY_MASK);
 	uint64_t prefix = field64(info, GID_PREFIX);
 	uint64_t guid = field64(sysfs->node_info, NODE_GUID) + octet(info, LOCAL_PORT);
 
+	if (sysfs->n_planes && !sysfs->plane)
+		capabilities |= SM_DISABLED;
+	if (sysfs->plane && !lab_planes_is_up(sysfs->plane)) {
+		state = 1;
+		physical_state = 2;
+	}
 	put(sysfs, port_path(sysfs, "/lid"), "0x%x\n", field16(info, LID));
 	put(sysfs, port_path(sysfs, "/sm_lid"), "0x%x\n", field16(info, SM_LID));
 	put(sysfs, port_path(sysfs, "/lid_mask_count"), "%u\n", octet(info, LMC) & 7);
@@ -219,8 +256,7 @@ static void put_port(struct lab_sysfs *sysfs)
 	put(sysfs, port_path(sysfs, "/state"), "%u: %s\n", state, NAME(states, state));
 	put(sysfs, port_path(sysfs, "/phys_state"), "%u: %s\n", physical_state,
 		NAME(physical, physical_state));
-	put(sysfs, port_path(sysfs, "/cap_mask"), "0x%08x\n",
-		lab_mad_get32(info + CAPABILITY_MASK));
+	put(sysfs, port_path(sysfs, "/cap_mask"), "0x%08x\n", capabilities);
 	put(sysfs, port_path(sysfs, "/link_layer"), "InfiniBand\n");
 	put(sysfs, port_path(sysfs, "/gids/0"),
 		"%04x:%04x:%04x:%04x:%04x:%04x:%04x:%04x\n", (unsigned)(prefix >> 48),
@@ -230,8 +266,6 @@ static void put_port(struct lab_sysfs *sysfs)
 		(unsigned)(guid & 0xffff));
 	put_rate(sysfs);
 }
-
-#define IS_SM 0x2u /* of the capability mask [IBA 14.2.5.6] */
 
 /* ibsim clears IsSM when links go down and come up again; a real HCA keeps it as long
  * as issm0 is open. */
@@ -251,10 +285,11 @@ static void update_port(struct lab_sysfs *sysfs)
 	if (!error)
 		set_issm_again(sysfs, info);
 	/* While ibsim doesn't answer, the files keep their last contents. */
-	if (error || memcmp(info, sysfs->port_info, sizeof(info)) == 0)
+	if (error ||
+		(!sysfs->n_planes && memcmp(info, sysfs->port_info, sizeof(info)) == 0))
 		return;
 	memcpy(sysfs->port_info, info, sizeof(info));
-	put_port(sysfs);
+	for_each_port(sysfs, put_port);
 }
 
 static void put_pkeys(struct lab_sysfs *sysfs)
@@ -279,7 +314,7 @@ static void update_pkeys(struct lab_sysfs *sysfs)
 		memcmp(pkeys, sysfs->pkeys, sizeof(pkeys)) == 0)
 		return;
 	memcpy(sysfs->pkeys, pkeys, sizeof(pkeys));
-	put_pkeys(sysfs);
+	for_each_port(sysfs, put_pkeys);
 }
 
 static void put_node(struct lab_sysfs *sysfs)
@@ -288,50 +323,59 @@ static void put_node(struct lab_sysfs *sysfs)
 	unsigned type = octet(sysfs->node_info, NODE_TYPE);
 	uint64_t vendor[LAB_WIRE_ANSWER_SIZE / 8] = {0};
 
-	put(sysfs, HCA "/node_type", "%u: %s\n", type, NAME(types, type));
+	put(sysfs, device_path(sysfs, "/node_type"), "%u: %s\n", type,
+		NAME(types, type));
 	/* The firmware's version follows three numbers of 32 bits and a gap. */
 	if (lab_wire_ask(sysfs->port->wire, LAB_ASK_VENDOR, vendor) == 0)
-		put(sysfs, HCA "/fw_ver", "%" PRIx64 "\n", vendor[2]);
-	put(sysfs, HCA "/hw_rev", "%x\n", lab_mad_get32(sysfs->node_info + REVISION));
-	put(sysfs, HCA "/hca_type", "simulator\n");
-	put_guid(sysfs, HCA "/node_guid", field64(sysfs->node_info, NODE_GUID));
-	put_guid(sysfs, HCA "/sys_image_guid", field64(sysfs->node_info, SYSTEM_GUID));
+		put(sysfs, device_path(sysfs, "/fw_ver"), "%" PRIx64 "\n", vendor[2]);
+	put(sysfs, device_path(sysfs, "/hw_rev"), "%x\n",
+		lab_mad_get32(sysfs->node_info + REVISION));
+	put(sysfs, device_path(sysfs, "/hca_type"), "simulator\n");
+	put_guid(sysfs, device_path(sysfs, "/node_guid"),
+		field64(sysfs->node_info, NODE_GUID));
+	put_guid(sysfs, device_path(sysfs, "/sys_image_guid"),
+		field64(sysfs->node_info, SYSTEM_GUID));
 }
 
-static void put_mad_class(struct lab_sysfs *sysfs)
+static void put_mad_device(struct lab_sysfs *sysfs, const char *name)
 {
-	unsigned number = octet(sysfs->port_info, LOCAL_PORT);
+	unsigned port =
+		sysfs->plane ? sysfs->plane : octet(sysfs->port_info, LOCAL_PORT);
+	char path[64];
 
-	put(sysfs, MAD "/abi_version", "%u\n", IB_USER_MAD_ABI_VERSION);
-	for (const char *const *name = (const char *const[]){"umad0", "issm0", NULL};
-		*name; name++) {
-		char path[64];
-
-		snprintf(path, sizeof(path), MAD "/%s", *name);
-		put_folder(sysfs, path);
-		snprintf(path, sizeof(path), MAD "/%s/ibdev", *name);
-		put(sysfs, path, "ibsim0\n");
-		snprintf(path, sizeof(path), MAD "/%s/port", *name);
-		put(sysfs, path, "%u\n", number);
-	}
+	snprintf(path, sizeof(path), MAD "/%s%u", name, sysfs->plane);
+	put_folder(sysfs, path);
+	snprintf(path, sizeof(path), MAD "/%s%u/ibdev", name, sysfs->plane);
+	put(sysfs, path, "%s\n", sysfs->plane ? SMI : HCA);
+	snprintf(path, sizeof(path), MAD "/%s%u/port", name, sysfs->plane);
+	put(sysfs, path, "%u\n", port);
 }
 
 /* --- the folder --- */
 
-static void put_all(struct lab_sysfs *sysfs)
+static void put_devices_of_port(struct lab_sysfs *sysfs)
 {
-	put_folder(sysfs, "/class");
-	put_folder(sysfs, "/class/infiniband");
-	put_folder(sysfs, HCA);
+	put_folder(sysfs, device_path(sysfs, ""));
 	put_node(sysfs);
-	put_folder(sysfs, HCA "/ports");
+	put_folder(sysfs, device_path(sysfs, "/ports"));
 	put_folder(sysfs, port_path(sysfs, ""));
 	put_folder(sysfs, port_path(sysfs, "/gids"));
 	put_folder(sysfs, port_path(sysfs, "/pkeys"));
 	put_port(sysfs);
 	put_pkeys(sysfs);
+	put_mad_device(sysfs, "umad");
+	/* Of a port of several planes, only these run an SM. */
+	if (!sysfs->n_planes || sysfs->plane)
+		put_mad_device(sysfs, "issm");
+}
+
+static void put_all(struct lab_sysfs *sysfs)
+{
+	put_folder(sysfs, "/class");
+	put_folder(sysfs, "/class/infiniband");
 	put_folder(sysfs, MAD);
-	put_mad_class(sysfs);
+	put(sysfs, MAD "/abi_version", "%u\n", IB_USER_MAD_ABI_VERSION);
+	for_each_port(sysfs, put_devices_of_port);
 }
 
 int lab_sysfs_new(struct lab_port *port, struct lab_sysfs **made)
@@ -343,6 +387,7 @@ int lab_sysfs_new(struct lab_port *port, struct lab_sysfs **made)
 	if (!sysfs)
 		return ENOMEM;
 	sysfs->port = port;
+	sysfs->n_planes = lab_planes_n();
 	pthread_mutex_init(&sysfs->lock, NULL);
 	snprintf(sysfs->root, sizeof(sysfs->root), "%s/triad-lab-sys-XXXXXX",
 		parent && *parent ? parent : "/tmp");

@@ -3,7 +3,7 @@
  * contains them, with the values that ibsim reports for the port.
  *
  * Model: the folder is created in the one that TRIAD_LAB_SYS names, or in /tmp, and has
- * one HCA, ibsim0, with the process's port.  Before a file of the port is opened, the
+ * one HCA, ibsim0, with the process's port; a second one, if that has planes.  Before a file of the port is opened, the
  * files are written again if ibsim's answer has changed.  Besides the kernel's files,
  * there is infiniband_mad/umad0/lab_counters.
  *
