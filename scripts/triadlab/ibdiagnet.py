@@ -10,14 +10,15 @@ columns that are not known are skipped.
     "leaf-01",36,2,...
     END_NODES
 
-NODES and LINKS are the fabric, PORTS has what links run at, PM_INFO the counters. A port's
-speed is a bit: 1, 2, 4 for SDR, DDR, QDR; 256 and so on for FDR to XDR; 65536 for FDR10."""
+NODES and LINKS are the fabric, PORTS has what links run at, PM_INFO the counters,
+CABLE_INFO what is plugged in, PKEY the partitions. A port's speed is a bit: 1, 2, 4 for SDR,
+DDR, QDR; 256 and so on for FDR to XDR; 65536 for FDR10."""
 
 import csv
 import itertools
 import re
 
-from . import netfile
+from . import modules, netfile
 from .errors import LabError
 
 FIRST_SECTION = re.compile(r"^START_[A-Z_]+\s*$", re.MULTILINE)
@@ -70,7 +71,8 @@ def _add_node(fabric, by_guid, row):
     if guid not in by_guid:
         by_guid[guid] = fabric.add(netfile.Node(
             kind, f"{_LETTERS[kind]}-{guid:016x}", n_ports,
-            (row.get("NodeDesc") or "").replace('"', "'"), guid))
+            (row.get("NodeDesc") or "").replace('"', "'"), guid,
+            vendor=_number(row, "VendorID"), device=_number(row, "DeviceID")))
 
 
 def _rate(row):
@@ -90,9 +92,65 @@ def _add_link(by_guid, row):
     other.links[other_port] = (one.node_id, port)
 
 
+def _add_counters(fabric, by_guid, row):
+    node = by_guid.get(_number(row, "NodeGUID", "NodeGuid"))
+    port = _number(row, "PortNumber", "PortNum")
+    if node and port in node.links:
+        fabric.commands += [
+            f'PerformanceSet "{node.node_id}"[{port}] PortCounters.{name}={value}'
+            for name in COUNTERS if (value := _number(row, name))]
+
+
+def _first_number(text):
+    """Of "20 m" or "35C"; None where there is none."""
+    found = re.search(r"-?\d+(\.\d+)?", text or "")
+    return float(found[0]) if found else None
+
+
+def _add_cable(fabric, by_guid, row):
+    node = by_guid.get(_number(row, "NodeGuid", "NodeGUID"))
+    port = _number(row, "PortNum", "PortNumber")
+    serial = (row.get("SN") or "").strip()
+    if not node or port not in node.links or serial in ("", "N/A", "NA"):
+        return
+    length_m = next((length for name in ("LengthCopperOrActive", "LengthSMFiber")
+                     if (length := _first_number(row.get(name)))), 0)
+    module = modules.cable(
+        _number(row, "Identifier") or modules.QSFP28, vendor=row.get("Vendor") or "",
+        part=row.get("PN") or "", serial=serial, revision=row.get("Rev") or "",
+        oui=_number(row, "OUI") or 0, length_m=length_m,
+        is_optical="optic" in (row.get("TypeDesc") or "").lower(),
+        temperature_c=_first_number(row.get("Temperature")))
+    fabric.commands += module.commands(node.node_id, port)
+
+
+def _partitions(rows):
+    """The text of partitions.conf; "" where ports are in the default partition alone, as
+    full members."""
+    members: dict[int, dict[int, bool]] = {}
+    for row in rows:
+        guid, key = _number(row, "PortGUID", "PortGuid"), _number(row, "PKey", "Pkey")
+        if not guid or not key or not key & 0x7fff:
+            continue
+        is_full = key & 0x8000 or (row.get("Membership") or "").lower().startswith("full")
+        partition = members.setdefault(key & 0x7fff, {})
+        partition[guid] = bool(is_full) or partition.get(guid, False)
+    default = members.pop(0x7fff, {})
+    if not members and all(default.values()):
+        return ""
+    limited = [guid for guid, is_full in default.items() if not is_full]
+    lines = ["Default=0x7fff, ipoib: ALL=full, SELF=full"
+             + "".join(f", 0x{guid:016x}=limited" for guid in limited) + ";"]
+    lines += [f"p{key:04x}=0x{key:04x}: " + ", ".join(
+        f"0x{guid:016x}={'full' if is_full else 'limited'}"
+        for guid, is_full in sorted(of_key.items())) + ";"
+        for key, of_key in sorted(members.items())]
+    return "\n".join(lines) + "\n"
+
+
 def parse(lines):
-    """The fabric, with the counters that are not 0; LabError where it does not hold
-    together."""
+    """The fabric, with the counters that are not 0, cables and partitions; LabError where
+    it does not hold together."""
     fabric, by_guid = netfile.Fabric(), {}
     fabric.is_text_of_ibsim = False
     sections = dict(_sections(lines))
@@ -109,9 +167,8 @@ def parse(lines):
         if node and port in node.links and rate:
             node.rates[port] = rate
     for row in sections.get("PM_INFO", []):
-        node = by_guid.get(_number(row, "NodeGUID", "NodeGuid"))
-        port = _number(row, "PortNumber", "PortNum")
-        if node and port in node.links:
-            fabric.counters += [(node.node_id, port, name, value) for name in COUNTERS
-                                if (value := _number(row, name))]
+        _add_counters(fabric, by_guid, row)
+    for row in sections.get("CABLE_INFO", []):
+        _add_cable(fabric, by_guid, row)
+    fabric.partitions = _partitions(sections.get("PKEY", []))
     return fabric

@@ -51,6 +51,8 @@ class Node:
     guid: int | None = None
     links: dict[int, tuple[str, int]] = field(default_factory=dict)
     rates: dict[int, str] = field(default_factory=dict)
+    vendor: int | None = None
+    device: int | None = None
 
 
 def port_guid(node):
@@ -63,8 +65,10 @@ class Fabric:
 
     def __init__(self):
         self.nodes: dict[str, Node] = {}
-        # Of a file that has counters, too: (node ID, port, counter, value).
-        self.counters: list[tuple[str, int, str, int]] = []
+        # Of a file that has counters and cables, too: what ibsim is told of them.
+        self.commands: list[str] = []
+        # The text of OpenSM's partitions.conf; "": none.
+        self.partitions = ""
         # Whether ibsim can read its file.
         self.is_text_of_ibsim = True
 
@@ -198,6 +202,9 @@ def write(fabric, stream, comment, link="4xEDR"):
     stream.write(f"# {comment}\n")
     for node in fabric.nodes.values():
         stream.write("\n")
+        for key, value in ("vendid", node.vendor), ("devid", node.device):
+            if value is not None:
+                stream.write(f"{key}=0x{value:x}\n")
         if node.guid is not None:
             stream.write(f"{_GUID_KEYS[node.kind]}=0x{node.guid:016x}\n")
         stream.write(f'{node.kind}\t{node.n_ports} "{node.node_id}"'

@@ -221,14 +221,12 @@ class _Start:
         self._launch("ibsim", started, environment.simulator(self._lab),
                      partial(simulator.start, self._lab, self._fabric))
         self._wait(lambda: simulator.is_ready(self._lab), "it was ready")
-        self._set_counters()
+        self._set_values()
 
-    def _set_counters(self):
-        """Those that the file of the fabric has."""
-        commands = [f'PerformanceSet "{node}"[{port}] PortCounters.{name}={value}'
-                    for node, port, name, value in self._fabric.counters]
+    def _set_values(self):
+        """Counters and cables that the file of the fabric has."""
         for command, answer, is_refused in simulator.Console(
-                self._lab, self._deadline - time.monotonic()).ask(commands):
+                self._lab, self._deadline - time.monotonic()).ask(self._fabric.commands):
             if is_refused:
                 self._progress.warn(f"{command}: {answer}")
 
@@ -305,6 +303,9 @@ class _Start:
         conf = opensm.make_conf(self._conf_keys(index, folder, log),
                                 self._wishes.opensm_conf)
         (folder / "opensm.conf").write_text(conf, encoding="utf-8")
+        if self._fabric.partitions:
+            (folder / "partitions.conf").write_text(self._fabric.partitions,
+                                                    encoding="utf-8")
         keys = opensm.conf_keys(conf)
         port = keys.get("console_port") if keys["console"] == "loopback" else None
         return state.Sm(

@@ -12,6 +12,7 @@ import pytest
 from agentlib import Broker, Member, conf
 from checks import failed, mentions, succeeded, wait_until
 from labs import Lab
+from triadlab.modules import Module
 from triadlab.tcp_ports import free_address
 from triadlib import TriadLab, ask, ask_json, status, wait_for_sweep
 
@@ -56,34 +57,6 @@ caguid=0x50
 Hca 1 "Hca3"
 [1](51) "Spine"[2]
 """
-
-
-class Module:
-    """The memory of what is plugged in, as the documents lay it out."""
-
-    def __init__(self, identifier):
-        self.pages = {}
-        self.put(0, 0, bytes([identifier]))
-        self.put(0, 128, bytes([identifier]))
-
-    def put(self, page, at, octets):
-        for i, octet in enumerate(octets):
-            self.pages.setdefault(page, {})[at + i] = octet
-
-    def text(self, page, at, text, size):
-        self.put(page, at, text.encode().ljust(size))
-
-    def words(self, page, at, *words):
-        self.put(page, at, struct.pack(f">{len(words)}H", *(word % 65536 for word in words)))
-
-    def commands(self, node, port):
-        for page, octets in self.pages.items():
-            places = sorted(octets)
-            while places:
-                run = [at for i, at in enumerate(places) if at == places[0] + i][:32]
-                places = places[len(run):]
-                text = "".join(f"{octets[at]:02x}" for at in run)
-                yield f'Cable "{node}"[{port}] {page}.{run[0]}={text}'
 
 
 def qsfp28(serial, temperature=35, rx=(8000, 7000, 6000, 5000)):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Labs of fabrics that ibdiagnet wrote down: topology, what links run at, counters."""
+"""Labs of fabrics that ibdiagnet wrote down: topology, what links run at, counters, cables,
+partitions."""
 
 import pytest
 
-from checks import failed
+from checks import failed, wait_until
 from labs import Lab, lab_command
 from triadlab import ibdiagnet, netfile
-from triadlib import QUICK, ask_json, wait_for_sweep
+from triadlib import QUICK, ask_json, lid_of, wait_for_sweep
 
 pytestmark = pytest.mark.scripts
 
@@ -14,11 +15,11 @@ pytestmark = pytest.mark.scripts
 DB_CSV = """\
 # This database file was automatically generated
 START_NODES
-NodeDesc,NumPorts,NodeType,ClassVersion,BaseVersion,SystemImageGUID,NodeGUID,PortGUID,DeviceID,LocalPortNum
-"leaf, 1",36,2,1,1,0x0c42a10300aa0000,0x0c42a10300aa0000,0x0c42a10300aa0000,54000,5
-"host-1 mlx5_0",2,1,1,1,0x0c42a10300bb0000,0x0c42a10300bb0000,0x0c42a10300bb0001,4123,1
-"host-1 mlx5_0",2,1,1,1,0x0c42a10300bb0000,0x0c42a10300bb0000,0x0c42a10300bb0002,4123,2
-"host-2 mlx5_0",1,1,1,1,0x0c42a10300cc0000,0x0c42a10300cc0000,0x0c42a10300cc0001,4123,1
+NodeDesc,NumPorts,NodeType,ClassVersion,BaseVersion,SystemImageGUID,NodeGUID,PortGUID,DeviceID,VendorID,LocalPortNum
+"leaf, 1",36,2,1,1,0x0c42a10300aa0000,0x0c42a10300aa0000,0x0c42a10300aa0000,54000,0x2c9,5
+"host-1 mlx5_0",2,1,1,1,0x0c42a10300bb0000,0x0c42a10300bb0000,0x0c42a10300bb0001,4123,0x2c9,1
+"host-1 mlx5_0",2,1,1,1,0x0c42a10300bb0000,0x0c42a10300bb0000,0x0c42a10300bb0002,4123,0x2c9,2
+"host-2 mlx5_0",1,1,1,1,0x0c42a10300cc0000,0x0c42a10300cc0000,0x0c42a10300cc0001,4123,0x2c9,1
 END_NODES
 
 START_PORTS
@@ -46,6 +47,21 @@ NodeGUID,PortGUID,PortNumber,LinkDownedCounter,SymbolErrorCounter,PortXmitData
 0x0c42a10300aa0000,0x0c42a10300aa0000,5,3,N/A,99
 0x0c42a10300cc0000,0x0c42a10300cc0001,1,0,0x21,99
 END_PM_INFO
+
+START_CABLE_INFO
+NodeGuid,PortGuid,PortNum,Source,Vendor,OUI,PN,SN,Rev,LengthSMFiber,LengthCopperOrActive,Identifier,TypeDesc,Temperature
+0x0c42a10300aa0000,0x0c42a10300aa0000,5,"REG","Mellanox",0x2c9,"MCP1650-H002E26","MT2101VS00001","A2","N/A","2 m",17,"Copper cable- unequalized","N/A"
+0x0c42a10300aa0000,0x0c42a10300aa0000,6,"REG","NVIDIA",0x48b02d,"MFA7U10-H015","MT2101VS00002","B1","N/A","15 m",25,"Active optical","41C"
+0x0c42a10300aa0000,0x0c42a10300aa0000,7,"NA","NA",NA,"NA","NA","NA","NA","NA",NA,"NA","NA"
+END_CABLE_INFO
+
+START_PKEY
+NodeGUID,PortGUID,PortNum,BlockNum,Index,PKey,Membership
+0x0c42a10300bb0000,0x0c42a10300bb0001,1,0,0,0x7fff,Limited
+0x0c42a10300bb0000,0x0c42a10300bb0001,1,0,1,0x8010,Full
+0x0c42a10300cc0000,0x0c42a10300cc0001,1,0,0,0xffff,Full
+0x0c42a10300cc0000,0x0c42a10300cc0001,1,0,1,0x0000,Limited
+END_PKEY
 """
 
 
@@ -70,6 +86,30 @@ def test_lab_is_the_fabric_that_ibdiagnet_saw(db_csv):
         assert counters["leaf, 1", 5]["LinkDownedCounter"] == 3
         assert counters["host-2 mlx5_0", 1]["SymbolErrorCounter"] == 0x21
         assert counters["host-1 mlx5_0", 1]["SymbolErrorCounter"] == 0
+
+
+def test_lab_has_the_cables_that_ibdiagnet_saw(db_csv):
+    with Lab(db_csv, triad_conf=QUICK + "[devices]\nenabled = true\n") as lab:
+        wait_for_sweep(lab)
+        cables = wait_until(lambda: len(found := {
+            row["port"]: row for row in ask_json(lab, "cables")
+            if row["node_name"] == "leaf, 1" and row["serial"]}) == 2 and found, 30, "cables")
+        assert {key: cables[5][key] for key in
+                ("identifier", "vendor", "part", "serial", "revision", "length_m")} == {
+            "identifier": "QSFP28", "vendor": "Mellanox", "part": "MCP1650-H002E26",
+            "serial": "MT2101VS00001", "revision": "A2", "length_m": 2}, cables[5]
+        assert (cables[6]["identifier"], cables[6]["length_m"], cables[6]["temperature_c"]) \
+            == ("OSFP", 15, 41), cables[6]
+
+
+def test_lab_has_the_partitions_that_ibdiagnet_saw(db_csv):
+    with Lab(db_csv, triad_conf=QUICK) as lab:
+        wait_for_sweep(lab)
+        rows = ask_json(lab, "perf", "show")
+        tables = {node: lab.run("smpquery", "pkeys", str(lid_of(rows, node)), "1").stdout
+                  for node in ("host-1 mlx5_0", "host-2 mlx5_0")}
+        assert "0x8010" in tables["host-1 mlx5_0"], tables
+        assert "0x8010" not in tables["host-2 mlx5_0"], tables
 
 
 def test_what_does_not_hold_together_says_what(scratch):
