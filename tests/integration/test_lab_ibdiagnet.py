@@ -93,7 +93,7 @@ def test_lab_has_the_cables_that_ibdiagnet_saw(db_csv):
         wait_for_sweep(lab)
         cables = wait_until(lambda: len(found := {
             row["port"]: row for row in ask_json(lab, "cables")
-            if row["node_name"] == "leaf, 1" and row["serial"]}) == 2 and found, 30, "cables")
+            if row["node_name"] == "leaf, 1" and row["serial"]}) == 2 and found[6]["temperature_c"] and found, 30, "cables")
         assert {key: cables[5][key] for key in
                 ("identifier", "vendor", "part", "serial", "revision", "length_m")} == {
             "identifier": "QSFP28", "vendor": "Mellanox", "part": "MCP1650-H002E26",
