@@ -8,6 +8,7 @@ import struct
 QSFP28 = 0x11
 _CMIS = {0x18, 0x19, 0x1e}
 _MOST_OCTETS = 32  # of one command
+_VOLTS_3_3 = 33000
 
 
 class Module:
@@ -64,4 +65,6 @@ def cable(identifier, *, vendor, part, serial, revision, oui, length_m, is_optic
                                   0x00 if is_optical else 0xa0]))
     if temperature_c is not None:
         module.words(0, 14 if is_cmis else 22, int(temperature_c * 256))
+        # What has no voltage does not measure.
+        module.words(0, 16 if is_cmis else 26, _VOLTS_3_3)
     return module
