@@ -57,6 +57,8 @@ class Wishes:
     agents: int = 0
     retrain: bool = False
     withhold: bool = False
+    # Typed into ibsim's console before the first SM starts.
+    before_sms: list[str] = field(default_factory=list)
     timeout_s: float | None = None
     # Added to the environment of opensm and triad-agent.
     variables: dict[str, str] = field(default_factory=dict)
@@ -221,12 +223,13 @@ class _Start:
         self._launch("ibsim", started, environment.simulator(self._lab),
                      partial(simulator.start, self._lab, self._fabric))
         self._wait(lambda: simulator.is_ready(self._lab), "it was ready")
-        self._set_values()
+        self._type_commands()
 
-    def _set_values(self):
-        """Counters and cables that the file of the fabric has."""
+    def _type_commands(self):
+        """Counters and cables that the file of the fabric has, and what the user wants."""
+        commands = self._wishes.before_sms + self._fabric.commands
         for command, answer, is_refused in simulator.Console(
-                self._lab, self._deadline - time.monotonic()).ask(self._fabric.commands):
+                self._lab, self._deadline - time.monotonic()).ask(commands):
             if is_refused:
                 self._progress.warn(f"{command}: {answer}")
 

@@ -109,7 +109,8 @@ class Lab:
 
     def __init__(self, net, sms=(), opensm_conf="", triad_conf="", plugin="yes",
                  console="off", preload=(), timeout_s=None, umad2sim=False,
-                 cluster="none", agents=0, retrain=False, withhold=False, images=False):
+                 cluster="none", agents=0, retrain=False, withhold=False, images=False,
+                 before_sms=()):
         need(*[COROSYNC] if cluster == "corosync" else [],
              *[AGENT, NATS] if agents else [])
         need_for_conf(triad_conf)
@@ -122,7 +123,7 @@ class Lab:
             triad_conf=triad_conf if images else without_images(triad_conf),
             plugin=str(plugin), builddir=str(BUILDDIR),
             console=console, umad2sim=umad2sim, preload=libraries, cluster=cluster,
-            agents=agents, retrain=retrain, withhold=withhold,
+            agents=agents, retrain=retrain, withhold=withhold, before_sms=list(before_sms),
             timeout_s=timeout_s, variables=self._sanitizer_options())
 
     def __enter__(self):

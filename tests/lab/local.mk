@@ -65,6 +65,8 @@ tests_lab_liblabsim_la_SOURCES = \
 	tests/lab/sim_hardware.c \
 	tests/lab/sim_hardware.h \
 	tests/lab/sim_preload.c \
+	tests/lab/sim_quirks.c \
+	tests/lab/sim_quirks.h \
 	tests/lab/sim_speeds.c \
 	tests/lab/sim_speeds.h
 tests_lab_liblabsim_la_CFLAGS = $(AM_CFLAGS) -O2 -fno-sanitize=all

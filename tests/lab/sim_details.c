@@ -528,11 +528,15 @@ void sim_details_complete(
 	bool has_wide_errors = node && node->wide;
 	uint8_t *data = triad_pma_data(mad), *at = data + AT_CAPABILITIES;
 
+	if (lab_mad_class(mad) != TRIAD_MAD_CLASS_PERFORMANCE)
+		return;
 	if (is_of_wide(mad)) {
 		if (has_wide_errors)
 			put_wide(node, mad);
 		return;
 	}
+	if (lab_mad_attribute(mad) != ATTRIBUTE_CLASS_PORT_INFO)
+		return;
 	if (!node || !node->lacks_rsfec)
 		put_number(at, 2, get_number(at, 2) | TRIAD_PMA_RSFEC);
 	at = data + AT_CAPABILITIES_2;

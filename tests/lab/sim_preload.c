@@ -9,7 +9,7 @@
  * are lost until it reads again.
  *
  * Attributes: sim_details.h has the counters, sim_hardware.h the vendor's attributes,
- * sim_speeds.h the speeds.
+ * sim_speeds.h the speeds, sim_quirks.h what devices do wrong.
  * This library changes ibsim's input and output:
  *
  *   - Console: a command that sets such a counter becomes a Dump of its node.  ibsim
@@ -22,8 +22,8 @@
  *     With TRIAD_LAB_RETRAIN in the environment, a Set(PortInfo) with
  *     PortPhysicalState Polling tells ibsim LinkUp and Down instead, of which ibsim
  *     makes INIT at both ends.  A port without a link says Polling as before.
- *   - ClassPortInfo, PortCountersExtended of nodes with 64-bit errors, and PortInfo where
- *     a node has speeds of its own: ibsim answers them in part.  Before that, the request
+ *   - ClassPortInfo, PortCountersExtended of nodes with 64-bit errors, PortInfo where a
+ *     node has speeds of its own, and what quirks change: ibsim answers them in part.  Before that, the request
  *     becomes a Get(NodeInfo) in the same way, because ibsim's response doesn't contain
  *     the node's GUID.  The request then waits in 'waiting', and select() reports that
  *     the client's socket is readable.
@@ -43,6 +43,7 @@
 
 #include "tests/lab/sim_details.h"
 #include "tests/lab/sim_hardware.h"
+#include "tests/lab/sim_quirks.h"
 #include "tests/lab/sim_speeds.h"
 #include "tests/lab/umad_wire.h"
 
@@ -66,6 +67,7 @@ enum { STATE_DOWN = 1, PHYS_POLLING = 2, PHYS_LINK_UP = 5 };
 static bool is_wide[MAX_FDS], is_stalled[MAX_FDS], retrains;
 static struct sim_details *details;
 static struct sim_hardware *hardware;
+static struct sim_quirks *quirks;
 static struct sim_speeds *speeds;
 
 static long really_write(int fd, const void *data, size_t size)
@@ -84,9 +86,16 @@ static struct {
 	char line[SIM_LINE_SIZE]; /* ibsim's input */
 	size_t at, length;
 	/* Whether a command waits for the dump, and which. */
-	enum { NO_SETTING, DETAIL_SETTING, HARDWARE_SETTING, SPEED_SETTING } kind;
+	enum {
+		NO_SETTING,
+		DETAIL_SETTING,
+		HARDWARE_SETTING,
+		QUIRK_SETTING,
+		SPEED_SETTING
+	} kind;
 	struct sim_setting setting;
 	struct sim_hardware_setting hardware_setting;
+	struct sim_quirk_setting quirk_setting;
 	struct sim_speed_setting speed_setting;
 	char dump[SIM_LINE_SIZE * 4]; /* the dump's beginning */
 	size_t dump_length;
@@ -113,6 +122,10 @@ static const char *parse_setting(void)
 	if (hardware && sim_hardware_parse(console.line, &console.hardware_setting)) {
 		console.kind = HARDWARE_SETTING;
 		return console.hardware_setting.node;
+	}
+	if (quirks && sim_quirks_parse(console.line, &console.quirk_setting)) {
+		console.kind = QUIRK_SETTING;
+		return console.quirk_setting.node;
 	}
 	if (speeds && sim_speeds_parse(console.line, &console.speed_setting)) {
 		console.kind = SPEED_SETTING;
@@ -194,6 +207,9 @@ static void answer_setting(const char *text, size_t size)
 	if (console.kind == HARDWARE_SETTING)
 		sim_hardware_set(hardware, &console.hardware_setting, console.dump,
 			answer, sizeof(answer));
+	else if (console.kind == QUIRK_SETTING)
+		sim_quirks_set(quirks, &console.quirk_setting, console.dump, answer,
+			sizeof(answer));
 	else if (console.kind == SPEED_SETTING)
 		sim_speeds_set(speeds, &console.speed_setting, console.dump, answer,
 			sizeof(answer));
@@ -226,6 +242,7 @@ __attribute__((constructor)) static void begin(void)
 	retrains = getenv("TRIAD_LAB_RETRAIN") != NULL;
 	details = sim_details_new();
 	hardware = sim_hardware_new();
+	quirks = sim_quirks_new();
 	speeds = sim_speeds_new();
 }
 
@@ -309,7 +326,9 @@ static long read_packet(int fd, struct lab_packet *packet)
 	if (retrains)
 		train(packet->mad);
 	question.is_half = sim_details_is_half_request(details, packet->mad) ||
-		(speeds && sim_speeds_is_half_request(speeds, packet->mad));
+		(speeds && sim_speeds_is_half_request(speeds, packet->mad)) ||
+		(quirks && !sim_details_is_request(packet->mad) &&
+			sim_quirks_is_half_request(quirks, packet->mad));
 	question.is_open = question.is_half || sim_details_is_request(packet->mad) ||
 		(hardware && sim_hardware_is_request(packet->mad));
 	if (question.is_open) {
@@ -339,7 +358,7 @@ static bool answer_request(struct lab_packet *packet)
 			sim_hardware_answer(hardware, node_info, packet->mad);
 		else
 			sim_details_answer(details, node_info, packet->mad);
-		return true;
+		return !quirks || sim_quirks_complete(quirks, node_info, packet);
 	}
 	is_any_waiting = true;
 	waiting[question.fd].state = WAITS;
@@ -350,20 +369,24 @@ static bool answer_request(struct lab_packet *packet)
 
 static bool change_packet(struct lab_packet *packet)
 {
+	bool is_answered = true;
+
 	if (question.is_open)
 		return answer_request(packet);
-	if (half_answer.is_open && packet->status == 0 &&
-		!is_port_info(packet->mad, METHOD_GET_RESP))
+	if (half_answer.is_open && packet->status == 0)
 		sim_details_complete(
 			details, sim_details_guid(half_answer.node_info), packet->mad);
 	if (speeds && packet->status == 0)
 		sim_speeds_complete(speeds,
 			half_answer.is_open ? half_answer.node_info : NULL,
 			packet->mad);
+	if (quirks && half_answer.is_open && packet->status == 0)
+		is_answered =
+			sim_quirks_complete(quirks, half_answer.node_info, packet);
 	half_answer.is_open = false;
 	if (retrains)
 		tell_training(packet->mad);
-	return true;
+	return is_answered;
 }
 
 /* Reports each waiting request once: ibsim doesn't read from a client that it has lost,
