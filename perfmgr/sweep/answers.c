@@ -43,6 +43,16 @@ static bool is_same_sum(
 	return same;
 }
 
+/* True for a port, or the sums of an agent, that sent or received something. */
+static bool has_data(const struct triad_pma_reading *reading)
+{
+	bool has = false;
+
+	for (unsigned i = TRIAD_PORT_XMIT_DATA; i <= TRIAD_PORT_RCV_PKTS; i++)
+		has |= reading->has & 1u << i && reading->raw[i];
+	return has;
+}
+
 /* True when the sums show no new errors; stores them in 'summary'.  With 'waits_apart'
  * PortXmitWait does not count as an error, because it moves wherever there is
  * traffic. */
@@ -151,6 +161,7 @@ void triad_answer_summary(struct triad_sweep_agents *agents,
 		waits = triad_waits_compare(
 			agents, agent, sums->raw[TRIAD_PORT_XMIT_WAIT], now_us);
 	if (!summary || !is_unchanged(summary, sums, is_wide, waits_apart, now_us) ||
+		(agent->had_data && !has_data(sums)) ||
 		is_confirmation_due(agents, agent, summary)) {
 		forget_errors(agents, agent);
 		if (summary)
@@ -234,7 +245,10 @@ void triad_answer_reading(struct triad_sweep_agents *agents,
 
 	triad_answer_note_life(agent);
 	state->pending &= (uint8_t)~question;
-	agent->has_answered_extended |= question == TRIAD_ASK_EXTENDED;
+	if (question == TRIAD_ASK_EXTENDED) {
+		agent->has_answered_extended = true;
+		agent->has_data |= has_data(reading);
+	}
 	if (is_held) {
 		note_wait(state, reading, waited);
 	} else if (question == triad_agent_ask_errors(agent)) {

@@ -4,9 +4,10 @@
  * Summary: while the sums over an agent's ports do not change, nor do the errors of its
  * ports, and the sweep does not read them.  A sum says nothing when it is at its
  * maximum, or less than the sum of the ports' last readings (some agents' sums stop
- * early): then the ports are read.  Sums of 64 bits have no maximum, but those of data
- * counters, which come with them, must not be less either: an agent that answers zeros
- * shows itself by these.  If somebody resets a port, and other ports count
+ * early), or without data though its ports have some (some agents answer with zeros):
+ * then the ports are read.  Sums of 64 bits have no maximum, but those of data
+ * counters, which come with them, must not be less either.  If somebody resets a port,
+ * and other ports count
  * exactly as many errors within one sweep, the reset is noticed with the next error.
  * PortXmitWait moves wherever there is traffic: with waits_apart its sum does not have
  * all ports read; waits.h says which are.

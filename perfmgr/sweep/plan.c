@@ -217,6 +217,8 @@ void triad_plan_begin_agent(
 
 	agent->todo = 0;
 	agent->pending = 0;
+	agent->had_data = agent->has_data;
+	agent->has_data = false;
 	agent->answered = false;
 	agent->queued = false;
 	agent->failures = 0;

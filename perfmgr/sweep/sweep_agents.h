@@ -65,6 +65,7 @@ struct triad_sweep_agent {
 	bool known;      /* 'capabilities' are known */
 	bool redirected; /* the agent redirected us to 'to' */
 	bool has_answered_extended;
+	bool had_data; /* a port's PortCountersExtended did, before the present sweep */
 	bool was_alive; /* it answered in the last sweep it was asked in */
 	bool waits_due; /* ports that are behind with PortXmitWait are next (waits.h) */
 	uint8_t waits_late; /* sweeps since they are behind */
@@ -77,6 +78,7 @@ struct triad_sweep_agent {
 	/* of the present sweep: */
 	uint8_t todo, pending;
 	bool answered;     /* any question */
+	bool has_data;     /* as 'had_data', in it */
 	bool silent;       /* it is asked nothing more */
 	bool queued;       /* it is in 'ready' */
 	uint16_t failures; /* failures in a row, since its last answer */

@@ -283,7 +283,7 @@ bool sim_quirks_complete(const struct sim_quirks *quirks, const uint8_t *node_in
 		memcpy(mad + AT_DATA, node->description, DESCRIPTION_SIZE);
 	if (is_smp(mad, ATTRIBUTE_PORT_INFO) && node->trains[mad[AT_MODIFIER + 3]] &&
 		(mad[AT_PORT_STATE] & 0xf) == STATE_DOWN)
-		mad[AT_PHYS_STATE] = (uint8_t)(PHYS_TRAINING << 4 |
-			(mad[AT_PHYS_STATE] & 0xf));
+		mad[AT_PHYS_STATE] =
+			(uint8_t)(PHYS_TRAINING << 4 | (mad[AT_PHYS_STATE] & 0xf));
 	return true;
 }

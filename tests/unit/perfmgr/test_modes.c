@@ -130,6 +130,33 @@ START_TEST(test_triad_sum_that_stops_early_not_believed)
 }
 END_TEST
 
+/* The transport of the next test has sums that are all 0. */
+static int receive_zero_sums(
+	void *context, uint64_t wait_us, struct triad_mad_reply *reply)
+{
+	int error = agents->transport.receive(context, wait_us, reply);
+
+	if (!error && reply->mad[17] == 0x12 && reply->mad[65] == 0xff)
+		memset(reply->mad + 66, 0, sizeof(reply->mad) - 66);
+	return error;
+}
+
+START_TEST(test_triad_sum_without_data_of_ports_with_data_not_believed)
+{
+	struct triad_mad_transport transport = agents->transport;
+	uint32_t port = find_port(0x201, 5);
+
+	transport.receive = receive_zero_sums;
+	triad_collector_set_transport(collector, &transport);
+	set_mode(TRIAD_SWEEP_TRIAD);
+	agents->raw[port][TRIAD_PORT_XMIT_PKTS] = 1;
+	sweep(2);
+	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] = 3;
+	sweep(1);
+	ck_assert_uint_eq(read_port(port).total[TRIAD_SYMBOL_ERROR_COUNTER], 3);
+}
+END_TEST
+
 START_TEST(test_triad_reset_by_others_seen)
 {
 	uint32_t port = find_port(0x201, 5);
@@ -480,6 +507,8 @@ int main(void)
 	tcase_add_test(cases, test_triad_congestion_noticed);
 	tcase_add_test(cases, test_triad_saturated_sum_ports_read);
 	tcase_add_test(cases, test_triad_sum_that_stops_early_not_believed);
+	tcase_add_test(
+		cases, test_triad_sum_without_data_of_ports_with_data_not_believed);
 	tcase_add_test(cases, test_triad_reset_by_others_seen);
 	tcase_add_test(cases, test_triad_equal_sum_is_confirmed_by_the_ports_in_time);
 	tcase_add_test(cases, test_triad_no_summary_ports_read);
