@@ -189,16 +189,34 @@ static bool is_reply_to(const struct request *request, const uint8_t *mad, uint1
 		is_method_of(request, mad[AT_METHOD]) && is_attribute_of(request, mad);
 }
 
+static void give_tid_back(const struct request *request, uint8_t *mad)
+{
+	struct triad_wire w;
+
+	triad_wire_init(&w, mad + AT_TID, 4);
+	triad_wire_put(&w, 4, request->caller_tid);
+}
+
 bool triad_mad_requests_take(struct triad_mad_requests *requests, uint8_t *mad,
 	size_t size, uint16_t lid, bool has_failed)
 {
 	struct request *request = size < HEADER_SIZE ? NULL : find(requests, mad);
-	struct triad_wire w;
 
 	if (!request || (!has_failed && !is_reply_to(request, mad, lid)))
 		return false;
 	release(requests, request);
-	triad_wire_init(&w, mad + AT_TID, 4);
-	triad_wire_put(&w, 4, request->caller_tid);
+	give_tid_back(request, mad);
+	return true;
+}
+
+bool triad_mad_requests_is_from_elsewhere(
+	const struct triad_mad_requests *requests, uint8_t *mad, size_t size)
+{
+	const struct request *request = size < HEADER_SIZE ? NULL : find(requests, mad);
+
+	if (!request || request->mgmt_class != TRIAD_MAD_CLASS_PERFORMANCE ||
+		!is_reply_to(request, mad, request->lid))
+		return false;
+	give_tid_back(request, mad);
 	return true;
 }

@@ -50,4 +50,10 @@ void triad_mad_requests_remove(struct triad_mad_requests *requests, const uint8_
 bool triad_mad_requests_take(struct triad_mad_requests *requests, uint8_t *mad,
 	size_t size, uint16_t lid, bool has_failed);
 
+/* Whether a MAD that was not taken is a reply, but for the LID that it came from, to a
+ * request of the performance class: then its agent errs.  Gives the MAD the caller's
+ * transaction ID back; the request stays, and its reply must not be used. */
+bool triad_mad_requests_is_from_elsewhere(
+	const struct triad_mad_requests *requests, uint8_t *mad, size_t size);
+
 #endif

@@ -64,6 +64,20 @@ enum triad_pma_attribute {
 	TRIAD_PMA_N_ATTRIBUTES
 };
 
+/* Why an agent's counters can't be read. */
+enum triad_pma_trouble_kind {
+	TRIAD_PMA_SILENT,    /* it does not answer, or nobody said more */
+	TRIAD_PMA_BUSY,      /* it answers that it is busy */
+	TRIAD_PMA_WRONG,     /* it answers another question, or for another port */
+	TRIAD_PMA_ELSEWHERE, /* its answers come from another LID than was asked */
+	TRIAD_PMA_REFUSES,   /* it refuses PortCounters */
+};
+
+struct triad_pma_trouble {
+	uint8_t kind; /* enum triad_pma_trouble_kind */
+	uint16_t lid; /* of TRIAD_PMA_ELSEWHERE: where its answers come from */
+};
+
 struct triad_pma_reading {
 	uint32_t has; /* bit i: counter i of the table was read */
 	uint64_t raw[TRIAD_N_COUNTERS];

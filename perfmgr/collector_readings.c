@@ -219,6 +219,14 @@ static void note_reset(void *context, uint32_t port,
 		others);
 }
 
+static void note_trouble(void *context, uint32_t port, struct triad_pma_trouble trouble)
+{
+	struct triad_collector *collector = context;
+
+	if (!collector->watch_is_behind)
+		triad_watch_note_trouble(collector->watch, port, trouble);
+}
+
 static void mark_done(void *context, uint32_t port, bool answered)
 {
 	struct triad_collector *collector = context;
@@ -244,6 +252,7 @@ struct triad_sweep_sink collector_sink(struct triad_collector *collector)
 		.unchanged = confirm_reading,
 		.resetting = expect_reset,
 		.reset = note_reset,
+		.trouble = note_trouble,
 		.done = mark_done,
 	};
 }

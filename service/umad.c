@@ -95,17 +95,23 @@ static uint16_t sender_of(const struct triad_umad *umad)
 	return be16toh(umad_get_mad_addr(umad->receive_buffer)->lid);
 }
 
-/* Whether what was read may be used: the end of a request of ours, or a request to us. */
-static bool is_wanted(struct triad_umad *umad, size_t size)
+/* Whether what was read may be used: the end of a request of ours, or a request to us.
+ * 'status' is what the user is told; EREMCHG for an agent that answers from elsewhere. */
+static bool is_wanted(struct triad_umad *umad, size_t size, int *status)
 {
 	uint8_t *mad = umad_get_mad(umad->receive_buffer);
 	bool has_failed = umad_status(umad->receive_buffer);
 
+	*status = umad_status(umad->receive_buffer);
 	if (umad->takes_requests &&
 		(has_failed || (size > AT_METHOD && !(mad[AT_METHOD] & RESPONSE))))
 		return true;
-	return triad_strangers_keep_out(
-		umad->requests, mad, size, sender_of(umad), has_failed);
+	if (triad_strangers_keep_out(
+		    umad->requests, mad, size, sender_of(umad), has_failed))
+		return true;
+	*status = EREMCHG;
+	return !has_failed &&
+		triad_mad_requests_is_from_elsewhere(umad->requests, mad, size);
 }
 
 /* Reads the next MAD, waiting for it.  Returns 0, EAGAIN or another errno. */
@@ -132,12 +138,11 @@ static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *
 	size_t size = 0;
 	int error = await_mad(umad, wait_us, &size);
 
-	while (!error && !is_wanted(umad, size))
+	while (!error && !is_wanted(umad, size, &reply->status))
 		error = ++n_strangers < MAX_STRANGERS ? await_mad(umad, 0, &size)
 						      : EAGAIN;
 	if (error)
 		return error;
-	reply->status = umad_status(umad->receive_buffer);
 	reply->lid = sender_of(umad);
 	reply->size = size;
 	memcpy(reply->mad, umad_get_mad(umad->receive_buffer), size);

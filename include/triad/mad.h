@@ -39,7 +39,9 @@ struct triad_mad_address {
 #define TRIAD_MAD_GSI_QKEY 0x80010000
 
 struct triad_mad_reply {
-	int status; /* 0, or the errno of a send that failed; ETIMEDOUT mostly */
+	/* 0, or the errno of a send that failed; ETIMEDOUT mostly.  EREMCHG: a reply
+	 * came from 'lid', which was not asked; it must not be used. */
+	int status;
 	uint16_t lid;
 	size_t size; /* octets used of 'mad' */
 	uint8_t mad[TRIAD_MAD_SIZE];

@@ -28,6 +28,7 @@ struct query {
 	struct triad_mad_address to; /* where it was sent */
 	unsigned tries;
 	bool in_flight;
+	bool was_heard; /* something came, but no answer of use */
 	bool compares; /* the answer with 'narrow', which PortCounters had before */
 	uint32_t narrow[TRIAD_FIRST_WIDE_COUNTER];
 };
@@ -249,6 +250,7 @@ static struct query *new_query(struct triad_sweep *sweep)
 		query->agent = (uint32_t)(agent - sweep->agents.agents);
 		query->tries = 0;
 		query->compares = false;
+		query->was_heard = false;
 		agent->in_flight++;
 		triad_sweep_agents_put_back(&sweep->agents, agent, query->port);
 		move(sweep, query, &sweep->free, &sweep->waiting);
@@ -366,8 +368,21 @@ static bool is_unproven_detail(struct triad_sweep *sweep, const struct query *qu
 			TRIAD_DETAIL_BIT(query->attribute));
 }
 
+/* A detail says nothing of the agent, which may not have it. */
+static void note_trouble(struct triad_sweep *sweep, struct query *query,
+	enum triad_pma_trouble_kind kind, uint16_t lid)
+{
+	const struct triad_pma_trouble trouble = {.kind = kind, .lid = lid};
+
+	query->was_heard = kind != TRIAD_PMA_SILENT;
+	if (sweep->sink.trouble && !is_of_detail(query))
+		sweep->sink.trouble(sweep->sink.context, query->port, trouble);
+}
+
 static void give_up(struct triad_sweep *sweep, struct query *query)
 {
+	if (!query->was_heard)
+		note_trouble(sweep, query, TRIAD_PMA_SILENT, 0);
 	sweep->counts.resets_failed += is_reset(query);
 	release(sweep, query);
 	if (is_of_detail(query)) {
@@ -379,19 +394,14 @@ static void give_up(struct triad_sweep *sweep, struct query *query)
 		&sweep->agents, agent_of(sweep, query), query->port, query->question);
 }
 
-static void time_out(struct triad_sweep *sweep, struct query *query)
+/* Ends a try. */
+static void end_try(struct triad_sweep *sweep, struct query *query)
 {
-	const struct triad_sweep_agent *agent;
+	const struct triad_sweep_agent *agent = agent_of(sweep, query);
 
-	if (!query->question) {
-		move(sweep, query, &sweep->flying, &sweep->free);
-		return;
-	}
-	agent = agent_of(sweep, query);
-	sweep->counts.timeouts++;
-	/* Count neither a dead agent, which loses everything at any window, nor first
-	 * tries, which an agent may not support. */
-	if (agent->was_alive && !is_unproven_detail(sweep, query))
+	/* Count neither a dead agent, which loses everything at any window, nor one in
+	 * error, nor first tries, which an agent may not support. */
+	if (agent->was_alive && !query->was_heard && !is_unproven_detail(sweep, query))
 		triad_window_judge(&sweep->window, true);
 	/* No repeat of a reset: it may have been done although its answer was lost. */
 	if (query->tries++ < sweep->params.retries && !agent->silent &&
@@ -401,9 +411,21 @@ static void time_out(struct triad_sweep *sweep, struct query *query)
 		give_up(sweep, query);
 }
 
+static void time_out(struct triad_sweep *sweep, struct query *query)
+{
+	if (!query->question) {
+		move(sweep, query, &sweep->flying, &sweep->free);
+		return;
+	}
+	sweep->counts.timeouts++;
+	end_try(sweep, query);
+}
+
 static void handle_refusal(struct triad_sweep *sweep, struct query *query)
 {
 	sweep->counts.refused++;
+	if (query->question == TRIAD_ASK_COUNTERS)
+		note_trouble(sweep, query, TRIAD_PMA_REFUSES, 0);
 	if (is_of_detail(query)) {
 		release(sweep, query);
 		triad_details_refusal(&sweep->agents, agent_of(sweep, query),
@@ -628,6 +650,7 @@ static void handle_answer(struct triad_sweep *sweep, struct query *query,
 	if (query->question != TRIAD_ASK_CAPABILITIES &&
 		decode(sweep, query, mad, &reading)) {
 		sweep->counts.malformed++;
+		note_trouble(sweep, query, TRIAD_PMA_WRONG, 0);
 		return; /* as if lost: it will be asked again */
 	}
 	sweep->counts.received++;
@@ -670,9 +693,11 @@ static void handle_reply(struct triad_sweep *sweep, struct query *query,
 		break;
 	case EBUSY:
 		sweep->counts.refused++; /* as if lost: it will be asked again */
+		note_trouble(sweep, query, TRIAD_PMA_BUSY, 0);
 		break;
 	default:
 		sweep->counts.malformed++;
+		note_trouble(sweep, query, TRIAD_PMA_WRONG, 0);
 	}
 }
 
@@ -687,8 +712,14 @@ void triad_sweep_reply(
 		sweep->counts.late += !reply->status;
 		return;
 	}
-	if (reply->status) {
+	if (reply->status && (reply->status != EREMCHG || !query->question)) {
 		time_out(sweep, query);
+		return;
+	}
+	if (reply->status) {
+		sweep->counts.malformed++;
+		note_trouble(sweep, query, TRIAD_PMA_ELSEWHERE, reply->lid);
+		end_try(sweep, query);
 		return;
 	}
 	if (!query->question) {

@@ -138,6 +138,9 @@ struct triad_sweep_sink {
 	/* The reset was done; 'reading' has the counters after it. */
 	void (*reset)(void *context, uint32_t port,
 		const struct triad_pma_reading *reading, uint64_t now_us);
+	/* The agent of 'port' left a question without an answer of use.  NULL: not
+	 * reported. */
+	void (*trouble)(void *context, uint32_t port, struct triad_pma_trouble trouble);
 	/* The sweep is done with 'port'. */
 	void (*done)(void *context, uint32_t port, bool answered);
 };

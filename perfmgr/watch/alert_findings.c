@@ -149,6 +149,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 	finding->at_least = now->at_least;
 	if (now->why.field)
 		finding->why = now->why;
+	finding->trouble = now->trouble;
 	finding->threshold = now->threshold;
 	finding->ber = now->ber;
 	finding->hardware = now->hardware;

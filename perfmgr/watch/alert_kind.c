@@ -83,6 +83,26 @@ const char *triad_alert_routes_advice(enum triad_alert_routes routes)
 	return routes < TRIAD_ALERT_N_ROUTES ? advice[routes] : NULL;
 }
 
+#define CURES "; restart it, give it other firmware, or leave it out by a group"
+
+static const char *advise_about_agent(enum triad_pma_trouble_kind kind)
+{
+	switch (kind) {
+	case TRIAD_PMA_BUSY:
+		return "its PMA says that it is busy, and nothing else" CURES;
+	case TRIAD_PMA_WRONG:
+		return "its PMA answers another question, or for another port" CURES;
+	case TRIAD_PMA_ELSEWHERE:
+		return "its PMA answers from a LID that was not asked; such answers "
+		       "are not believed" CURES;
+	case TRIAD_PMA_REFUSES:
+		return "its PMA refuses PortCounters" CURES;
+	default:
+		return "ask it with perfquery; if nobody gets an answer, restart it or "
+		       "leave it out by a group";
+	}
+}
+
 const char *triad_alert_advice(const struct triad_alert *alert)
 {
 	const char *advice = triad_alert_why_advice(alert->findings[0].why);
@@ -93,8 +113,7 @@ const char *triad_alert_advice(const struct triad_alert *alert)
 	case TRIAD_ALERT_NODE_GONE:
 		return advise_about_node(alert);
 	case TRIAD_ALERT_UNANSWERED:
-		return "ask it with perfquery; if nobody gets an answer, restart it or "
-		       "leave it out by a group";
+		return advise_about_agent(alert->findings[0].trouble.kind);
 	case TRIAD_ALERT_MODULE:
 	case TRIAD_ALERT_DEVICE:
 		return triad_hardware_advice(alert->findings[0].hardware.fault);

@@ -268,14 +268,37 @@ static void append_times(
 		triad_text_append(text, size, " %.0f times", (double)finding->value);
 }
 
+static void append_unanswered(const struct triad_alert *alert,
+	const struct triad_alert_finding *finding, char *text, size_t size)
+{
+	triad_text_append(
+		text, size, "%.0f port(s) unanswered", (double)finding->worst);
+	switch (finding->trouble.kind) {
+	case TRIAD_PMA_BUSY:
+		triad_text_append(text, size, ": busy");
+		break;
+	case TRIAD_PMA_WRONG:
+		triad_text_append(text, size, ": wrong replies");
+		break;
+	case TRIAD_PMA_ELSEWHERE:
+		triad_text_append(text, size, ": replies from LID %u, not %u",
+			finding->trouble.lid, alert->ends[finding->end].lid);
+		break;
+	case TRIAD_PMA_REFUSES:
+		triad_text_append(text, size, ": refused");
+		break;
+	default:
+		break;
+	}
+}
+
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
 	text[0] = '\0';
 	switch (finding->cause) {
 	case TRIAD_ALERT_UNANSWERED:
-		triad_text_append(
-			text, size, "%.0f port(s) unanswered", (double)finding->worst);
+		append_unanswered(alert, finding, text, size);
 		break;
 	case TRIAD_ALERT_LINK_DOWN:
 		triad_text_append(text, size, "link down");

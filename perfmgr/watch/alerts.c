@@ -153,6 +153,12 @@ void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_
 		node->n_missed++;
 }
 
+void triad_alerts_note_trouble(
+	struct triad_alerts *alerts, uint32_t port, struct triad_pma_trouble trouble)
+{
+	alerts->nodes[alerts->view->fabric->ports[port].node].trouble = trouble;
+}
+
 static unsigned index_of_node(
 	const struct triad_alert *alert, const struct triad_alert_end *node)
 {
@@ -165,7 +171,9 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 	struct triad_alerts_node *node = &alerts->nodes[index];
 	const struct triad_alert_end end = triad_alerts_end_of_node(fabric, index);
 	struct triad_alert_entry *entry = triad_alerts_find_at(alerts, &end);
-	struct triad_alert_finding found = {.value = node->n_missed}, *known;
+	struct triad_alert_finding found = {.value = node->n_missed,
+					   .trouble = node->trouble},
+				   *known;
 
 	if (!node->n_missed || !alerts->params.unanswered_sweeps ||
 		!triad_alerts_is_end_asked(alerts->view, &end)) {

@@ -123,6 +123,7 @@ struct triad_alert_finding {
 	                     * rate, 0: not reported; of hardware, in its unit; of a
 	                     * loss, how often it was lost since 'since_us' */
 	struct triad_threshold threshold; /* of a counter */
+	struct triad_pma_trouble trouble; /* of unanswered ports: why */
 	struct {
 		uint8_t kind;    /* enum triad_ber_kind */
 		float low, high; /* 'value' is between them, with 95 % confidence */
@@ -289,6 +290,10 @@ void triad_alerts_begin_sweep(struct triad_alerts *alerts, bool is_part);
 
 /* The port did not answer in the sweep. */
 void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_us);
+
+/* Why the ports of the port's node are unanswered, if any are. */
+void triad_alerts_note_trouble(
+	struct triad_alerts *alerts, uint32_t port, struct triad_pma_trouble trouble);
 
 /* All ports that the sweep asked have been given to look() or miss().  'cut': the
  * missed ones could not be asked, so they are not silent. */

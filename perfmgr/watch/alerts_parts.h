@@ -17,9 +17,10 @@
 #include "perfmgr/watch/sm_notes.h"
 
 struct triad_alerts_node {
-	uint16_t silent;   /* sweeps in a row with an unanswered port */
-	uint16_t n_missed; /* unanswered ports in this sweep */
-	bool asked;        /* in this sweep */
+	uint16_t silent;                  /* sweeps in a row with an unanswered port */
+	uint16_t n_missed;                /* unanswered ports in this sweep */
+	bool asked;                       /* in this sweep */
+	struct triad_pma_trouble trouble; /* the last that its agent had */
 };
 
 struct triad_alerts {

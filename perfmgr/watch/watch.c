@@ -253,6 +253,14 @@ void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us)
 		triad_alerts_miss(watch->alerts, port, now_us);
 }
 
+void triad_watch_note_trouble(
+	struct triad_watch *watch, uint32_t port, struct triad_pma_trouble trouble)
+{
+	/* No lock, as in triad_watch_miss(). */
+	if (watch->view)
+		triad_alerts_note_trouble(watch->alerts, port, trouble);
+}
+
 /* Gives the verdict to the alerts as judged, since it waited for enough data. */
 static void judge_ber(struct triad_watch *watch, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)

@@ -88,6 +88,10 @@ void triad_watch_begin_sweep(struct triad_watch *watch, bool is_part);
  * sweep. */
 void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us);
 
+/* Why an agent's ports are unanswered, if any are; 'port' is one of them. */
+void triad_watch_note_trouble(
+	struct triad_watch *watch, uint32_t port, struct triad_pma_trouble trouble);
+
 /* Looks at what was read since 'since_us', when the sweep began.  'cut': the sweep
  * ended because nothing could be sent, so missed ports are not silent. */
 void triad_watch_end_sweep(

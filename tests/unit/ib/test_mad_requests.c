@@ -91,6 +91,26 @@ START_TEST(test_reply_from_another_lid_refused_and_request_goes_on)
 }
 END_TEST
 
+START_TEST(test_reply_from_another_lid_known_as_such)
+{
+	uint8_t mad[TRIAD_MAD_SIZE], other[TRIAD_MAD_SIZE], reply[TRIAD_MAD_SIZE];
+
+	ask(mad, TID);
+	mad[AT_METHOD] |= RESPONSE;
+	memcpy(other, mad, sizeof(other));
+	memcpy(reply, mad, sizeof(reply));
+	put(other, AT_ATTRIBUTE, 2, 0x1d);
+	ck_assert(
+		!triad_mad_requests_is_from_elsewhere(requests, other, TRIAD_MAD_SIZE));
+	ck_assert(!triad_mad_requests_is_from_elsewhere(requests, mad, 23));
+	ck_assert(triad_mad_requests_is_from_elsewhere(requests, mad, TRIAD_MAD_SIZE));
+	ck_assert_uint_eq(triad_pma_tid(mad, TRIAD_MAD_SIZE), TID);
+	ck_assert(take(reply, LID));
+	memcpy(mad, reply, sizeof(mad));
+	ck_assert(!triad_mad_requests_is_from_elsewhere(requests, mad, TRIAD_MAD_SIZE));
+}
+END_TEST
+
 START_TEST(test_reply_that_does_not_fit_refused)
 {
 	ck_assert(is_taken_with(AT_MODIFIER, 4, 0));
@@ -212,6 +232,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, begin, end);
 	tcase_add_test(cases, test_reply_to_request_taken_once_with_callers_tid);
 	tcase_add_test(cases, test_reply_from_another_lid_refused_and_request_goes_on);
+	tcase_add_test(cases, test_reply_from_another_lid_known_as_such);
 	tcase_add_test(cases, test_reply_that_does_not_fit_refused);
 	tcase_add_test(
 		cases, test_reply_of_other_method_taken_where_it_reports_an_error);
