@@ -43,7 +43,7 @@ struct link_state {
 	bool waits_longer;                /* 'wait_percent' is a lower bound */
 	double octets;                    /* sent, since a time; NAN: not known */
 	uint64_t n_errors;                /* at both ends */
-	bool has_errors;                  /* n_errors is known */
+	bool lacks_errors;                /* those of an end are not known */
 };
 
 /* --- which hosts --- */
@@ -156,9 +156,11 @@ static void add_errors(const struct job *job, uint32_t port, struct link_state *
 	struct triad_engine_row row;
 
 	if (!triad_routes_read_port(job->moment.view, fabric, port, &row) ||
-		(job->is_since && !count_since(job, fabric, port, &row)))
+		(job->is_since && !count_since(job, fabric, port, &row)) ||
+		!triad_command_knows_errors(&row)) {
+		state->lacks_errors = true;
 		return;
-	state->has_errors = true;
+	}
 	state->n_errors += triad_command_count_errors(&row);
 }
 
@@ -202,8 +204,6 @@ static struct link_state state_of(const struct job *job, uint32_t port)
 	}
 	add_errors(job, port, &state);
 	add_errors(job, fabric->ports[port].remote, &state);
-	/* Errors of a port that was never read count as 0. */
-	state.has_errors = true;
 	return state;
 }
 
@@ -235,7 +235,8 @@ static void put_link(struct job *job, struct triad_list *list, uint32_t port)
 	put_percent(
 		list, "wait_percent", "WAIT", state.wait_percent, state.waits_longer);
 	triad_list_bool(list, "wait_at_least", NULL, 0, state.waits_longer);
-	if (state.has_errors)
+	/* None at one end says nothing of the other. */
+	if (state.n_errors || !state.lacks_errors)
 		triad_list_uint(list, "errors", "ERRORS", 6, state.n_errors);
 	else
 		triad_list_text(list, "errors", "ERRORS", 6, NULL);

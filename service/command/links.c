@@ -175,7 +175,7 @@ static double rank_of(const struct list *list, const struct shown *shown)
 
 	for (unsigned i = 0; i < 2; i++) {
 		const struct end *end = &shown->ends[i];
-		double rate = triad_engine_rate(&end->row, list->command->by);
+		double rate = triad_command_rate(&end->row, list->command->by);
 
 		if (list->command->has_by && end->is_present && rate > rank)
 			rank = rate;
@@ -378,12 +378,39 @@ static const char *state_text(const struct shown *shown)
 	return shown->state;
 }
 
+/* The longer wait of both ends, or at least that of one. */
+static void put_wait(struct triad_list *list, const struct shown *shown)
+{
+	double wait = fmax(shown->ends[0].wait_percent, shown->ends[1].wait_percent);
+	bool is_least = false;
+
+	for (unsigned i = 0; i < 2; i++)
+		is_least |= isnan(shown->ends[i].wait_percent) ||
+			triad_engine_rate_is_least(
+				&shown->ends[i].row, TRIAD_PORT_XMIT_WAIT);
+	put_percent(list, "WAIT", "wait", is_least && wait == 0 ? NAN : wait, is_least);
+}
+
+/* Errors of one end are a number, too; none there says nothing of the other. */
+static void put_errors(struct triad_list *list, const struct shown *shown)
+{
+	uint64_t n = shown->ends[0].n_errors + shown->ends[1].n_errors;
+	bool is_known = n ||
+		(triad_command_knows_errors(&shown->ends[0].row) &&
+			triad_command_knows_errors(&shown->ends[1].row));
+
+	list->next = (struct triad_list_next){
+		.name = "errors", .color = n ? TRIAD_TABLE_YELLOW : TRIAD_TABLE_PLAIN};
+	if (is_known)
+		triad_list_uint(list, NULL, "ERRORS", 6, n);
+	else
+		triad_list_text(list, NULL, "ERRORS", 6, NULL);
+}
+
 static void put_row(struct triad_list *list, const struct triad_fabric *fabric,
 	const struct shown *shown, bool is_brief)
 {
-	double wait = fmax(shown->ends[0].wait_percent, shown->ends[1].wait_percent);
 	const struct triad_link *link = shown->has_history ? &shown->history : NULL;
-	uint64_t n_errors = shown->ends[0].n_errors + shown->ends[1].n_errors;
 	char rate[16], expected[16] = "", at[TRIAD_CLOCK_TEXT_SIZE] = "-";
 
 	triad_link_rate_format(shown->rate, rate, sizeof(rate));
@@ -410,13 +437,8 @@ static void put_row(struct triad_list *list, const struct triad_fabric *fabric,
 	triad_list_text(list, NULL, "COULD", -7, expected);
 	put_percent(list, "OUT", "out", shown->ends[0].use_percent, false);
 	put_percent(list, "IN", "in", shown->ends[1].use_percent, false);
-	put_percent(list, "WAIT", "wait", wait,
-		triad_engine_rate_is_least(&shown->ends[0].row, TRIAD_PORT_XMIT_WAIT) ||
-			triad_engine_rate_is_least(
-				&shown->ends[1].row, TRIAD_PORT_XMIT_WAIT));
-	list->next = (struct triad_list_next){.name = "errors",
-		.color = n_errors ? TRIAD_TABLE_YELLOW : TRIAD_TABLE_PLAIN};
-	triad_list_uint(list, NULL, "ERRORS", 6, n_errors);
+	put_wait(list, shown);
+	put_errors(list, shown);
 	list->next = (struct triad_list_next){.name = "downs"};
 	triad_list_uint(list, NULL, "DOWNS", 5, link ? triad_link_n_downs(link) : 0);
 	list->next = (struct triad_list_next){.name = "last_down", .is_spare = true};

@@ -286,9 +286,10 @@ static uint32_t rank(const struct triad_view *view, const struct triad_command *
 		triad_shown_port_read(&shown, view, i);
 		if (shown.row.has & 1u << command->by)
 			ranked[n++] = (struct ranked){
-				.rate = triad_engine_rate(&shown.row, command->by),
-				.is_least = triad_engine_rate_is_least(
-					&shown.row, command->by),
+				.rate = triad_command_rate(&shown.row, command->by),
+				.is_least = shown.row.answered &&
+					triad_engine_rate_is_least(
+						&shown.row, command->by),
 				.total = shown.row.total[command->by],
 				.port = i,
 			};

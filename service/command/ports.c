@@ -206,17 +206,31 @@ bool triad_command_lacks_port(const char *verb, const struct triad_fabric *fabri
 	return true;
 }
 
+double triad_command_rate(const struct triad_engine_row *row, unsigned counter)
+{
+	return row->answered ? triad_engine_rate(row, counter) : NAN;
+}
+
 double triad_command_link_percent(
 	const struct triad_engine_row *row, unsigned counter, uint64_t link_bps)
 {
 	/* A word of the data counters, and a tick of PortXmitWait, is 4 octets. */
 	double words_per_s = (double)link_bps / 32;
-	double rate = triad_engine_rate(row, counter);
+	double rate = triad_command_rate(row, counter);
 
 	/* Test for NAN first: fmin(100, NAN) is 100. */
 	if (isnan(rate) || words_per_s <= 0)
 		return NAN;
 	return fmin(100 * rate / words_per_s, 100);
+}
+
+bool triad_command_knows_errors(const struct triad_engine_row *row)
+{
+	bool knows = false;
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		knows |= triad_counters[i].is_error && row->has & 1u << i;
+	return knows;
 }
 
 uint64_t triad_command_count_errors(const struct triad_engine_row *row)

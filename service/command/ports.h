@@ -75,7 +75,11 @@ int triad_command_no_port(const char *verb, const struct triad_fabric *fabric,
 bool triad_command_lacks_port(const char *verb, const struct triad_fabric *fabric,
 	const struct triad_node_choice *choice, struct triad_output *output);
 
-/* The rate of a data counter or of PortXmitWait in percent of a link of 'link_bps', 100
+/* triad_engine_rate() of a port that answered when it was last asked; NAN for others: the
+ * rate is one of earlier. */
+double triad_command_rate(const struct triad_engine_row *row, unsigned counter);
+
+/* That rate of a data counter or of PortXmitWait in percent of a link of 'link_bps', 100
  * at most; NAN: not known. */
 double triad_command_link_percent(
 	const struct triad_engine_row *row, unsigned counter, uint64_t link_bps);
@@ -84,7 +88,8 @@ double triad_command_link_percent(
 void triad_command_put_answered(
 	struct triad_json *json, const struct triad_engine_row *row);
 
-/* The sum of a port's error counters. */
+/* The sum of a port's error counters, and whether any was ever read. */
 uint64_t triad_command_count_errors(const struct triad_engine_row *row);
+bool triad_command_knows_errors(const struct triad_engine_row *row);
 
 #endif
