@@ -100,7 +100,7 @@ void triad_links_add_health(struct triad_health *health, struct triad_service *s
 {
 	struct triad_watch *watch = triad_perf_watch(service->perf);
 	const struct triad_watch_status status = triad_watch_status(watch);
-	uint32_t n_down = status.links.n_down;
+	uint32_t n_down = status.links.n_down, n_read;
 	struct triad_view *view = triad_perf_view(service->perf);
 	struct triad_fabric_counts counts;
 	enum triad_severity severity = TRIAD_OK;
@@ -113,6 +113,7 @@ void triad_links_add_health(struct triad_health *health, struct triad_service *s
 		return;
 	}
 	counts = triad_fabric_count(view->fabric);
+	n_read = health->n_ports - health->n_unanswered;
 	describe_slow_links(&status.slow, slow, sizeof(slow));
 	add_silent_ports(health, watch, view->fabric);
 	triad_view_unref(view);
@@ -122,8 +123,8 @@ void triad_links_add_health(struct triad_health *health, struct triad_service *s
 		"%" PRIu32 " link%s up, %" PRIu32 " down that %s up%s; %" PRIu32
 		" port%s read, %" PRIu32 " unanswered",
 		counts.n_links, plural(counts.n_links), n_down,
-		n_down == 1 ? "was" : "were", slow, health->n_ports,
-		plural(health->n_ports), health->n_unanswered);
+		n_down == 1 ? "was" : "were", slow, n_read, plural(n_read),
+		health->n_unanswered);
 }
 
 /* --- without alerts --- */

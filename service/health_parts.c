@@ -111,9 +111,16 @@ static void add_last_sweep(struct triad_health *health,
 	const struct triad_collector_status *status, bool is_round, uint64_t now_us)
 {
 	bool is_late = !is_round && status->duration_us > status->period_us;
+	uint32_t n_awaited = status->last.n_unanswered - status->last.n_left_out;
 	char ago[TRIAD_CLOCK_TEXT_SIZE];
 
-	if (is_late)
+	if (is_late && n_awaited)
+		triad_health_add_trouble(health, TRIAD_WARNING, "sweep",
+			"the last sweep took longer than perfmgr.sweep_period, and "
+			"waited for ports that did not answer",
+			"mend these ('triadctl nodes' shows of which nodes) or leave "
+			"them out by a group; or raise perfmgr.sweep_period");
+	else if (is_late)
 		triad_health_add_trouble(health, TRIAD_WARNING, "sweep",
 			"the last sweep took longer than perfmgr.sweep_period",
 			"raise perfmgr.sweep_period or perfmgr.window, or let agents "
