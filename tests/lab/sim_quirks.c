@@ -259,7 +259,7 @@ static bool complete_performance(const struct node *node, struct lab_packet *pac
 	if (node->quirks & SILENT)
 		return false;
 	if (node->quirks & OTHER_LID)
-		packet->slid = htonl(node->lid);
+		packet->slid = htons(node->lid);
 	if (node->quirks & BUSY)
 		refuse(mad, STATUS_BUSY);
 	else if (lab_mad_attribute(mad) != ATTRIBUTE_CLASS_PORT_INFO)
