@@ -29,7 +29,7 @@ struct query {
 	unsigned tries;
 	bool in_flight;
 	bool was_heard; /* something came, but no answer of use */
-	bool compares; /* the answer with 'narrow', which PortCounters had before */
+	bool compares;  /* the answer with 'narrow', which PortCounters had before */
 	uint32_t narrow[TRIAD_FIRST_WIDE_COUNTER];
 };
 

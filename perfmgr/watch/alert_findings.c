@@ -150,6 +150,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 	if (now->why.field)
 		finding->why = now->why;
 	finding->trouble = now->trouble;
+	finding->replies_from = now->replies_from;
 	finding->threshold = now->threshold;
 	finding->ber = now->ber;
 	finding->hardware = now->hardware;

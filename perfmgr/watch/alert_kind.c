@@ -113,7 +113,7 @@ const char *triad_alert_advice(const struct triad_alert *alert)
 	case TRIAD_ALERT_NODE_GONE:
 		return advise_about_node(alert);
 	case TRIAD_ALERT_UNANSWERED:
-		return advise_about_agent(alert->findings[0].trouble.kind);
+		return advise_about_agent(alert->findings[0].trouble);
 	case TRIAD_ALERT_MODULE:
 	case TRIAD_ALERT_DEVICE:
 		return triad_hardware_advice(alert->findings[0].hardware.fault);

@@ -273,7 +273,7 @@ static void append_unanswered(const struct triad_alert *alert,
 {
 	triad_text_append(
 		text, size, "%.0f port(s) unanswered", (double)finding->worst);
-	switch (finding->trouble.kind) {
+	switch (finding->trouble) {
 	case TRIAD_PMA_BUSY:
 		triad_text_append(text, size, ": busy");
 		break;
@@ -282,7 +282,7 @@ static void append_unanswered(const struct triad_alert *alert,
 		break;
 	case TRIAD_PMA_ELSEWHERE:
 		triad_text_append(text, size, ": replies from LID %u, not %u",
-			finding->trouble.lid, alert->ends[finding->end].lid);
+			finding->replies_from, alert->ends[finding->end].lid);
 		break;
 	case TRIAD_PMA_REFUSES:
 		triad_text_append(text, size, ": refused");

@@ -172,7 +172,8 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 	const struct triad_alert_end end = triad_alerts_end_of_node(fabric, index);
 	struct triad_alert_entry *entry = triad_alerts_find_at(alerts, &end);
 	struct triad_alert_finding found = {.value = node->n_missed,
-					   .trouble = node->trouble},
+					   .trouble = node->trouble.kind & 7u,
+					   .replies_from = node->trouble.lid},
 				   *known;
 
 	if (!node->n_missed || !alerts->params.unanswered_sweeps ||

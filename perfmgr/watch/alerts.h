@@ -113,17 +113,18 @@ struct triad_alert_finding {
 	uint8_t cause; /* enum triad_alert_cause */
 	uint8_t end;   /* index in the alert's ends */
 	bool raised;
-	bool at_least;  /* the counter is at its maximum */
-	bool judged;    /* its finder has waited: raise or end it at once */
-	bool held;      /* of PortXmitWait: a root of congestion explains it, or may */
+	bool at_least; /* the counter is at its maximum */
+	bool judged;   /* its finder has waited: raise or end it at once */
+	bool held : 1; /* of PortXmitWait: a root of congestion explains it, or may */
+	uint8_t trouble : 3; /* of unanswered ports: enum triad_pma_trouble_kind */
 	uint8_t routes; /* of routes: enum triad_alert_routes; 'value' counts these */
 	/* Of a counter that details explain, or of a detail. */
 	struct triad_alert_why why;
-	float value, worst; /* in the threshold's unit; unanswered ports; a bit error
+	uint16_t replies_from; /* of TRIAD_PMA_ELSEWHERE: that LID */
+	float value, worst;    /* in the threshold's unit; unanswered ports; a bit error
 	                     * rate, 0: not reported; of hardware, in its unit; of a
 	                     * loss, how often it was lost since 'since_us' */
 	struct triad_threshold threshold; /* of a counter */
-	struct triad_pma_trouble trouble; /* of unanswered ports: why */
 	struct {
 		uint8_t kind;    /* enum triad_ber_kind */
 		float low, high; /* 'value' is between them, with 95 % confidence */
