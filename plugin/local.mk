@@ -3,6 +3,7 @@ lib_LTLIBRARIES += libosmtriad.la
 
 libosmtriad_la_SOURCES = \
 	plugin/access.c plugin/access.h \
+	plugin/bind_hook.c plugin/bind_hook.h \
 	plugin/command/election.c \
 	plugin/command/election_sa.c \
 	plugin/command/port.c \
@@ -71,7 +72,6 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/qos_snapshot.c plugin/qos/qos_snapshot.h \
 	plugin/qos/class_port_info.c plugin/qos/class_port_info.h \
 	plugin/qos/broadcast.c plugin/qos/broadcast.h \
-	plugin/qos/hook.c plugin/qos/hook.h \
 	plugin/qos/work_queue.c plugin/qos/work_queue.h \
 	plugin/qos/osm_lookup.c plugin/qos/osm_lookup.h \
 	plugin/qos/partitions.c plugin/qos/partitions.h \

@@ -107,7 +107,7 @@ static bool is_wanted(struct triad_qos_server *server, const ib_sa_mad_t *mad)
 static void receive(struct osm_madw *madw, void *context, struct osm_madw *request)
 {
 	struct triad_qos_server *server = atomic_load(&installed);
-	triad_sa_hook_receive original = atomic_load(&server->hook.original);
+	triad_bind_receive original = atomic_load(&server->hook.original);
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 	struct triad_work_queue_job job = {
 		.madw = madw, .lid = cl_ntoh16(madw->mad_addr.dest_lid)};
@@ -135,12 +135,12 @@ int triad_qos_server_install(struct triad_qos_server *server)
 {
 	/* Set the server first: requests arrive as soon as the hook is installed. */
 	atomic_store(&installed, server);
-	return triad_sa_hook_install(&server->hook, server->osm, receive);
+	return triad_bind_hook_install(&server->hook);
 }
 
 void triad_qos_server_remove(struct triad_qos_server *server)
 {
-	triad_sa_hook_remove(&server->hook, receive);
+	triad_bind_hook_remove(&server->hook);
 }
 
 /* --- life --- */
@@ -164,6 +164,9 @@ struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
 	if (!server)
 		return NULL;
 	server->osm = osm;
+	server->hook.osm = osm;
+	server->hook.bind = TRIAD_BIND_SA;
+	server->hook.receive = receive;
 	server->sampler = sampler;
 	server->hold = hold;
 	pthread_mutex_init(&server->lock, NULL);

@@ -105,7 +105,7 @@ void triad_qos_server_hand_over(struct triad_qos_server *server);
 /* Whether it still answers after a hand-over. */
 bool triad_qos_server_answers_on(struct triad_qos_server *server);
 
-/* Begins to take requests.  As triad_sa_hook_install(). */
+/* Begins to take requests.  As triad_bind_hook_install(). */
 int triad_qos_server_install(struct triad_qos_server *server);
 
 /* Restores OpenSM's own callback. */

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "plugin/qos/hook.h"
+#include "plugin/bind_hook.h"
 #include "plugin/qos/server.h"
 #include "plugin/qos/work_queue.h"
 
@@ -24,7 +24,7 @@ struct triad_qos_server {
 	struct osm_opensm *osm;
 	struct triad_sampler *sampler;
 	struct triad_hold *hold;
-	struct triad_sa_hook hook;
+	struct triad_bind_hook hook;
 	struct triad_work_queue fast, slow;
 	struct server_counts counts;
 	struct triad_latency latency;

@@ -76,7 +76,7 @@ void server_give_back(struct triad_qos_server *server, osm_madw_t *madw)
 
 void server_pass_on(struct triad_qos_server *server, osm_madw_t *madw)
 {
-	triad_sa_hook_receive original = atomic_load(&server->hook.original);
+	triad_bind_receive original = atomic_load(&server->hook.original);
 
 	original(madw, &server->osm->sa.mad_ctrl, NULL);
 }
