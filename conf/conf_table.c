@@ -344,6 +344,8 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true, .help = "The group of users who may also change."},
 	{KEY(sm, recover), BOOL, .default_text = "false", .at_run_time = true,
 		.help = "Whether an SM in trouble that does not end by itself is helped."},
+	{KEY(sm, extended_speeds), BOOL, .default_text = "false", .at_run_time = true,
+		.help = "Whether OpenSM gets extended speeds that devices withhold from it."},
 	{KEY(console, enabled), BOOL, .default_text = "false",
 		.help = "Whether 'triad' commands can be typed in OpenSM's console."},
 	{GROUP_KEY(nodes), TEXT(triad_nodes_check), .default_text = "",

@@ -9,6 +9,7 @@
 #include "lib/syslog_line.h"
 #include "plugin/access.h"
 #include "plugin/election/elector.h"
+#include "plugin/extended_speeds.h"
 #include "plugin/instance.h"
 #include "plugin/layout/measured.h"
 #include "plugin/ports/ports.h"
@@ -160,6 +161,7 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 	if (kind == TRIAD_N_EVENTS)
 		return;
 	if (kind == TRIAD_EVENT_SWEEP_START) {
+		triad_extended_speeds_note_sweep(plugin->speeds);
 		triad_worker_note_sweep(plugin->worker);
 		triad_qos_note_sweep(plugin->qos);
 	}

@@ -2,6 +2,7 @@
 #include "plugin/facts.h"
 
 #include "plugin/election/elector.h"
+#include "plugin/extended_speeds.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
@@ -47,6 +48,21 @@ const struct triad_fact triad_snapshot_facts[] = {
 	{TRIAD_FACT(UINT, n_recoveries),
 		TRIAD_COUNTER("triad_sm_recoveries",
 			"Steps taken to get this SM out of trouble (sm.recover).")},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- speeds that OpenSM gets --- */
+
+#define STATUS struct triad_extended_speeds_status
+const struct triad_fact triad_extended_speed_facts[] = {
+	{"asked", "PortInfos asked for again", TRIAD_FACT(UINT, n_asked),
+		TRIAD_COUNTER("triad_sm_extended_speeds_asked",
+			"PortInfos that were asked for a second time, so that OpenSM has "
+			"extended speeds (sm.extended_speeds).")},
+	{"unanswered", "refused or not answered", TRIAD_FACT(UINT, n_unanswered),
+		TRIAD_COUNTER("triad_sm_extended_speeds_unanswered",
+			"Of these, those that were refused or not answered.")},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

@@ -11,6 +11,9 @@
 extern const struct triad_fact triad_topology_facts[];
 extern const struct triad_fact triad_snapshot_facts[];
 
+extern const struct triad_fact
+	triad_extended_speed_facts[]; /* struct triad_extended_speeds_status */
+
 /* Of struct triad_qos_status. */
 extern const struct triad_fact triad_policy_facts[];
 extern const struct triad_fact triad_request_facts[];

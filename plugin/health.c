@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plugin/election/elector.h"
+#include "plugin/extended_speeds.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
@@ -116,9 +117,15 @@ static enum triad_severity add_speeds(
 		counts.n_faster, counts.n_faster == 1 ? "" : "s", counts.label,
 		counts.rate, counts.source_rate);
 	triad_health_add_trouble(health, TRIAD_WARNING, "SM", what,
-		"take a later OpenSM: up to 3.3.24 it does not ask by bit 31 of PortInfo's "
-		"attribute modifier, which some devices wait for, up to 3.3.23 it knows "
-		"none above HDR; path records of Triad (qos.enabled) have the true rates");
+		triad_extended_speeds_status(plugin->speeds).is_wanted
+			? "up to 3.3.23 OpenSM knows no speed above HDR: take a later one for "
+			  "these; ports that do not answer when asked again "
+			  "('triadctl status --all') are left alone for 10 minutes; path "
+			  "records of Triad (qos.enabled) have the true rates"
+			: "set sm.extended_speeds: up to 3.3.24 OpenSM does not ask by bit 31 of "
+			  "PortInfo, which some devices wait for; up to 3.3.23 it knows no "
+			  "speed above HDR: take a later one for these; path records of "
+			  "Triad (qos.enabled) have the true rates");
 	return TRIAD_WARNING;
 }
 

@@ -13,6 +13,7 @@
 #include "plugin/command/commands.h"
 #include "plugin/console.h"
 #include "plugin/election/elector.h"
+#include "plugin/extended_speeds.h"
 #include "plugin/health.h"
 #include "plugin/own_metrics.h"
 #include "plugin/physp.h"
@@ -32,6 +33,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	struct triad_plugin *plugin = context;
 
 	atomic_store(&plugin->osmlog.has_syslog, conf->log.syslog);
+	triad_extended_speeds_configure(plugin->speeds, conf);
 	triad_qos_configure(plugin->qos, conf);
 	triad_elector_configure(plugin->elector, conf);
 	triad_sa_copies_configure(plugin->sa_copies, conf);
@@ -184,7 +186,9 @@ static bool make_parts(struct triad_plugin *plugin)
 	/* Keep the order: parts need those that are made before them. */
 	plugin->events = triad_events_new();
 	plugin->hold = triad_hold_new();
-	if (!triad_service_start(service) || !plugin->events || !plugin->hold)
+	plugin->speeds = triad_extended_speeds_new(osm, service->log);
+	if (!triad_service_start(service) || !plugin->events || !plugin->hold ||
+		!plugin->speeds)
 		return false;
 	plugin->qos = triad_qos_new(osm, service->conf->qos.threads,
 		triad_exports_sampler(service->exports), plugin->hold,
@@ -249,6 +253,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	bool ended = triad_service_stop(&plugin->service);
 	bool sends;
 
+	triad_extended_speeds_stop(plugin->speeds);
 	if (plugin->elector)
 		triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, NULL);
 	/* End the worker first: it passes fabrics to the others. */
@@ -266,6 +271,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	triad_console_free(plugin->console);
 	ended = triad_service_free(&plugin->service, ended);
 	triad_events_free(plugin->events);
+	triad_extended_speeds_free(plugin->speeds);
 	triad_log_write(&plugin->osmlog.log, TRIAD_LOG_INFO, "ended");
 	/* If a thread hangs in a write, leave its memory allocated: the process ends
 	 * soon. Drop its log lines, because OpenSM closes the log. */

@@ -20,6 +20,7 @@
 
 struct osm_opensm;
 struct triad_elector;
+struct triad_extended_speeds;
 struct triad_hold;
 struct triad_ports;
 struct triad_qos;
@@ -37,6 +38,7 @@ struct triad_plugin {
 	/* Of the thread that reads the SA. */
 	struct triad_node_names node_names;
 	struct triad_events *events;
+	struct triad_extended_speeds *speeds;
 	struct triad_qos *qos;
 	struct triad_elector *elector;
 	struct triad_sa_copies *sa_copies;

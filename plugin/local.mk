@@ -40,6 +40,7 @@ libosmtriad_la_SOURCES = \
 	plugin/election/state_file.c plugin/election/state_file.h \
 	plugin/entry.c \
 	plugin/events.c plugin/events.h \
+	plugin/extended_speeds.c plugin/extended_speeds.h \
 	plugin/facts.c plugin/facts.h \
 	plugin/health.c plugin/health.h \
 	plugin/instance.c plugin/instance.h \
@@ -105,6 +106,7 @@ libosmtriad_la_SOURCES = \
 	plugin/sm_watch.c plugin/sm_watch.h \
 	plugin/route_sls.c plugin/route_sls.h \
 	plugin/snapshot.c plugin/snapshot.h \
+	plugin/withheld.c plugin/withheld.h \
 	plugin/worker.c plugin/worker.h
 libosmtriad_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 libosmtriad_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plugin/election/elector.h"
+#include "plugin/extended_speeds.h"
 #include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
@@ -28,6 +29,8 @@ static void add_topology(struct triad_own_metrics *list, struct triad_plugin *pl
 {
 	struct triad_worker_status status = triad_worker_status(plugin->worker);
 	struct triad_events_counts events = triad_events_counts(plugin->events);
+	struct triad_extended_speeds_status speeds =
+		triad_extended_speeds_status(plugin->speeds);
 
 	triad_own_gauge(list, "triad_sm_errors",
 		"Kinds of things that OpenSM was told and could not do: files, routing "
@@ -36,6 +39,7 @@ static void add_topology(struct triad_own_metrics *list, struct triad_plugin *pl
 			triad_worker_has_other_engine(&status));
 	triad_own_facts(list, triad_topology_facts, &status);
 	triad_own_facts(list, triad_snapshot_facts, &status);
+	triad_own_facts(list, triad_extended_speed_facts, &speeds);
 	triad_own_count(list, "triad_events_dropped",
 		"Events of OpenSM's that were lost.", events.dropped);
 }

@@ -208,6 +208,7 @@ struct triad_conf {
 	} control;
 	struct {
 		bool recover;
+		bool extended_speeds;
 	} sm;
 	struct {
 		bool enabled;

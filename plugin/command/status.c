@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "plugin/extended_speeds.h"
 #include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/sm_state.h"
@@ -33,6 +34,22 @@ static void report_sm(struct triad_report *report, struct triad_plugin *plugin)
 	triad_report_text(report, "opensm", "OpenSM", TRIAD_OPENSM_VERSION);
 	triad_report_text(report, "triad", "Triad", PACKAGE_VERSION);
 	triad_report_uint(report, "up_s", "running for", up_us / TRIAD_US_PER_S, "s");
+	triad_report_section_end(report);
+}
+
+static void report_extended_speeds(
+	struct triad_report *report, struct triad_plugin *plugin)
+{
+	struct triad_extended_speeds_status status =
+		triad_extended_speeds_status(plugin->speeds);
+
+	triad_report_section(report, "extended_speeds", "Extended speeds for the SM");
+	triad_report_text(report, "state", "state",
+		!status.is_wanted ? "off"
+			: status.is_installed
+			? "asked for"
+			: "not asked for: OpenSM can't be hooked");
+	triad_report_facts(report, triad_extended_speed_facts, &status);
 	triad_report_section_end(report);
 }
 
@@ -72,6 +89,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 		return run_screen(plugin, output);
 	triad_report_begin(&report);
 	report_sm(&report, plugin);
+	report_extended_speeds(&report, plugin);
 	triad_service_report_engine(&report, service);
 	report_topology(&report, plugin);
 	triad_service_report_source(&report, service, "standby", "Topology as standby");

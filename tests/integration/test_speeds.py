@@ -12,13 +12,13 @@ from pathlab import turn_off, turn_on
 from test_agent import Agent
 from test_faults import faults
 from test_lab_details import tree_net
-from triadlib import TriadLab, ask_json, health_findings, status, sweep_heavily, \
+from triadlib import TriadLab, ask, ask_json, health_findings, status, sweep_heavily, \
     wait_for_sweep
 
 CONF = "[perfmgr]\nsweep_period = 1\n"
 N_LINKS = 8
 # Codes of PathRecord's rate.
-GBPS_10, GBPS_40, GBPS_200, GBPS_400 = 3, 7, 17, 21
+GBPS_10, GBPS_40, GBPS_100, GBPS_200, GBPS_400 = 3, 7, 16, 17, 21
 
 
 def speeds_lab(folder, rate="4xHDR", withhold=True, **options):
@@ -60,7 +60,7 @@ def test_links_have_the_speeds_that_their_ends_told(lab):
 def test_health_says_that_opensm_does_not_know_them(lab):
     finding = wait_until(lambda: health_findings(lab, "speeds of 16 ports"), 10, "a finding")[0]
     assert mentions(finding["what"], "4x HDR 4x SDR path records"), finding
-    assert mentions(finding["advice"], "3.3.24 bit 31 qos.enabled"), finding
+    assert mentions(finding["advice"], "sm.extended_speeds 3.3.24 bit 31 qos.enabled"), finding
     counts = status(lab)["speeds"]
     assert (counts["unknown_to_sm"], counts["known"], counts["faster"]) == (16, 16, 16)
     assert counts["questions"] >= 16
@@ -139,3 +139,125 @@ def test_agents_ask_for_speeds_that_are_not_told_unasked(scratch, tmp_path):
         assert rates_at(by_sa) == {"4x ?"}, "its ports have yet to be asked"
         # The next reading of the SA's tables has them, within a minute.
         wait_until(lambda: rates_at(by_sa) == {"4x HDR"}, 90, "speeds at the other")
+
+
+# --- sm.extended_speeds: OpenSM has the speeds itself ---
+
+WITH_KEY = CONF + "[sm]\nextended_speeds = true\n"
+
+
+def with_key(folder, rate="4xHDR", **options):
+    return TriadLab(tree_net(folder, rate), triad_conf=WITH_KEY, withhold=True, **options)
+
+
+def n_sweeps(lab):
+    return status(lab)["topology"]["sm_sweeps"]
+
+
+def sweep(lab, what="a heavy sweep that has ended"):
+    before = n_sweeps(lab)
+    sweep_heavily(lab, lambda: n_sweeps(lab) > before, what=what)
+    wait_for_sweep(lab)
+
+
+def asked(lab, sm=0):
+    """What Triad has asked for OpenSM."""
+    return status(lab, sm=sm)["extended_speeds"]
+
+
+def test_opensm_has_the_speeds_from_its_first_sweep_on(tmp_path):
+    with with_key(tmp_path) as lab:
+        wait_for_sweep(lab)
+        assert path_rate(lab) == GBPS_200
+        assert n_sweeps(lab) == 1, "the first sweep had them"
+        assert asked(lab)["state"] == "asked for"
+        assert asked(lab)["asked"] >= 2 * N_LINKS
+        assert asked(lab)["unanswered"] == 0
+        assert status(lab)["speeds"]["unknown_to_sm"] == 0
+        assert status(lab)["speeds"]["questions"] == 0, "OpenSM knows all"
+        assert rates(lab) == {("4x HDR", "4x HDR")}
+        assert not health_findings(lab, "OpenSM does not know the speeds")
+        for _ in range(3):
+            sweep(lab)
+            assert path_rate(lab) == GBPS_200, "sweeps keep it"
+
+
+def test_opensm_follows_a_link_that_trained_again(tmp_path):
+    with with_key(tmp_path) as lab:
+        wait_for_sweep(lab)
+        assert path_rate(lab) == GBPS_200
+        lab.sim(*(f'Speed "{end}"[1] active=4xEDR' for end in ("host-0001", "leaf-01")))
+        sweep_heavily(lab, lambda: path_rate(lab) == GBPS_100, what="a path at EDR")
+        wait_for_rates(lab, ("4x HDR", "4x HDR"), ("4x EDR", "4x EDR"))
+        # As slow as what is said unasked, and then a speed that is no extended one.
+        lab.sim(*(f'Speed "{end}"[1] active=4xSDR' for end in ("host-0001", "leaf-01")))
+        sweep_heavily(lab, lambda: path_rate(lab) == GBPS_10, what="a path at SDR")
+        lab.sim(*(f'Speed "{end}"[1] active=4xHDR' for end in ("host-0001", "leaf-01")))
+        sweep_heavily(lab, lambda: path_rate(lab) == GBPS_200, what="a path at HDR again")
+
+
+def test_opensm_has_them_while_the_key_is_set(lab):
+    assert path_rate(lab) == GBPS_10
+    assert asked(lab)["state"] == "off"
+    assert mentions(health_findings(lab, "speeds of 16 ports")[0]["advice"],
+                    "sm.extended_speeds")
+    ask(lab, "set", "sm.extended_speeds", "true")
+    # A sweep comes by itself.
+    wait_until(lambda: path_rate(lab) == GBPS_200, 30, lambda: f"a rate of {path_rate(lab)}")
+    wait_until(lambda: not health_findings(lab, "OpenSM does not know the speeds"), 30,
+               "no finding")
+    n = asked(lab)["asked"]
+    ask(lab, "set", "sm.extended_speeds", "false")
+    wait_until(lambda: path_rate(lab) == GBPS_10, 30, lambda: f"a rate of {path_rate(lab)}")
+    assert asked(lab)["state"] == "off"
+    assert asked(lab)["asked"] in range(n, n + 2 * N_LINKS), "none in the sweep without"
+    wait_for_rates(lab, ("4x HDR", "4x HDR"))
+    wait_until(lambda: health_findings(lab, "speeds of 16 ports"), 30, "the finding again")
+
+
+@pytest.mark.parametrize("manner", ["refuse", "ignore"])
+def test_device_that_does_not_take_the_question_is_as_without(tmp_path, manner):
+    with speeds_lab(tmp_path) as lab:
+        wait_for_sweep(lab)
+        lab.sim(f'Speed "leaf-01" {manner}')
+        ask(lab, "set", "sm.extended_speeds", "true")
+        wait_until(lambda: asked(lab)["unanswered"], 30, "a question in vain")
+        sweep(lab)
+        assert path_rate(lab) == GBPS_10, "of a path over that leaf"
+        assert len(ask_json(lab, "links")) == N_LINKS, "no port is lost"
+        assert {row["state"] for row in ask_json(lab, "ports")
+                if row["state"] != "down"} == {"active"}
+        unanswered = asked(lab)["unanswered"]
+        sweep(lab)
+        assert asked(lab)["unanswered"] == unanswered, "it is left alone"
+        lab.sim('Speed "leaf-01" answer')
+        sweep(lab)
+        assert path_rate(lab) == GBPS_200
+
+
+def test_next_master_has_the_speeds(tmp_path):
+    quick = "sminfo_polling_timeout 1000\npolling_retry_number 1\n"
+    with with_key(tmp_path, sms=("host-0001", "host-0003"), opensm_conf=quick) as lab:
+        wait_for_sweep(lab)
+        assert path_rate(lab) == GBPS_200
+        assert asked(lab, sm=1)["asked"], "the standby discovered the fabric, too"
+        lab.host("kill", 0, "opensm")
+        wait_until(lambda: status(lab, sm=1)["sm"]["state"] == "master", 30, "the next master")
+        hosts = [row["lid"] for row in ask_json(lab, "nodes", sm=1)
+                 if row["name"].startswith("host-")]
+
+        def rate():
+            text = lab.run("saquery", "-p", "--src-to-dst", f"{hosts[1]}:{hosts[-1]}",
+                           node="host-0003").stdout
+            found = re.search(r"rate\.+(0x\w+)", text)
+            return found and int(found[1], 16) & 0x3f
+
+        wait_until(rate, 30, "an answer")
+        assert rate() == GBPS_200
+
+
+def test_devices_that_tell_everybody_are_asked_once(tmp_path):
+    with TriadLab(tree_net(tmp_path, "4xHDR"), triad_conf=WITH_KEY) as lab:
+        wait_for_sweep(lab)
+        assert path_rate(lab) == GBPS_200
+        assert asked(lab)["asked"] == 0

@@ -367,6 +367,7 @@ static bool answer_request(struct lab_packet *packet)
 	return false;
 }
 
+/* Returns false when there is nothing to write. */
 static bool change_packet(struct lab_packet *packet)
 {
 	bool is_answered = true;
@@ -377,7 +378,7 @@ static bool change_packet(struct lab_packet *packet)
 		sim_details_complete(
 			details, sim_details_guid(half_answer.node_info), packet->mad);
 	if (speeds && packet->status == 0)
-		sim_speeds_complete(speeds,
+		is_answered = sim_speeds_complete(speeds,
 			half_answer.is_open ? half_answer.node_info : NULL,
 			packet->mad);
 	if (quirks && half_answer.is_open && packet->status == 0)

@@ -16,6 +16,7 @@
 #define METHOD_GET_RESP 0x81
 #define EXTENDED_SPEEDS (1u << 31) /* of the attribute modifier */
 #define DIRECTION_BIT 0x80         /* of the status of an SMP by directed route */
+#define INVALID_FIELD 0x1c /* the status: an attribute or modifier is not valid */
 
 /* Octets into a MAD, and into NodeInfo and PortInfo there. */
 enum {
@@ -67,6 +68,7 @@ struct node {
 	struct node *next;
 	uint64_t guid;
 	bool withholds;
+	bool refuses, ignores;      /* Gets with bit 31 */
 	enum triad_link_speed best; /* of all ports */
 	struct port ports[N_PORTS];
 };
@@ -75,6 +77,7 @@ struct sim_speeds {
 	struct node *buckets[N_BUCKETS];
 	bool is_any;
 	bool all_withhold;
+	bool is_set; /* the last request for a PortInfo */
 };
 
 /* --- the store --- */
@@ -173,6 +176,10 @@ bool sim_speeds_parse(const char *line, struct sim_speed_setting *setting)
 		setting->kind = SIM_SPEED_WITHHOLD;
 		if (strcasecmp(what, "answer") == 0)
 			setting->kind = SIM_SPEED_ANSWER;
+		else if (strcasecmp(what, "refuse") == 0)
+			setting->kind = SIM_SPEED_REFUSE;
+		else if (strcasecmp(what, "ignore") == 0)
+			setting->kind = SIM_SPEED_IGNORE;
 		else if (strcasecmp(what, "withhold") != 0)
 			return false;
 		return true;
@@ -217,7 +224,11 @@ void sim_speeds_set(struct sim_speeds *speeds, const struct sim_speed_setting *s
 	else if (setting->kind == SIM_SPEED_SUPPORTED)
 		note_rate(node, &port->supported, setting->rate);
 	else
-		node->withholds = setting->kind == SIM_SPEED_WITHHOLD;
+		node->withholds = setting->kind != SIM_SPEED_ANSWER;
+	if (setting->kind != SIM_SPEED_ACTIVE && setting->kind != SIM_SPEED_SUPPORTED) {
+		node->refuses = setting->kind == SIM_SPEED_REFUSE;
+		node->ignores = setting->kind == SIM_SPEED_IGNORE;
+	}
 	snprintf(answer, size, "%s has been set\n", dumped.name);
 }
 
@@ -229,8 +240,10 @@ static bool is_port_info(const uint8_t *mad)
 		lab_mad_attribute(mad) == ATTRIBUTE_PORT_INFO;
 }
 
-bool sim_speeds_is_half_request(const struct sim_speeds *speeds, const uint8_t *mad)
+bool sim_speeds_is_half_request(struct sim_speeds *speeds, const uint8_t *mad)
 {
+	if (is_port_info(mad))
+		speeds->is_set = lab_mad_method(mad) == METHOD_SET;
 	return (speeds->is_any || speeds->all_withhold) && is_port_info(mad) &&
 		!lab_mad_is_response(mad);
 }
@@ -416,7 +429,13 @@ static void put_kept(uint8_t *mad, const uint8_t values[N_KEPT])
 	}
 }
 
-void sim_speeds_complete(
+/* A Get with bit 31. */
+static bool asks_for_extended(const struct sim_speeds *speeds, const uint8_t *mad)
+{
+	return !speeds->is_set && lab_mad_get32(mad + AT_MODIFIER) & EXTENDED_SPEEDS;
+}
+
+bool sim_speeds_complete(
 	const struct sim_speeds *speeds, const uint8_t *node_info, uint8_t *mad)
 {
 	const struct node *node =
@@ -426,11 +445,18 @@ void sim_speeds_complete(
 
 	if (!is_port_info(mad) || lab_mad_method(mad) != METHOD_GET_RESP ||
 		mad[AT_STATUS] & (uint8_t)~DIRECTION_BIT || mad[AT_STATUS + 1])
-		return;
+		return true;
+	if (node && node->ignores && asks_for_extended(speeds, mad))
+		return false;
+	if (node && node->refuses && asks_for_extended(speeds, mad)) {
+		mad[AT_STATUS + 1] = INVALID_FIELD;
+		return true;
+	}
 	if (node && node->ports[number].has_kept)
 		put_kept(mad, node->ports[number].kept);
 	if (node && node->best >= TRIAD_SPEED_FDR && (!is_switch || !number))
 		put_capabilities(mad, node->best);
 	complete_link(mad, node ? &node->ports[number] : NULL,
 		node ? node->withholds : speeds->all_withhold);
+	return true;
 }

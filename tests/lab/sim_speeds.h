@@ -17,6 +17,9 @@
  * sets them.  ibsim forgets them, so OpenSM would set PortInfo in each heavy sweep, with bit 31,
  * and learn from the answer what is withheld.
  *
+ * Of those, one that refuses answers a Get with that bit by a status, and one that ignores, not at
+ * all.
+ *
  * The rates of the topology's file are in the file that the environment's
  * TRIAD_LAB_RATES names, a line each: GUID of the node in hexadecimal digits, port, rate
  * as "4xNDR".  With TRIAD_LAB_WITHHOLD, all devices withhold.  Commands:
@@ -24,6 +27,8 @@
  *     Speed "leaf-01"[3] active=4xNDR
  *     Speed "leaf-01"[3] supported=4xXDR
  *     Speed "leaf-01" withhold
+ *     Speed "leaf-01" refuse
+ *     Speed "leaf-01" ignore
  *     Speed "leaf-01" answer
  *
  * ibsim resolves names as in sim_details.h.
@@ -42,6 +47,8 @@ struct sim_speed_setting {
 		SIM_SPEED_ACTIVE,
 		SIM_SPEED_SUPPORTED,
 		SIM_SPEED_WITHHOLD,
+		SIM_SPEED_REFUSE,
+		SIM_SPEED_IGNORE,
 		SIM_SPEED_ANSWER
 	} kind;
 	char node[SIM_NODE_NAME_SIZE];
@@ -61,15 +68,16 @@ bool sim_speeds_parse(const char *line, struct sim_speed_setting *setting);
 void sim_speeds_set(struct sim_speeds *speeds, const struct sim_speed_setting *setting,
 	const char *dump, char *answer, size_t size);
 
-/* Whether a MAD requests a PortInfo that depends on the node. */
-bool sim_speeds_is_half_request(const struct sim_speeds *speeds, const uint8_t *mad);
+/* Looks at a request.  Returns whether it is for a PortInfo that depends on the node. */
+bool sim_speeds_is_half_request(struct sim_speeds *speeds, const uint8_t *mad);
 
 /* Takes, of a Set, what ibsim is not to do; 'node_info' is the node's, as a MAD. */
 void sim_speeds_take(struct sim_speeds *speeds, const uint8_t *node_info, uint8_t *mad);
 
 /* Completes ibsim's PortInfo.  'node_info' is the node's, as a MAD; NULL: not asked,
- * because sim_speeds_is_half_request() was false. */
-void sim_speeds_complete(
+ * because sim_speeds_is_half_request() was false.  Returns false when the device does not
+ * answer. */
+bool sim_speeds_complete(
 	const struct sim_speeds *speeds, const uint8_t *node_info, uint8_t *mad);
 
 #endif
