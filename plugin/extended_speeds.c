@@ -105,17 +105,38 @@ static bool ask(struct triad_extended_speeds *speeds, const osm_madw_t *request,
 		cl_hton32(modifier), FALSE, m_key, 0, request->fail_msg, &context);
 }
 
+/* Changes a count as cl_atomic_inc() does; other threads of ours peek at these. */
+static void add(atomic32_t *count, int32_t n)
+{
+	cl_spinlock_acquire(&cl_atomic_spinlock);
+	triad_osm_poke(count, triad_osm_peek(count) + n);
+	cl_spinlock_release(&cl_atomic_spinlock);
+}
+
+/* As osm_stats_dec_qp0_outstanding(). */
+static void end_outstanding(osm_stats_t *stats)
+{
+	int32_t n_left;
+
+	pthread_mutex_lock(&stats->mutex);
+	n_left = triad_osm_peek(&stats->qp0_mads_outstanding) - 1;
+	triad_osm_poke(&stats->qp0_mads_outstanding, n_left);
+	if (!n_left)
+		pthread_cond_signal(&stats->cond);
+	pthread_mutex_unlock(&stats->mutex);
+}
+
 /* Ends a request that another one took the place of, as OpenSM does. */
 static void retire(struct osm_opensm *osm, osm_madw_t *request, osm_madw_t *answer)
 {
-	cl_atomic_dec(&osm->stats.qp0_mads_outstanding_on_wire);
+	add(&osm->stats.qp0_mads_outstanding_on_wire, -1);
 	osm_vl15_poll(&osm->vl15);
 	osm_mad_pool_put(&osm->mad_pool, request);
 	if (answer) {
-		cl_atomic_inc(&osm->stats.qp0_mads_rcvd);
+		add(&osm->stats.qp0_mads_rcvd, 1);
 		osm_mad_pool_put(&osm->mad_pool, answer);
 	}
-	osm_stats_dec_qp0_outstanding(&osm->stats);
+	end_outstanding(&osm->stats);
 }
 
 /* Asks again where that is to be done.  Returns whether OpenSM is to know nothing of this

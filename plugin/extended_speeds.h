@@ -11,8 +11,7 @@
  *
  * Without an answer, or with a status, OpenSM gets what it would have got.
  *
- * An OpenSM that asks with bit 31 itself gets the speeds from the first such answer on, and
- * does not ask again.
+ * An OpenSM that asks with bit 31 itself sees that it has been, and does not ask again.
  *
  * Thread-safety: any thread, but for new, stop and free.  What runs in the vendor's threads
  * takes no lock; the vendor's own one excludes others. */

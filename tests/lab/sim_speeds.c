@@ -450,6 +450,7 @@ bool sim_speeds_complete(
 		return false;
 	if (node && node->refuses && asks_for_extended(speeds, mad)) {
 		mad[AT_STATUS + 1] = INVALID_FIELD;
+		memset(mad + 64, 0, 64);
 		return true;
 	}
 	if (node && node->ports[number].has_kept)

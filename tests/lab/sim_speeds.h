@@ -17,7 +17,7 @@
  * sets them.  ibsim forgets them, so OpenSM would set PortInfo in each heavy sweep, with bit 31,
  * and learn from the answer what is withheld.
  *
- * Of those, one that refuses answers a Get with that bit by a status, and one that ignores, not at
+ * Of those, one that refuses answers a Get with that bit by a status and zeros, and one that ignores, not at
  * all.
  *
  * The rates of the topology's file are in the file that the environment's
