@@ -381,7 +381,7 @@ static bool change_packet(struct lab_packet *packet)
 		is_answered = sim_speeds_complete(speeds,
 			half_answer.is_open ? half_answer.node_info : NULL,
 			packet->mad);
-	if (quirks && half_answer.is_open && packet->status == 0)
+	if (is_answered && quirks && half_answer.is_open && packet->status == 0)
 		is_answered =
 			sim_quirks_complete(quirks, half_answer.node_info, packet);
 	half_answer.is_open = false;

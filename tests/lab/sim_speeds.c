@@ -22,6 +22,9 @@
 enum {
 	AT_STATUS = 4,
 	AT_MODIFIER = 20,
+	AT_M_KEY = 24,
+	AT_PORT_M_KEY = 64,
+	AT_PROTECTION = 64 + 34,
 	AT_NODE_TYPE = 64 + 2,
 	AT_LOCAL_PORT = 64 + 36,
 	AT_CAPABILITIES = 64 + 20,
@@ -46,11 +49,13 @@ enum {
 #define HAS_EXTENDED_SPEEDS_2 0x0800u
 #define HAS_XDR 0x1000u
 
-/* What ibsim forgets of a Set: M_KeyLeasePeriod, partition and packet filters,
+/* What ibsim forgets of a Set: M_Key, M_KeyLeasePeriod, M_KeyProtectBits, partition and packet filters,
  * SubnetTimeOut, error thresholds. */
 static const struct {
 	uint8_t at, mask;
-} kept[] = {{26, 0xff}, {27, 0xff}, {43, 0x0f}, {51, 0x1f}, {53, 0xff}};
+} kept[] = {{0, 0xff}, {1, 0xff}, {2, 0xff}, {3, 0xff}, {4, 0xff}, {5, 0xff}, {6, 0xff},
+	{7, 0xff}, {26, 0xff}, {27, 0xff}, {34, 0xc0}, {43, 0x0f}, {51, 0x1f},
+	{53, 0xff}};
 #define N_KEPT (sizeof(kept) / sizeof(kept[0]))
 
 /* LinkSpeedExtEnabled: no change; none; what is supported. */
@@ -435,6 +440,15 @@ static bool asks_for_extended(const struct sim_speeds *speeds, const uint8_t *ma
 	return !speeds->is_set && lab_mad_get32(mad + AT_MODIFIER) & EXTENDED_SPEEDS;
 }
 
+/* Whether the port answers a Get only with its M_Key, and that has another one: a protection
+ * level of 2 or 3 [IBA 14.2.4.1]. */
+static bool is_guarded(const struct sim_speeds *speeds, const uint8_t *mad)
+{
+	return !speeds->is_set && mad[AT_PROTECTION] & 0x80 &&
+		memcmp(mad + AT_PORT_M_KEY, "\0\0\0\0\0\0\0", 8) != 0 &&
+		memcmp(mad + AT_M_KEY, mad + AT_PORT_M_KEY, 8) != 0;
+}
+
 bool sim_speeds_complete(
 	const struct sim_speeds *speeds, const uint8_t *node_info, uint8_t *mad)
 {
@@ -446,6 +460,10 @@ bool sim_speeds_complete(
 	if (!is_port_info(mad) || lab_mad_method(mad) != METHOD_GET_RESP ||
 		mad[AT_STATUS] & (uint8_t)~DIRECTION_BIT || mad[AT_STATUS + 1])
 		return true;
+	if (node && node->ports[number].has_kept)
+		put_kept(mad, node->ports[number].kept);
+	if (node && node->withholds && is_guarded(speeds, mad))
+		return false;
 	if (node && node->ignores && asks_for_extended(speeds, mad))
 		return false;
 	if (node && node->refuses && asks_for_extended(speeds, mad)) {
@@ -453,8 +471,6 @@ bool sim_speeds_complete(
 		memset(mad + 64, 0, 64);
 		return true;
 	}
-	if (node && node->ports[number].has_kept)
-		put_kept(mad, node->ports[number].kept);
 	if (node && node->best >= TRIAD_SPEED_FDR && (!is_switch || !number))
 		put_capabilities(mad, node->best);
 	complete_link(mad, node ? &node->ports[number] : NULL,

@@ -20,6 +20,9 @@
  * Of those, one that refuses answers a Get with that bit by a status and zeros, and one that ignores, not at
  * all.
  *
+ * An end port of a device that withholds answers a Get without its M_Key only where its protection
+ * level is below 2; ibsim answers all.
+ *
  * The rates of the topology's file are in the file that the environment's
  * TRIAD_LAB_RATES names, a line each: GUID of the node in hexadecimal digits, port, rate
  * as "4xNDR".  With TRIAD_LAB_WITHHOLD, all devices withhold.  Commands:
