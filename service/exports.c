@@ -15,6 +15,8 @@ struct triad_exports {
 	void *own_context;
 	struct triad_device_reader *devices;
 	struct triad_metrics_hardware hardware; /* of 'devices' */
+	struct triad_metrics_source metrics;
+	struct triad_http_handler handler; /* of 'metrics' */
 	struct triad_http *http;
 	struct triad_sampler *sampler;
 	struct triad_sflow *sflow;
@@ -98,14 +100,8 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	void *context, struct triad_log *log)
 {
 	struct triad_exports *exports = calloc(1, sizeof(*exports));
-	const struct triad_http_callbacks callbacks = {.section = "prometheus",
-		.view = give_view,
-		.links = give_links,
-		.silences = give_silences,
-		.hardware = give_hardware,
-		.routes = give_routes,
-		.own = give_own,
-		.context = exports};
+	struct triad_http_callbacks callbacks = {
+		.section = "prometheus", .what = "counters are", .path = "metrics"};
 
 	if (!exports)
 		return NULL;
@@ -117,6 +113,15 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	exports->own = own;
 	exports->routes = routes;
 	exports->own_context = context;
+	exports->metrics = (struct triad_metrics_source){.view = give_view,
+		.links = give_links,
+		.silences = give_silences,
+		.hardware = give_hardware,
+		.routes = give_routes,
+		.own = give_own,
+		.context = exports};
+	exports->handler = triad_metrics_handler(&exports->metrics);
+	callbacks.handler = &exports->handler;
 	exports->http = triad_http_new(&callbacks, log);
 	exports->sampler = triad_sampler_new(triad_clock_wall_us());
 	if (exports->sampler)

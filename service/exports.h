@@ -9,6 +9,7 @@
 #define TRIAD_SERVICE_EXPORTS_H
 
 #include "perfmgr/export/http.h"
+#include "perfmgr/export/metrics_handler.h"
 #include "service/perf.h"
 #include "service/profile.h"
 #include "service/sflow.h"
@@ -19,7 +20,7 @@
 struct triad_exports;
 
 /* 'perf' and 'devices' must outlive it; 'port_guid' is that of the local port.  Calls
- * 'own' and 'routes' (see triad_http_callbacks) with 'context' until
+ * 'own' and 'routes' (see struct triad_metrics_source) with 'context' until
  * triad_exports_stop().  NULL when memory is short. */
 struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	struct triad_device_reader *devices, uint64_t port_guid,

@@ -153,10 +153,8 @@ static void log_listening(
 
 	triad_address_format(&http->bound, text);
 	triad_log_write(http->log, TRIAD_LOG_INFO, "%s: %s at %s://%s/%s%s%s",
-		http->callbacks.section,
-		http->callbacks.handler ? "the page and /api/v1 are" : "counters are",
-		server->certificate ? "https" : "http", text,
-		http->callbacks.handler ? "" : "metrics",
+		http->callbacks.section, http->callbacks.what,
+		server->certificate ? "https" : "http", text, http->callbacks.path,
 		server->token.path ? ", for those who have the token" : "",
 		!server->client_ca           ? ""
 			: server->token.path ? " and a certificate"

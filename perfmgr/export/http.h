@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An HTTP server: counters for Prometheus, or the answers of a handler
- * (http_handler.h).
+/* An HTTP server: the answers of a handler (http_handler.h), as fast as clients read,
+ * perhaps in TLS.
  *
  * Model: one thread runs libmicrohttpd and does nothing else, so all clients together
- * take one core at most.  GET /metrics takes the view of that moment and writes it
- * (metrics.h) in pieces, as fast as the client reads, perhaps packed by gzip and in
- * TLS.  GET / is a page for people.  HTTP changes nothing here.
+ * take one core at most.  HTTP changes nothing here.
  *
  *     a request    one for each connection, which is closed after the answer
  *     clients      'max_clients' at one time, half of them (rounded up) from one
@@ -37,38 +35,20 @@
 #include <stdint.h>
 
 #include "perfmgr/export/http_handler.h"
-#include "perfmgr/formats/metrics.h"
-#include "perfmgr/view.h"
 #include "triad/conf.h"
 #include "triad/lists.h"
 #include "triad/log.h"
 
-#define TRIAD_HTTP_MAX_OWN 256
 #define TRIAD_HTTP_MIN_TOKEN 16
 
 struct triad_http;
 
 struct triad_http_callbacks {
-	/* The section of triad.conf, for messages. */
-	const char *section;
-	/* The handler of all requests; then the callbacks below are not called.  NULL:
-	 * /metrics. */
+	const char *section; /* of triad.conf, for messages */
+	const char *what;    /* it serves, for messages: "counters are" */
+	const char *path;    /* where that is: "metrics" */
+	/* Of all requests; outlives the server. */
 	const struct triad_http_handler *handler;
-	/* The view to show, referenced; NULL: none, then only own() has metrics. */
-	struct triad_view *(*view)(void *context);
-	/* Links that went down, '*n' of them, to be freed; see
-	 * triad_watch_copy_links().  May be NULL. */
-	struct triad_link *(*links)(void *context, uint32_t *n);
-	/* The present silences, to be freed; NULL: none.  May be NULL. */
-	struct triad_silences *(*silences)(void *context);
-	/* Callbacks that know devices and cables; NULL: there are none.  May be
-	 * NULL. */
-	const struct triad_metrics_hardware *(*hardware)(void *context);
-	/* See struct triad_metrics_params.  May be NULL. */
-	uint64_t *(*routes)(void *context, const struct triad_fabric *fabric);
-	/* Fills 'room' with at most 'n' metrics and returns how many.  May be NULL. */
-	size_t (*own)(void *context, struct triad_metric *room, size_t n);
-	void *context;
 };
 
 struct triad_http_params {

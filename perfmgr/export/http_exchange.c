@@ -175,19 +175,50 @@ static bool has_body(const struct triad_http_exchange *exchange)
 		header_of(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING);
 }
 
+/* What is done with an argument. */
+struct taking {
+	bool (*take)(void *context, const char *name, const char *value);
+	void *context;
+};
+
+static triad_http_result take_argument(
+	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	const struct taking *taking = context;
+
+	(void)kind;
+	return taking->take(taking->context, name, value ? value : "") ? MHD_YES
+								       : MHD_NO;
+}
+
+static void each_argument(const struct triad_http_request *request,
+	bool (*take)(void *context, const char *name, const char *value), void *context)
+{
+	struct taking taking = {take, context};
+
+	(void)MHD_get_connection_values(
+		request->connection, MHD_GET_ARGUMENT_KIND, take_argument, &taking);
+}
+
 static void begin_answer(struct triad_http_exchange *exchange)
 {
-	const struct triad_http_handler *handler = exchange->server->callbacks.handler;
+	struct triad_http_server *server = exchange->server;
+	const struct triad_http_handler *handler = server->callbacks.handler;
 	char room[HOST_SIZE];
 	struct triad_http_request request = {
 		.target = triad_http_path_of(exchange->target),
 		.has_body = has_body(exchange),
 		.host = triad_http_host_of(exchange->target,
 			header_of(exchange, MHD_HTTP_HEADER_HOST), room, sizeof(room)),
+		.accept = header_of(exchange, MHD_HTTP_HEADER_ACCEPT),
 		.accept_encoding = header_of(exchange, MHD_HTTP_HEADER_ACCEPT_ENCODING),
 		.if_none_match = header_of(exchange, MHD_HTTP_HEADER_IF_NONE_MATCH),
 		.last_event_id = header_of(exchange, "Last-Event-ID"),
 		.sec_fetch_site = header_of(exchange, "Sec-Fetch-Site"),
+		.is_protected = server->token.path || server->certificate,
+		.names = server->names,
+		.each_argument = each_argument,
+		.connection = exchange->connection,
 	};
 
 	memcpy(request.network, exchange->client->network, sizeof(request.network));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Callbacks that answer a server's requests, instead of /metrics.
+/* Callbacks that answer a server's requests.
  *
  * Model: a request begins an answer, which belongs to the handler.  The server asks
  * repeatedly whether it is ready; meanwhile the connection is suspended, and no thread
@@ -39,8 +39,17 @@ struct triad_http_request {
 	/* The client's network: IPv4 mapped into IPv6; of IPv6 the upper 64 bits. */
 	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
 	/* Values of headers; NULL: not there. */
-	const char *host, *accept_encoding, *if_none_match, *last_event_id,
+	const char *host, *accept, *accept_encoding, *if_none_match, *last_event_id,
 		*sec_fetch_site;
+	/* A token or TLS keeps out a page whose own name leads here (DNS rebinding). */
+	bool is_protected;
+	const char *names; /* of this host, as triad_host_names_check() takes them */
+	/* Calls 'take' with each argument of the query, not escaped any more, until it
+	 * returns false. */
+	void (*each_argument)(const struct triad_http_request *request,
+		bool (*take)(void *context, const char *name, const char *value),
+		void *context);
+	void *connection; /* for that */
 };
 
 struct triad_http_head {

@@ -87,26 +87,33 @@ static void note_end(void *context, struct MHD_Connection *connection,
 	void **request_context, enum MHD_RequestTerminationCode code)
 {
 	struct triad_http_server *server = context;
-
-	struct triad_http_exchange *exchange =
-		server->callbacks.handler ? *request_context : NULL;
+	struct triad_http_exchange *exchange = *request_context;
 
 	(void)connection;
 	/* An exchange begins with the first line; a client whose header never came was
 	 * counted as incomplete.  A stream ends when the client does. */
-	if (*request_context && code != MHD_REQUEST_TERMINATED_COMPLETED_OK &&
-		(!exchange || (exchange->client && !exchange->client->is_endless)))
+	if (exchange && code != MHD_REQUEST_TERMINATED_COMPLETED_OK &&
+		exchange->client && !exchange->client->is_endless)
 		atomic_fetch_add(&server->counts->n_broken_off, 1);
 	triad_http_exchange_free(exchange);
 	*request_context = NULL;
 }
 
-/* Continues a request with a handler; its request context is an exchange from the first
- * line on. */
-static triad_http_result go_on_by_handler(struct triad_http_exchange *exchange,
-	struct triad_http_client *client, const char *method, size_t *upload_size)
+/* Begins a request or goes on with it; its context is an exchange from the first line
+ * on. */
+static triad_http_result go_on(void *context, struct MHD_Connection *connection,
+	const char *url, const char *method, const char *version,
+	const char *upload_data, size_t *upload_size, void **request_context)
 {
-	if (!exchange || !client)
+	struct triad_http_exchange *exchange = *request_context;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	(void)context;
+	(void)url;
+	(void)version;
+	(void)upload_data;
+	if (!exchange || !info || !info->socket_context)
 		return MHD_NO;
 	if (exchange->is_answered) {
 		*upload_size = 0;
@@ -114,31 +121,7 @@ static triad_http_result go_on_by_handler(struct triad_http_exchange *exchange,
 	}
 	return exchange->client
 		? triad_http_exchange_answer(exchange)
-		: triad_http_answer_by_handler(exchange, client, method);
-}
-
-static triad_http_result begin_request(void *context, struct MHD_Connection *connection,
-	const char *url, const char *method, const char *version,
-	const char *upload_data, size_t *upload_size, void **request_context)
-{
-	struct triad_http_server *server = context;
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	(void)version;
-	(void)upload_data;
-	if (server->callbacks.handler)
-		return go_on_by_handler(*request_context,
-			info ? info->socket_context : NULL, method, upload_size);
-	/* The request was answered when its header came; this is its body. */
-	if (*request_context) {
-		*upload_size = 0;
-		return MHD_YES;
-	}
-	*request_context = server;
-	if (!info || !info->socket_context)
-		return MHD_NO;
-	return triad_http_answer(server, connection, info->socket_context, url, method);
+		: triad_http_answer(exchange, info->socket_context, method);
 }
 
 /* --- the daemon -------------------------------------------------------- */
@@ -147,15 +130,8 @@ static triad_http_result begin_request(void *context, struct MHD_Connection *con
 static void start_daemon(void *context)
 {
 	struct triad_http_server *server = context;
-	bool has_handler = server->callbacks.handler;
 	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG |
-		(server->certificate ? MHD_USE_TLS : 0u) |
-		(has_handler ? MHD_ALLOW_SUSPEND_RESUME : 0u);
-	struct MHD_OptionItem handler[] = {
-		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)triad_http_exchange_new,
-			server},
-		{MHD_OPTION_END, 0, NULL},
-	};
+		MHD_ALLOW_SUSPEND_RESUME | (server->certificate ? MHD_USE_TLS : 0u);
 	struct MHD_OptionItem tls[] = {
 		{MHD_OPTION_HTTPS_MEM_CERT, 0, server->certificate},
 		{MHD_OPTION_HTTPS_MEM_KEY, 0, server->key},
@@ -167,15 +143,15 @@ static void start_daemon(void *context)
 	};
 
 	/* Keep below the daemon's own limit: it would drop clients uncounted. */
-	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, begin_request, server,
+	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, go_on, server,
 		MHD_OPTION_EXTERNAL_LOGGER, log_message, server,
 		MHD_OPTION_CONNECTION_LIMIT,
 		server->clients.max + (unsigned)TRIAD_HTTP_CUT_ROOM,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
-		MHD_OPTION_NOTIFY_COMPLETED, note_end, server, MHD_OPTION_ARRAY,
-		server->certificate ? tls : tls + 4, MHD_OPTION_ARRAY,
-		has_handler ? handler : handler + 1, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_COMPLETED, note_end, server,
+		MHD_OPTION_URI_LOG_CALLBACK, triad_http_exchange_new, server,
+		MHD_OPTION_ARRAY, server->certificate ? tls : tls + 4, MHD_OPTION_END);
 }
 
 static void stop_daemon(void *context)

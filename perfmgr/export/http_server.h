@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The server's state for its files: http_server.c has its thread, http_answer.c its
- * answers, http_exchange.c those of a handler and what all answers have.
+ * refusals, http_exchange.c what the handler answers.
  *
  * A server serves one configuration.  For another one there is another server, which
  * begins to listen on the same socket before the old one ends.  Counts continue from
@@ -40,7 +40,7 @@ struct triad_http_server {
 	char *names; /* of this host */
 	struct triad_http_clients clients;
 	struct MHD_Daemon *daemon;             /* its thread's, while that runs */
-	struct triad_http_exchange *exchanges; /* with a handler: all of them */
+	struct triad_http_exchange *exchanges; /* all of them */
 	uint64_t accept_after_us;              /* accept no client before */
 	int listen_fd;                         /* the struct triad_http's */
 	int epoll_fd;
@@ -73,13 +73,8 @@ int triad_http_server_start(
 /* Ends the thread and frees the server; accepts NULL. */
 void triad_http_server_stop(struct triad_http_server *server);
 
-/* Answers a request, for the server's thread. */
-triad_http_result triad_http_answer(struct triad_http_server *server,
-	struct MHD_Connection *connection, struct triad_http_client *client,
-	const char *url, const char *method);
-
-/* With a handler: begins the answer to a request, when its header has come. */
-triad_http_result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
+/* Begins the answer to a request, when its header has come; for the server's thread. */
+triad_http_result triad_http_answer(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method);
 
 /* Adds headers that keep a browser from doing more with an answer than showing it. */

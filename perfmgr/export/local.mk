@@ -7,6 +7,7 @@ libtriadexport_la_SOURCES = \
 	perfmgr/export/http.h \
 	perfmgr/export/http_files.c perfmgr/export/http_files.h \
 	perfmgr/export/http_handler.h \
+	perfmgr/export/metrics_handler.c perfmgr/export/metrics_handler.h \
 	perfmgr/export/sampler.c perfmgr/export/sampler.h \
 	perfmgr/export/sflow_sender.c perfmgr/export/sflow_sender.h \
 	perfmgr/export/udp.c perfmgr/export/udp.h

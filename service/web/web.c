@@ -25,7 +25,8 @@ struct triad_web *triad_web_new(
 	const struct triad_web_source *source, struct triad_log *log)
 {
 	struct triad_web *web = calloc(1, sizeof(*web));
-	struct triad_http_callbacks callbacks = {.section = "web"};
+	struct triad_http_callbacks callbacks = {
+		.section = "web", .what = "the page and /api/v1 are", .path = ""};
 
 	if (!web)
 		return NULL;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "perfmgr/export/http.h"
+#include "perfmgr/export/metrics_handler.h"
 #include "perfmgr/formats/metrics.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/export.h"
@@ -143,8 +144,13 @@ static void ask(uint16_t port, uint64_t *first_us, uint64_t *whole_us)
 
 static void measure_http(const struct bench *bench, bool as_json)
 {
-	const struct triad_http_callbacks callbacks = {
-		.section = "prometheus", .view = give_view, .context = bench->view};
+	const struct triad_metrics_source source = {
+		.view = give_view, .context = bench->view};
+	const struct triad_http_handler handler = triad_metrics_handler(&source);
+	const struct triad_http_callbacks callbacks = {.section = "prometheus",
+		.what = "counters are",
+		.path = "metrics",
+		.handler = &handler};
 	const struct triad_http_params params = {
 		.listen = {.family = AF_INET, .octets = {127, 0, 0, 1}},
 		.max_clients = 4};

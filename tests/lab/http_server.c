@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "perfmgr/export/http.h"
+#include "perfmgr/export/metrics_handler.h"
 #include "tests/sim/views.h"
 #include "triad/clock.h"
 
@@ -286,11 +287,15 @@ int main(int argc, char **argv)
 	struct triad_engine *engine = triad_engine_new();
 	struct triad_log log = {.write = write_log, .level = TRIAD_LOG_DEBUG};
 	struct lab lab = {.running = true};
-	struct triad_http_callbacks callbacks = {.section = "prometheus",
-		.view = give_view,
+	const struct triad_metrics_source source = {.view = give_view,
 		.silences = give_silences,
 		.own = give_own,
 		.context = &lab};
+	const struct triad_http_handler handler = triad_metrics_handler(&source);
+	const struct triad_http_callbacks callbacks = {.section = "prometheus",
+		.what = "counters are",
+		.path = "metrics",
+		.handler = &handler};
 	char line[2048];
 
 	if (!engine)
