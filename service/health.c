@@ -32,28 +32,44 @@ bool triad_health_would_keep(
 	return rank_of(health, finding) < TRIAD_HEALTH_MAX_FINDINGS;
 }
 
+/* Which of the kept findings goes when there are too many: the last that another command
+ * lists, if one of the lowest severity does; else the last. */
+static uint32_t find_spare(const struct triad_health *health)
+{
+	uint32_t last = health->n_findings - 1;
+
+	for (uint32_t i = last + 1; i-- > 0;) {
+		if (health->findings[i].severity != health->findings[last].severity)
+			break;
+		if (!health->findings[i].is_alone)
+			return i;
+	}
+	return last;
+}
+
 void triad_health_add(
 	struct triad_health *health, const struct triad_health_finding *finding)
 {
-	uint32_t at = rank_of(health, finding), n_behind;
+	uint32_t at = rank_of(health, finding), spare;
 
 	health->n_of[finding->severity]++;
 	if (triad_severity_is_worse(finding->severity, health->verdict))
 		health->verdict = finding->severity;
-	if (at == TRIAD_HEALTH_MAX_FINDINGS)
-		return;
-	if (health->n_findings < TRIAD_HEALTH_MAX_FINDINGS)
-		health->n_findings++;
-	n_behind = health->n_findings - 1 - at;
 	memmove(&health->findings[at + 1], &health->findings[at],
-		n_behind * sizeof(health->findings[0]));
+		(health->n_findings - at) * sizeof(health->findings[0]));
 	health->findings[at] = *finding;
+	if (++health->n_findings <= TRIAD_HEALTH_MAX_FINDINGS)
+		return;
+	spare = find_spare(health);
+	health->n_findings--;
+	memmove(&health->findings[spare], &health->findings[spare + 1],
+		(health->n_findings - spare) * sizeof(health->findings[0]));
 }
 
 void triad_health_add_trouble(struct triad_health *health, enum triad_severity severity,
 	const char *at, const char *what, const char *advice)
 {
-	struct triad_health_finding finding = {.severity = severity};
+	struct triad_health_finding finding = {.severity = severity, .is_alone = true};
 
 	snprintf(finding.at, sizeof(finding.at), "%s", at);
 	snprintf(finding.what, sizeof(finding.what), "%s", what);

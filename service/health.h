@@ -39,6 +39,7 @@ struct triad_health_finding {
 	enum triad_severity severity;
 	/* Orders findings of one severity: how many nodes and links are concerned. */
 	uint32_t weight;
+	bool is_alone;     /* no other command lists it: it is kept before those */
 	uint64_t since_us; /* monotonic; 0: not known */
 	uint64_t alert;    /* the alert's number; 0: the finding is no alert */
 	char at[TRIAD_HEALTH_PLACE_SIZE], far_end[TRIAD_HEALTH_PLACE_SIZE]; /* or "" */
@@ -56,8 +57,8 @@ struct triad_health_line {
 struct triad_health {
 	enum triad_severity verdict;
 	uint32_t n_of[TRIAD_N_SEVERITIES]; /* findings of each */
-	uint32_t n_findings;               /* kept, the worst first */
-	struct triad_health_finding findings[TRIAD_HEALTH_MAX_FINDINGS];
+	uint32_t n_findings; /* kept, the worst first; one place is spare */
+	struct triad_health_finding findings[TRIAD_HEALTH_MAX_FINDINGS + 1];
 	uint32_t n_lines;
 	struct triad_health_line lines[TRIAD_HEALTH_MAX_LINES];
 	/* For performance data of monitoring plugins. */

@@ -74,6 +74,25 @@ START_TEST(test_health_of_many_the_worst_are_kept_and_all_are_counted)
 }
 END_TEST
 
+/* 'alerts' lists alerts; what parts say is nowhere else. */
+START_TEST(test_health_of_many_what_no_command_lists_is_kept)
+{
+	triad_health_add_trouble(&health, TRIAD_WARNING, "sweep", "late", "");
+	for (uint32_t i = 1; i <= 30; i++)
+		add(TRIAD_WARNING, i, "alert");
+	triad_health_add_trouble(&health, TRIAD_WARNING, "web", "off", "");
+	ck_assert_uint_eq(health.n_findings, TRIAD_HEALTH_MAX_FINDINGS);
+	ck_assert_str_eq(health.findings[7].at, "alert");
+	ck_assert_str_eq(health.findings[8].at, "sweep");
+	ck_assert_str_eq(health.findings[9].at, "web");
+	/* Not before what is worse. */
+	for (uint32_t i = 1; i <= 10; i++)
+		add(TRIAD_CRITICAL, i, "alert");
+	ck_assert_str_eq(health.findings[9].at, "alert");
+	ck_assert_uint_eq(health.n_of[TRIAD_WARNING], 32);
+}
+END_TEST
+
 START_TEST(test_health_lines_beyond_the_most_do_no_harm)
 {
 	for (unsigned i = 0; i < TRIAD_HEALTH_MAX_LINES + 5; i++)
@@ -111,6 +130,7 @@ int main(void)
 	tcase_add_test(cases, test_health_verdict_is_the_worst);
 	tcase_add_test(
 		cases, test_health_of_many_the_worst_are_kept_and_all_are_counted);
+	tcase_add_test(cases, test_health_of_many_what_no_command_lists_is_kept);
 	tcase_add_test(cases, test_health_lines_beyond_the_most_do_no_harm);
 	tcase_add_test(cases, test_clock_length_in_its_two_largest_units);
 	return run_cases(cases);
