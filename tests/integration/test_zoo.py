@@ -22,12 +22,11 @@ clear_after = 0
 GATEWAY = "0x00000000000002a0"
 # Nobody's.
 SPARE_LID = 0xa00
-ON_SWITCHES = ("silent", "busy", "other-port", "other-lid", "refuse-extended", "narrow",
-               "refuse-sums", "zero-sums")
-ON_HOSTS = ON_SWITCHES[:6]
+ON_HOSTS = ("silent", "busy", "other-port", "other-lid", "refuse", "refuse-extended", "narrow")
+ON_SWITCHES = ON_HOSTS + ("refuse-sums", "zero-sums", "wrong-sums")
 # Those whose counters can't be read: what health says of them.
 UNREADABLE = {"silent": "unanswered", "busy": "unanswered busy",
-              "other-port": "unanswered wrong replies",
+              "other-port": "unanswered wrong replies", "refuse": "unanswered refused",
               "other-lid": f"unanswered replies LID {SPARE_LID}"}
 NAMES = {
     "name-empty-1": b"",
@@ -59,7 +58,9 @@ def oddities():
 
 
 def zoo(conf=CONF, **options):
-    return TriadLab(NET, sms=["sm"], triad_conf=conf, before_sms=oddities(), **options)
+    """Each port has two LIDs."""
+    return TriadLab(NET, sms=["sm"], triad_conf=conf, opensm_conf="lmc 1\n",
+                    before_sms=oddities(), **options)
 
 
 def unreadable():
@@ -116,7 +117,7 @@ def test_what_is_not_read_is_not_known(lab):
             assert not row["answered"] and row["counters"] == {}, row
     silent = [end for link in ask_json(lab, "links") for end in link["ends"]
               if end["node_name"] in unreadable()]
-    assert len(silent) == 12, "ports with a link"
+    assert len(silent) == 15, "ports with a link"
     assert all((end["use_percent"], end["wait_percent"], end["errors"]) == (None, None, {})
                for end in silent), silent
     row = ask(lab, "links", "--node", "ca-silent").splitlines()[1]
@@ -127,7 +128,8 @@ def test_cause_is_in_the_alert_of_each(lab):
     advice = {alert["at"]["node_name"]: alert["advice"]
               for alert in ask_json(lab, "alerts")["alerts"]}
     for node, words in (("sw-busy", "PMA busy"), ("sw-other-lid", "PMA LID"),
-                        ("sw-other-port", "PMA another port"), ("sw-silent", "perfquery")):
+                        ("sw-other-port", "PMA another port"), ("sw-refuse", "PMA refuses"),
+                        ("sw-silent", "perfquery")):
         assert mentions(advice[node], words), advice[node]
 
 
@@ -154,7 +156,7 @@ def test_errors_are_those_of_the_port_whatever_its_agent_lacks(lab):
     """Also where sums are refused, or are zeros."""
     sweep(lab)
     values = {f"sw_{kind}": 3 + i for i, kind in enumerate(
-        ("narrow", "refuse_extended", "refuse_sums", "zero_sums", "training"))}
+        ("narrow", "refuse_extended", "refuse_sums", "zero_sums", "wrong_sums", "training"))}
     set_counters(lab, **values)
     for node, value in values.items():
         name = node.replace("_", "-")
@@ -185,15 +187,41 @@ def test_port_that_trains_for_ever_is_no_lost_link(lab):
 
 
 def test_split_ports_run_as_fast_as_they_can(lab):
-    rates = {link["rate"] for link in ask_json(lab, "links", "--node", "split-1")}
-    assert rates == {"2x HDR"}
+    """Also those of a switch with more ports than others have."""
+    for node, rate in (("split-1", "2x HDR"), ("split-2", "2x HDR"), ("split-3", "2x NDR"),
+                       ("split-4", "2x NDR")):
+        assert [link["rate"] for link in ask_json(lab, "links", "--node", node)] == [rate]
     assert not ask_json(lab, "links", "--slow")
+    rows = ports(lab, "--node", "MF0;many-1:MQM9700/U1")
+    assert sorted(port for _, port in rows) == list(range(1, 130))
+    assert all(row["answered"] for row in rows.values())
+
+
+def test_chips_of_a_director_are_switches_each(lab):
+    """Several links between two of them, too."""
+    chips = [f"MF0;dir-1:CS8500/{chip}" for chip in ("L01/U1", "L01/U2", "S01/U1", "S01/U2")]
+    links = [tuple(end["node_name"] for end in link["ends"])
+             for link in ask_json(lab, "links", "--node", "MF0;dir-1:CS8500/S01/U1")]
+    assert sorted(map(sorted, links)) == \
+        [[chips[0], chips[2]], [chips[0], chips[2]], [chips[1], chips[2]]]
+    states = {row["name"]: (row["type"], row["state"]) for row in ask_json(lab, "nodes")}
+    assert {states[chip] for chip in chips} == {("switch", "answers")}
+
+
+def test_each_lid_of_a_port_has_its_routes(lab):
+    check = ask_json(lab, "routes", "check")
+    assert check["clean"], check
+    assert check["pairs"] == 2 * 34 * 33, "aggregation nodes are no hosts"
+    lids = [way["lid"] for way in ask_json(lab, "routes", "between", "split-3",
+                                           "skyway-1 GW0")["paths"]]
+    assert len(lids) == 2 and lids[1] == lids[0] + 1 and lids[0] % 2 == 0, lids
 
 
 def test_nodes_that_are_neither_hosts_nor_switches_are_there(lab):
     kinds = {row["name"]: row["type"] for row in ask_json(lab, "nodes")}
     assert kinds["rtr-1:SB7780/R1"] == "router"
     assert kinds["Mellanox Technologies Aggregation Node"] == "ca"
+    assert kinds["MF0;many-1:MQM9700/U1"] == "switch"
     assert kinds["skyway-1 GW0"] == "ca"
 
 
@@ -226,7 +254,7 @@ def test_labels_of_nodes_differ(lab):
     """Also where their names don't, or are cut."""
     rows = [row for row in ask(lab, "nodes").splitlines() if " 0x" in row]
     labels = [re.split(r" +(?:ca|switch|router) ", row)[0] for row in rows]
-    assert len(set(labels)) == len(labels) == 41, labels
+    assert len(set(labels)) == len(labels) == 54, labels
 
 
 # --- one that falls silent --------------------------------------------------------

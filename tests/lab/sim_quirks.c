@@ -50,6 +50,8 @@ enum quirk {
 	OTHER_PORT = 64,
 	OTHER_LID = 128,
 	TRAINING = 256,
+	REFUSE = 512,
+	WRONG_SUMS = 1024,
 };
 
 static const struct {
@@ -59,8 +61,10 @@ static const struct {
 	{"silent", SILENT},
 	{"busy", BUSY},
 	{"narrow", NARROW},
+	{"refuse", REFUSE},
 	{"refuse-extended", REFUSE_EXTENDED},
 	{"refuse-sums", REFUSE_SUMS},
+	{"wrong-sums", WRONG_SUMS},
 	{"zero-sums", ZERO_SUMS},
 	{"other-port", OTHER_PORT},
 	{"training", TRAINING},
@@ -241,13 +245,16 @@ static void complete_counters(const struct node *node, uint8_t *mad)
 {
 	bool is_sum = mad[AT_PORT_SELECT] == ALL_PORTS;
 
-	if (lab_mad_attribute(mad) == ATTRIBUTE_EXTENDED &&
-		node->quirks & (NARROW | REFUSE_EXTENDED))
+	if (node->quirks & REFUSE ||
+		(lab_mad_attribute(mad) == ATTRIBUTE_EXTENDED &&
+			node->quirks & (NARROW | REFUSE_EXTENDED)))
 		refuse(mad, STATUS_ATTRIBUTE_UNSUPPORTED);
 	if (is_sum && node->quirks & REFUSE_SUMS)
 		refuse(mad, STATUS_BAD_VALUE);
 	if (is_sum && node->quirks & ZERO_SUMS)
 		memset(mad + AT_DATA + 4, 0, LAB_MAD_SIZE - AT_DATA - 4);
+	if (is_sum && node->quirks & WRONG_SUMS)
+		mad[AT_PORT_SELECT] = 0;
 	if (node->quirks & OTHER_PORT)
 		mad[AT_PORT_SELECT]++;
 }

@@ -8,8 +8,10 @@
  *     Quirk "leaf-01" busy             ... that it is busy, always
  *     Quirk "leaf-01" narrow           ... without PortCountersExtended, and says so
  *     Quirk "leaf-01" refuse-extended  ... likewise, but claims to have it
+ *     Quirk "leaf-01" refuse           ... and PortCounters: nothing can be read
  *     Quirk "leaf-01" refuse-sums      claims AllPortSelect, but refuses it
  *     Quirk "leaf-01" zero-sums        ... but answers zeros
+ *     Quirk "leaf-01" wrong-sums       ... but answers as if it was asked for port 0
  *     Quirk "leaf-01" other-port       answers for the next port
  *     Quirk "leaf-01" lid=7            answers from that LID
  *     Quirk "leaf-01"[3] training      the port never gets beyond link training
