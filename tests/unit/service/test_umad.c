@@ -13,7 +13,7 @@
 #include "service/strangers.h"
 #include "tests/unit/run.h"
 
-enum { LID = 7, FORGER = 9, TID = 1, AT_METHOD = 3, TIMEOUT_MS = 100 };
+enum { LID = 7, FORGER = 9, TID = 1, AT_METHOD = 3, AT_TID = 12, TIMEOUT_MS = 100 };
 
 struct arrival {
 	uint16_t lid;
@@ -172,6 +172,23 @@ START_TEST(test_forged_reply_counted_and_true_one_taken)
 }
 END_TEST
 
+/* Who doesn't know the ID is nobody of whom the user is told. */
+START_TEST(test_reply_with_another_transaction_id_counted_alone)
+{
+	uint64_t n_before = triad_strangers().n;
+	struct triad_mad_reply reply;
+
+	ck_assert_int_eq(ask(TID), 0);
+	reply_from(FORGER)->mad[AT_TID + 3] ^= 1;
+	reply_from(LID);
+	ck_assert_int_eq(receive(&reply), 0);
+	ck_assert_int_eq(reply.status, 0);
+	ck_assert_uint_eq(reply.lid, LID);
+	ck_assert_int_eq(receive(&reply), EAGAIN);
+	ck_assert_uint_eq(triad_strangers().n, n_before + 1);
+}
+END_TEST
+
 START_TEST(test_reply_that_nobody_asked_for_not_taken)
 {
 	struct triad_mad_reply reply;
@@ -235,6 +252,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, begin, end);
 	tcase_add_test(cases, test_forged_reply_counted_and_true_one_taken);
+	tcase_add_test(cases, test_reply_with_another_transaction_id_counted_alone);
 	tcase_add_test(cases, test_reply_that_nobody_asked_for_not_taken);
 	tcase_add_test(cases, test_request_without_reply_reported_to_its_user);
 	tcase_add_test(cases, test_request_that_was_not_sent_has_no_reply);
