@@ -486,8 +486,23 @@ static void put_end(
 	triad_json_object_end(json);
 }
 
+/* NULL: nothing came. */
+static const char *trouble_name(enum triad_pma_trouble_kind kind)
+{
+	static const char *const names[] = {
+		[TRIAD_PMA_BUSY] = "busy",
+		[TRIAD_PMA_WRONG] = "wrong_replies",
+		[TRIAD_PMA_ELSEWHERE] = "other_lid",
+		[TRIAD_PMA_REFUSES] = "refused",
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
+}
+
 static const char *why_of(const struct triad_alert_finding *finding)
 {
+	if (finding->cause == TRIAD_ALERT_UNANSWERED)
+		return trouble_name(finding->trouble);
 	if (finding->cause == TRIAD_ALERT_BER && finding->value > 0)
 		return triad_ber_kind_name(finding->ber.kind);
 	if (is_of_hardware(finding->cause) && finding->hardware.fault)

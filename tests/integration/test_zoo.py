@@ -132,6 +132,11 @@ def test_cause_is_in_the_alert_of_each(lab):
                         ("sw-other-port", "PMA another port"), ("sw-refuse", "PMA refuses"),
                         ("sw-silent", "perfquery")):
         assert mentions(advice[node], words), advice[node]
+    assert {alert["at"]["node_name"]: alert["findings"][0]["why"]
+            for alert in ask_json(lab, "alerts")["alerts"]
+            if alert["at"]["node_name"].startswith("sw-")} == {
+        "sw-silent": None, "sw-busy": "busy", "sw-other-port": "wrong_replies",
+        "sw-other-lid": "other_lid", "sw-refuse": "refused"}
 
 
 def test_alerts_of_them_do_not_flap(lab):
