@@ -433,9 +433,33 @@ static bool find_full(const struct triad_conf *conf, const char *full,
 	return ref->key;
 }
 
+/* Keys of former releases.  Sorted, one a line. */
+static const char *const gone[] = {
+	"alerts.ber_false_alarms",
+	"alerts.burst",
+	"alerts.clear_below",
+	"alerts.keep",
+	"alerts.webhook_repeat",
+	"collect.paths",
+	"collect.paths_file",
+	"congestion.busy",
+	"congestion.wait",
+	"election.trace_keep",
+	"history.replicate_rate",
+	"perfmgr.detail_memory",
+	"perfmgr.forget_after",
+	"perfmgr.node_window",
+	"profile.max_age",
+	"profile.min_change",
+};
+
+const char *triad_conf_key_gone(size_t i)
+{
+	return i < sizeof(gone) / sizeof(*gone) ? gone[i] : NULL;
+}
+
 bool triad_conf_key_is_gone(const struct triad_conf_section *section, const char *name)
 {
-	static const char *const gone[] = {"collect.paths", "collect.paths_file"};
 	char full[TRIAD_CONF_NAME_SIZE];
 
 	snprintf(full, sizeof(full), "%s%s%s", section ? section->first->section : "",

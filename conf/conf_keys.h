@@ -56,6 +56,10 @@ void triad_conf_key_ref_name(const struct triad_conf *conf,
 bool triad_conf_section_find(const struct triad_conf *conf, const char *text,
 	struct triad_conf_section *section, char *reason, size_t size);
 
+/* The full name of the 'i'th key that a former release had and this one ignores, in the
+ * order of strcmp(); NULL behind the last one. */
+const char *triad_conf_key_gone(size_t i);
+
 /* Whether a former release had that key, and this one accepts and ignores it; 'section'
  * NULL: 'name' is its full name. */
 bool triad_conf_key_is_gone(const struct triad_conf_section *section, const char *name);

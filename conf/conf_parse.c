@@ -262,15 +262,22 @@ static void parse_value(
 					   : "");
 }
 
-/* Keeps a former release's key for a line that says so. */
+/* Keeps a former release's key for a line that says so, or an ellipsis for all keys that
+ * find no room. */
 static void note_gone(struct parser *parser, const struct triad_conf_section *section,
 	const char *name)
 {
-	char *gone = parser->conf->gone;
+	static const char more[] = ", ...";
+	char *gone = parser->conf->gone, full[TRIAD_CONF_NAME_SIZE + sizeof(", ")];
+	const size_t size = sizeof(parser->conf->gone), n = strlen(gone);
+	size_t n_more = strlen(more);
 
-	triad_text_append(gone, sizeof(parser->conf->gone), "%s%s%s%s",
-		*gone ? ", " : "", section ? section->first->section : "",
-		section ? "." : "", name);
+	if (n >= n_more && !strcmp(gone + n - n_more, more))
+		return;
+	snprintf(full, sizeof(full), "%s%s%s%s", n ? ", " : "",
+		section ? section->first->section : "", section ? "." : "", name);
+	triad_text_append(
+		gone, size, "%s", n + strlen(full) + n_more < size ? full : more);
 }
 
 static void parse_key_line(struct parser *parser, struct span line, const char *equals)

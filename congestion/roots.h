@@ -71,6 +71,12 @@ struct triad_congestion_load {
 	bool at_least; /* PortXmitWait stopped at its maximum: it waited for longer */
 };
 
+/* Limits by which all of Triad calls a port waiting or busy.  Less waiting than a tenth of
+ * the time is what bursts cause on a healthy fabric; headers and credits leave no more
+ * than some nine tenths of a link's rate for data. */
+#define TRIAD_CONGESTION_WAIT 0.1f
+#define TRIAD_CONGESTION_BUSY 0.9f
+
 /* From 'wait' on a port counts as waiting, from 'busy' on as sending all the time. */
 struct triad_congestion_limits {
 	float wait, busy;

@@ -88,11 +88,12 @@ static void file_again(struct triad_alert_log *);
 
 static bool start_outlet(struct outlet *outlet, struct triad_alert_log *alert_log,
 	const char *name,
-	void (*write)(struct triad_alert_log *, const struct item *, int64_t))
+	void (*write)(struct triad_alert_log *, const struct item *, int64_t),
+	unsigned burst)
 {
 	outlet->alert_log = alert_log;
 	outlet->write = write;
-	outlet->burst = UINT_MAX;
+	outlet->burst = burst;
 	outlet->again_us = UINT64_MAX;
 	pthread_mutex_init(&outlet->lock, NULL);
 	triad_condition_init(&outlet->filled);
@@ -121,9 +122,10 @@ struct triad_alert_log *triad_alert_log_new(struct triad_log *log)
 	alert_log->log = log;
 	triad_line_file_init(&alert_log->file);
 	pthread_mutex_init(&alert_log->lock, NULL);
-	started = start_outlet(&alert_log->to_log, alert_log, "triad-alerts", log_item);
-	if (start_outlet(
-		    &alert_log->to_file, alert_log, "triad-alertfile", file_item) &&
+	started = start_outlet(&alert_log->to_log, alert_log, "triad-alerts", log_item,
+		TRIAD_ALERT_LOG_BURST);
+	if (start_outlet(&alert_log->to_file, alert_log, "triad-alertfile", file_item,
+		    UINT_MAX) &&
 		started)
 		return alert_log;
 	(void)triad_alert_log_free(alert_log);
@@ -151,16 +153,13 @@ void triad_alert_log_configure(
 	struct triad_line_file_params params = {
 		.mode = 0640,
 		.max_octets = conf->alerts.file_max_size_mb * UINT64_C(1000000),
-		.keep = conf->alerts.keep,
+		.keep = TRIAD_ALERT_LOG_KEEP,
 	};
 
 	memcpy(params.path, conf->alerts.file, sizeof(params.path));
 	pthread_mutex_lock(&alert_log->lock);
 	alert_log->params = params;
 	pthread_mutex_unlock(&alert_log->lock);
-	pthread_mutex_lock(&alert_log->to_log.lock);
-	alert_log->to_log.burst = conf->alerts.burst;
-	pthread_mutex_unlock(&alert_log->to_log.lock);
 	look_again(&alert_log->to_file, 0);
 }
 

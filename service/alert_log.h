@@ -4,7 +4,7 @@
  * The PerfManager's thread puts alerts into two queues, for the log and for the file.
  * A thread for each queue writes them, so that a stuck disk stops nothing else.
  * Meanwhile its queue keeps 511 alerts and counts the others.  When a sweep raises
- * many alerts at once, the log gets lines for the first [alerts] burst of them,
+ * many alerts at once, the log gets lines for the first TRIAD_ALERT_LOG_BURST of them,
  * the file for some hundreds, and one more line counts the rest by cause.  'triadctl
  * alerts' lists them all.
  *
@@ -18,6 +18,13 @@
 #include <stdint.h>
 
 #include "perfmgr/watch/alerts.h"
+
+/* Alerts of a sweep that are logged one by one: about a screen, so that a switch that dies
+ * does not flood the log. */
+#define TRIAD_ALERT_LOG_BURST 20u
+
+/* Renamed files of alerts that are kept: with file_max_size's default half a gigabyte. */
+#define TRIAD_ALERT_LOG_KEEP 5u
 #include "triad/conf.h"
 #include "triad/log.h"
 

@@ -126,8 +126,7 @@ void triad_congestion_watcher_configure(
 {
 	pthread_mutex_lock(&watcher->lock);
 	watcher->limits = (struct triad_congestion_limits){
-		.wait = (float)conf->congestion.wait_percent / 100,
-		.busy = (float)conf->congestion.busy_percent / 100};
+		.wait = TRIAD_CONGESTION_WAIT, .busy = TRIAD_CONGESTION_BUSY};
 	if (watcher->enabled != conf->congestion.enabled)
 		publish(watcher, NULL,
 			conf->congestion.enabled ? TRIAD_CONGESTION_NO_SWEEP

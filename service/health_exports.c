@@ -112,9 +112,8 @@ static void add_copies(struct triad_health *health, struct triad_service *servic
 			status.mirror.behind_of, length);
 		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
 			what,
-			"'triadctl status --all' has how much is lacking; a higher "
-			"history.replicate_rate of that SM helps if its network "
-			"carries it; if its clock is a day ahead, set it right");
+			"'triadctl status --all' has how much is lacking, and whether it "
+			"shrinks: each SM sends 500 kB/s at most; if its clock is a day ahead, set it right");
 	}
 }
 

@@ -274,8 +274,7 @@ static bool is_to_be_restored(struct triad_history_keeper *keeper,
 	uint64_t now_us = triad_clock_wall_us(),
 		 age_us = now_us > past->wall_us ? now_us - past->wall_us : 0;
 
-	return past->wall_us > keeper->image_us &&
-		age_us < conf->perfmgr.forget_after_s * TRIAD_US_PER_S;
+	return past->wall_us > keeper->image_us && age_us < TRIAD_LINKS_FORGET_AFTER_US;
 }
 
 static void restore(struct triad_history_keeper *keeper, const struct triad_conf *conf)

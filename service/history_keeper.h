@@ -10,7 +10,7 @@
  * When this process begins to read counters, the last image of any SM is what is known: its
  * alerts, its links that were down and its fabric go to the PerfManager (triad_perf_restore())
  * before an image of ours is written.  Not if the image is so old that what has been down since
- * counts as removed on purpose (perfmgr.forget_after), or this process has read for a while.
+ * counts as removed on purpose (TRIAD_LINKS_FORGET_AFTER_US), or this process has read for a while.
  *  With
  * history.replicate it copies images to and from other SMs between sweeps
  * (service/history_mirror.h).

@@ -152,11 +152,15 @@ static int send_payload(void *context, const void *octets, size_t size)
 
 /* --- running --- */
 
+/* What this SM sends to the others, at most: several times what images of a large fabric
+ * need, and a small part of a management network of 100 Mb/s. */
+#define RATE_OCTETS_S 500000u
+
 static void start(struct triad_history_mirror *mirror,
-	struct triad_history_rings *rings, uint32_t rate_octets_s, const char *dir)
+	struct triad_history_rings *rings, const char *dir)
 {
 	const struct triad_mirror_conf conf = {
-		.id = mirror->port_guid, .rate_octets_s = rate_octets_s};
+		.id = mirror->port_guid, .rate_octets_s = RATE_OCTETS_S};
 	const struct triad_mirror_store store = {.context = mirror->store,
 		.rings = rings,
 		.read = triad_history_store_read_image,
@@ -263,18 +267,15 @@ uint64_t triad_history_mirror_run(
 		conf->election.cluster != TRIAD_CLUSTER_FABRIC;
 	struct triad_history_rings *rings =
 		is_on ? triad_history_store_rings(mirror->store) : NULL;
-	uint32_t rate_octets_s = conf->history.replicate_rate_kb * 1000u;
 	uint64_t next_us = UINT64_MAX;
 
 	/* The machine's state is about one folder: its images, a full disk. */
 	if (!rings || strcmp(mirror->dir, conf->history.dir) != 0)
 		stop(mirror);
 	if (rings)
-		start(mirror, rings, rate_octets_s, conf->history.dir);
-	if (mirror->machine) {
-		triad_mirror_set_rate(mirror->machine, rate_octets_s);
+		start(mirror, rings, conf->history.dir);
+	if (mirror->machine)
 		next_us = run_machine(mirror, (uint64_t)triad_clock_wall_offset_us());
-	}
 	publish(mirror, conf);
 	return next_us;
 }

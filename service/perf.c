@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "congestion/roots.h"
 #include "history/past.h"
 #include "lib/task.h"
 #include "service/umad.h"
@@ -473,6 +474,14 @@ static struct work take_over_work(struct triad_perf *perf)
  * from before. */
 #define ERROR_DETAILS_PERIOD_S 3600
 
+/* Queries that may be under way to one node: enough for the time that a MAD travels, few
+ * enough for agents that keep only some MADs until they answer them. */
+#define NODE_WINDOW 8
+
+/* Octets for details, at most, as all is in OpenSM's process: 2 KiB, the most that a port
+ * needs, of 128 Ki ports. */
+#define DETAIL_MEMORY ((size_t)256 << 20)
+
 static struct triad_collector_params params_of(const struct triad_conf *conf)
 {
 	unsigned share_percent = conf->perfmgr.detail_share_percent;
@@ -480,7 +489,7 @@ static struct triad_collector_params params_of(const struct triad_conf *conf)
 	return (struct triad_collector_params){
 		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
 		.vl_wait_share = conf->congestion.enabled && conf->perfmgr.vl_period_s
-			? conf->congestion.wait_percent / 100.0
+			? TRIAD_CONGESTION_WAIT
 			: 0,
 		.round_period_us =
 			{
@@ -497,14 +506,14 @@ static struct triad_collector_params params_of(const struct triad_conf *conf)
 				.reset_near_full =
 					conf->perfmgr.reset == TRIAD_RESET_NEAR_FULL,
 				.window = conf->perfmgr.window,
-				.node_window = conf->perfmgr.node_window,
+				.node_window = NODE_WINDOW,
 				.retries = conf->perfmgr.retries,
 				.timeout_us =
 					conf->perfmgr.timeout_ms * TRIAD_US_PER_MS,
 				.round_share = share_percent / 100.0,
 				.waits_apart = share_percent > 0,
 				/* Follow a port before it counts as waiting. */
-				.wait_matters = conf->congestion.wait_percent / 200.0,
+				.wait_matters = TRIAD_CONGESTION_WAIT / 2,
 			},
 	};
 }
@@ -518,7 +527,7 @@ static void adopt_conf(struct triad_perf *perf, const struct triad_conf *conf)
 	triad_collector_set_params(perf->collector, &params);
 	triad_details_set_limit(
 		triad_engine_details(triad_collector_engine(perf->collector)),
-		(size_t)conf->perfmgr.detail_memory_mib << 20);
+		DETAIL_MEMORY);
 	if (triad_collector_configure(perf->collector, conf))
 		triad_log_write(perf->log, TRIAD_LOG_ERROR,
 			"perfmgr: not enough memory for the port groups of triad.conf; "

@@ -18,6 +18,9 @@
 #define STOP_US TRIAD_US_PER_S
 #define LOOK_US TRIAD_US_PER_S /* how often may_report() is asked */
 #define MAX_LOGGED 16u
+/* How often an active alert is sent again: as Prometheus does, and several times within
+ * Alertmanager's resolve_timeout of 5 minutes. */
+#define REPEAT_US (60 * TRIAD_US_PER_S)
 
 /* Memory of the thread alone. */
 struct sender {
@@ -38,7 +41,6 @@ struct triad_webhook {
 	struct triad_alert_outbox *reported;
 	struct triad_webhook_target target;
 	struct triad_alertmanager_sender identity;
-	uint64_t repeat_us;
 	uint32_t target_generation; /* counts changes of 'target' */
 	bool is_reporting;          /* may_report() was true */
 	struct triad_webhook_status status;
@@ -187,7 +189,7 @@ static void take_target(
 		webhook->is_reporting = false;
 		triad_alert_outbox_stop(webhook->reported);
 	} else if (webhook->is_reporting) {
-		triad_alert_outbox_begin(webhook->reported, webhook->repeat_us);
+		triad_alert_outbox_begin(webhook->reported, REPEAT_US);
 	}
 }
 
@@ -203,7 +205,6 @@ void triad_webhook_configure(
 {
 	struct triad_webhook_target target = {0};
 	struct triad_alertmanager_sender identity = make_identity(conf);
-	uint64_t repeat_us = conf->alerts.webhook_repeat_s * TRIAD_US_PER_S;
 	bool has_thread = true, is_new;
 
 	/* Octets behind the texts stay 0, so that memcmp() can compare targets. */
@@ -212,10 +213,8 @@ void triad_webhook_configure(
 	snprintf(target.token_file, sizeof(target.token_file), "%s",
 		conf->alerts.webhook_token_file);
 	pthread_mutex_lock(&webhook->lock);
-	is_new = webhook->repeat_us != repeat_us ||
-		memcmp(&target, &webhook->target, sizeof(target)) != 0;
+	is_new = memcmp(&target, &webhook->target, sizeof(target)) != 0;
 	webhook->identity = identity;
-	webhook->repeat_us = repeat_us;
 	/* After a failure a reload tries at once, even with the same target: files that
 	 * it names may have changed. */
 	if (is_new || webhook->status.is_failing)
@@ -292,7 +291,7 @@ static void look_whether_to_report(struct triad_webhook *webhook)
 	may_report = webhook->may_report(webhook->context);
 	pthread_mutex_lock(&webhook->lock);
 	if (may_report && !webhook->is_reporting && webhook->status.is_on)
-		triad_alert_outbox_begin(webhook->reported, webhook->repeat_us);
+		triad_alert_outbox_begin(webhook->reported, REPEAT_US);
 	else if (!may_report && webhook->is_reporting)
 		triad_alert_outbox_stop(webhook->reported);
 	/* Nothing is sent, so nothing fails. */

@@ -36,11 +36,6 @@ void triad_mirror_free(struct triad_mirror *mirror)
 	free(mirror);
 }
 
-void triad_mirror_set_rate(struct triad_mirror *mirror, uint32_t rate_octets_s)
-{
-	mirror->conf.rate_octets_s = rate_octets_s;
-}
-
 /* --- our state --- */
 
 uint64_t mirror_digest(

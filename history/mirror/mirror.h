@@ -89,7 +89,6 @@ struct triad_mirror *triad_mirror_new(
 	const struct triad_mirror_conf *conf, const struct triad_mirror_store *store);
 /* Accepts NULL. */
 void triad_mirror_free(struct triad_mirror *mirror);
-void triad_mirror_set_rate(struct triad_mirror *mirror, uint32_t rate_octets_s);
 
 /* --- in --- */
 /* Sets the present members, with or without this one; ignores those over the

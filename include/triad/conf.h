@@ -49,7 +49,7 @@
 #include "triad/diag.h"
 #include "triad/threshold.h"
 
-#define TRIAD_CONF_GONE_SIZE 128
+#define TRIAD_CONF_GONE_SIZE 256 /* of a list, in a line of TRIAD_DIAG_TEXT_SIZE */
 #define TRIAD_CONF_PATH_SIZE 108 /* sun_path of a UNIX socket */
 #define TRIAD_CONF_TEXT_SIZE 256
 #define TRIAD_CONF_FILE_MAX_SIZE (1 << 20)
@@ -154,14 +154,11 @@ struct triad_conf {
 		unsigned mode;           /* enum triad_sweep_mode */
 		unsigned reset;          /* enum triad_conf_reset */
 		unsigned window;         /* queries outstanding in all */
-		unsigned node_window;    /* of them, to one node */
 		unsigned timeout_ms;     /* for one answer */
 		unsigned retries;        /* after the first query */
 		char histogram_counters[TRIAD_CONF_TEXT_SIZE]; /* at most 4 */
 		unsigned detail_share_percent;
 		unsigned fec_period_s, vl_period_s; /* 0: never */
-		unsigned detail_memory_mib;
-		unsigned forget_after_s; /* what is down that long */
 	} perfmgr;
 	struct {
 		char dir[TRIAD_CONF_PATH_SIZE]; /* "": nothing outlives a restart */
@@ -172,7 +169,6 @@ struct triad_conf {
 	} routes;
 	struct {
 		bool enabled;
-		unsigned wait_percent, busy_percent;
 	} congestion;
 	struct {
 		unsigned mode;                          /* enum triad_conf_collect */
@@ -223,22 +219,17 @@ struct triad_conf {
 		bool enabled;
 		unsigned raise_after_s;
 		unsigned clear_after_s;
-		unsigned clear_below_percent; /* of the threshold */
-		unsigned unanswered_sweeps;   /* 0: off */
-		bool links;                   /* links and nodes that go */
+		unsigned unanswered_sweeps; /* 0: off */
+		bool links;                 /* links and nodes that go */
 		bool ber;
-		unsigned ber_false_alarms;              /* in a year */
 		char ber_targets[TRIAD_CONF_TEXT_SIZE]; /* triad_ber_targets_parse() */
 		char details
 			[TRIAD_CONF_TEXT_SIZE];  /* triad_detail_thresholds_parse() */
 		char file[TRIAD_CONF_PATH_SIZE]; /* "": off */
 		unsigned file_max_size_mb;       /* 0: it isn't renamed */
-		unsigned keep;
-		unsigned burst; /* lines a sweep that are logged one by one */
 		char webhook[TRIAD_CONF_TEXT_SIZE];            /* a URL; "": off */
 		char webhook_ca[TRIAD_CONF_PATH_SIZE];         /* "": the system's */
 		char webhook_token_file[TRIAD_CONF_PATH_SIZE]; /* "": none */
-		unsigned webhook_repeat_s;
 	} alerts;
 	struct triad_conf_listener prometheus;
 	struct {
@@ -256,16 +247,13 @@ struct triad_conf {
 		char file[TRIAD_CONF_PATH_SIZE]; /* "": off */
 		unsigned counters;               /* enum triad_conf_profile */
 		unsigned max_size_mb;
-		unsigned max_age_h;
 		unsigned keep;
-		unsigned min_change_kb;
 	} profile;
 	struct {
 		char dir[TRIAD_CONF_PATH_SIZE]; /* "": off */
 		unsigned max_size_mb;
 		unsigned keep_d;
 		bool replicate;
-		unsigned replicate_rate_kb;
 	} history;
 	struct {
 		bool enabled;
@@ -288,7 +276,6 @@ struct triad_conf {
 		char state_dir[TRIAD_CONF_PATH_SIZE];
 		char trace_file[TRIAD_CONF_PATH_SIZE]; /* "": off */
 		unsigned trace_max_size_mb;            /* 0: it isn't renamed */
-		unsigned trace_keep;
 		char ports[TRIAD_CONF_TEXT_SIZE]; /* triad_guids_parse(); "": own */
 		unsigned priority;                /* 0 to 15 */
 		unsigned status_ms, keepalive_ms, timeout_ms, lease_ms;
@@ -381,7 +368,9 @@ void triad_conf_unref(const struct triad_conf *conf);
  * triad_conf_new() and not shared.  Returns 0, or EINVAL with every mistake added to
  * 'diags' (line numbers are of 'text'; the caller has called triad_diags_init()); then
  * '*conf' has the correct keys, and defaults for the others, for a caller that must go
- * on.  Keys of former releases are accepted and listed in 'gone'.  EFBIG (over TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all defaults. */
+ * on.  Keys of former releases are accepted and listed in 'gone', which ends in ", ..."
+ * when they are too many.  EFBIG (over TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all
+ * defaults. */
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	struct triad_conf *conf, struct triad_diags *diags);
 

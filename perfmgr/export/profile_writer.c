@@ -46,15 +46,18 @@ struct triad_profile_writer {
 	uint64_t n_dropped_since; /* it was said */
 };
 
+/* A file has a day at most: so it is found by its name, and one that is damaged costs no
+ * more. */
+#define MAX_AGE_US (UINT64_C(86400) * TRIAD_US_PER_S)
+
 struct triad_profile_params triad_profile_params(const struct triad_conf *conf)
 {
 	struct triad_profile_params params = {
 		.all_counters = conf->profile.counters != TRIAD_PROFILE_DATA,
 		.details = conf->profile.counters == TRIAD_PROFILE_DETAILS,
 		.max_size_octets = conf->profile.max_size_mb * UINT64_C(1000000),
-		.max_age_us = conf->profile.max_age_h * 3600 * TRIAD_US_PER_S,
+		.max_age_us = MAX_AGE_US,
 		.keep = conf->profile.keep,
-		.min_change_octets = conf->profile.min_change_kb * UINT64_C(1000),
 		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
 	};
 

@@ -74,6 +74,10 @@ struct triad_links;
 struct triad_links *triad_links_new(void);
 void triad_links_free(struct triad_links *links);
 
+/* What is down for so long counts as removed on purpose: who repairs a link or a node, does so
+ * within a day or knows of it. */
+#define TRIAD_LINKS_FORGET_AFTER_US (UINT64_C(86400) * 1000000)
+
 /* 'is_part': each fabric is a part of a larger one, so a port without a far end is no
  * lost link. */
 void triad_links_configure(

@@ -108,6 +108,14 @@ void triad_watch_set_intent(
 	pthread_mutex_unlock(&watch->lock);
 }
 
+/* A counter is right again below this part of its threshold: a rate that wavers about the
+ * threshold is one alert, not many. */
+#define CLEAR_BELOW 0.5
+
+/* In a year, of all ports together, at most: so rare that an alert of a bit error rate is
+ * believed, while more would find hardly worse links only a little sooner. */
+#define BER_FALSE_ALARMS 1
+
 void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *conf,
 	bool is_part, uint64_t now_us)
 {
@@ -116,13 +124,13 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
 		.links = conf->alerts.links && !is_part,
 		.raise_after_us = conf->alerts.raise_after_s * TRIAD_US_PER_S,
 		.clear_after_us = conf->alerts.clear_after_s * TRIAD_US_PER_S,
-		.forget_after_us = conf->perfmgr.forget_after_s * TRIAD_US_PER_S,
-		.clear_below = conf->alerts.clear_below_percent / 100.0,
+		.forget_after_us = TRIAD_LINKS_FORGET_AFTER_US,
+		.clear_below = CLEAR_BELOW,
 		.unanswered_sweeps = conf->alerts.unanswered_sweeps,
 	};
 	struct triad_bers_params bers = {
 		.enabled = conf->alerts.ber,
-		.false_alarms = conf->alerts.ber_false_alarms,
+		.false_alarms = BER_FALSE_ALARMS,
 	};
 	struct triad_detail_thresholds thresholds = {0};
 	char reason[TRIAD_DIAG_TEXT_SIZE];

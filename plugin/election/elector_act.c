@@ -294,13 +294,16 @@ void elector_look_at_fabric(struct triad_elector *elector)
 	triad_fabric_ask_members(elector->fabric, members, n, status.master);
 }
 
+/* Renamed trace files that are kept: with trace_max_size's default half a gigabyte. */
+#define TRACE_KEEP 5
+
 void elector_open_trace(struct triad_elector *elector)
 {
 	const struct triad_conf *conf = elector->conf;
 	struct triad_line_file_params params = {
 		.mode = 0644,
 		.max_octets = conf->election.trace_max_size_mb * UINT64_C(1000000),
-		.keep = conf->election.trace_keep,
+		.keep = TRACE_KEEP,
 	};
 
 	memcpy(params.path, conf->election.trace_file, sizeof(params.path));

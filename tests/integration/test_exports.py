@@ -23,7 +23,6 @@ CONF = """\
 sweep_period = 1
 [profile]
 file = {folder}/profile.csv.zst
-min_change = 0
 counters = all
 [alerts]
 file = {folder}/alerts.json

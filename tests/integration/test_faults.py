@@ -211,7 +211,7 @@ def test_counters_reset_from_outside():
 @pytest.mark.plain
 def test_window_larger_than_the_socket_holds(scratch):
     with Lab(make_tree(scratch), triad_conf="[perfmgr]\nsweep_period = 3600\nmode = full\n"
-             "window = 4096\nnode_window = 256\ntimeout = 500\nretries = 5\n") as lab:
+             "window = 4096\ntimeout = 500\nretries = 5\n") as lab:
         wait_for_sweep(lab)
         for _ in range(3):
             assert sweep(lab)["unanswered"] == 0, "unanswered"

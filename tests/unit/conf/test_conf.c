@@ -104,7 +104,6 @@ START_TEST(test_init_defaults_as_documented)
 	ck_assert(defaults->perfmgr.enabled);
 	ck_assert_uint_eq(defaults->perfmgr.sweep_period_s, 60);
 	ck_assert_uint_eq(defaults->perfmgr.window, 64);
-	ck_assert_uint_eq(defaults->perfmgr.node_window, 8);
 	ck_assert_uint_eq(defaults->perfmgr.timeout_ms, 1000);
 	ck_assert_uint_eq(defaults->perfmgr.retries, 2);
 	ck_assert_uint_eq(defaults->log.level, TRIAD_LOG_INFO);
@@ -120,11 +119,9 @@ START_TEST(test_init_defaults_as_documented)
 	ck_assert(defaults->alerts.enabled);
 	ck_assert_uint_eq(defaults->alerts.raise_after_s, 0);
 	ck_assert_uint_eq(defaults->alerts.clear_after_s, 180);
-	ck_assert_uint_eq(defaults->alerts.clear_below_percent, 50);
 	ck_assert_uint_eq(defaults->alerts.unanswered_sweeps, 2);
 	ck_assert(defaults->alerts.links);
 	ck_assert_str_eq(defaults->alerts.file, "");
-	ck_assert_uint_eq(defaults->alerts.burst, 20);
 	ck_assert_str_eq(defaults->prometheus.listen, "");
 	ck_assert_str_eq(defaults->prometheus.tls_certificate, "");
 	ck_assert_str_eq(defaults->prometheus.tls_key, "");
@@ -139,9 +136,7 @@ START_TEST(test_init_defaults_as_documented)
 	ck_assert_str_eq(defaults->profile.file, "");
 	ck_assert_uint_eq(defaults->profile.counters, TRIAD_PROFILE_DATA);
 	ck_assert_uint_eq(defaults->profile.max_size_mb, 1024);
-	ck_assert_uint_eq(defaults->profile.max_age_h, 24);
 	ck_assert_uint_eq(defaults->profile.keep, 10);
-	ck_assert_uint_eq(defaults->profile.min_change_kb, 0);
 	ck_assert_uint_eq(defaults->n_groups, 0);
 }
 END_TEST
@@ -163,23 +158,18 @@ START_TEST(test_keys_ranges_as_documented)
 	} ranges[] = {
 		{"perfmgr.sweep_period", 1, 65535},
 		{"perfmgr.window", 1, 4096},
-		{"perfmgr.node_window", 1, 256},
 		{"perfmgr.timeout", 10, 60000},
 		{"perfmgr.retries", 0, 10},
 		{"control.max_clients", 1, 64},
 		{"group.g.sweep_period", 0, 65535},
 		{"alerts.raise_after", 0, 86400},
 		{"alerts.clear_after", 0, 86400},
-		{"alerts.clear_below", 1, 100},
 		{"alerts.unanswered", 0, 1000},
-		{"alerts.burst", 0, 10000},
 		{"prometheus.max_clients", 1, 1000},
 		{"sflow.interval", 1, 3600},
 		{"sflow.mtu", 576, 9000},
 		{"profile.max_size", 1, 1048576},
-		{"profile.max_age", 1, 8760},
 		{"profile.keep", 1, 10000},
-		{"profile.min_change", 0, 4294967295},
 	};
 	char value[32];
 
@@ -215,7 +205,6 @@ START_TEST(test_parse_every_key_stored)
 			       "enabled = no\n"
 			       "sweep_period=5\n"
 			       "  window \t= 128  \n"
-			       "node_window = 4\n"
 			       "timeout = 250\n"
 			       "retries = 0\n"
 			       "role = any\n"
@@ -233,11 +222,9 @@ START_TEST(test_parse_every_key_stored)
 			       "enabled = no\n"
 			       "raise_after = 1\n"
 			       "clear_after = 2\n"
-			       "clear_below = 3\n"
 			       "unanswered = 4\n"
 			       "links = no\n"
 			       "file = /a%g\n"
-			       "burst = 5\n"
 			       "[prometheus]\n"
 			       "listen = [::1]:9315\n"
 			       "tls_certificate = /c\n"
@@ -254,14 +241,11 @@ START_TEST(test_parse_every_key_stored)
 			       "file = /p\n"
 			       "counters = all\n"
 			       "max_size = 9\n"
-			       "max_age = 10\n"
-			       "keep = 11\n"
-			       "min_change = 12"),
+			       "keep = 11\n"),
 		0);
 	ck_assert(!conf->perfmgr.enabled);
 	ck_assert_uint_eq(conf->perfmgr.sweep_period_s, 5);
 	ck_assert_uint_eq(conf->perfmgr.window, 128);
-	ck_assert_uint_eq(conf->perfmgr.node_window, 4);
 	ck_assert_uint_eq(conf->perfmgr.timeout_ms, 250);
 	ck_assert_uint_eq(conf->perfmgr.retries, 0);
 	ck_assert_uint_eq(conf->log.level, TRIAD_LOG_DEBUG);
@@ -275,10 +259,8 @@ START_TEST(test_parse_every_key_stored)
 	ck_assert(!conf->alerts.enabled && !conf->alerts.links);
 	ck_assert_uint_eq(conf->alerts.raise_after_s, 1);
 	ck_assert_uint_eq(conf->alerts.clear_after_s, 2);
-	ck_assert_uint_eq(conf->alerts.clear_below_percent, 3);
 	ck_assert_uint_eq(conf->alerts.unanswered_sweeps, 4);
 	ck_assert_str_eq(conf->alerts.file, "/a" GUID_TEXT);
-	ck_assert_uint_eq(conf->alerts.burst, 5);
 	ck_assert_str_eq(conf->prometheus.listen, "[::1]:9315");
 	ck_assert_str_eq(conf->prometheus.tls_certificate, "/c");
 	ck_assert_str_eq(conf->prometheus.tls_key, "/k");
@@ -292,9 +274,7 @@ START_TEST(test_parse_every_key_stored)
 	ck_assert_str_eq(conf->profile.file, "/p");
 	ck_assert_uint_eq(conf->profile.counters, TRIAD_PROFILE_ALL);
 	ck_assert_uint_eq(conf->profile.max_size_mb, 9);
-	ck_assert_uint_eq(conf->profile.max_age_h, 10);
 	ck_assert_uint_eq(conf->profile.keep, 11);
-	ck_assert_uint_eq(conf->profile.min_change_kb, 12);
 }
 END_TEST
 
@@ -460,6 +440,33 @@ START_TEST(test_parse_keys_that_are_gone_are_accepted_and_named)
 }
 END_TEST
 
+START_TEST(test_parse_all_keys_that_are_gone_accepted)
+{
+	GString *text = g_string_new("[port 0x8000f10400411a08]\n");
+	const char *name, *last = "";
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	struct triad_conf_key_ref ref;
+	size_t n = 0;
+
+	begin();
+	while ((name = triad_conf_key_gone(n++))) {
+		ck_assert_str_lt(last, name);
+		ck_assert(!triad_conf_key_ref_find(
+			conf, NULL, name, &ref, reason, sizeof(reason)));
+		g_string_append_printf(text, "%s = 1\n", name);
+		last = name;
+	}
+	ck_assert_int_eq(parse(text->str), 0);
+	ck_assert_uint_eq(diags.n_total, 0);
+	ck_assert(g_str_has_prefix(conf->gone, triad_conf_key_gone(0)));
+	/* The names that find room are whole. */
+	ck_assert(g_str_has_suffix(conf->gone, ", ..."));
+	*strrchr(conf->gone, ',') = '\0';
+	ck_assert(triad_conf_key_is_gone(NULL, strrchr(conf->gone, ' ') + 1));
+	g_string_free(text, TRUE);
+}
+END_TEST
+
 START_TEST(test_parse_long_names_cut_in_message)
 {
 	char text[2000] = "[perfmgr]\n";
@@ -545,7 +552,6 @@ START_TEST(test_webhook_is_a_url_without_password)
 	ck_assert_int_eq(
 		parse("[alerts]\nwebhook = https://[::1]:9093/a?user=me@x\n"), 0);
 	ck_assert_str_eq(conf->alerts.webhook, "https://[::1]:9093/a?user=me@x");
-	ck_assert_uint_eq(conf->alerts.webhook_repeat_s, 60);
 }
 END_TEST
 
@@ -899,6 +905,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_path_too_long_refused);
 	tcase_add_test(cases, test_parse_value_too_long_refused);
 	tcase_add_test(cases, test_parse_keys_that_are_gone_are_accepted_and_named);
+	tcase_add_test(cases, test_parse_all_keys_that_are_gone_accepted);
 	tcase_add_test(cases, test_parse_long_names_cut_in_message);
 	tcase_add_test(cases, test_parse_not_text_located);
 	tcase_add_test(cases, test_parse_all_mistakes_at_once_right_keys_kept);

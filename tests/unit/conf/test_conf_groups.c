@@ -204,7 +204,7 @@ START_TEST(test_thresholds_of_scopes_stored)
 			       "QP1Dropped = inherit\n"
 			       "[alerts]\n"
 			       "VL15Dropped = 1/sweep\n"
-			       "burst = 3\n"
+			       "unanswered = 3\n"
 			       "[alerts ca]\n"
 			       "VL15Dropped = 2/sweep\n"
 			       "[alerts switch]\n"
@@ -224,7 +224,7 @@ START_TEST(test_thresholds_of_scopes_stored)
 	ASSERT_THRESHOLD(4, TRIAD_VL15_DROPPED, 0, TRIAD_THRESHOLD_INHERIT);
 	ASSERT_THRESHOLD(5, TRIAD_VL15_DROPPED, 7, TRIAD_THRESHOLD_PER_S);
 	ASSERT_THRESHOLD(5, TRIAD_QP1_DROPPED, 0, TRIAD_THRESHOLD_INHERIT);
-	ck_assert_uint_eq(conf->alerts.burst, 3);
+	ck_assert_uint_eq(conf->alerts.unanswered_sweeps, 3);
 }
 END_TEST
 
@@ -236,8 +236,8 @@ START_TEST(test_thresholds_mistakes_located)
 	ASSERT_ONE_DIAG(
 		"[alerts]\nVL15Droped = 1/s\n", 2, "did you mean 'VL15Dropped'?");
 	ASSERT_ONE_DIAG("[alerts]\nVL15Dropped = inherit\n", 2, "nothing to inherit");
-	ASSERT_ONE_DIAG("[alerts ca]\nburst = 1\n", 2, "'burst' in [alerts ca]",
-		"'burst' in [alerts]?");
+	ASSERT_ONE_DIAG("[alerts ca]\nunanswered = 1\n", 2,
+		"'unanswered' in [alerts ca]", "'unanswered' in [alerts]?");
 	ASSERT_ONE_DIAG("[alerts ca]\nVL15Dropped = 1%\n", 2, "alerts.ca.VL15Dropped",
 		"bandwidth");
 	ASSERT_ONE_DIAG("[alerts]\nVL15Dropped = 0\n", 2, "write 'off'");
@@ -254,7 +254,7 @@ START_TEST(test_port_section_has_groups_and_scopes)
 			       "alerts.b.VL15Dropped = 1/s\n"
 			       "alerts.ca.VL15Dropped = 2/s\n"
 			       "alerts.VL15Dropped = 3/s\n"
-			       "alerts.burst = 4\n"
+			       "alerts.unanswered = 4\n"
 			       "[port 0x1]\n"
 			       "group.a.nodes = y\n"
 			       "group.b.nodes = y\n"
@@ -271,7 +271,7 @@ START_TEST(test_port_section_has_groups_and_scopes)
 	ASSERT_THRESHOLD(1, TRIAD_VL15_DROPPED, 2, TRIAD_THRESHOLD_PER_S);
 	ASSERT_THRESHOLD(0, TRIAD_VL15_DROPPED, 3, TRIAD_THRESHOLD_PER_S);
 	ASSERT_THRESHOLD(4, TRIAD_VL15_DROPPED, 0, TRIAD_THRESHOLD_INHERIT);
-	ck_assert_uint_eq(conf->alerts.burst, 4);
+	ck_assert_uint_eq(conf->alerts.unanswered_sweeps, 4);
 }
 END_TEST
 
@@ -320,9 +320,9 @@ START_TEST(test_set_mistakes_change_nothing)
 	ASSERT_SET_REFUSED(ENOENT, "group.b.nodes", "x", "no [group b]", "known are a",
 		"triad.conf", "'reload'");
 	ASSERT_SET_REFUSED(ENOENT, "alerts.b.VL15Dropped", "off", "no [group b]");
-	ASSERT_SET_REFUSED(
-		ENOENT, "alerts.ca.burst", "1", "did you mean 'alerts.burst'?");
-	ASSERT_SET_REFUSED(ENOENT, "alerts.a.ca.burst", "1", "no [group a.ca]");
+	ASSERT_SET_REFUSED(ENOENT, "alerts.ca.unanswered", "1",
+		"did you mean 'alerts.unanswered'?");
+	ASSERT_SET_REFUSED(ENOENT, "alerts.a.ca.unanswered", "1", "no [group a.ca]");
 	ASSERT_SET_REFUSED(ENOENT, "group.a", "x", "unknown key 'group.a'");
 	ASSERT_SET_REFUSED(ENOENT, "zzz.qqq", "x",
 		"unknown key 'zzz.qqq'; 'triadctl get' lists all");

@@ -98,12 +98,13 @@ END_TEST
 START_TEST(test_units_behind_numbers)
 {
 	ck_assert_int_eq(parse("[perfmgr]\nsweep_period = 5m\ntimeout = 2 s\n"
-			       "[alerts]\nclear_after = 180 s\nclear_below = 40 %\n"
+			       "detail_share = 40 %\n"
+			       "[alerts]\nclear_after = 180 s\n"
 			       "file_max_size = 7 MB\n"),
 		0);
 	check("perfmgr.sweep_period", "300", TRIAD_CONF_FROM_FILE);
 	check("perfmgr.timeout", "2000", TRIAD_CONF_FROM_FILE);
-	check("alerts.clear_below", "40", TRIAD_CONF_FROM_FILE);
+	check("perfmgr.detail_share", "40", TRIAD_CONF_FROM_FILE);
 	check("alerts.file_max_size", "7", TRIAD_CONF_FROM_FILE);
 	ck_assert_int_eq(set("perfmgr.sweep_period", "500ms"), EINVAL);
 	assert_mentions(diags.entries[0].text,

@@ -22,6 +22,9 @@
 #define TICK_US (5 * TRIAD_US_PER_MS)
 #define START_US (UINT64_C(1700000000) * TRIAD_US_PER_S)
 #define RATE 200000u
+
+/* Of members that start. */
+static uint32_t mirror_rate = RATE;
 #define MAX_SIZE 6000u
 #define HEAD_SIZE 40u
 
@@ -315,7 +318,7 @@ static inline void deliver_views(void)
 static inline void start(unsigned i)
 {
 	struct member *member = &net.members[i];
-	const struct triad_mirror_conf conf = {id_of(i), RATE};
+	const struct triad_mirror_conf conf = {id_of(i), mirror_rate};
 	const struct triad_mirror_store store = {
 		member, &member->all, store_read, store_add};
 
