@@ -440,6 +440,7 @@ static const char *const gone[] = {
 	"alerts.clear_below",
 	"alerts.keep",
 	"alerts.webhook_repeat",
+	"collect.max_nodes",
 	"collect.paths",
 	"collect.paths_file",
 	"congestion.busy",
@@ -449,8 +450,13 @@ static const char *const gone[] = {
 	"perfmgr.detail_memory",
 	"perfmgr.forget_after",
 	"perfmgr.node_window",
+	"port.max_tests",
+	"port.test_rate",
 	"profile.max_age",
 	"profile.min_change",
+	"prometheus.max_clients",
+	"qos.threads",
+	"sflow.mtu",
 };
 
 const char *triad_conf_key_gone(size_t i)

@@ -190,9 +190,8 @@ static bool make_parts(struct triad_plugin *plugin)
 	if (!triad_service_start(service) || !plugin->events || !plugin->hold ||
 		!plugin->speeds)
 		return false;
-	plugin->qos = triad_qos_new(osm, service->conf->qos.threads,
-		triad_exports_sampler(service->exports), plugin->hold,
-		service->recorder, service->log);
+	plugin->qos = triad_qos_new(osm, triad_exports_sampler(service->exports),
+		plugin->hold, service->recorder, service->log);
 	if (plugin->qos)
 		plugin->elector =
 			triad_elector_new(osm, service->port_guid, service->log);

@@ -11,6 +11,9 @@
 #include "service/collect_parts.h"
 #include "triad/clock.h"
 
+/* Nodes that one agent reads at most: as many as large fabrics have, so that one agent alone can
+ * read one, and that there is a bound. */
+#define MAX_NODES 16384u
 /* Messages received in one step, at most: a sweep's results are many messages. */
 #define MAX_BATCH 256u
 /* Meanwhile answers of PMAs wait. */
@@ -92,7 +95,7 @@ static void fill_params(
 		.port_guid = collect->port_guid,
 		.is_manager = is_manager(collect),
 		.port = port ? (uint16_t)strtoul(port + 1, NULL, 10) : 0,
-		.max_nodes = conf->collect.max_nodes,
+		.max_nodes = MAX_NODES,
 		.seed = collect->port_guid ^ triad_clock_now_us(),
 	};
 	choose_name(conf->collect.name, params->name);

@@ -343,8 +343,7 @@ static bool finds_room(struct triad_control *control, const struct client *clien
 /* With the lock held. */
 static bool reserve_place(struct triad_control *control, const struct client *client)
 {
-	unsigned max = control->params.max_clients;
-	unsigned max_user = max > 1 ? max / 2 : 1;
+	const unsigned max = TRIAD_CONTROL_MAX_CLIENTS, max_user = max / 2;
 	unsigned n_ending = 0;
 
 	/* A displaced client keeps its thread until that has ended.  Limit these, too:
@@ -418,8 +417,8 @@ static void accept_client(struct triad_control *control)
 	}
 	count(control, &control->status.n_busy);
 	turn_away(fd,
-		"busy: too many clients at once (control.max_clients, or the limit of "
-		"descriptors); try again\n");
+		"busy: too many clients at once, or too few descriptors for them; "
+		"try again\n");
 }
 
 static void *run_thread(void *argument)

@@ -11,7 +11,7 @@
  * decides.  The client's thread looks up the role, because the database of groups may
  * be slow.
  *
- * Limits: root and the own user have 'max_clients' connections, all other users
+ * Limits: root and the own user have TRIAD_CONTROL_MAX_CLIENTS connections, all other users
  * together as many again, and one of those users at most half of them (but at least
  * one).  So no user can lock out root, or all other users.  When there is no room, the
  * server disconnects the oldest client that has not sent its request yet; when all
@@ -34,10 +34,13 @@
 #define TRIAD_CONTROL_REQUEST_US (5 * TRIAD_US_PER_S)
 #define TRIAD_CONTROL_REPLY_US (10 * TRIAD_US_PER_S)
 
+/* Each has a thread of OpenSM's process while it is answered.  People and their scripts need
+ * some; those who say nothing give way. */
+#define TRIAD_CONTROL_MAX_CLIENTS 16u
+
 struct triad_control;
 
 struct triad_control_params {
-	unsigned max_clients;
 	bool is_shared; /* users besides root and the own one may have a role */
 };
 

@@ -69,6 +69,10 @@ struct triad_device_reader *triad_device_reader_new(struct triad_perf *perf,
 	return NULL;
 }
 
+/* From one MAD to the next: 50 a second are few beside those of sweeps, and ask 37,000 optical
+ * cables in half an hour. */
+#define GAP_US (TRIAD_US_PER_S / 50)
+
 void triad_device_reader_configure(
 	struct triad_device_reader *reader, const struct triad_conf *conf)
 {
@@ -78,7 +82,7 @@ void triad_device_reader_configure(
 	/* The thread must also forget all if this was off only for a moment. */
 	reader->must_clear |= !conf->devices.enabled;
 	reader->is_enabled = conf->devices.enabled;
-	reader->gap_us = TRIAD_US_PER_S / conf->devices.rate;
+	reader->gap_us = GAP_US;
 	triad_devices_set_period(
 		reader->devices, conf->devices.period_s * TRIAD_US_PER_S);
 	triad_devices_set_cables(reader->devices, conf->devices.cables);

@@ -158,13 +158,20 @@ void triad_exports_free(struct triad_exports *exports)
 
 /* --- configuration --- */
 
+/* Clients of /metrics: scrapers are few, and addresses that were served come in before
+ * others. */
+#define MAX_CLIENTS 16
+
+/* Octets of a datagram with its headers: it passes Ethernet whole, by a tunnel, too. */
+#define SFLOW_MTU 1400
+
 /* Parses lists of triad.conf; reading the file has checked them. */
 static void configure_sflow(
 	struct triad_exports *exports, const struct triad_conf *conf)
 {
 	struct triad_sflow_params params = {
 		.interval_us = conf->sflow.interval_s * TRIAD_US_PER_S,
-		.mtu = conf->sflow.mtu,
+		.mtu = SFLOW_MTU,
 		.has_agent = conf->sflow.agent[0],
 	};
 	char reason[TRIAD_DIAG_TEXT_SIZE];
@@ -205,7 +212,7 @@ void triad_exports_configure(
 	/* Ignore an error: http logs an address or a file that it can't use, and goes
 	 * on as before. */
 	(void)triad_http_configure_listener(
-		exports->http, &conf->prometheus, conf->web.names);
+		exports->http, &conf->prometheus, MAX_CLIENTS, conf->web.names);
 	configure_sflow(exports, conf);
 	configure_profile(exports, conf);
 }

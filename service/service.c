@@ -122,7 +122,6 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 static struct triad_control_params control_params(const struct triad_conf *conf)
 {
 	return (struct triad_control_params){
-		.max_clients = conf->control.max_clients,
 		.is_shared = *conf->control.group || *conf->control.admin_group,
 	};
 }

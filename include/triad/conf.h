@@ -142,7 +142,6 @@ struct triad_conf_listener {
 	char tls_key[TRIAD_CONF_PATH_SIZE];
 	char tls_client_ca[TRIAD_CONF_PATH_SIZE];
 	char token_file[TRIAD_CONF_PATH_SIZE];
-	unsigned max_clients;
 };
 
 struct triad_conf {
@@ -182,7 +181,6 @@ struct triad_conf {
 		char tls_certificate[TRIAD_CONF_PATH_SIZE];
 		char tls_key[TRIAD_CONF_PATH_SIZE];
 		unsigned liveness_ms;
-		unsigned max_nodes;
 		unsigned topology;                        /* enum triad_conf_topology */
 		char sa_key[TRIAD_CONF_TEXT_SIZE];        /* triad_sm_key_parse() */
 		char node_name_map[TRIAD_CONF_PATH_SIZE]; /* "": none */
@@ -197,8 +195,7 @@ struct triad_conf {
 	} log;
 	struct {
 		bool enabled;
-		char socket[TRIAD_CONF_PATH_SIZE]; /* with %g replaced */
-		unsigned max_clients;
+		char socket[TRIAD_CONF_PATH_SIZE];      /* with %g replaced */
 		char group[TRIAD_CONF_TEXT_SIZE];       /* may read; "": none */
 		char admin_group[TRIAD_CONF_TEXT_SIZE]; /* may change, too */
 	} control;
@@ -213,7 +210,6 @@ struct triad_conf {
 		bool enabled;
 		unsigned period_s;
 		bool cables;
-		unsigned rate; /* MADs in a second */
 	} devices;
 	struct {
 		bool enabled;
@@ -234,13 +230,13 @@ struct triad_conf {
 	struct triad_conf_listener prometheus;
 	struct {
 		struct triad_conf_listener http;
+		unsigned max_clients;
 		char names[TRIAD_CONF_TEXT_SIZE]; /* triad_host_names_check() */
 	} web;
 	struct {
 		char collectors[TRIAD_CONF_TEXT_SIZE]; /* triad_addresses_parse() */
 		unsigned interval_s;
 		char agent[TRIAD_CONF_TEXT_SIZE]; /* triad_ip_parse(); "": own */
-		unsigned mtu;                     /* octets of a datagram */
 		unsigned sampling_rate; /* one of so many requests to the SA; 0: off */
 	} sflow;
 	struct {
@@ -263,7 +259,6 @@ struct triad_conf {
 		bool tables_enabled;
 		bool tables_guard;
 		bool partition_groups;
-		unsigned threads;
 	} qos;
 	struct {
 		bool enabled;
@@ -294,9 +289,7 @@ struct triad_conf {
 		unsigned grace_s, drain_s, quiet_kb, name_grace_s;
 		bool test_presence, test_miswire, test_quality, test_application;
 		bool test_admission;
-		unsigned max_tests;
 		unsigned test_timeout_s, test_time_s;
-		unsigned test_rate; /* SMPs a second, of all tests together */
 		unsigned test_max_lost, test_max_errors;
 	} port;
 	/* Elements 0 to 3 are for enum triad_command_type (0: all ports, which inherits

@@ -260,7 +260,8 @@ int triad_http_configure(
 }
 
 int triad_http_configure_listener(struct triad_http *http,
-	const struct triad_conf_listener *listener, const char *names)
+	const struct triad_conf_listener *listener, unsigned max_clients,
+	const char *names)
 {
 	struct triad_http_params params = {
 		.tls_certificate_path = listener->tls_certificate,
@@ -268,7 +269,7 @@ int triad_http_configure_listener(struct triad_http *http,
 		.tls_client_ca_path = listener->tls_client_ca,
 		.token_path = listener->token_file,
 		.names = names,
-		.max_clients = listener->max_clients,
+		.max_clients = max_clients,
 	};
 	char reason[TRIAD_DIAG_TEXT_SIZE];
 	bool wanted = *listener->listen &&

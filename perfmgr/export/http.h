@@ -104,7 +104,8 @@ int triad_http_configure(
 	struct triad_http *http, const struct triad_http_params *params);
 /* The same with a checked section of triad.conf. */
 int triad_http_configure_listener(struct triad_http *http,
-	const struct triad_conf_listener *listener, const char *names);
+	const struct triad_conf_listener *listener, unsigned max_clients,
+	const char *names);
 
 struct triad_http_status triad_http_status(const struct triad_http *http);
 

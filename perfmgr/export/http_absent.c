@@ -42,9 +42,10 @@ int triad_http_configure(
 }
 
 int triad_http_configure_listener(struct triad_http *http,
-	const struct triad_conf_listener *listener, const char *names)
+	const struct triad_conf_listener *listener, unsigned max_clients,
+	const char *names)
 {
-	const struct triad_http_params params = {0};
+	const struct triad_http_params params = {.max_clients = max_clients};
 
 	return triad_http_configure(http, *listener->listen ? &params : NULL);
 }

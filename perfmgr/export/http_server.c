@@ -176,11 +176,10 @@ static void turn_away(struct triad_http_server *server, int fd)
 		triad_log_write(server->log, TRIAD_LOG_INFO,
 			"%s: a client was turned away: %u are connected, %u may "
 			"be, half of them from one address, and %u wait; "
-			"%s.max_clients decides, and the limit of descriptors (%lu "
-			"lines like this one were left out)",
+			"the limit of descriptors decides, too (%lu lines like this "
+			"one were left out)",
 			server->callbacks.section, atomic_load(&server->clients.n),
-			server->clients.max, server->clients.n_waiting,
-			server->callbacks.section, suppressed);
+			server->clients.max, server->clients.n_waiting, suppressed);
 }
 
 /* Puts a new client into the queue.  False when there is none, or none can be accepted

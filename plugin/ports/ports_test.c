@@ -78,10 +78,9 @@ static struct triad_test_conf test_conf(const struct triad_ports *ports)
 	struct triad_test_conf test = {
 		.timeout_us = conf->port.test_timeout_s * TRIAD_US_PER_S,
 		.quality_us = conf->port.test_time_s * TRIAD_US_PER_S,
-		/* port.test_rate limits all tests together; each gets an equal
-		 * share. */
+		/* Each test gets an equal share. */
 		.smp_interval_us =
-			TRIAD_US_PER_S * conf->port.max_tests / conf->port.test_rate,
+			TRIAD_US_PER_S * PORTS_MAX_TESTS / PORTS_TEST_SMPS_PER_S,
 		.max_lost = conf->port.test_max_lost,
 		.max_errors = conf->port.test_max_errors,
 	};
@@ -123,8 +122,7 @@ static int record_test(struct triad_ports *ports, uint64_t node_guid, uint8_t nu
 
 bool ports_has_room_for_test(const struct triad_ports *ports)
 {
-	return ports->tests.n < ports->conf->port.max_tests &&
-		ports->tests.n < PORTS_MAX_TESTS;
+	return ports->tests.n < PORTS_MAX_TESTS;
 }
 
 bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *item)

@@ -93,9 +93,8 @@ static uint64_t task_step(void *context)
 
 /* --- life --- */
 
-struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
-	struct triad_sampler *sampler, struct triad_hold *hold,
-	struct triad_recorder *recorder, struct triad_log *log)
+struct triad_qos *triad_qos_new(struct osm_opensm *osm, struct triad_sampler *sampler,
+	struct triad_hold *hold, struct triad_recorder *recorder, struct triad_log *log)
 {
 	const osm_subn_opt_t *opt = &osm->subn.opt;
 	struct triad_qos *qos = calloc(1, sizeof(*qos));
@@ -117,7 +116,6 @@ struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
 		&qos->source, opt->qos ? opt->qos_policy_file : NULL, recorder, log);
 	pthread_mutex_init(&qos->lock, NULL);
 	triad_task_init(&qos->task, &qos->lock, "triad-qos", task_step, qos);
-	qos->n_threads = n_threads;
 	qos->sampler = sampler;
 	qos->hold = hold;
 	if (!triad_task_start(&qos->task))

@@ -65,12 +65,11 @@ struct triad_qos_status {
 	struct triad_qos_server_status server;
 };
 
-/* 'n_threads' threads answer, once it is enabled; 'sampler' and 'hold' are as in
- * server.h.  'recorder' receives changes of the state of policy, answers and tables.
+/* 'sampler' and 'hold' are as in server.h.  'recorder' receives changes of the state of policy, answers and tables.
  * NULL: no memory or threads. */
-struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
-	struct triad_sampler *sampler, struct triad_hold *hold,
-	struct triad_recorder *recorder, struct triad_log *log);
+struct triad_qos *triad_qos_new(struct osm_opensm *osm, struct triad_sampler *sampler,
+	struct triad_hold *hold, struct triad_recorder *recorder,
+	struct triad_log *log);
 
 /* After OpenSM has unbound its SA. */
 void triad_qos_free(struct triad_qos *qos);

@@ -11,6 +11,10 @@
 #include "triad/clock.h"
 #include "triad/log.h"
 
+/* Threads that answer requests: one answers more than OpenSM can take in and send, and another
+ * goes on where one waits for a lock of OpenSM. */
+#define N_THREADS 2
+
 /* The inputs of a snapshot; holds references to them. */
 struct inputs {
 	struct triad_qos_settings settings;
@@ -148,7 +152,7 @@ static bool make_server(struct triad_qos *qos)
 	if (!qos->server)
 		atomic_store(&qos->server,
 			triad_qos_server_new(
-				qos->osm, qos->n_threads, qos->sampler, qos->hold));
+				qos->osm, N_THREADS, qos->sampler, qos->hold));
 	return qos->server;
 }
 

@@ -23,7 +23,6 @@ struct triad_qos {
 	struct triad_recorder *recorder;
 	struct triad_log *log;
 	_Atomic(struct triad_qos_server *) server; /* NULL until QoS is first enabled */
-	unsigned n_threads;
 	struct triad_sampler *sampler;
 	struct triad_hold *hold;
 	struct triad_policy_source source;

@@ -68,7 +68,7 @@ void triad_web_free(struct triad_web *web)
 
 static void take_conf(struct triad_web *web, const struct triad_conf *conf)
 {
-	unsigned n = conf->web.http.max_clients / CLIENTS_PER_STREAM;
+	unsigned n = conf->web.max_clients / CLIENTS_PER_STREAM;
 
 	pthread_mutex_lock(&web->lock);
 	memcpy(web->names, conf->web.names, sizeof(web->names));
@@ -90,7 +90,8 @@ void triad_web_configure(struct triad_web *web, const struct triad_conf *conf)
 			"reload' to try again",
 			strerror(error));
 	(void)(error ? triad_http_configure(web->http, NULL)
-		     : triad_http_configure_listener(web->http, &conf->web.http, NULL));
+		     : triad_http_configure_listener(web->http, &conf->web.http,
+			       conf->web.max_clients, NULL));
 }
 
 struct triad_web_status triad_web_status(struct triad_web *web)

@@ -465,7 +465,7 @@ def test_agent_leaves_the_plugins_commands_to_it(scratch):
         for words in (("qos", "plan"), ("election",), ("port", "list")):
             failed(agent.triadctl(*words), 1,
                    "Triad plugin triad-agent")
-        failed(agent.triadctl("set", "control.max_clients", "0"), 1, "allowed are")
+        failed(agent.triadctl("set", "web.max_clients", "0"), 1, "allowed are")
         failed(agent.triadctl("set", "control.socket", "/tmp/x"), 1,
                "then restart triad-agent")
 

@@ -163,7 +163,7 @@ def test_pathrecord_small_prints_documented_keys():
 def test_pathstorm_small_prints_documented_keys_and_loses_nothing():
     process = subprocess.run(
         [SRCDIR / "scripts" / "bench-pathstorm", "--builddir", BUILDDIR, "--hosts", "36",
-         "--rules", "20", "--threads", "1", "--clients", "300", "--greedy", "100",
+         "--rules", "20", "--clients", "300", "--greedy", "100",
          "--pace", "2000", "--seconds", "1", "--json"],
         capture_output=True, text=True, check=False)
     succeeded(process)
@@ -172,7 +172,7 @@ def test_pathstorm_small_prints_documented_keys_and_loses_nothing():
         [(when, what) for when in ("rest", "sweep") for what in ("stock", "triad")], "rows"
     for row in rows:
         assert set(row) == {
-            "hosts", "rules", "threads", "what", "when", "clients", "greedy",
+            "hosts", "rules", "what", "when", "clients", "greedy",
             "answered_a_second", "lost", "greedy_a_second", "greedy_lost", "bad", "p50_us",
             "p99_us", "max_us", "sweeps"}, "keys"
         assert row["answered_a_second"] and row["greedy_a_second"] and row["max_us"], row

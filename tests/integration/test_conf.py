@@ -114,13 +114,13 @@ def test_reload_changes_for_a_restart_reported_and_not_shown():
     with triad_lab("[perfmgr]\nsweep_period = 7\n") as lab:
         path = lab.folder / "sm-0" / "triad.conf"
         path.write_text("[perfmgr]\nsweep_period = 9\n[control]\nsocket = /tmp/no.sock\n"
-                        "max_clients = 3\n", encoding="utf-8")
+                        "admin_group = 3\n", encoding="utf-8")
         process = lab.run("triadctl", "reload")
         succeeded(process)
         assert "control.socket = /tmp/no.sock" in process.stderr
         values = status(lab)["configuration"]["values"]
-        assert (values["perfmgr.sweep_period"], values["control.max_clients"]) == \
-            (9, 3), "what can change at once"
+        assert (values["perfmgr.sweep_period"], values["control.admin_group"]) == \
+            (9, "3"), "what can change at once"
         assert values["control.socket"] == f"{lab.folder}/sm-0/triad.sock", "socket"
 
 

@@ -121,21 +121,19 @@ def unread_octets(client):
 
 def test_clients_too_many_turned_away():
     """Those who have asked keep their places until they are answered."""
-    conf = ("[perfmgr]\nsweep_period = 3600\ntimeout = 2000\nretries = 5\n"
-            "[control]\nmax_clients = 2\n")
+    conf = ("[perfmgr]\nsweep_period = 3600\ntimeout = 2000\nretries = 5\n")
     with triad_lab(conf) as lab:
         wait_for_sweep(lab)
         lab.harm_mads("lose class 0x04 direction in\n")
-        with connect(lab) as one, connect(lab) as two:
-            for client in (one, two):
+        with contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(connect(lab)) for _ in range(16)]
+            for client in clients:
                 client.sendall(request("perf", "sweep"))
                 # One whose request was not read yet would give its place to others.
                 wait_until(lambda: not unread_octets(client), 10, "the request is read")
             process = wait_until(
                 lambda: (p := lab.run("triadctl", "status")).returncode and p, 5, "busy")
             failed(process, 1, "busy")
-            one.close()
-            two.close()
         wait_until(lambda: lab.run("triadctl", "status").returncode == 0, 30, "room")
 
 

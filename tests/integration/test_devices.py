@@ -18,7 +18,7 @@ from triadlib import TriadLab, ask, ask_json, status, wait_for_sweep
 
 ADDRESS = free_address()
 SWEEPS = "[perfmgr]\nsweep_period = 1\nreset = never\n"
-CONF = (SWEEPS + "[devices]\nenabled = true\nperiod = 1\nrate = 1000\n"
+CONF = (SWEEPS + "[devices]\nenabled = true\nperiod = 1\n"
         "[alerts]\nraise_after = 0\nclear_after = 0\n"
         f"[prometheus]\nlisten = {ADDRESS}\n")
 NODES = ["Leaf", "Hca1", "Hca2", "Spine", "Hca3"]

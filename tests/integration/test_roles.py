@@ -257,12 +257,12 @@ def held(path, n, uid=NOBODY, **options):
 @pytest.mark.row("N13")
 def test_silent_clients_lock_nobody_out():
     """Neither root by root's own, nor root and other readers by one of them."""
-    with triad_lab(f"{QUICK}[control]\nmax_clients = 4\ngroup = 54321\n") as lab:
+    with triad_lab(f"{QUICK}[control]\ngroup = 54321\n") as lab:
         path = path_of(lab)
-        with held(path, 16, uid=0):
+        with held(path, 64, uid=0):
             succeeded(lab.run("triadctl", "status"))
-            assert status(lab)["control"]["displaced"] >= 12, "those who gave way"
-        with held(path, 16, groups=(54321,)):
+            assert status(lab)["control"]["displaced"] >= 48, "those who gave way"
+        with held(path, 64, groups=(54321,)):
             succeeded(lab.run("triadctl", "status"))
             succeeded(asked(path, "status", uid=NOBODY - 1, groups=(54321,)))
             succeeded(asked(path, "status", groups=(54321,)))

@@ -34,7 +34,6 @@ raise_after = 0
 [devices]
 enabled = true
 period = 1
-rate = 1000
 [history]
 dir = {folder}/images
 [election]

@@ -111,7 +111,6 @@ START_TEST(test_init_defaults_as_documented)
 	ck_assert(defaults->control.enabled);
 	ck_assert_str_eq(
 		defaults->control.socket, TRIAD_RUNSTATEDIR "/" GUID_TEXT ".sock");
-	ck_assert_uint_eq(defaults->control.max_clients, 16);
 	ck_assert(!defaults->console.enabled);
 	ck_assert_uint_eq(defaults->perfmgr.role, TRIAD_ROLE_MASTER);
 	ck_assert_str_eq(defaults->perfmgr.histogram_counters,
@@ -126,11 +125,10 @@ START_TEST(test_init_defaults_as_documented)
 	ck_assert_str_eq(defaults->prometheus.tls_certificate, "");
 	ck_assert_str_eq(defaults->prometheus.tls_key, "");
 	ck_assert_str_eq(defaults->prometheus.token_file, "");
-	ck_assert_uint_eq(defaults->prometheus.max_clients, 16);
+	ck_assert_uint_eq(defaults->web.max_clients, 32);
 	ck_assert_str_eq(defaults->sflow.collectors, "");
 	ck_assert_uint_eq(defaults->sflow.interval_s, 30);
 	ck_assert_str_eq(defaults->sflow.agent, "");
-	ck_assert_uint_eq(defaults->sflow.mtu, 1400);
 	ck_assert_str_eq(defaults->state.dir, TRIAD_STATEDIR);
 	ck_assert_uint_eq(defaults->state.history, 65536);
 	ck_assert_str_eq(defaults->profile.file, "");
@@ -160,14 +158,12 @@ START_TEST(test_keys_ranges_as_documented)
 		{"perfmgr.window", 1, 4096},
 		{"perfmgr.timeout", 10, 60000},
 		{"perfmgr.retries", 0, 10},
-		{"control.max_clients", 1, 64},
 		{"group.g.sweep_period", 0, 65535},
 		{"alerts.raise_after", 0, 86400},
 		{"alerts.clear_after", 0, 86400},
 		{"alerts.unanswered", 0, 1000},
-		{"prometheus.max_clients", 1, 1000},
+		{"web.max_clients", 1, 1000},
 		{"sflow.interval", 1, 3600},
-		{"sflow.mtu", 576, 9000},
 		{"profile.max_size", 1, 1048576},
 		{"profile.keep", 1, 10000},
 	};
@@ -215,7 +211,6 @@ START_TEST(test_parse_every_key_stored)
 			       " [control] \n"
 			       "enabled = 0\n"
 			       "socket = /tmp/100%%/t=%g\n"
-			       "max_clients = 3\n"
 			       "[console]\n"
 			       "enabled = on\n"
 			       "[alerts]\n"
@@ -231,12 +226,12 @@ START_TEST(test_parse_every_key_stored)
 			       "tls_key = /k\n"
 			       "tls_client_ca = /ca\n"
 			       "token_file = /t\n"
+			       "[web]\n"
 			       "max_clients = 6\n"
 			       "[sflow]\n"
 			       "collectors = 10.0.0.1; [::1]:7\n"
 			       "interval = 8\n"
 			       "agent_address = ::1\n"
-			       "mtu = 900\n"
 			       "[profile]\n"
 			       "file = /p\n"
 			       "counters = all\n"
@@ -252,7 +247,6 @@ START_TEST(test_parse_every_key_stored)
 	ck_assert(!conf->log.syslog);
 	ck_assert(!conf->control.enabled);
 	ck_assert_str_eq(conf->control.socket, "/tmp/100%/t=" GUID_TEXT);
-	ck_assert_uint_eq(conf->control.max_clients, 3);
 	ck_assert(conf->console.enabled);
 	ck_assert_uint_eq(conf->perfmgr.role, TRIAD_ROLE_ANY);
 	ck_assert_str_eq(conf->perfmgr.histogram_counters, "");
@@ -266,11 +260,10 @@ START_TEST(test_parse_every_key_stored)
 	ck_assert_str_eq(conf->prometheus.tls_key, "/k");
 	ck_assert_str_eq(conf->prometheus.tls_client_ca, "/ca");
 	ck_assert_str_eq(conf->prometheus.token_file, "/t");
-	ck_assert_uint_eq(conf->prometheus.max_clients, 6);
+	ck_assert_uint_eq(conf->web.max_clients, 6);
 	ck_assert_str_eq(conf->sflow.collectors, "10.0.0.1; [::1]:7");
 	ck_assert_uint_eq(conf->sflow.interval_s, 8);
 	ck_assert_str_eq(conf->sflow.agent, "::1");
-	ck_assert_uint_eq(conf->sflow.mtu, 900);
 	ck_assert_str_eq(conf->profile.file, "/p");
 	ck_assert_uint_eq(conf->profile.counters, TRIAD_PROFILE_ALL);
 	ck_assert_uint_eq(conf->profile.max_size_mb, 9);
@@ -431,11 +424,11 @@ END_TEST
 START_TEST(test_parse_keys_that_are_gone_are_accepted_and_named)
 {
 	begin();
-	ck_assert_int_eq(parse("[collect]\npaths = true\nmax_nodes = 7\n"
+	ck_assert_int_eq(parse("[collect]\npaths = true\nrefresh = 7\n"
 			       "[port 0x8000f10400411a08]\ncollect.paths_file = /x\n"),
 		0);
 	ck_assert_str_eq(conf->gone, "collect.paths, collect.paths_file");
-	ck_assert_uint_eq(conf->collect.max_nodes, 7);
+	ck_assert_uint_eq(conf->collect.refresh, 7);
 	ASSERT_ONE_DIAG("[perfmgr]\npaths = true\n", 2, "unknown key 'paths'");
 }
 END_TEST
@@ -507,7 +500,7 @@ START_TEST(test_parse_all_mistakes_at_once_right_keys_kept)
 			       "[lgo]\n"
 			       "level = whatever\n"
 			       "[control]\n"
-			       "max_clients = 5\n"
+			       "admin_group = 5\n"
 			       "socket = x\n"),
 		EINVAL);
 	ASSERT_DIAGS("triad.conf:1: 'stray' section [perfmgr]\n"
@@ -516,7 +509,7 @@ START_TEST(test_parse_all_mistakes_at_once_right_keys_kept)
 		     "triad.conf:6: unknown [lgo] [log]\n"
 		     "triad.conf:10: control.socket 'x' '/'\n");
 	ck_assert_uint_eq(conf->perfmgr.retries, 7);
-	ck_assert_uint_eq(conf->control.max_clients, 5);
+	ck_assert_str_eq(conf->control.admin_group, "5");
 	ck_assert_uint_eq(conf->perfmgr.window, 64);
 	ck_assert_str_eq(conf->control.socket, defaults->control.socket);
 }

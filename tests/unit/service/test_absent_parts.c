@@ -27,12 +27,12 @@ START_TEST(test_http_wanted_reported_once_and_in_status)
 	struct triad_http *http = triad_http_new(&callbacks, &log);
 
 	ck_assert_ptr_nonnull(http);
-	ck_assert_int_eq(triad_http_configure_listener(http, &nowhere, NULL), 0);
+	ck_assert_int_eq(triad_http_configure_listener(http, &nowhere, 1, NULL), 0);
 	ck_assert_str_eq(triad_http_status(http).reason, "");
 	ck_assert_uint_eq(n_lines, 0);
 	for (unsigned i = 0; i < 2; i++)
 		ck_assert_int_eq(
-			triad_http_configure_listener(http, &here, NULL), ENOTSUP);
+			triad_http_configure_listener(http, &here, 1, NULL), ENOTSUP);
 	ck_assert_uint_eq(n_lines, 1);
 	assert_mentions(last_line, "prometheus libmicrohttpd-dev libgnutls28-dev");
 	ck_assert(!triad_http_status(http).listening);

@@ -182,7 +182,6 @@ static void set_up(void)
 	struct triad_conf *made = triad_conf_new(GUID);
 
 	made->history.replicate = true;
-	made->history.replicate_rate_kb = 100000;
 	made->election.enabled = true;
 	strcpy(made->history.dir, "somewhere");
 	conf = made;
