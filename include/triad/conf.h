@@ -273,8 +273,7 @@ struct triad_conf {
 		unsigned trace_max_size_mb;            /* 0: it isn't renamed */
 		char ports[TRIAD_CONF_TEXT_SIZE]; /* triad_guids_parse(); "": own */
 		unsigned priority;                /* 0 to 15 */
-		unsigned status_ms, keepalive_ms, timeout_ms, lease_ms;
-		unsigned fabric_heartbeat_ms; /* 0: off */
+		unsigned lease_ms;
 		bool check_required;
 		unsigned check_max_age_s;
 		char blacklist[TRIAD_CONF_TEXT_SIZE]; /* triad_guids_parse() */

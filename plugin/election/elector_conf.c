@@ -16,6 +16,34 @@
 
 #define N_STEPS 3
 
+/* Between two STATUS of a master: some may be lost in a lease of the default length.  A lease
+ * that is longer, for slow hosts, needs no fewer. */
+#define STATUS_MS 100u
+
+/* Between two questions over the fabric whether the master lives: as often as it says so itself,
+ * 10 SMPs a second that only read. */
+#define FABRIC_HEARTBEAT_MS 100
+
+/* The lease alone is chosen: how slow hosts and network may be.  The other times follow from
+ * it. */
+static uint32_t status_ms(const struct triad_conf *conf)
+{
+	uint32_t third_ms = conf->election.lease_ms / 3;
+
+	return third_ms < STATUS_MS ? third_ms : STATUS_MS;
+}
+
+static uint32_t keepalive_ms(const struct triad_conf *conf)
+{
+	return triad_election_keepalive_ms(conf->election.lease_ms);
+}
+
+/* How long an election takes: as long as two STATUS or more. */
+static uint32_t timeout_ms(const struct triad_conf *conf)
+{
+	return conf->election.lease_ms * 2 / 3;
+}
+
 /* --- beginning and ending --- */
 
 static struct triad_cluster *join_peers(
@@ -28,8 +56,8 @@ static struct triad_cluster *join_peers(
 		.own = own,
 		.peers = conf->election.peers,
 		.key_file = conf->election.key_file,
-		.keepalive_ms = conf->election.status_ms,
-		.silence_ms = conf->election.keepalive_ms,
+		.keepalive_ms = status_ms(conf),
+		.silence_ms = keepalive_ms(conf),
 	};
 
 	return triad_cluster_peers_new(&peers, carrier, &sink, elector->log);
@@ -63,10 +91,10 @@ static struct triad_election *make_election(struct triad_elector *elector)
 	const struct triad_conf *conf = elector->conf;
 	const struct triad_election_conf election = {
 		.id = elector->id,
-		.status_ms = conf->election.status_ms,
-		.keepalive_ms = conf->election.keepalive_ms,
-		.timeout_ms = conf->election.timeout_ms,
-		.step_ms = conf->election.timeout_ms / (N_STEPS + 1),
+		.status_ms = status_ms(conf),
+		.keepalive_ms = keepalive_ms(conf),
+		.timeout_ms = timeout_ms(conf),
+		.step_ms = timeout_ms(conf) / (N_STEPS + 1),
 		.n_steps = N_STEPS,
 		.lease_ms = conf->election.lease_ms,
 		.is_witness = conf->election.witness,
@@ -100,9 +128,8 @@ static struct triad_election *make_election(struct triad_elector *elector)
 /* Asks over the fabric which SMs answer.  Nothing is known about them before. */
 static void begin_asking(struct triad_elector *elector)
 {
-	triad_fabric_ask_begin(elector->fabric,
-		elector->conf->election.fabric_heartbeat_ms,
-		elector->conf->election.status_ms);
+	triad_fabric_ask_begin(
+		elector->fabric, FABRIC_HEARTBEAT_MS, status_ms(elector->conf));
 }
 
 static void start(struct triad_elector *elector)
@@ -190,9 +217,6 @@ static bool must_begin_anew(const struct triad_conf *a, const struct triad_conf 
 		strcmp(a->election.peers, b->election.peers) ||
 		strcmp(a->election.key_file, b->election.key_file) ||
 		strcmp(a->election.state_dir, b->election.state_dir) ||
-		a->election.status_ms != b->election.status_ms ||
-		a->election.keepalive_ms != b->election.keepalive_ms ||
-		a->election.timeout_ms != b->election.timeout_ms ||
 		a->election.lease_ms != b->election.lease_ms ||
 		a->election.witness != b->election.witness;
 }
@@ -253,14 +277,11 @@ static void probe_state(struct triad_elector *elector)
 
 static void put_into_force(struct triad_elector *elector, const struct triad_conf *conf)
 {
-	uint32_t heartbeat_ms = elector->conf->election.fabric_heartbeat_ms;
 	/* An id that was unlisted by hand stays unlisted while other keys change. */
 	bool has_new_blacklist = !elector->is_on ||
 		strcmp(elector->conf->election.blacklist, conf->election.blacklist);
 
 	elector->conf = triad_conf_ref(conf);
-	if (elector->is_on && conf->election.fabric_heartbeat_ms != heartbeat_ms)
-		begin_asking(elector);
 	find_ports(elector);
 	elector_open_trace(elector);
 	if (conf->election.enabled && !elector->is_on)

@@ -74,7 +74,8 @@ static void describe(
 	status->n_up = elector->health.seen_good;
 	status->absent_port = elector->absent_port;
 	status->preference = (uint8_t)elector->conf->election.priority;
-	status->keepalive_ms = elector->conf->election.keepalive_ms;
+	status->keepalive_ms =
+		triad_election_keepalive_ms(elector->conf->election.lease_ms);
 	status->n_store_failed = elector->n_store_failed;
 	status->n_late = elector->n_late;
 	status->longest_late_us = elector->longest_late_us;

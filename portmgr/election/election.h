@@ -53,6 +53,13 @@
 #include "portmgr/election/permission.h"
 #include "portmgr/election/port_health.h"
 
+/* How long a standby waits for a STATUS: longer than a lease, so that a master that is silent
+ * has lost its own before another one is elected.  In ms, as 'lease_ms'. */
+static inline uint32_t triad_election_keepalive_ms(uint32_t lease_ms)
+{
+	return lease_ms * 5 / 3;
+}
+
 struct triad_election_conf {
 	uint64_t id;           /* the port's GUID, not 0 */
 	uint32_t status_ms;    /* between a master's STATUS messages */

@@ -23,7 +23,7 @@ SMS = ("Hca1", "Hca2", "Hca3")
 LEASE_S = 0.3
 # A busy machine may let a member be silent for longer than half a second.
 LEASE_S = 3
-PATIENT = f"lease = {LEASE_S}000\nkeepalive = 6000\n"
+PATIENT = f"lease = {LEASE_S}000\n"
 
 
 def others(one, sms=SMS):

@@ -267,7 +267,7 @@ def _conf(folder, cluster, port, perfmgr):
     keys = {**_PORT, "expected_file": f"{folder}/expected-%g.csv", **(port or {})}
     # Longer than by default: a loaded machine may stop an SM for some tenths of a second.
     alone = "enabled = true\ncluster = none\nlease = 5000\n" if cluster == "none" else \
-        "lease = 1000\nkeepalive = 1500\n"
+        "lease = 1000\n"
     return (f"[perfmgr]\n{perfmgr}[election]\n{alone}"
             f"state_dir = {folder}/state-%g\ntrace_file = {folder}/%g.trace\n"
             "[port]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()))

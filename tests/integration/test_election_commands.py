@@ -167,8 +167,7 @@ def refused_by_time(path):
 def test_election_local_port_not_readable_does_not_wait(scratch):
     """Files of sysfs hang, as when a HCA's firmware does: here ibsim has them."""
     path = scratch.folder() / "trace"
-    with election_lab(scratch, f"lease = 3000\nkeepalive = 6000\n"
-                      f"trace_file = {path}\n") as lab:
+    with election_lab(scratch, f"lease = 3000\ntrace_file = {path}\n") as lab:
         wait_for_permission(lab)
         with stopped(lab.status()["simulator"]["pid"]):
             answer = wait_for(lab, lambda it: "ports_down" in it["reasons"],

@@ -247,20 +247,6 @@ def test_divided_fabric_has_a_master_in_each_part(elected):
         running.check()
 
 
-def test_heartbeat_off_asks_nobody():
-    with cluster("peers", election="fabric_heartbeat = 0\n") as running:
-        old = running.wait_for_holder()
-        running.lab.host("pause", old, "opensm")
-        new = running.wait_for_holder(among=others(old))
-        answer = report(running, new)
-        assert (answer["fabric"], answer["counters"]["fabric_asked"]) == ([], 0), "asked"
-        assert n_unasked(running, new) == 0, "take-overs"
-        ask(running.lab, "set", "election.fabric_heartbeat", "50", sm=new)
-        standby, = set(others(old)) - {new}
-        wait_for_verdict(running, new, standby, "standby", True)
-        running.lab.host("resume", old, "opensm")
-
-
 @pytest.mark.parametrize("forgets", ["master", "other"])
 def test_shorter_list_of_peers_on_one_sm_leaves_no_fabric_without_a_master(forgets):
     """It does not hear the one that its list lacks, over the network; over the fabric it

@@ -324,7 +324,7 @@ def test_clock_steps_change_nothing():
         try:
             # Long, so that it is not a loaded machine that ends a term.
             with cluster("peers", preload=[library],
-                         election="lease = 3000\nkeepalive = 3000\n") as running:
+                         election="lease = 3000\n") as running:
                 holder = running.wait_for_holder()
                 for seconds in (3600, -86400, 10 ** 8, 0):
                     n = len(running.lines(holder))

@@ -10,7 +10,7 @@ import pytest
 from checks import wait_until
 from electionlib import (PATIENT, at_rest, cluster, is_whole, others, report,
                          wait_for_votes)
-from triadlib import ask
+from triadlib import ask, ask_json
 
 KINDS = ("peers", "corosync", "fabric")
 
@@ -21,7 +21,9 @@ def start_again(lab, sm):
 
 
 def change_settings(lab, sm):
-    ask(lab, "set", "election.timeout", "1500", sm=sm)
+    """Another name of the same folder begins the election anew."""
+    folder = ask_json(lab, "status", sm=sm)["configuration"]["values"]["election.state_dir"]
+    ask(lab, "set", "election.state_dir", f"{folder}/.", sm=sm)
 
 
 @pytest.mark.row("E8")

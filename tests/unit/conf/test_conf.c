@@ -702,7 +702,7 @@ START_TEST(test_set_only_what_may_change_at_run_time)
 	ck_assert(is_equal(conf, defaults));
 	for (i = 0; i < n; i++)
 		n_fixed += !keys[i].at_run_time;
-	ck_assert_uint_eq(n_fixed, 6);
+	ck_assert_uint_eq(n_fixed, 5);
 }
 END_TEST
 
