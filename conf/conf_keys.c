@@ -440,6 +440,7 @@ static const char *const gone[] = {
 	"alerts.clear_below",
 	"alerts.keep",
 	"alerts.webhook_repeat",
+	"collect.liveness",
 	"collect.max_nodes",
 	"collect.paths",
 	"collect.paths_file",

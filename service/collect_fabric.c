@@ -121,8 +121,7 @@ static bool hears_manager(const struct triad_collect *collect, uint64_t now_us)
 
 bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_us)
 {
-	uint64_t most_us = GIVEN_TOPOLOGY_LIVES * collect->conf->collect.liveness_ms *
-		TRIAD_US_PER_MS;
+	uint64_t most_us = GIVEN_TOPOLOGY_LIVES * COLLECT_LIVENESS_US;
 
 	return collect->topology && now_us - collect->topology_us < most_us;
 }

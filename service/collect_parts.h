@@ -17,6 +17,10 @@
 #include "service/collect.h"
 
 /* A job for the PerfManager's thread, for a caller that waits. */
+/* For how long an agent may be silent and is not dead: it says four times in this that it lives,
+ * and a busy host, or a broker that is lost, costs it a second or two. */
+#define COLLECT_LIVENESS_US (3 * TRIAD_US_PER_S)
+
 struct triad_collect_job {
 	void (*run)(struct triad_collect *collect, struct triad_collect_job *job);
 	bool is_done;

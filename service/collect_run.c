@@ -20,9 +20,8 @@
 #define MAX_BATCH_US (50 * TRIAD_US_PER_MS)
 #define PUBLISH_US (TRIAD_US_PER_S / 4)
 #define LOOK_US TRIAD_US_PER_S
-/* An agent that claims nodes waits, per hop, for this part of the liveness time. */
-#define BACKOFF_PART 20
-#define MIN_BACKOFF_US (100 * TRIAD_US_PER_MS)
+/* An agent that claims nodes waits for so long, per hop. */
+#define BACKOFF_US (COLLECT_LIVENESS_US / 20)
 /* Refused claims are logged after they have lasted so long, and then so seldom. */
 #define REFUSED_US (10 * TRIAD_US_PER_S)
 #define REFUSED_LOG_US (60 * TRIAD_US_PER_S)
@@ -188,12 +187,8 @@ static bool begin_member(struct triad_collect *collect)
 		.ask_again = ask_again,
 		.row = triad_collect_take_row,
 	};
-	uint64_t liveness_us = collect->conf->collect.liveness_ms * TRIAD_US_PER_MS;
-	uint64_t backoff_us = liveness_us / BACKOFF_PART;
 	struct triad_member_params params;
 
-	if (backoff_us < MIN_BACKOFF_US)
-		backoff_us = MIN_BACKOFF_US;
 	fill_params(collect, &params);
 	if (!collect->bus)
 		collect->bus = triad_bus_new(wake, collect, collect->log);
@@ -201,8 +196,8 @@ static bool begin_member(struct triad_collect *collect)
 		collect->aggregator = triad_aggregator_new(
 			triad_collector_engine(collect->collector), &aggregator_sink);
 	if (collect->bus && (collect->aggregator || !is_manager(collect)))
-		collect->member = triad_member_new(
-			&params, &sink, collect->aggregator, liveness_us, backoff_us);
+		collect->member = triad_member_new(&params, &sink, collect->aggregator,
+			COLLECT_LIVENESS_US, BACKOFF_US);
 	if (!collect->member)
 		return false;
 	configure_member(collect);
@@ -252,7 +247,7 @@ static void log_unseen(
  * liveness times: agents that come and go have settled by then. */
 static void look_at_apart(struct triad_collect *collect, uint64_t now_us)
 {
-	uint64_t settle_us = 2 * collect->conf->collect.liveness_ms * TRIAD_US_PER_MS;
+	const uint64_t settle_us = 2 * COLLECT_LIVENESS_US;
 	uint32_t n = triad_member_n_apart_from_all(collect->member);
 
 	if (n != collect->n_apart || !collect->apart_us)

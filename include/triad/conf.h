@@ -180,7 +180,6 @@ struct triad_conf {
 		char tls_ca[TRIAD_CONF_PATH_SIZE];
 		char tls_certificate[TRIAD_CONF_PATH_SIZE];
 		char tls_key[TRIAD_CONF_PATH_SIZE];
-		unsigned liveness_ms;
 		unsigned topology;                        /* enum triad_conf_topology */
 		char sa_key[TRIAD_CONF_TEXT_SIZE];        /* triad_sm_key_parse() */
 		char node_name_map[TRIAD_CONF_PATH_SIZE]; /* "": none */

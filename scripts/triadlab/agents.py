@@ -55,7 +55,7 @@ def broker_listens(lab):
 
 def _keys(lab, mode):
     return {"mode": mode, "servers": f"nats://127.0.0.1:{lab.broker_port}",
-            "fabric": "lab", "liveness": "2000", "min_change": "0"}
+            "fabric": "lab", "min_change": "0"}
 
 
 def add_manager(lab, text):
