@@ -444,6 +444,7 @@ static const char *const gone[] = {
 	"collect.max_nodes",
 	"collect.paths",
 	"collect.paths_file",
+	"collect.refresh",
 	"congestion.busy",
 	"congestion.wait",
 	"control.max_clients",

@@ -14,6 +14,9 @@
 /* Nodes that one agent reads at most: as many as large fabrics have, so that one agent alone can
  * read one, and that there is a bound. */
 #define MAX_NODES 16384u
+/* Each port is told of once in so many sweeps, whatever it did: so what was lost, or is below a
+ * threshold, is known an hour later by default, for a sixtieth of what all ports cost. */
+#define REFRESH_SWEEPS 60
 /* Messages received in one step, at most: a sweep's results are many messages. */
 #define MAX_BATCH 256u
 /* Meanwhile answers of PMAs wait. */
@@ -135,7 +138,7 @@ static void configure_member(struct triad_collect *collect)
 				.min_change_words =
 					(uint64_t)conf->collect.min_change_kb * 1000 /
 					4,
-				.refresh = conf->collect.refresh,
+				.refresh = REFRESH_SWEEPS,
 				.period_us =
 					conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
 			},

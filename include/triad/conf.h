@@ -186,7 +186,6 @@ struct triad_conf {
 		/* The keys above define a member: when one changes, the member leaves
 		 * and its nodes are claimed anew. */
 		unsigned min_change_kb;
-		unsigned refresh; /* sweeps; 0: never */
 	} collect;
 	struct {
 		unsigned level; /* enum triad_log_level */

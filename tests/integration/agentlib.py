@@ -68,7 +68,7 @@ class Broker:
 def conf(broker, mode, extra="", sweep_period=1, name=None, fabric="test", **collect):
     """A configuration of an agent or a manager."""
     keys = {"mode": mode, "servers": broker.url, "fabric": fabric,
-            "min_change": 0, "refresh": 5, **({"name": name} if name else {}), **collect}
+            "min_change": 0, **({"name": name} if name else {}), **collect}
     lines = "".join(f"{key} = {value}\n" for key, value in keys.items())
     return (f"[perfmgr]\nsweep_period = {sweep_period}\nreset = never\n"
             f"[collect]\n{lines}{extra}")

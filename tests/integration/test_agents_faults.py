@@ -179,8 +179,8 @@ def start_again(lab, sm=0):
 @pytest.mark.row("A15")
 def test_manager_killed_and_started_has_all_totals_again(scratch):
     broker = Broker(scratch)
-    with manager_lab(scratch, broker, refresh=10000) as lab:
-        near_and_far(scratch, lab, broker, refresh=10000)
+    with manager_lab(scratch, broker) as lab:
+        near_and_far(scratch, lab, broker)
         wait_until_settled(lab, 2)
         set_errors(lab, 3)
         wait_for_errors(lab, 3)

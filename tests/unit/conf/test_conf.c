@@ -424,11 +424,11 @@ END_TEST
 START_TEST(test_parse_keys_that_are_gone_are_accepted_and_named)
 {
 	begin();
-	ck_assert_int_eq(parse("[collect]\npaths = true\nrefresh = 7\n"
+	ck_assert_int_eq(parse("[collect]\npaths = true\nmin_change = 7\n"
 			       "[port 0x8000f10400411a08]\ncollect.paths_file = /x\n"),
 		0);
 	ck_assert_str_eq(conf->gone, "collect.paths, collect.paths_file");
-	ck_assert_uint_eq(conf->collect.refresh, 7);
+	ck_assert_uint_eq(conf->collect.min_change_kb, 7);
 	ASSERT_ONE_DIAG("[perfmgr]\npaths = true\n", 2, "unknown key 'paths'");
 }
 END_TEST
