@@ -72,6 +72,7 @@ EXTRA_DIST += \
 	scripts/triadlab/harm.py \
 	scripts/triadlab/hosts.py \
 	scripts/triadlab/ibdiagnet.py \
+	scripts/triadlab/modules.py \
 	scripts/triadlab/netfile.py \
 	scripts/triadlab/nodes.py \
 	scripts/triadlab/opensm.py \
