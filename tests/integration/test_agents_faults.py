@@ -135,7 +135,8 @@ QUICK_HANDOVER = ("sweep_interval 1\nsminfo_polling_timeout 1000\n"
 
 
 def managers_at(lab, sm):
-    return ask_json(lab, "status", sm=sm)["collect"]["managers"]
+    """None while an SM that becomes master begins anew."""
+    return ask_json(lab, "status", sm=sm)["collect"].get("managers")
 
 
 def sees_all(lab, sm):
