@@ -297,7 +297,7 @@ START_TEST(test_client_that_reads_too_slowly_is_cut_off_for_others)
 {
 	unsigned n = 300000, few = 1;
 	struct triad_pool_job *slow[TRIAD_POOL_THREADS], *job;
-	uint64_t begun_us = triad_clock_now_us();
+	uint64_t begun_us = triad_clock_now_us(), read_us, longest_us = 0;
 	char octet;
 
 	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++) {
@@ -306,13 +306,19 @@ START_TEST(test_client_that_reads_too_slowly_is_cut_off_for_others)
 		wait_until_ready(slow[i]);
 	}
 	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &few});
+	read_us = triad_clock_now_us();
 	while (!triad_pool_job_is_ready(job)) {
 		for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
 			(void)triad_pool_job_read(slow[i], &octet, 1);
 		usleep(TRIAD_POOL_HASTE_US / 10);
+		if (triad_clock_now_us() - read_us > longest_us)
+			longest_us = triad_clock_now_us() - read_us;
+		read_us = triad_clock_now_us();
 	}
-	ck_assert_uint_ge(
-		triad_clock_now_us() - begun_us, TRIAD_POOL_SHARE_US - TRIAD_US_PER_S);
+	/* On a machine that held this thread up for so long, it was cut off for haste. */
+	ck_assert(longest_us >= TRIAD_POOL_HASTE_US / 2 ||
+		triad_clock_now_us() - begun_us >=
+			TRIAD_POOL_SHARE_US - TRIAD_US_PER_S);
 	triad_pool_job_leave(job);
 	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
 		triad_pool_job_leave(slow[i]);
