@@ -601,27 +601,6 @@ union reading {
 	struct triad_detail_reading detail;
 };
 
-/* Sums have the data counters of PortCounters, too, wherever those of ports are read. */
-static int decode_sums(
-	const uint8_t *mad, uint32_t capabilities, struct triad_pma_reading *sums)
-{
-	const uint32_t extended =
-		TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF;
-	struct triad_pma_reading data;
-	int error = triad_pma_decode_counters(
-		mad, TRIAD_PMA_PORT_COUNTERS, TRIAD_PMA_ALL_PORTS, capabilities, sums);
-
-	if (error)
-		return error;
-	(void)triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS,
-		TRIAD_PMA_ALL_PORTS, capabilities & ~extended, &data);
-	for (unsigned i = TRIAD_PORT_XMIT_DATA; i <= TRIAD_PORT_RCV_PKTS; i++) {
-		sums->has |= data.has & 1u << i;
-		sums->raw[i] = data.raw[i];
-	}
-	return 0;
-}
-
 /* Returns 0, or EPROTO when the answer is about another port. */
 static int decode(const struct triad_sweep *sweep, const struct query *query,
 	const uint8_t *mad, union reading *reading)
@@ -634,7 +613,9 @@ static int decode(const struct triad_sweep *sweep, const struct query *query,
 			mad, query->attribute, port, &reading->detail);
 	if (query->question == TRIAD_ASK_SUMMARY &&
 		query->attribute == TRIAD_PMA_PORT_COUNTERS)
-		return decode_sums(mad, capabilities, &reading->counters);
+		/* Sums have its data counters, too, wherever those of ports are read. */
+		capabilities &= ~(uint32_t)(TRIAD_PMA_EXTENDED_WIDTH |
+			TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
 	/* Where errors are wide, PortCounters are asked for to be compared. */
 	if (query->question == TRIAD_ASK_COUNTERS)
 		capabilities &= ~(uint32_t)TRIAD_PMA_WIDE_ERRORS;
@@ -712,14 +693,14 @@ void triad_sweep_reply(
 		sweep->counts.late += !reply->status;
 		return;
 	}
-	if (reply->status && (reply->status != EREMCHG || !query->question)) {
-		time_out(sweep, query);
-		return;
-	}
-	if (reply->status) {
+	if (reply->status == EREMCHG && query->question) {
 		sweep->counts.malformed++;
 		note_trouble(sweep, query, TRIAD_PMA_ELSEWHERE, reply->lid);
 		end_try(sweep, query);
+		return;
+	}
+	if (reply->status) {
+		time_out(sweep, query);
 		return;
 	}
 	if (!query->question) {
