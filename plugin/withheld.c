@@ -113,17 +113,17 @@ static bool is_to_be_asked(struct triad_withheld *withheld,
 static enum triad_withheld_step take_second(struct triad_withheld *withheld,
 	const struct triad_withheld_end *end, uint32_t now_s)
 {
-	bool is_refused = end->info && end->status;
-	struct device *device = end->info && !is_refused
-		? find_device(withheld, end->node_guid)
-		: make_device(withheld, end->node_guid);
+	struct device *device;
 
-	if (end->info && !is_refused) {
+	if (end->info && !end->status) {
+		device = find_device(withheld, end->node_guid);
 		if (device)
 			device->n_missed = 0;
 		return TRIAD_WITHHELD_PASS;
 	}
-	if (is_refused || ++device->n_missed >= TRIAD_WITHHELD_MISSES) {
+	device = make_device(withheld, end->node_guid);
+	/* A refusal is for good; without an answer it may have been lost. */
+	if (end->info || ++device->n_missed >= TRIAD_WITHHELD_MISSES) {
 		device->n_missed = 0;
 		device->silent_until_s = now_s + TRIAD_WITHHELD_SILENT_S;
 	}
