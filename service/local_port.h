@@ -31,8 +31,8 @@ struct triad_local_port {
 };
 
 /* Makes sure that 'port' is where it was, by reading one file, or two of a plane, which
- * must be ACTIVE; else finds it as _find_for_smps(), for which libibumad reads each P_Key of each port of this machine.
- * False when there is no such port. */
+ * must be ACTIVE; else finds it as _find_for_smps(), for which libibumad reads each P_Key
+ * of each port of this machine.  False when there is no such port. */
 bool triad_local_port_locate(struct triad_local_port *port);
 
 /* Reads the number at the start of a file in the port's sysfs folder: "state",

@@ -114,15 +114,16 @@ static ssize_t pack(struct answer *answer, char *buffer, size_t size)
 struct arguments {
 	struct triad_metrics_filter filter;
 	bool are_wrong;
-	char reason[256]; /* of the first that is */
+	char *reason; /* of the first that is */
+	size_t size;
 };
 
 static bool add_argument(void *context, const char *name, const char *value)
 {
 	struct arguments *arguments = context;
 
-	arguments->are_wrong = !triad_http_argument(&arguments->filter, name, value,
-		arguments->reason, sizeof(arguments->reason) - 1);
+	arguments->are_wrong = !triad_http_argument(
+		&arguments->filter, name, value, arguments->reason, arguments->size);
 	return !arguments->are_wrong;
 }
 
@@ -131,13 +132,13 @@ static void answer_metrics(struct answer *answer,
 	const struct triad_http_request *request)
 {
 	enum triad_exposition_format format = triad_http_format(request->accept);
-	struct arguments arguments = {.are_wrong = false};
+	/* Leaves room for the end of the line. */
+	struct arguments arguments = {
+		.reason = answer->reason, .size = sizeof(answer->reason) - 1};
 
 	request->each_argument(request, add_argument, &arguments);
 	if (arguments.are_wrong) {
-		/* add_argument() has left room for it. */
-		strcat(arguments.reason, "\n");
-		memcpy(answer->reason, arguments.reason, sizeof(answer->reason));
+		strcat(answer->reason, "\n");
 		refuse(answer, 400, answer->reason);
 		return;
 	}
