@@ -472,16 +472,19 @@ const char *triad_conf_key_gone(size_t i)
 	return i < sizeof(gone) / sizeof(*gone) ? gone[i] : NULL;
 }
 
-bool triad_conf_key_is_gone(const struct triad_conf_section *section, const char *name)
+const char *triad_conf_key_find_gone(
+	const struct triad_conf_section *section, const char *name)
 {
 	char full[TRIAD_CONF_NAME_SIZE];
 
+	if (section && section->is_named)
+		return NULL;
 	snprintf(full, sizeof(full), "%s%s%s", section ? section->first->section : "",
 		section ? "." : "", name);
 	for (size_t i = 0; i < sizeof(gone) / sizeof(*gone); i++)
 		if (!strcmp(full, gone[i]))
-			return !section || !section->is_named;
-	return false;
+			return gone[i];
+	return NULL;
 }
 
 bool triad_conf_key_ref_find(const struct triad_conf *conf,

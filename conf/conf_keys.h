@@ -60,9 +60,10 @@ bool triad_conf_section_find(const struct triad_conf *conf, const char *text,
  * order of strcmp(); NULL behind the last one. */
 const char *triad_conf_key_gone(size_t i);
 
-/* Whether a former release had that key, and this one accepts and ignores it; 'section'
- * NULL: 'name' is its full name. */
-bool triad_conf_key_is_gone(const struct triad_conf_section *section, const char *name);
+/* The full name of a key that a former release had, and this one accepts and ignores; NULL
+ * for any other key.  'section' NULL: 'name' is its full name. */
+const char *triad_conf_key_find_gone(
+	const struct triad_conf_section *section, const char *name);
 
 /* Finds a key by its name in a section; with 'section' NULL, by its full name. */
 bool triad_conf_key_ref_find(const struct triad_conf *conf,

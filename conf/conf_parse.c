@@ -264,20 +264,20 @@ static void parse_value(
 
 /* Keeps a former release's key for a line that says so, or an ellipsis for all keys that
  * find no room. */
-static void note_gone(struct parser *parser, const struct triad_conf_section *section,
-	const char *name)
+static void note_gone(struct parser *parser, const char *name)
 {
 	static const char more[] = ", ...";
-	char *gone = parser->conf->gone, full[TRIAD_CONF_NAME_SIZE + sizeof(", ")];
+	char *gone = parser->conf->gone;
 	const size_t size = sizeof(parser->conf->gone), n = strlen(gone);
+	const char *comma = n ? ", " : "";
 	size_t n_more = strlen(more);
 
 	if (n >= n_more && !strcmp(gone + n - n_more, more))
 		return;
-	snprintf(full, sizeof(full), "%s%s%s%s", n ? ", " : "",
-		section ? section->first->section : "", section ? "." : "", name);
-	triad_text_append(
-		gone, size, "%s", n + strlen(full) + n_more < size ? full : more);
+	if (n + strlen(comma) + strlen(name) + n_more < size)
+		triad_text_append(gone, size, "%s%s", comma, name);
+	else
+		triad_text_append(gone, size, "%s", more);
 }
 
 static void parse_key_line(struct parser *parser, struct span line, const char *equals)
@@ -289,6 +289,7 @@ static void parse_key_line(struct parser *parser, struct span line, const char *
 	const struct triad_conf_section *where =
 		section->kind == SECTION_PLAIN ? &section->where : NULL;
 	struct triad_conf_key_ref ref;
+	const char *gone;
 
 	/* The section itself has been reported. */
 	if (section->kind == SECTION_UNKNOWN)
@@ -305,8 +306,8 @@ static void parse_key_line(struct parser *parser, struct span line, const char *
 		parse_value(parser, ref,
 			trim(equals + 1,
 				(size_t)(line.text + line.length - equals - 1)));
-	else if (triad_conf_key_is_gone(where, name))
-		note_gone(parser, where, name);
+	else if ((gone = triad_conf_key_find_gone(where, name)))
+		note_gone(parser, gone);
 	else
 		triad_diags_add(parser->diags, parser->line, 0, "%s", reason);
 }

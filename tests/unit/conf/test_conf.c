@@ -455,7 +455,7 @@ START_TEST(test_parse_all_keys_that_are_gone_accepted)
 	/* The names that find room are whole. */
 	ck_assert(g_str_has_suffix(conf->gone, ", ..."));
 	*strrchr(conf->gone, ',') = '\0';
-	ck_assert(triad_conf_key_is_gone(NULL, strrchr(conf->gone, ' ') + 1));
+	ck_assert(triad_conf_key_find_gone(NULL, strrchr(conf->gone, ' ') + 1));
 	g_string_free(text, TRUE);
 }
 END_TEST
