@@ -195,7 +195,7 @@ bool sim_setting_parse(const char *line, struct sim_setting *setting)
 		(find_wide(setting) >= 0 || is_attribute(setting->attribute));
 }
 
-bool sim_dump_read(const char *dump, struct sim_dumped_node *node)
+static bool find_node_line(const char *dump, struct sim_dumped_node *node)
 {
 	while (dump) {
 		if (sscanf(dump, "%15s %d \"%64[^\"]\" nodeguid %" SCNx64, node->type,
@@ -204,6 +204,19 @@ bool sim_dump_read(const char *dump, struct sim_dumped_node *node)
 		dump = strchr(dump, '\n');
 		dump = dump ? dump + 1 : NULL;
 	}
+	return false;
+}
+
+bool sim_dump_read(const char *dump, const char *name, int port,
+	struct sim_dumped_node *node, char *answer, size_t size)
+{
+	if (!find_node_line(dump, node))
+		snprintf(answer, size, "# nodeid \"%s\" not found\n", name);
+	else if (port > node->n_ports)
+		snprintf(answer, size, "# bad port number %d at nodeid \"%s\"\n", port,
+			node->name);
+	else
+		return true;
 	return false;
 }
 
@@ -255,10 +268,8 @@ void sim_details_set(struct sim_details *details, const struct sim_setting *sett
 	const struct triad_detail_field *field = find_field(setting, &slot);
 	int wide = find_wide(setting);
 
-	if (!sim_dump_read(dump, &dumped)) {
-		snprintf(answer, size, "# nodeid \"%s\" not found\n", setting->node);
+	if (!sim_dump_read(dump, setting->node, 0, &dumped, answer, size))
 		return;
-	}
 	if (!field && wide < 0) {
 		snprintf(answer, size, "# field %s cannot be found in attribute %s\n",
 			setting->field, setting->attribute);

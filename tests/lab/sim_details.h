@@ -56,8 +56,10 @@ struct sim_dumped_node {
 	uint64_t guid;
 };
 
-/* Returns false when the dump contains no node. */
-bool sim_dump_read(const char *dump, struct sim_dumped_node *node);
+/* Reads the dump of the node that a command named 'name'.  Returns false when it contains
+ * no node, or the node has no such port (0: none is meant); then 'answer' says so. */
+bool sim_dump_read(const char *dump, const char *name, int port,
+	struct sim_dumped_node *node, char *answer, size_t size);
 
 /* Returns NULL when memory is short. */
 struct sim_details *sim_details_new(void);

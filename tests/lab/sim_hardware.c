@@ -217,10 +217,8 @@ void sim_hardware_set(struct sim_hardware *hardware,
 	struct node *node;
 	bool is_set;
 
-	if (!sim_dump_read(dump, &dumped)) {
-		snprintf(answer, size, "# nodeid \"%s\" not found\n", setting->node);
+	if (!sim_dump_read(dump, setting->node, 0, &dumped, answer, size))
 		return;
-	}
 	node = find_node(hardware, dumped.guid);
 	if (!node) {
 		snprintf(answer, size, "# no memory\n");

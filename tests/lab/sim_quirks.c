@@ -198,15 +198,8 @@ void sim_quirks_set(struct sim_quirks *quirks, const struct sim_quirk_setting *s
 	struct sim_dumped_node dumped;
 	struct node *node;
 
-	if (!sim_dump_read(dump, &dumped)) {
-		snprintf(answer, size, "# nodeid \"%s\" not found\n", setting->node);
+	if (!sim_dump_read(dump, setting->node, setting->port, &dumped, answer, size))
 		return;
-	}
-	if (setting->port > dumped.n_ports) {
-		snprintf(answer, size, "# bad port number %d at nodeid \"%s\"\n",
-			setting->port, dumped.name);
-		return;
-	}
 	node = make_node(quirks, dumped.guid);
 	if (!node) {
 		snprintf(answer, size, "# no memory\n");

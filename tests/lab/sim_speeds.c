@@ -209,15 +209,8 @@ void sim_speeds_set(struct sim_speeds *speeds, const struct sim_speed_setting *s
 	struct node *node = NULL;
 	struct port *port;
 
-	if (!sim_dump_read(dump, &dumped)) {
-		snprintf(answer, size, "# nodeid \"%s\" not found\n", setting->node);
+	if (!sim_dump_read(dump, setting->node, setting->port, &dumped, answer, size))
 		return;
-	}
-	if (setting->port > dumped.n_ports) {
-		snprintf(answer, size, "# bad port number %d at nodeid \"%s\"\n",
-			setting->port, dumped.name);
-		return;
-	}
 	node = make_node(speeds, dumped.guid);
 	if (!node) {
 		snprintf(answer, size, "# no memory\n");

@@ -163,13 +163,23 @@ static void put_guid(struct lab_sysfs *sysfs, const char *path, uint64_t guid)
 		(unsigned)(guid & 0xffff));
 }
 
+static const char *device_name(const struct lab_sysfs *sysfs)
+{
+	return sysfs->plane ? SMI : HCA;
+}
+
+static unsigned port_number(const struct lab_sysfs *sysfs)
+{
+	return sysfs->plane ? sysfs->plane : octet(sysfs->port_info, LOCAL_PORT);
+}
+
 /* A path in the device's folder. */
 static const char *device_path(const struct lab_sysfs *sysfs, const char *name)
 {
 	static _Thread_local char path[96];
 
-	snprintf(path, sizeof(path), "/class/infiniband/%s%s", sysfs->plane ? SMI : HCA,
-		name);
+	snprintf(
+		path, sizeof(path), "/class/infiniband/%s%s", device_name(sysfs), name);
 	return path;
 }
 
@@ -179,9 +189,7 @@ static const char *port_path(const struct lab_sysfs *sysfs, const char *name)
 	static _Thread_local char path[96];
 
 	snprintf(path, sizeof(path), "/class/infiniband/%s/ports/%u%s",
-		sysfs->plane ? SMI : HCA,
-		sysfs->plane ? sysfs->plane : octet(sysfs->port_info, LOCAL_PORT),
-		name);
+		device_name(sysfs), port_number(sysfs), name);
 	return path;
 }
 
@@ -339,16 +347,14 @@ static void put_node(struct lab_sysfs *sysfs)
 
 static void put_mad_device(struct lab_sysfs *sysfs, const char *name)
 {
-	unsigned port =
-		sysfs->plane ? sysfs->plane : octet(sysfs->port_info, LOCAL_PORT);
 	char path[64];
 
 	snprintf(path, sizeof(path), MAD "/%s%u", name, sysfs->plane);
 	put_folder(sysfs, path);
 	snprintf(path, sizeof(path), MAD "/%s%u/ibdev", name, sysfs->plane);
-	put(sysfs, path, "%s\n", sysfs->plane ? SMI : HCA);
+	put(sysfs, path, "%s\n", device_name(sysfs));
 	snprintf(path, sizeof(path), MAD "/%s%u/port", name, sysfs->plane);
-	put(sysfs, path, "%u\n", port);
+	put(sysfs, path, "%u\n", port_number(sysfs));
 }
 
 /* --- the folder --- */
