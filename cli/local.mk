@@ -6,6 +6,7 @@ triadctl_SOURCES = \
 	cli/client.c cli/client.h \
 	cli/complete.c cli/complete.h \
 	cli/complete_nodes.c cli/complete_nodes.h \
+	cli/config_check.c cli/config_check.h \
 	cli/election_check.c \
 	cli/election_command.c cli/election_command.h \
 	cli/find.c cli/find.h \

@@ -18,6 +18,7 @@
 #include "cli/ask.h"
 #include "cli/client.h"
 #include "cli/complete.h"
+#include "cli/config_check.h"
 #include "cli/election_command.h"
 #include "cli/find.h"
 #include "cli/port_command.h"
@@ -44,7 +45,7 @@
 #define SETUP_REASON_SIZE 1024
 
 /* The tables of commands: the plugin's, then those that triadctl runs itself. */
-enum { PLUGIN, ELECTION, PORT, PROFILE, QOS, SETUP, COMPLETION, N_TABLES };
+enum { PLUGIN, CONFIG, ELECTION, PORT, PROFILE, QOS, SETUP, COMPLETION, N_TABLES };
 
 /* Returned by steps to go on; other values are the program's exit status. */
 #define GO_ON (-1)
@@ -98,6 +99,7 @@ static int finish_output(void)
 static void list_tables(struct triad_verb_table tables[N_TABLES])
 {
 	tables[PLUGIN] = triad_command_verbs();
+	tables[CONFIG] = triad_config_verbs();
 	tables[ELECTION] = triad_election_verbs();
 	tables[PORT] = triad_port_verbs();
 	tables[PROFILE] = triad_profile_verbs();
@@ -417,7 +419,19 @@ static int run_election(const struct options *options, struct triad_parser *pars
 	return triad_election_check(&command, &reporter);
 }
 
-/* --- setup --- */
+/* --- config, setup --- */
+
+static int run_config(const struct options *options, struct triad_parser *parser)
+{
+	const char *file;
+	int status;
+
+	(void)options;
+	if (triad_config_check_read(parser, &file))
+		return complain(parser->message);
+	status = triad_config_check(file);
+	return status == TRIAD_CONTROL_DONE ? finish_output() : status;
+}
 
 /* Keeps only messages, which explain a missing answer; the output does not matter. */
 static int keep_message(
@@ -556,6 +570,7 @@ static int complete_words(int n_words, char **words)
 
 static int (*const run_local[N_TABLES])(
 	const struct options *options, struct triad_parser *parser) = {
+	[CONFIG] = run_config,
 	[ELECTION] = run_election,
 	[PORT] = run_port,
 	[PROFILE] = run_profile,

@@ -66,6 +66,7 @@ INTEGRATION = {
     "plugin/qos/tables/": "qos_tables qos_tables_faults",
     "cli/": "triadctl",
     "cli/client": "triadctl control_socket",
+    "cli/config": "triadctl",
     "cli/election": "election_check election_commands",
     "cli/port": "port_files",
     "cli/profile": "profile",

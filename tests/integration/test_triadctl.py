@@ -387,6 +387,25 @@ def test_watch_reader_gone_ends_quietly(scratch):
 POLICIES = SRCDIR / "contrib" / "qos"
 
 
+def test_config_check_tells_all_mistakes(tmp_path):
+    conf = tmp_path / "triad.conf"
+    for text in ("[collect]\npaths = true\n",
+                 "[perfmgr]\nsweep_period = 0\n\nwindw = 8\n[collect]\npaths = true\n"):
+        conf.write_text(text)
+        process = run("config", "check", conf)
+        assert mentions(process.stderr, f"{conf} no longer does anything collect.paths")
+        assert process.returncode == ("windw" in text)
+        assert ("no mistakes" in process.stdout) == ("windw" not in text)
+    assert mentions(process.stderr, f"{conf}:2: sweep_period")
+    assert mentions(process.stderr, f"{conf}:4: windw")
+    conf.write_text("")
+    conf.chmod(0o666)
+    failed(run("config", "check", conf), 1, "others can change it")
+    failed(run("config", "check", tmp_path / "none"), 1, "No such file")
+    failed(run("config", "check", tmp_path, tmp_path), 2, "one word too many")
+    succeeded(run("config", "check", SRCDIR / "docs" / "triad.conf.example"))
+
+
 def test_qos_check_installed_examples_pass():
     need(XML)
     for name in ("qos-policy.xml", "qos-policy.conf"):
