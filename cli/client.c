@@ -159,18 +159,6 @@ static int connect_to(const struct triad_client *client, int *fd)
 	return error;
 }
 
-/* Notes the process that listens at the socket. */
-static void note_peer(const struct triad_client *client, int fd)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	if (client->pid)
-		*client->pid = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)
-			? 0
-			: (int)peer.pid;
-}
-
 /* --- frames ------------------------------------------------------------ */
 
 static int read_piece(struct answer *answer, struct triad_reply *reply)
@@ -235,7 +223,6 @@ int triad_client_ask(
 
 	if (error)
 		return print_unreachable(&answer, error);
-	note_peer(client, answer.fd);
 	/* Ignore an error of sending: a plugin that refuses early closes before it has
 	 * read the request, and its answer can still be read. */
 	triad_frame_encode(

@@ -30,7 +30,6 @@ struct triad_client {
 	unsigned timeout_s; /* the request ends if no frame comes for so long */
 	const struct triad_client_sink *sink;
 	bool hides_progress;
-	int *pid; /* set to the listening process, 0: not known; NULL: not set */
 };
 
 /* The reader of standard output has gone. */

@@ -41,26 +41,6 @@ static unsigned list_sockets(DIR *dir, const char *folder, bool is_agent, char *
 	return n;
 }
 
-unsigned triad_sockets_visit(const char *folder,
-	void (*visit)(void *context, const char *path), void *context)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	char path[PATH_MAX];
-	unsigned n = 0;
-
-	while (dir && (entry = readdir(dir))) {
-		if (!is_socket(entry->d_name, false))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		visit(context, path);
-		n++;
-	}
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
 static int explain(
 	int error, const char *folder, bool is_agent, char *message, size_t size)
 {

@@ -18,11 +18,6 @@
 int triad_socket_find(const char *folder, bool is_agent, char *path, size_t path_size,
 	char *message, size_t message_size);
 
-/* Calls 'visit' with each socket of an OpenSM in 'folder'.  Returns how many there
- * are. */
-unsigned triad_sockets_visit(const char *folder,
-	void (*visit)(void *context, const char *path), void *context);
-
 /* Advice after the reason when no process answers; without a newline. */
 #define TRIAD_SOCKET_ADVICE                                                            \
 	"start opensm with event_plugin_name osmtriad, see its log for ERR 1000"

@@ -11,9 +11,7 @@ triadctl_SOURCES = \
 	cli/election_command.c cli/election_command.h \
 	cli/find.c cli/find.h \
 	cli/local_time.c cli/local_time.h \
-	cli/opensm_conf.c cli/opensm_conf.h \
 	cli/other_version.c cli/other_version.h \
-	cli/plugin_file.c cli/plugin_file.h \
 	cli/port_check.c \
 	cli/port_command.c cli/port_command.h \
 	cli/port_files.c \
@@ -31,12 +29,7 @@ triadctl_SOURCES = \
 	cli/qos_command.c cli/qos_command.h \
 	cli/reply.c cli/reply.h \
 	cli/screen.c cli/screen.h \
-	cli/setup.c cli/setup_parts.h \
 	cli/setup_command.c cli/setup_command.h \
-	cli/setup_judge.c cli/setup_judge.h \
-	cli/setup_look.c \
-	cli/setup_restart.c \
-	cli/setup_show.c \
 	cli/slurm_job.c cli/slurm_job.h \
 	cli/table.c cli/table.h \
 	cli/table_fit.c cli/table_fit.h \
@@ -44,6 +37,9 @@ triadctl_SOURCES = \
 	cli/triadctl.c
 nodist_triadctl_SOURCES = cli/completion_scripts.h
 triadctl_LDADD = libtriadportmgr.la libtriadexpected.la libtriadqos.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS)
+
+# What 'triadctl setup' runs.
+dist_pkglibexec_SCRIPTS = cli/opensm_conf.awk cli/setup
 
 # The scripts that 'triadctl completion' prints (contrib/local.mk), as strings in C.
 cli/completion_scripts.h: \

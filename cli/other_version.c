@@ -48,7 +48,6 @@ bool triad_other_version_explain(
 
 	quiet.sink = &sink;
 	quiet.hides_progress = true;
-	quiet.pid = NULL;
 	if (triad_client_ask(&quiet, request,
 		    triad_request_encode(request, sizeof(request), 2, words)))
 		return false;

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "cli/setup_command.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "cli/opensm_conf.h"
+#include "triad/control.h"
 
-#define AT(member) .offset = offsetof(struct triad_setup_command, member)
 #define BIT(option) (1u << OPTION_##option)
-
-#define DEFAULT_TIMEOUT_S 60
+#define SCRIPT TRIAD_LIBEXECDIR "/setup"
 
 enum {
 	OPTION_DRY_RUN,
@@ -17,35 +22,32 @@ enum {
 	OPTION_CONF,
 	OPTION_TRIAD_CONF,
 	OPTION_TIMEOUT,
-	OPTION_JSON,
 	N_OPTIONS,
 };
 
+/* The script parses them, so they have no place in memory. */
 static const struct triad_option options[N_OPTIONS] = {
-	[OPTION_DRY_RUN] = {"--dry-run", NULL, TRIAD_OPTION_KIND_FLAG, AT(dry_run),
+	[OPTION_DRY_RUN] = {"--dry-run", NULL, TRIAD_OPTION_KIND_FLAG,
 		.help = "check everything, show what would change, change nothing"},
-	[OPTION_REMOVE] = {"--remove", NULL, TRIAD_OPTION_KIND_FLAG, AT(remove),
+	[OPTION_REMOVE] = {"--remove", NULL, TRIAD_OPTION_KIND_FLAG,
 		.help = "undo it: OpenSM shall no longer load Triad"},
-	[OPTION_RESTART] = {"--restart", NULL, TRIAD_OPTION_KIND_FLAG, AT(restart),
+	[OPTION_RESTART] = {"--restart", NULL, TRIAD_OPTION_KIND_FLAG,
 		.help = "restart OpenSM's service, then wait until Triad answers; the "
 			"SM sweeps the fabric anew"},
-	[OPTION_CONF] = {"--conf", "FILE", TRIAD_OPTION_KIND_PATH, AT(conf),
+	[OPTION_CONF] = {"--conf", "FILE", TRIAD_OPTION_KIND_PATH,
 		.help = "OpenSM's configuration [the one that OpenSM reads]"},
 	[OPTION_TRIAD_CONF] = {"--triad-conf", "FILE", TRIAD_OPTION_KIND_PATH,
-		AT(triad_conf), .help = "have Triad read this configuration"},
-	[OPTION_TIMEOUT] = {"--timeout", "S", TRIAD_OPTION_KIND_NUMBER, AT(timeout_s),
-		.min = 1, .max = 3600, .unit = "s",
+		.help = "have Triad read this configuration"},
+	[OPTION_TIMEOUT] = {"--timeout", "S", TRIAD_OPTION_KIND_NUMBER,
 		.help = "with --restart: how long Triad may take to answer, 1 to 3600 "
 			"[60]"},
-	[OPTION_JSON] = {"--json", NULL, TRIAD_OPTION_KIND_FLAG, AT(json),
-		.help = "JSON instead of text"},
 };
 
 static const struct triad_verb verbs[] = {
 	{.name = "setup",
 		.group = TRIAD_VERB_CONFIGURE,
 		.options = BIT(DRY_RUN) | BIT(REMOVE) | BIT(RESTART) | BIT(CONF) |
-			BIT(TRIAD_CONF) | BIT(TIMEOUT) | BIT(JSON),
+			BIT(TRIAD_CONF) | BIT(TIMEOUT),
 		.help = "Has OpenSM load Triad: checks that it can, and adds Triad to "
 			"opensm.conf.  OpenSM is restarted only with --restart."},
 };
@@ -60,23 +62,29 @@ struct triad_verb_table triad_setup_verbs(void)
 	};
 }
 
-int triad_setup_command_read(
-	struct triad_parser *parser, struct triad_setup_command *command)
+int triad_setup_exec(const char *const *words, int n_words)
 {
-	const char *none[1];
-	unsigned n;
-	int error;
+	/* Tests name the script of the sources.  No path relative to triadctl is tried:
+	 * somebody else could have put a script there. */
+	const char *named = secure_getenv("TRIAD_SETUP");
+	const char *script = named ? named : SCRIPT;
+	char **argv = calloc((size_t)n_words + 2, sizeof(*argv)), own[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	int error = argv && length > 0 ? 0 : ENOMEM;
 
-	*command = (struct triad_setup_command){.timeout_s = DEFAULT_TIMEOUT_S};
-	error = triad_parser_read_rest(parser, command, none, &n);
-	if (error)
-		return error;
-	if (command->remove && command->triad_conf)
-		return triad_parser_complain(
-			parser, "--remove and --triad-conf exclude each other");
-	if (command->triad_conf && !triad_opensm_conf_takes_path(command->triad_conf))
-		return triad_parser_complain(parser,
-			"--triad-conf: a path from / on, without blanks, quotes, "
-			"commas, semicolons and '#': OpenSM's options can't have them");
-	return 0;
+	if (!error) {
+		own[length] = '\0';
+		argv[0] = (char *)script;
+		memcpy(argv + 1, words, (size_t)n_words * sizeof(*argv));
+		error = setenv("TRIADCTL", own, true) ? errno : 0;
+	}
+	if (!error) {
+		signal(SIGPIPE, SIG_DFL);
+		(void)execv(script, argv);
+		error = errno;
+	}
+	free(argv);
+	fprintf(stderr, "triadctl: setup: %s can't be run: %s\n", script,
+		strerror(error));
+	return TRIAD_CONTROL_FAILED;
 }

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/ask.h"
@@ -39,10 +38,6 @@
 
 /* Short: a stuck plugin must not stop the external check. */
 #define VERDICT_TIMEOUT_S 2
-
-/* Time-out of one try; setup asks again while OpenSM starts. */
-#define SETUP_ANSWER_S 2
-#define SETUP_REASON_SIZE 1024
 
 /* The tables of commands: the plugin's, then those that triadctl runs itself. */
 enum { PLUGIN, CONFIG, ELECTION, PORT, PROFILE, QOS, SETUP, COMPLETION, N_TABLES };
@@ -433,93 +428,10 @@ static int run_config(const struct options *options, struct triad_parser *parser
 	return status == TRIAD_CONTROL_DONE ? finish_output() : status;
 }
 
-/* Keeps only messages, which explain a missing answer; the output does not matter. */
-static int keep_message(
-	void *context, enum triad_frame_type type, const char *piece, size_t size)
-{
-	char *reason = context;
-
-	if (type == TRIAD_FRAME_MESSAGE && !*reason)
-		snprintf(reason, SETUP_REASON_SIZE, "%.*s", (int)strcspn(piece, "\n"),
-			piece);
-	(void)size;
-	return 0;
-}
-
-/* A request of setup, sent to each socket. */
-struct setup_question {
-	triad_setup_accepts *accepts;
-	const void *accepts_context;
-	enum triad_setup_answer answer;
-	char *reason;
-	size_t reason_size;
-};
-
-static void ask_one_for_setup(void *context, const char *path)
-{
-	static const char *const words[] = {"status"};
-	char request[TRIAD_CONTROL_REQUEST_SIZE], text[SETUP_REASON_SIZE] = "";
-	struct setup_question *question = context;
-	const struct triad_client_sink sink = {keep_message, text};
-	int pid = 0, status;
-	const struct triad_client client = {.path = path,
-		.timeout_s = SETUP_ANSWER_S,
-		.sink = &sink,
-		.hides_progress = true,
-		.pid = &pid};
-	enum triad_setup_answer answer = TRIAD_SETUP_SILENT;
-
-	status = triad_client_ask(&client, request,
-		triad_request_encode(request, sizeof(request), 1, words));
-	if (status >= 0 && !question->accepts(question->accepts_context, pid))
-		snprintf(text, sizeof(text),
-			"%.900s: process %d answers, which is no OpenSM that was to "
-			"load Triad",
-			path, pid);
-	else if (status >= 0)
-		answer = status == TRIAD_CONTROL_DONE ? TRIAD_SETUP_WORKS
-						      : TRIAD_SETUP_IDLE;
-	if (answer > question->answer)
-		question->answer = answer;
-	if (question->answer == TRIAD_SETUP_SILENT)
-		snprintf(question->reason, question->reason_size, "%s", text);
-}
-
-/* Asks for setup, at the socket that the plugin's triad.conf names. */
-static enum triad_setup_answer ask_for_setup(void *context, const char *named,
-	triad_setup_accepts *accepts, const void *accepts_context, char *reason,
-	size_t size)
-{
-	struct setup_question question = {.accepts = accepts,
-		.accepts_context = accepts_context,
-		.reason = reason,
-		.reason_size = size};
-	const struct options *options = context;
-	char path[4096];
-	struct stat status;
-
-	*reason = '\0';
-	if (options->socket || options->port_guid || getenv("TRIAD_SOCKET") ||
-		!*named) {
-		if (find_socket_or_print(options, path, 4096, reason, size) == GO_ON)
-			ask_one_for_setup(&question, path);
-	} else if (stat(named, &status) || !S_ISDIR(status.st_mode)) {
-		ask_one_for_setup(&question, named);
-	} else if (!triad_sockets_visit(named, ask_one_for_setup, &question)) {
-		(void)triad_socket_find(named, false, path, 4096, reason, size);
-	}
-	return question.answer;
-}
-
 static int run_setup(const struct options *options, struct triad_parser *parser)
 {
-	const struct triad_setup_asker asker = {
-		.ask = ask_for_setup, .context = (void *)options};
-	struct triad_setup_command command;
-
-	if (triad_setup_command_read(parser, &command))
-		return complain(parser->message);
-	return triad_setup(&command, &asker);
+	(void)options;
+	return triad_setup_exec(parser->words, parser->n_words);
 }
 
 /* --- completion --- */

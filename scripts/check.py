@@ -59,8 +59,9 @@ IN_MEMORY = 'mount -t tmpfs -o mode=1777 tests "$0" && TMPDIR=$0 exec "$@"'
 BARE_MACHINE_STEPS = ["demo", "demos", "source", "blank", "read-only", "user", "packages",
                       "matrix"]
 
-SHELL_SCRIPTS = ["autogen.sh", "scripts/build", "scripts/check", "scripts/demo", "scripts/deps", "scripts/name-folders", "scripts/page-build",
-                 "tests/link", ".ci/run"]
+SHELL_SCRIPTS = ["autogen.sh", "cli/setup", "scripts/build", "scripts/check", "scripts/demo",
+                 "scripts/deps", "scripts/name-folders", "scripts/page-build", "tests/link",
+                 ".ci/run"]
 C_SOURCES = ["*/*.[ch]", "*/*/*.[ch]", "*/*/*/*.[ch]"]
 
 DESCRIPTION = """\

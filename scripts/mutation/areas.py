@@ -67,6 +67,7 @@ INTEGRATION = {
     "cli/": "triadctl",
     "cli/client": "triadctl control_socket",
     "cli/config": "triadctl",
+    "cli/setup": "setup",
     "cli/election": "election_check election_commands",
     "cli/port": "port_files",
     "cli/profile": "profile",

@@ -22,7 +22,6 @@ fuzz_targets = \
 	tests/fuzz/fuzz_nodes \
 	tests/fuzz/fuzz_past \
 	tests/fuzz/fuzz_path_request \
-	tests/fuzz/fuzz_plugin_file \
 	tests/fuzz/fuzz_pma \
 	tests/fuzz/fuzz_policy \
 	tests/fuzz/fuzz_profile \
@@ -59,8 +58,6 @@ tests_fuzz_fuzz_past_SOURCES = tests/fuzz/fuzz_past.c $(fuzz_driver)
 tests_fuzz_fuzz_past_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_fuzz_fuzz_path_request_SOURCES = \
 	tests/fuzz/fuzz_path_request.c $(fuzz_driver)
-tests_fuzz_fuzz_plugin_file_SOURCES = tests/fuzz/fuzz_plugin_file.c \
-	cli/plugin_file.c $(fuzz_driver)
 tests_fuzz_fuzz_pma_SOURCES = tests/fuzz/fuzz_pma.c $(fuzz_driver)
 tests_fuzz_fuzz_policy_SOURCES = tests/fuzz/fuzz_policy.c $(fuzz_driver)
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c $(fuzz_driver)

@@ -10,7 +10,7 @@ import subprocess
 import threading
 
 from checks import succeeded, wait_until
-from labs import BUILDDIR
+from labs import BUILDDIR, SRCDIR
 
 
 TRIADCTL = BUILDDIR / "triadctl"
@@ -101,7 +101,8 @@ def read_request(connection):
 def environment(**variables):
     kept = {name: value for name, value in os.environ.items()
             if name not in ("TRIAD_SOCKET", "NO_COLOR", "TERM")}
-    return {**kept, "TERM": "xterm", **variables}
+    return {**kept, "TERM": "xterm", "TRIAD_SETUP": str(SRCDIR / "cli" / "setup"),
+            **variables}
 
 
 def run(*arguments, env=None, **options):

@@ -37,7 +37,8 @@ def found(root, name):
 
 
 def test_all_that_a_host_needs_is_installed(root):
-    for name in ("bin/triadctl", "sbin/triad-agent", "libosmtriad.so",
+    for name in ("bin/triadctl", "libexec/triad/setup", "libexec/triad/opensm_conf.awk",
+                 "sbin/triad-agent", "libosmtriad.so",
                  "man1/triadctl.1", "man8/triad-agent.8", "doc/triad/README.md",
                  "doc/triad/COPYING", "doc/triad/triad.conf.example",
                  "system/triad-agent.service", "system/triad-check.service",

@@ -157,7 +157,8 @@ def test_packages_without_the_page_are_reported_to_be_so(package, tmp_path):
 
 # --- rpm/triad.spec ---
 
-MACROS = {"_bindir": "usr/bin", "_sbindir": "usr/sbin", "_libdir": "usr/lib/multiarch",
+MACROS = {"_bindir": "usr/bin", "_sbindir": "usr/sbin", "_libexecdir": "usr/libexec",
+          "_libdir": "usr/lib/multiarch",
           "_datadir": "usr/share", "_mandir": "usr/share/man", "_sysconfdir": "etc",
           "_localstatedir": "var", "_unitdir": "usr/lib/systemd/system",
           "selinux_modules": "usr/share/selinux/packages/targeted"}

@@ -4,9 +4,7 @@
 unit_tests = \
 	tests/unit/cli/test_find \
 	tests/unit/cli/test_local_time \
-	tests/unit/cli/test_opensm_conf \
 	tests/unit/cli/test_profile_stats \
-	tests/unit/cli/test_setup_judge \
 	tests/unit/cli/test_table_fit \
 	tests/unit/collect/test_claims \
 	tests/unit/collect/test_claims_received \
@@ -249,10 +247,6 @@ tests_unit_agent_test_discovery_process_SOURCES = \
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
 tests_unit_cli_test_local_time_SOURCES = tests/unit/cli/test_local_time.c \
 	cli/local_time.c
-tests_unit_cli_test_opensm_conf_SOURCES = tests/unit/cli/test_opensm_conf.c \
-	cli/opensm_conf.c
-tests_unit_cli_test_setup_judge_SOURCES = tests/unit/cli/test_setup_judge.c \
-	cli/setup_judge.c
 tests_unit_cli_test_table_fit_SOURCES = tests/unit/cli/test_table_fit.c \
 	cli/table_fit.c
 tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c \
