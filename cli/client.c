@@ -4,6 +4,7 @@
 #include "cli/client.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,9 +19,11 @@
 #include "cli/find.h"
 #include "cli/reply.h"
 #include "lib/text.h"
+#include "triad/clock.h"
 #include "triad/control.h"
 #include "triad/file.h"
 
+#define LOOK_MS 200      /* how often it is asked whether to end */
 #define STATUS_NONE (-3) /* the answer goes on */
 
 struct answer {
@@ -70,18 +73,18 @@ static int print_unreachable(struct answer *answer, int error)
 	const struct triad_client *client = answer->client;
 
 	if (error == ENOENT || error == ECONNREFUSED)
-		complain(answer, "triadctl: %s isn't running here: %s: %s; %s\n",
+		complain(answer, "%s: %s isn't running here: %s: %s; %s\n",
+			client->program,
 			client->is_agent ? "triad-agent"
 					 : "OpenSM with the Triad plugin",
 			client->path, strerror(error),
 			client->is_agent ? TRIAD_AGENT_ADVICE : TRIAD_SOCKET_ADVICE);
 	else if (error == EAGAIN)
-		complain(answer,
-			"triadctl: %s: the plugin took no connection for %u s\n",
-			client->path, client->timeout_s);
+		complain(answer, "%s: %s: the plugin took no connection for %u s\n",
+			client->program, client->path, client->timeout_s);
 	else
-		complain(answer, "triadctl: can't connect to %s: %s%s\n", client->path,
-			strerror(error),
+		complain(answer, "%s: can't connect to %s: %s%s\n", client->program,
+			client->path, strerror(error),
 			error == EACCES
 				? "; only root and the user of opensm may, unless "
 				  "control.group or control.admin_group is set"
@@ -95,35 +98,53 @@ static int print_cut(struct answer *answer, int error)
 
 	if (error == EAGAIN)
 		complain(answer,
-			"triadctl: %s: the plugin said nothing for %u s; the command "
-			"may still run (see --timeout)\n",
-			client->path, client->timeout_s);
+			"%s: %s: the plugin said nothing for %u s; the command "
+			"may still run%s\n",
+			client->program, client->path, client->timeout_s,
+			client->is_ending ? "" : " (see --timeout)");
 	else if (error == EPROTONOSUPPORT)
 		complain(answer,
-			"triadctl: %s: the plugin speaks another version of the "
-			"protocol than this triadctl of release " PACKAGE_VERSION
-			"; triadctl and libosmtriad.so must be of one release: "
+			"%s: %s: the plugin speaks another version of the "
+			"protocol than this %s of release " PACKAGE_VERSION
+			"; both must be of one release: "
 			"install the same, and restart OpenSM\n",
-			client->path);
+			client->program, client->path, client->program);
 	else if (error == EPROTO || error == EMSGSIZE)
-		complain(answer,
-			"triadctl: %s: this isn't the Triad plugin's protocol\n",
-			client->path);
+		complain(answer, "%s: %s: this isn't the Triad plugin's protocol\n",
+			client->program, client->path);
 	else
 		complain(answer,
-			"triadctl: %s: the connection was cut before the answer was "
+			"%s: %s: the connection was cut before the answer was "
 			"complete; OpenSM may have ended\n",
-			client->path);
+			client->program, client->path);
 	return TRIAD_CLIENT_NO_ANSWER;
 }
 
+/* Waits until there is something to read; an errno: nothing comes any more. */
+static int wait_for_octets(const struct answer *answer)
+{
+	struct pollfd polled = {.fd = answer->fd, .events = POLLIN};
+	uint64_t until_us =
+		triad_clock_now_us() + answer->client->timeout_s * TRIAD_US_PER_S;
+
+	while (poll(&polled, 1, LOOK_MS) <= 0)
+		if (atomic_load(answer->client->is_ending) ||
+			triad_clock_now_us() >= until_us)
+			return EAGAIN;
+	return 0;
+}
+
 /* Receives exactly 'size' octets; ECONNRESET when the connection ends before. */
-static int receive(int fd, void *data, size_t size)
+static int receive(const struct answer *answer, void *data, size_t size)
 {
 	char *at = data;
 
 	while (size) {
-		ssize_t n = recv(fd, at, size, 0);
+		int error = answer->client->is_ending ? wait_for_octets(answer) : 0;
+		ssize_t n = error ? 0 : recv(answer->fd, at, size, 0);
+
+		if (error)
+			return error;
 
 		if (!n)
 			return ECONNRESET;
@@ -186,8 +207,8 @@ static int read_piece(struct answer *answer, struct triad_reply *reply)
 	case EPROTO:
 		return print_cut(answer, error);
 	default:
-		complain(answer, "triadctl: can't write to standard output: %s\n",
-			strerror(error));
+		complain(answer, "%s: can't write to standard output: %s\n",
+			answer->client->program, strerror(error));
 		return TRIAD_CONTROL_FAILED;
 	}
 }
@@ -196,7 +217,7 @@ static int receive_octets(struct answer *answer, struct triad_reply *reply)
 {
 	size_t size;
 	void *octets = triad_reply_next(reply, &size);
-	int status, error = receive(answer->fd, octets, size);
+	int status, error = receive(answer, octets, size);
 
 	if (error)
 		return print_cut(answer, error);

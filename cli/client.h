@@ -8,6 +8,7 @@
 #ifndef TRIAD_CLI_CLIENT_H
 #define TRIAD_CLI_CLIENT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,11 +26,15 @@ struct triad_client_sink {
 };
 
 struct triad_client {
-	const char *path;   /* of the control socket */
-	bool is_agent;      /* the socket is an agent's, for messages */
-	unsigned timeout_s; /* the request ends if no frame comes for so long */
+	const char *path;    /* of the control socket */
+	const char *program; /* who asks, for messages */
+	bool is_agent;       /* the socket is an agent's, for messages */
+	unsigned timeout_s;  /* the request ends if no frame comes for so long */
 	const struct triad_client_sink *sink;
 	bool hides_progress;
+	/* When it becomes true, the request ends within 0.2 s, as if nothing came; NULL:
+	 * never. */
+	const atomic_bool *is_ending;
 };
 
 /* The reader of standard output has gone. */

@@ -37,7 +37,7 @@ enum triad_reply_what triad_reply_take(struct triad_reply *reply, int *status)
 	if (reply->frame.type != TRIAD_FRAME_EXIT)
 		return TRIAD_REPLY_PIECE;
 	*status = (unsigned char)reply->piece[0];
-	if (*status <= TRIAD_CONTROL_TO_DO)
+	if (*status <= TRIAD_CONTROL_NO_OBJECT)
 		return TRIAD_REPLY_EXIT;
 	*status = EPROTO;
 	return TRIAD_REPLY_BROKEN;

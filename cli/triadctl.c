@@ -226,8 +226,8 @@ static int find_socket_or_print(const struct options *options, char *path, size_
 			options->port_guid);
 	else if (named && *named)
 		snprintf(path, size, "%s", named);
-	else if (triad_socket_find(TRIAD_RUNSTATEDIR, options->is_agent, path, size,
-			 message, message_size))
+	else if (triad_socket_find(TRIAD_RUNSTATEDIR, ".sock", options->is_agent, path,
+			 size, message, message_size))
 		return TRIAD_CONTROL_FAILED;
 	return GO_ON;
 }
@@ -390,6 +390,7 @@ static bool report_verdict(void *context, bool is_yes, bool is_loud)
 	size_t size = triad_request_encode(request, sizeof(request), 3, words);
 	const struct triad_client_sink sink = {show_verdict_errors, &is_loud};
 	const struct triad_client client = {.path = path,
+		.program = "triadctl",
 		.timeout_s = VERDICT_TIMEOUT_S,
 		.sink = &sink,
 		.hides_progress = true};

@@ -58,6 +58,9 @@ export class Server {
 						),
 			);
 		}
+		// triadd is there, and the SM, which it asks, is not.
+		if (response.status === 502)
+			throw this.#noAnswer(new Problem(answer.title, answer.detail, 0));
 		// 503: it is there, but too busy; still it is no answer to what was asked.
 		this.noteAnswer();
 		if (!response.ok)

@@ -90,4 +90,5 @@ EXTRA_DIST += \
 	scripts/triadlab/terminal.py \
 	scripts/triadlab/topology.py \
 	scripts/triadlab/traffic.py \
+	scripts/triadlab/triadd.py \
 	scripts/triadlab/up.py

@@ -343,7 +343,8 @@ static bool finds_room(struct triad_control *control, const struct client *clien
 /* With the lock held. */
 static bool reserve_place(struct triad_control *control, const struct client *client)
 {
-	const unsigned max = TRIAD_CONTROL_MAX_CLIENTS, max_user = max / 2;
+	const unsigned max = TRIAD_CONTROL_MAX_CLIENTS;
+	const unsigned max_user = control->params.is_for_one ? max : max / 2;
 	unsigned n_ending = 0;
 
 	/* A displaced client keeps its thread until that has ended.  Limit these, too:

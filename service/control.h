@@ -41,7 +41,8 @@
 struct triad_control;
 
 struct triad_control_params {
-	bool is_shared; /* users besides root and the own one may have a role */
+	bool is_shared;  /* users besides root and the own one may have a role */
+	bool is_for_one; /* of those, one may have all places */
 };
 
 struct triad_control_status {

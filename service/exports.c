@@ -14,39 +14,28 @@ struct triad_exports {
 	uint64_t *(*routes)(void *context, const struct triad_fabric *fabric);
 	void *own_context;
 	struct triad_device_reader *devices;
-	struct triad_metrics_hardware hardware; /* of 'devices' */
-	struct triad_metrics_source metrics;
-	struct triad_http_handler handler; /* of 'metrics' */
-	struct triad_http *http;
 	struct triad_sampler *sampler;
 	struct triad_sflow *sflow;
 	struct triad_profile *profile;
 };
 
-/* --- for the HTTP server --- */
+/* --- metrics --- */
+
+#define MAX_OWN 256
+#define PIECE_SIZE 16384
 
 /* NULL while counters are not read: a frozen total would look idle.  Also NULL at an SM
  * that has become master again, until its first sweep has ended: its totals are old. */
-static struct triad_view *give_view(void *context)
+static struct triad_view *find_view(struct triad_exports *exports)
 {
-	struct triad_exports *exports = context;
-
 	if (triad_perf_status(exports->perf).finished_us <
 		triad_perf_reads_since(exports->perf))
 		return NULL;
 	return triad_perf_view(exports->perf);
 }
 
-static struct triad_link *give_links(void *context, uint32_t *n)
+static struct triad_silences *copy_silences(struct triad_exports *exports)
 {
-	const struct triad_exports *exports = context;
-
-	return triad_watch_copy_links(triad_perf_watch(exports->perf), n);
-}
-
-static struct triad_silences *give_silences(void *context)
-{
-	const struct triad_exports *exports = context;
 	struct triad_watch *watch = triad_perf_watch(exports->perf);
 	struct triad_silences *silences = NULL;
 
@@ -68,27 +57,57 @@ static bool read_cable(
 	return triad_device_reader_read_port(context, guid, number, copy);
 }
 
-static const struct triad_metrics_hardware *give_hardware(void *context)
+/* Triad's own, and the view of this moment. */
+static struct triad_metrics *begin_metrics(struct triad_exports *exports,
+	enum triad_exposition_format format, const struct triad_metrics_filter *filter,
+	const struct triad_metrics_hardware *hardware)
 {
-	const struct triad_exports *exports = context;
+	struct triad_metric *own = calloc(MAX_OWN, sizeof(*own));
+	struct triad_metrics_params params = {
+		.format = format, .filter = *filter, .own = own};
+	struct triad_silences *silences;
+	struct triad_metrics *metrics;
+	struct triad_link *links;
 
-	return triad_device_reader_status(exports->devices).is_enabled
-		? &exports->hardware
-		: NULL;
+	if (!own)
+		return NULL;
+	params.n_own = exports->own(exports->own_context, own, MAX_OWN);
+	params.view = find_view(exports);
+	params.links = links = triad_watch_copy_links(
+		triad_perf_watch(exports->perf), &params.n_links);
+	if (triad_device_reader_status(exports->devices).is_enabled)
+		params.hardware = hardware;
+	params.silences = silences = copy_silences(exports);
+	if (params.view)
+		params.routes =
+			exports->routes(exports->own_context, params.view->fabric);
+	metrics = triad_metrics_new(&params);
+	free(silences);
+	free(links);
+	triad_view_unref(params.view);
+	free(own);
+	return metrics;
 }
 
-static uint64_t *give_routes(void *context, const struct triad_fabric *fabric)
+bool triad_exports_put_metrics(struct triad_exports *exports,
+	enum triad_exposition_format format, const struct triad_metrics_filter *filter,
+	struct triad_output *output)
 {
-	struct triad_exports *exports = context;
+	const struct triad_metrics_hardware hardware = {.read = read_device,
+		.read_port = read_cable,
+		.context = exports->devices};
+	struct triad_metrics *metrics =
+		begin_metrics(exports, format, filter, &hardware);
+	char *piece = metrics ? malloc(PIECE_SIZE) : NULL;
+	bool has_memory = piece;
+	size_t n;
 
-	return exports->routes(exports->own_context, fabric);
-}
-
-static size_t give_own(void *context, struct triad_metric *room, size_t n)
-{
-	struct triad_exports *exports = context;
-
-	return exports->own(exports->own_context, room, n);
+	while (piece && !output->failed &&
+		(n = triad_metrics_fill(metrics, piece, PIECE_SIZE)))
+		triad_output_put(output, piece, n);
+	free(piece);
+	triad_metrics_free(metrics);
+	return has_memory;
 }
 
 /* --- life --- */
@@ -100,34 +119,20 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	void *context, struct triad_log *log)
 {
 	struct triad_exports *exports = calloc(1, sizeof(*exports));
-	struct triad_http_callbacks callbacks = {
-		.section = "prometheus", .what = "counters are", .path = "metrics"};
 
 	if (!exports)
 		return NULL;
 	exports->log = log;
 	exports->perf = perf;
 	exports->devices = devices;
-	exports->hardware = (struct triad_metrics_hardware){
-		.read = read_device, .read_port = read_cable, .context = devices};
 	exports->own = own;
 	exports->routes = routes;
 	exports->own_context = context;
-	exports->metrics = (struct triad_metrics_source){.view = give_view,
-		.links = give_links,
-		.silences = give_silences,
-		.hardware = give_hardware,
-		.routes = give_routes,
-		.own = give_own,
-		.context = exports};
-	exports->handler = triad_metrics_handler(&exports->metrics);
-	callbacks.handler = &exports->handler;
-	exports->http = triad_http_new(&callbacks, log);
 	exports->sampler = triad_sampler_new(triad_clock_wall_us());
 	if (exports->sampler)
 		exports->sflow = triad_sflow_new(perf, exports->sampler, log);
 	exports->profile = triad_profile_new(perf, port_guid, log);
-	if (exports->http && exports->sflow && exports->profile)
+	if (exports->sflow && exports->profile)
 		return exports;
 	(void)triad_exports_stop(exports);
 	triad_exports_free(exports);
@@ -139,9 +144,6 @@ bool triad_exports_stop(struct triad_exports *exports)
 	if (!exports)
 		return true;
 	triad_sflow_stop(exports->sflow);
-	/* NULL stops the server; its status can still be read. */
-	if (exports->http)
-		(void)triad_http_configure(exports->http, NULL);
 	return triad_profile_stop(exports->profile);
 }
 
@@ -149,7 +151,6 @@ void triad_exports_free(struct triad_exports *exports)
 {
 	if (!exports)
 		return;
-	triad_http_free(exports->http);
 	triad_sflow_free(exports->sflow);
 	triad_sampler_free(exports->sampler);
 	triad_profile_free(exports->profile);
@@ -157,10 +158,6 @@ void triad_exports_free(struct triad_exports *exports)
 }
 
 /* --- configuration --- */
-
-/* Clients of /metrics: scrapers are few, and addresses that were served come in before
- * others. */
-#define MAX_CLIENTS 16
 
 /* Octets of a datagram with its headers: it passes Ethernet whole, by a tunnel, too. */
 #define SFLOW_MTU 1400
@@ -209,10 +206,6 @@ static void configure_profile(
 void triad_exports_configure(
 	struct triad_exports *exports, const struct triad_conf *conf)
 {
-	/* Ignore an error: http logs an address or a file that it can't use, and goes
-	 * on as before. */
-	(void)triad_http_configure_listener(
-		exports->http, &conf->prometheus, MAX_CLIENTS, conf->web.names);
 	configure_sflow(exports, conf);
 	configure_profile(exports, conf);
 }
@@ -220,11 +213,6 @@ void triad_exports_configure(
 struct triad_profile_status triad_exports_profile_status(struct triad_exports *exports)
 {
 	return triad_profile_status(exports->profile);
-}
-
-struct triad_http_status triad_exports_http_status(struct triad_exports *exports)
-{
-	return triad_http_status(exports->http);
 }
 
 struct triad_sflow_sender_status triad_exports_sflow_status(

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The exports of counters: Prometheus, sFlow, a profile file.
+/* The exports of counters: the text for Prometheus, sFlow, a profile file.
  *
- * Each export has a thread of its own that reads published state: a stuck one holds up
- * neither the sweep nor the others.
+ * The last two have threads of their own that read published state: a stuck one holds up
+ * neither the sweep nor the other.
  *
  * Thread-safety: any thread, for all but new, stop and free. */
 #ifndef TRIAD_SERVICE_EXPORTS_H
 #define TRIAD_SERVICE_EXPORTS_H
 
-#include "perfmgr/export/http.h"
-#include "perfmgr/export/metrics_handler.h"
+#include "perfmgr/formats/metrics.h"
 #include "service/perf.h"
 #include "service/profile.h"
 #include "service/sflow.h"
 #include "service/devices.h"
 #include "triad/conf.h"
 #include "triad/log.h"
+#include "triad/output.h"
 
 struct triad_exports;
 
 /* 'perf' and 'devices' must outlive it; 'port_guid' is that of the local port.  Calls
- * 'own' and 'routes' (see struct triad_metrics_source) with 'context' until
- * triad_exports_stop().  NULL when memory is short. */
+ * 'own', which fills 'room' with at most 'n' metrics and returns how many, and 'routes'
+ * (see struct triad_metrics_params) with 'context'.  NULL when memory is short. */
 struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	struct triad_device_reader *devices, uint64_t port_guid,
 	size_t (*own)(void *context, struct triad_metric *room, size_t n),
@@ -46,7 +46,11 @@ struct triad_sampler *triad_exports_sampler(struct triad_exports *exports);
 /* See triad_sflow_sender_indices(). */
 struct triad_sflow_indices *triad_exports_sflow_indices(struct triad_exports *exports);
 
-struct triad_http_status triad_exports_http_status(struct triad_exports *exports);
+/* Writes the text for Prometheus as it is now.  False: memory is short. */
+bool triad_exports_put_metrics(struct triad_exports *exports,
+	enum triad_exposition_format format, const struct triad_metrics_filter *filter,
+	struct triad_output *output);
+
 struct triad_profile_status triad_exports_profile_status(struct triad_exports *exports);
 struct triad_sflow_sender_status triad_exports_sflow_status(
 	struct triad_exports *exports);

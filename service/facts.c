@@ -371,9 +371,9 @@ const struct triad_fact triad_web_facts[] = {
 			"Requests refused because too many were being answered.")},
 	{"running", "commands now", TRIAD_FACT(UINT, pool.n_running)},
 	{"waiting", "commands that wait", TRIAD_FACT(UINT, pool.n_waiting)},
-	{"slow", "answers broken off: not read", TRIAD_FACT(UINT, pool.n_broken_off),
-		TRIAD_COUNTER("triad_web_slow",
-			"Answers broken off because the client did not read them.")},
+	{"lost", "answers without room on the disk", TRIAD_FACT(UINT, pool.n_lost),
+		TRIAD_COUNTER("triad_web_lost",
+			"Answers that could not be kept until they were complete.")},
 	{"streams", "who listen to changes", TRIAD_FACT(UINT, n_streams)},
 	TRIAD_FACTS_END,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "service/health.h"
+#include "service/outside.h"
 #include "service/service.h"
 #include "triad/clock.h"
 
@@ -117,38 +118,81 @@ static void add_copies(struct triad_health *health, struct triad_service *servic
 	}
 }
 
+static void add_silence(struct triad_health *health, enum triad_health_output output,
+	const struct triad_served *served)
+{
+	add_output(health, output,
+		served->is_known ? "triadd has not been heard of for 15 s"
+				 : "triadd has not been heard of",
+		"it does this: 'systemctl start triadd' on this host, and see its log");
+}
+
 static void add_listener(struct triad_health *health, enum triad_health_output output,
+	const char *configured, const struct triad_served *served,
 	const struct triad_http_status *status)
 {
 	char advice[64];
 
+	if (*configured && served->is_silent)
+		add_silence(health, output, served);
+	if (!status->reason[0])
+		return;
 	snprintf(advice, sizeof(advice), "mend it in [%s], then 'triadctl reload'",
 		triad_health_output_name(output));
-	if (status->reason[0])
-		add_output(health, output, status->reason, advice);
-	else if (status->failed)
-		add_output(health, output, "the HTTP server gave up",
-			"'triadctl reload' starts it again");
+	add_output(health, output, status->reason, advice);
+}
+
+/* "off", "on", or why not. */
+static const char *state_of_listener(const char *configured,
+	const struct triad_served *served, const struct triad_http_status *status)
+{
+	if (!*configured)
+		return "off";
+	if (status->listening)
+		return "on";
+	return served->is_silent ? "not known" : "not listening";
+}
+
+/* Adds what triadd serves; writes it in words. */
+static void add_served(struct triad_health *health, struct triad_service *service,
+	const struct triad_served *served, char *text, size_t size)
+{
+	char listen[TRIAD_ADDRESS_TEXT_SIZE] = "";
+	uint64_t number;
+	const struct triad_conf *conf = triad_service_in_force(service, &number);
+
+	if (!conf) {
+		snprintf(text, size, "Prometheus off; page off");
+		return;
+	}
+	add_listener(health, TRIAD_HEALTH_PROMETHEUS, conf->prometheus.listen, served,
+		&served->prometheus);
+	add_listener(health, TRIAD_HEALTH_WEB, conf->web.http.listen, served,
+		&served->web.http);
+	if (served->prometheus.listening)
+		triad_address_format(&served->prometheus.listen, listen);
+	snprintf(text, size, "Prometheus %s%s; page %s", *listen ? "at " : "",
+		*listen ? listen
+			: state_of_listener(
+				  conf->prometheus.listen, served, &served->prometheus),
+		state_of_listener(conf->web.http.listen, served, &served->web.http));
+	triad_conf_unref(conf);
 }
 
 void triad_exports_add_health(
 	struct triad_health *health, struct triad_service *service)
 {
-	struct triad_http_status http = triad_exports_http_status(service->exports);
-	struct triad_web_status web = triad_web_status(service->web);
+	struct triad_served served = triad_service_served(service);
 	struct triad_profile_status profile =
 		triad_exports_profile_status(service->exports);
 	struct triad_sflow_sender_status sflow =
 		triad_exports_sflow_status(service->exports);
 	struct triad_alert_log_status log = triad_alert_log_status(service->alert_log);
 	struct triad_webhook_status webhook = triad_webhook_status(service->webhook);
-	char listen[TRIAD_ADDRESS_TEXT_SIZE] = "";
+	char served_text[128];
 	bool is_bad = false;
 
-	if (http.listening)
-		triad_address_format(&http.listen, listen);
-	add_listener(health, TRIAD_HEALTH_PROMETHEUS, &http);
-	add_listener(health, TRIAD_HEALTH_WEB, &web.http);
+	add_served(health, service, &served, served_text, sizeof(served_text));
 	if (profile.error)
 		add_output(health, TRIAD_HEALTH_PROFILE, profile.reason,
 			"look at the disk and at profile.file");
@@ -159,7 +203,9 @@ void triad_exports_add_health(
 	else if (log.file_error)
 		add_output(health, TRIAD_HEALTH_ALERTS_FILE, strerror(log.file_error),
 			"look at the disk and at alerts.file");
-	if (webhook.is_failing)
+	if (webhook.is_on && served.is_silent)
+		add_silence(health, TRIAD_HEALTH_WEBHOOK, &served);
+	else if (webhook.is_failing)
 		add_output(health, TRIAD_HEALTH_WEBHOOK, webhook.reason,
 			"look whether alerts.webhook, its CA and its token are right and "
 			"the server runs; alerts are sent again once it takes them");
@@ -173,11 +219,9 @@ void triad_exports_add_health(
 		is_bad |= health->is_failing[i];
 	triad_health_line(health, "exports", "Exports",
 		is_bad ? TRIAD_WARNING : TRIAD_OK,
-		"Prometheus %s%s; page %s; sFlow %u collector%s; profile file %s; "
+		"%s; sFlow %u collector%s; profile file %s; "
 		"webhook %s",
-		http.listening ? "at " : "off", listen,
-		web.http.listening ? "on" : "off", sflow.n_collectors,
-		sflow.n_collectors == 1 ? "" : "s",
+		served_text, sflow.n_collectors, sflow.n_collectors == 1 ? "" : "s",
 		profile.file_octets ? "written" : "not written",
 		webhook.is_on ? "on" : "off");
 }

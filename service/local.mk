@@ -72,6 +72,7 @@ libtriadservice_la_SOURCES = \
 	service/history_store_parts.h \
 	service/local_port.c service/local_port.h \
 	service/loopback_owner.c \
+	service/outside.c service/outside.h \
 	service/own_metrics.c service/own_metrics.h \
 	service/node_names.c service/node_names.h \
 	service/peer.c service/peer.h \
@@ -86,58 +87,13 @@ libtriadservice_la_SOURCES = \
 	service/sa.c service/sa.h \
 	service/sa_pace.c service/sa_pace.h \
 	service/sa_source.c service/sa_source.h \
+	service/served.c service/served.h \
 	service/service.c service/service.h \
 	service/sflow.c service/sflow.h \
 	service/speeds.c service/speeds.h \
 	service/strangers.c service/strangers.h \
 	service/umad.c service/umad.h \
 	service/state_path.c service/state_path.h \
-	service/web/stream.c service/web/stream.h \
-	service/web/pool.h \
-	service/web/files.h \
-	service/web/openapi.h \
-	service/web/schemas.h \
-	service/web/web.h service/web/web_parts.h \
-	service/webhook.c service/webhook.h \
-	service/webhook_post.h
-libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(CURL_CFLAGS) $(ZLIB_CFLAGS)
-libtriadservice_la_LIBADD = $(GLIB_LIBS) $(NETTLE_LIBS) $(UMAD_LIBS) $(CURL_LIBS) $(ZLIB_LIBS)
-
-# Alerts sent to Alertmanager.
-if HAVE_CURL
-libtriadservice_la_SOURCES += service/webhook_post.c
-else
-libtriadservice_la_SOURCES += service/webhook_post_absent.c
-endif
-
-# The page and the REST interface.
-if HAVE_WEB
-libtriadservice_la_SOURCES += \
-	service/web/answer.c \
-	service/web/pool.c \
-	service/web/openapi.c \
-	service/web/web.c
-nodist_libtriadservice_la_SOURCES = service/web/page_files.c service/web/schemas.c
-CLEANFILES += service/web/page_files.c service/web/schemas.c
-else
-libtriadservice_la_SOURCES += service/web/absent.c
-endif
-
-EXTRA_DIST += scripts/embed-files service/web/plain/index.html service/web/schemas.json
-
-# The page, made of its files where its library is; else as it came with a release's archive;
-# else a plain one.  Looked at each time, because nobody knows its files here.  Two builds at a
-# time must not take each other's file.
-.PHONY: look-for-page
-service/web/page_files.c: scripts/embed-files scripts/page-build look-for-page
-	$(AM_V_at)$(MKDIR_P) service/web && made=$@.$$$$ && \
-	{ test "x$(have_page)" != xmade || $(srcdir)/scripts/page-build \
-		--libraries "$(PAGE_LIBRARIES)" --out $$made.page; } && \
-	$(srcdir)/scripts/embed-files $$made.page $(srcdir)/page/dist \
-		$(srcdir)/service/web/plain >$$made && rm -rf $$made.page && \
-	if cmp -s $$made $@; then rm $$made; else mv $$made $@; fi
-
-service/web/schemas.c: scripts/embed-files service/web/schemas.json
-	$(AM_V_GEN)$(MKDIR_P) service/web && \
-	$(srcdir)/scripts/embed-files triad_web_schemas=$(srcdir)/service/web/schemas.json \
-		>$@.tmp && mv $@.tmp $@
+	service/webhook.c service/webhook.h
+libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+libtriadservice_la_LIBADD = $(GLIB_LIBS) $(NETTLE_LIBS) $(UMAD_LIBS)

@@ -5,6 +5,7 @@
 #include "service/health.h"
 #include "service/health_congestion.h"
 #include "service/health_routes.h"
+#include "service/outside.h"
 #include "service/service.h"
 #include "service/strangers.h"
 #include "triad/clock.h"
@@ -204,12 +205,13 @@ static void add_conf(struct triad_own_metrics *list, struct triad_service *servi
 
 static void add_http(struct triad_own_metrics *list, struct triad_service *service)
 {
-	struct triad_http_status status = triad_exports_http_status(service->exports);
-	struct triad_web_status web = triad_web_status(service->web);
+	struct triad_served served = triad_service_served(service);
 
-	triad_own_facts(list, triad_http_facts, &status);
-	if (!web.is_absent)
-		triad_own_facts(list, triad_web_facts, &web);
+	/* What it does not say is not known. */
+	if (!served.is_known || served.is_silent)
+		return;
+	triad_own_facts(list, triad_http_facts, &served.prometheus);
+	triad_own_facts(list, triad_web_facts, &served.web);
 }
 
 static void add_sflow(struct triad_own_metrics *list, struct triad_service *service)

@@ -12,6 +12,7 @@
 #include "service/health_congestion.h"
 #include "service/health_routes.h"
 #include "service/history_sources.h"
+#include "service/outside.h"
 #include "service/own_metrics.h"
 #include "triad/clock.h"
 #include "triad/file.h"
@@ -128,7 +129,7 @@ static struct triad_control_params control_params(const struct triad_conf *conf)
 
 void triad_service_put_in_force(struct triad_service *service)
 {
-	const struct triad_conf *conf = make_effective(service);
+	const struct triad_conf *conf = make_effective(service), *former;
 
 	if (!conf) {
 		triad_log_write(service->log, TRIAD_LOG_ERROR,
@@ -140,7 +141,6 @@ void triad_service_put_in_force(struct triad_service *service)
 	triad_alert_log_configure(service->alert_log, conf);
 	triad_webhook_configure(service->webhook, conf);
 	triad_exports_configure(service->exports, conf);
-	triad_web_configure(service->web, conf);
 	triad_history_keeper_configure(service->history, conf);
 	triad_route_checker_configure(service->routes, conf);
 	triad_congestion_watcher_configure(service->congestion, conf);
@@ -152,7 +152,25 @@ void triad_service_put_in_force(struct triad_service *service)
 
 		triad_control_configure(service->control, &params);
 	}
-	triad_conf_unref(conf);
+	pthread_mutex_lock(&service->conf_lock);
+	former = service->in_force;
+	service->in_force = conf;
+	service->n_configured++;
+	pthread_mutex_unlock(&service->conf_lock);
+	triad_conf_unref(former);
+}
+
+const struct triad_conf *triad_service_in_force(
+	struct triad_service *service, uint64_t *number)
+{
+	const struct triad_conf *conf = NULL;
+
+	pthread_mutex_lock(&service->conf_lock);
+	if (service->in_force)
+		conf = triad_conf_ref(service->in_force);
+	*number = service->n_configured;
+	pthread_mutex_unlock(&service->conf_lock);
+	return conf;
 }
 
 const struct triad_conf *triad_service_conf(struct triad_service *service)
@@ -343,6 +361,8 @@ void triad_service_init(struct triad_service *service,
 	service->owner = owner;
 	service->port_guid = port_guid;
 	service->started_us = triad_clock_now_us();
+	service->start = triad_clock_to_wall_us(service->started_us);
+	pthread_mutex_init(&service->served_lock, NULL);
 	service->log = log;
 	service->refused_limit =
 		(struct triad_log_limit){.burst = 5, .period_us = 60 * TRIAD_US_PER_S};
@@ -470,35 +490,6 @@ static bool judge_hardware(void *context, uint64_t guid, uint8_t number,
 	return triad_device_reader_judge(service->devices, guid, number, finding);
 }
 
-/* Fills the numbers of changes for event streams.  Must not take 'change_lock': its
- * holder may be waiting for the HTTP server's thread, which calls this. */
-static void look_for_changes(void *context, uint64_t numbers[TRIAD_STREAM_N_EVENTS])
-{
-	struct triad_service *service = context;
-	struct triad_collector_status status = triad_perf_status(service->perf);
-	struct triad_watch_status watch =
-		triad_watch_status(triad_perf_watch(service->perf));
-	struct triad_view *view = triad_perf_view(service->perf);
-
-	numbers[TRIAD_STREAM_SWEEP] = status.n_sweeps + status.n_group_sweeps;
-	numbers[TRIAD_STREAM_ALERT] =
-		watch.alerts.n_raised + watch.alerts.n_cleared + watch.silences_version;
-	numbers[TRIAD_STREAM_TOPOLOGY] = view ? view->fabric->generation : 0;
-	numbers[TRIAD_STREAM_ROLE] = (uint64_t)triad_perf_sm(service->perf) * 16 +
-		triad_perf_state(service->perf);
-	triad_view_unref(view);
-}
-
-static struct triad_web *make_web(struct triad_service *service)
-{
-	const struct triad_web_source source = {.context = service,
-		.run = triad_service_ask,
-		.has = triad_service_has,
-		.look = look_for_changes};
-
-	return triad_web_new(&source, service->log);
-}
-
 bool triad_service_start(struct triad_service *service)
 {
 	const struct triad_watch_hardware hardware = {
@@ -554,10 +545,9 @@ bool triad_service_start(struct triad_service *service)
 	service->exports =
 		triad_exports_new(service->perf, service->devices, service->port_guid,
 			give_own_metrics, give_routes, service, service->log);
-	service->web = make_web(service);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
-	return service->exports && service->web && service->source;
+	return service->exports && service->source;
 }
 
 void triad_service_open(struct triad_service *service)
@@ -572,6 +562,7 @@ void triad_service_open(struct triad_service *service)
 		atomic_store(&service->control,
 			triad_control_new(
 				conf->control.socket, &params, &runner, service->log));
+	service->outside = triad_outside_open(service, conf);
 	triad_conf_unref(conf);
 }
 
@@ -585,9 +576,11 @@ void triad_service_close(struct triad_service *service)
 	triad_perf_stop(service->perf);
 	triad_device_reader_stop(service->devices);
 	triad_speed_reader_stop(service->speeds);
+	atomic_store(&service->is_closing, true);
+	triad_control_free(service->outside);
+	service->outside = NULL;
 	triad_control_free(service->control);
 	atomic_store(&service->control, NULL);
-	triad_web_stop(service->web);
 }
 
 bool triad_service_stop(struct triad_service *service)
@@ -597,9 +590,7 @@ bool triad_service_stop(struct triad_service *service)
 	ended &= triad_history_keeper_stop(service->history);
 	ended &= triad_congestion_watcher_stop(service->congestion);
 	ended &= triad_route_checker_stop(service->routes);
-	/* It sends changes to the webhook, so it ends before that. */
-	ended &= triad_silence_keeper_stop(service->silences);
-	return triad_webhook_stop(service->webhook) && ended;
+	return triad_silence_keeper_stop(service->silences) && ended;
 }
 
 bool triad_service_free(struct triad_service *service, bool ended)
@@ -610,7 +601,6 @@ bool triad_service_free(struct triad_service *service, bool ended)
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);
-		triad_web_free(service->web);
 		triad_history_keeper_free(service->history);
 		triad_congestion_watcher_free(service->congestion);
 		triad_route_checker_free(service->routes);
@@ -624,7 +614,9 @@ bool triad_service_free(struct triad_service *service, bool ended)
 	}
 	ended &= triad_alert_log_free(service->alert_log);
 	if (ended) {
+		triad_conf_unref(service->in_force);
 		triad_conf_unref(service->conf);
+		pthread_mutex_destroy(&service->served_lock);
 		pthread_mutex_destroy(&service->conf_lock);
 		pthread_mutex_destroy(&service->change_lock);
 	}

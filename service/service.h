@@ -33,7 +33,7 @@
 #include "service/sa_source.h"
 #include "service/silence_keeper.h"
 #include "service/speeds.h"
-#include "service/web/web.h"
+#include "service/served.h"
 #include "service/webhook.h"
 #include "triad/command.h"
 #include "triad/conf.h"
@@ -90,18 +90,21 @@ struct triad_service {
 	const struct triad_service_owner *owner;
 	uint64_t port_guid;
 	uint64_t started_us;
+	uint64_t start; /* the wall clock then: differs for each start */
 	struct triad_log *log;
 	struct triad_log_limit refused_limit; /* commands refused to readers */
 
-	/* Held while a configuration is changed and put into force.  That may take a
-	 * while and waits for threads of the HTTP servers, so those threads must not
-	 * take it. */
+	/* Held while a configuration is changed and put into force, which may take a
+	 * while. */
 	pthread_mutex_t change_lock;
-	pthread_mutex_t conf_lock;     /* of the four that follow; held for a copy */
+	pthread_mutex_t conf_lock;     /* of the six that follow; held for a copy */
 	const struct triad_conf *conf; /* NULL: there was no memory for it at init */
 	enum triad_conf_state conf_state;
 	struct triad_diags conf_diags; /* of the last load, if it failed */
 	char conf_path[4096];          /* empty: none */
+	/* What the parts have, and how many they had; NULL: none yet. */
+	const struct triad_conf *in_force;
+	uint64_t n_configured;
 
 	struct triad_alert_log *alert_log;
 	struct triad_webhook *webhook;
@@ -116,10 +119,15 @@ struct triad_service {
 	atomic_uint_fast64_t recorded_routes; /* a hash */
 	struct triad_congestion_watcher *congestion;
 	struct triad_exports *exports;
-	struct triad_web *web;
+	/* Of triadd, by its last report. */
+	pthread_mutex_t served_lock;
+	struct triad_served served;
+	atomic_uint n_followers; /* who asked for 'changes' and is connected */
+	atomic_bool is_closing;
 	struct triad_sa_source *source;
 	/* NULL: off or failed.  Threads that started earlier read it. */
 	_Atomic(struct triad_control *) control;
+	struct triad_control *outside; /* triadd's socket; NULL: as above */
 };
 
 /* Reads the configuration from 'conf_path', or (NULL) from the owner's default path if
@@ -155,6 +163,11 @@ bool triad_service_free(struct triad_service *service, bool ended);
 /* A reference to the configuration in force; the caller unrefs it.  Only after start
  * has succeeded. */
 const struct triad_conf *triad_service_conf(struct triad_service *service);
+
+/* What all parts have been given, and its number; the caller unrefs it.  NULL: nothing
+ * yet. */
+const struct triad_conf *triad_service_in_force(
+	struct triad_service *service, uint64_t *number);
 
 /* The default configuration of this process; the caller unrefs it.  NULL: not enough
  * memory. */

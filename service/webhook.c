@@ -7,49 +7,38 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/task.h"
 #include "perfmgr/formats/alertmanager.h"
-#include "service/webhook_post.h"
 #include "triad/clock.h"
 #include "triad/lists.h"
 
 #define BATCH 64u
 #define BODY_SIZE (2 + BATCH * TRIAD_ALERTMANAGER_ALERT_SIZE)
-#define STOP_US TRIAD_US_PER_S
-#define LOOK_US TRIAD_US_PER_S /* how often may_report() is asked */
 #define MAX_LOGGED 16u
 /* How often an active alert is sent again: as Prometheus does, and several times within
  * Alertmanager's resolve_timeout of 5 minutes. */
 #define REPEAT_US (60 * TRIAD_US_PER_S)
-
-/* Memory of the thread alone. */
-struct sender {
-	struct triad_webhook_post *post;
-	struct triad_outgoing_alert batch[BATCH];
-	char body[BODY_SIZE];
-};
 
 struct triad_webhook {
 	struct triad_log *log;
 	bool (*may_report)(void *context);
 	void *context;
 	struct triad_alerts_sink next_sink;
-	struct triad_task task;
-	struct sender *sender; /* made before the thread starts, freed after its end */
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_alert_outbox *reported;
-	struct triad_webhook_target target;
+	/* Where it is sent: the keys of [alerts]. */
+	struct target {
+		char url[TRIAD_CONF_TEXT_SIZE];
+		char ca[TRIAD_CONF_PATH_SIZE], token_file[TRIAD_CONF_PATH_SIZE];
+	} target;
 	struct triad_alertmanager_sender identity;
-	uint32_t target_generation; /* counts changes of 'target' */
-	bool is_reporting;          /* may_report() was true */
+	bool is_on_way;    /* what was fetched, to the present target */
+	bool is_reporting; /* may_report() was true */
 	struct triad_webhook_status status;
 	/* Troubles that were logged since the last success. */
 	int logged[MAX_LOGGED];
 	unsigned n_logged;
 };
-
-static uint64_t webhook_step(void *context);
 
 /* --- life --- */
 
@@ -69,45 +58,13 @@ struct triad_webhook *triad_webhook_new(
 	webhook->may_report = may_report;
 	webhook->context = context;
 	pthread_mutex_init(&webhook->lock, NULL);
-	triad_task_init(
-		&webhook->task, &webhook->lock, "triad-webhook", webhook_step, webhook);
 	return webhook;
-}
-
-static void free_sender(struct sender *sender)
-{
-	if (sender)
-		triad_webhook_post_free(sender->post);
-	free(sender);
-}
-
-static struct sender *make_sender(void)
-{
-	struct sender *sender = calloc(1, sizeof(*sender));
-
-	if (sender)
-		sender->post = triad_webhook_post_new();
-	if (sender && sender->post)
-		return sender;
-	free_sender(sender);
-	return NULL;
-}
-
-bool triad_webhook_stop(struct triad_webhook *webhook)
-{
-	if (!webhook)
-		return true;
-	if (webhook->sender)
-		triad_webhook_post_cancel(webhook->sender->post);
-	return triad_task_stop(&webhook->task, STOP_US);
 }
 
 void triad_webhook_free(struct triad_webhook *webhook)
 {
 	if (!webhook)
 		return;
-	free_sender(webhook->sender);
-	triad_task_clear(&webhook->task);
 	triad_alert_outbox_free(webhook->reported);
 	pthread_mutex_destroy(&webhook->lock);
 	free(webhook);
@@ -129,15 +86,10 @@ static void take_change(
 	webhook->next_sink.take(webhook->next_sink.context, change, alert);
 }
 
-/* Wakes the thread after a sweep and not for each alert, so that the alerts of one
- * sweep are sent together. */
 static void note_done(void *context)
 {
 	struct triad_webhook *webhook = context;
 
-	pthread_mutex_lock(&webhook->lock);
-	triad_task_wake(&webhook->task);
-	pthread_mutex_unlock(&webhook->lock);
 	if (webhook->next_sink.done)
 		webhook->next_sink.done(webhook->next_sink.context);
 }
@@ -171,20 +123,19 @@ static struct triad_alertmanager_sender make_identity(const struct triad_conf *c
 	return identity;
 }
 
-static void take_target(
-	struct triad_webhook *webhook, const struct triad_webhook_target *target)
+static void take_target(struct triad_webhook *webhook, const struct target *target)
 {
 	bool is_other = strcmp(target->url, webhook->target.url);
 
 	webhook->target = *target;
-	webhook->target_generation++;
+	webhook->is_on_way = false;
 	webhook->n_logged = 0;
 	webhook->status.is_on = target->url[0];
 	memcpy(webhook->status.url, target->url, sizeof(target->url));
 	webhook->status.is_failing = false;
 	webhook->status.reason[0] = '\0';
 	if (is_other) {
-		/* A new receiver need not know ended alerts; the thread begins
+		/* A new receiver need not know ended alerts; the next fetch begins
 		 * again. */
 		webhook->is_reporting = false;
 		triad_alert_outbox_stop(webhook->reported);
@@ -193,19 +144,12 @@ static void take_target(
 	}
 }
 
-static bool start_thread(struct triad_webhook *webhook)
-{
-	if (!webhook->sender)
-		webhook->sender = make_sender();
-	return webhook->sender && !triad_task_start(&webhook->task);
-}
-
 void triad_webhook_configure(
 	struct triad_webhook *webhook, const struct triad_conf *conf)
 {
-	struct triad_webhook_target target = {0};
+	struct target target = {0};
 	struct triad_alertmanager_sender identity = make_identity(conf);
-	bool has_thread = true, is_new;
+	bool is_new;
 
 	/* Octets behind the texts stay 0, so that memcmp() can compare targets. */
 	snprintf(target.url, sizeof(target.url), "%s", conf->alerts.webhook);
@@ -219,29 +163,25 @@ void triad_webhook_configure(
 	 * it names may have changed. */
 	if (is_new || webhook->status.is_failing)
 		take_target(webhook, &target);
-	if (target.url[0])
-		has_thread = start_thread(webhook);
-	triad_task_wake(&webhook->task);
 	pthread_mutex_unlock(&webhook->lock);
-	if (!has_thread)
-		triad_log_write(webhook->log, TRIAD_LOG_ERROR,
-			"alerts.webhook: no thread or no memory for it; no alerts are "
-			"sent, type 'triadctl reload' to try again");
 }
 
 struct triad_webhook_status triad_webhook_status(struct triad_webhook *webhook)
 {
+	bool may_report = webhook->may_report(webhook->context);
 	struct triad_webhook_status status;
 
 	pthread_mutex_lock(&webhook->lock);
 	status = webhook->status;
 	status.reported = triad_alert_outbox_status(webhook->reported);
-	status.is_idle = status.is_on && !webhook->is_reporting;
+	status.is_idle = status.is_on && !may_report;
+	/* Nothing is sent, so nothing fails. */
+	status.is_failing &= may_report;
 	pthread_mutex_unlock(&webhook->lock);
 	return status;
 }
 
-/* --- the thread --- */
+/* --- sending --- */
 
 /* With the lock.  Returns whether this trouble has not been logged yet. */
 static bool note_trouble(struct triad_webhook *webhook, int trouble)
@@ -282,58 +222,79 @@ static void report_answer(
 	pthread_mutex_lock(&webhook->lock);
 }
 
-/* Begins or stops sending, by may_report(). */
-static void look_whether_to_report(struct triad_webhook *webhook)
+/* With the lock: begins or stops sending. */
+static void set_reporting(struct triad_webhook *webhook, bool may_report)
 {
-	bool may_report;
-
-	pthread_mutex_unlock(&webhook->lock);
-	may_report = webhook->may_report(webhook->context);
-	pthread_mutex_lock(&webhook->lock);
 	if (may_report && !webhook->is_reporting && webhook->status.is_on)
 		triad_alert_outbox_begin(webhook->reported, REPEAT_US);
 	else if (!may_report && webhook->is_reporting)
 		triad_alert_outbox_stop(webhook->reported);
-	/* Nothing is sent, so nothing fails. */
-	webhook->status.is_failing &= may_report;
 	webhook->is_reporting = may_report && webhook->status.is_on;
 }
 
-static void send_batch(struct triad_webhook *webhook, uint64_t now_us)
+bool triad_webhook_is_due(struct triad_webhook *webhook)
 {
-	struct sender *sender = webhook->sender;
-	struct triad_webhook_target target = webhook->target;
-	struct triad_alertmanager_sender identity = webhook->identity;
-	uint32_t target_generation = webhook->target_generation;
-	size_t n = triad_alert_outbox_batch(
-		webhook->reported, now_us, sender->batch, BATCH);
-	struct triad_webhook_answer answer;
-	enum triad_outbox_outcome outcome;
+	bool may_report = webhook->may_report(webhook->context), is_due;
 
-	pthread_mutex_unlock(&webhook->lock);
-	answer = triad_webhook_post_send(sender->post, &target, sender->body,
-		triad_alertmanager_body(sender->batch, n, &identity, sender->body));
-	outcome = triad_outbox_outcome(answer.status);
 	pthread_mutex_lock(&webhook->lock);
-	/* Ignore the result of an old target, or one broken off by the end. */
-	if (target_generation != webhook->target_generation || webhook->task.must_end)
-		return;
-	triad_alert_outbox_done(webhook->reported, outcome, triad_clock_now_us());
-	report_answer(webhook, &answer);
+	set_reporting(webhook, may_report);
+	is_due = triad_alert_outbox_due_us(webhook->reported) <= triad_clock_now_us();
+	pthread_mutex_unlock(&webhook->lock);
+	return is_due;
 }
 
-static uint64_t webhook_step(void *context)
-{
-	struct triad_webhook *webhook = context;
-	uint64_t now_us, due_us;
+struct batch {
+	struct triad_outgoing_alert alerts[BATCH];
+	char body[BODY_SIZE];
+};
 
-	if (!webhook->status.is_on)
-		return UINT64_MAX;
-	look_whether_to_report(webhook);
-	now_us = triad_clock_now_us();
-	due_us = triad_alert_outbox_due_us(webhook->reported);
-	if (due_us > now_us)
-		return due_us < now_us + LOOK_US ? due_us : now_us + LOOK_US;
-	send_batch(webhook, now_us);
-	return now_us;
+/* Takes what is due; false: nothing is. */
+static bool take_batch(struct triad_webhook *webhook, struct batch *batch, size_t *n,
+	struct triad_alertmanager_sender *identity)
+{
+	bool may_report = webhook->may_report(webhook->context), is_due;
+	uint64_t now_us = triad_clock_now_us();
+
+	pthread_mutex_lock(&webhook->lock);
+	if (webhook->is_on_way)
+		triad_alert_outbox_done(webhook->reported, TRIAD_OUTBOX_FAILED, now_us);
+	set_reporting(webhook, may_report);
+	is_due = triad_alert_outbox_due_us(webhook->reported) <= now_us;
+	if (is_due)
+		*n = triad_alert_outbox_batch(
+			webhook->reported, now_us, batch->alerts, BATCH);
+	webhook->is_on_way = is_due;
+	*identity = webhook->identity;
+	pthread_mutex_unlock(&webhook->lock);
+	return is_due;
+}
+
+bool triad_webhook_fetch(struct triad_webhook *webhook, struct triad_output *output)
+{
+	struct batch *batch = malloc(sizeof(*batch));
+	struct triad_alertmanager_sender identity;
+	size_t n = 0;
+
+	if (!batch)
+		return false;
+	if (take_batch(webhook, batch, &n, &identity))
+		triad_output_put(output, batch->body,
+			triad_alertmanager_body(
+				batch->alerts, n, &identity, batch->body));
+	free(batch);
+	return true;
+}
+
+void triad_webhook_answered(
+	struct triad_webhook *webhook, const struct triad_webhook_answer *answer)
+{
+	pthread_mutex_lock(&webhook->lock);
+	/* Ignore the result of an old target. */
+	if (webhook->is_on_way) {
+		webhook->is_on_way = false;
+		triad_alert_outbox_done(webhook->reported,
+			triad_outbox_outcome(answer->status), triad_clock_now_us());
+		report_answer(webhook, answer);
+	}
+	pthread_mutex_unlock(&webhook->lock);
 }

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sends alerts to Alertmanager, or to a receiver with its API v2: [alerts] webhook.
+/* What is to be sent to Alertmanager, or to a receiver with its API v2: [alerts] webhook.
  *
  * The PerfManager's thread puts alerts into a list (perfmgr/formats/alert_outbox.h),
- * under a lock that is held while one alert is copied.  A thread of its own, started
- * with the first URL, sends what is due (webhook_post.h); no other thread waits for it.
+ * under a lock that is held while one alert is copied.  Who sends them (triadd) fetches what
+ * is due, and says what came of it; so nothing here waits for a receiver.
  *
- * The thread sends only while 'may_report' allows it: alerts of an SM that became a
+ *     fetch      a request's body: what is due, or nothing
+ *     answered   what came of the body fetched last; until then, it is on its way
+ *
+ * Something is fetched only while 'may_report' allows it: alerts of an SM that became a
  * standby may be over.  The receiver drops them after its timeout, unless another SM
  * sends them.
  *
  * Each reason why the URL can't be reached is logged once, until it is reached again.
  *
- * Thread-safety: any thread, for all but new, sink, stop and free.  Memory: that of
- * alert_outbox.h, and 600 kB with the thread. */
+ * Thread-safety: any thread, for all but new, sink and free.  Memory: that of
+ * alert_outbox.h, and 600 kB during a fetch. */
 #ifndef TRIAD_SERVICE_WEBHOOK_H
 #define TRIAD_SERVICE_WEBHOOK_H
 
@@ -22,6 +25,7 @@
 #include "perfmgr/formats/alert_outbox.h"
 #include "triad/conf.h"
 #include "triad/log.h"
+#include "triad/output.h"
 
 struct triad_webhook;
 
@@ -35,8 +39,16 @@ struct triad_webhook_status {
 	uint64_t taken_us; /* last success, monotonic; 0: never */
 };
 
-/* 'may_report' returns whether the alerts of this process are of the present; the
- * thread calls it, until triad_webhook_stop().  NULL when memory is short. */
+/* What came of a request. */
+struct triad_webhook_answer {
+	long status; /* of HTTP; 0: there was no answer */
+	/* A number for the kind of trouble, equal for equal reasons; 0: none. */
+	int trouble;
+	char reason[384]; /* the trouble in words, perhaps with what to do; "": none */
+};
+
+/* 'may_report' returns whether the alerts of this process are of the present.  NULL when
+ * memory is short. */
 struct triad_webhook *triad_webhook_new(
 	bool (*may_report)(void *context), void *context, struct triad_log *log);
 
@@ -44,18 +56,22 @@ struct triad_webhook *triad_webhook_new(
 struct triad_alerts_sink triad_webhook_sink(
 	struct triad_webhook *webhook, const struct triad_alerts_sink *next);
 
-/* Starts the thread with the first URL; logs when it can't. */
 void triad_webhook_configure(
 	struct triad_webhook *webhook, const struct triad_conf *conf);
 
 struct triad_webhook_status triad_webhook_status(struct triad_webhook *webhook);
 
-/* Ends the thread, in a second at most.  Returns false when the thread is stuck, in a
- * look-up of a name or at a disk: then 'webhook' and its log must stay.
- * Accepts NULL. */
-bool triad_webhook_stop(struct triad_webhook *webhook);
+/* Whether there is something to fetch. */
+bool triad_webhook_is_due(struct triad_webhook *webhook);
 
-/* After triad_webhook_stop() returned true.  Accepts NULL. */
+/* Writes the body of a request if one is due.  Returns false when memory is short.  What
+ * was fetched before and not answered counts as failed. */
+bool triad_webhook_fetch(struct triad_webhook *webhook, struct triad_output *output);
+
+void triad_webhook_answered(
+	struct triad_webhook *webhook, const struct triad_webhook_answer *answer);
+
+/* Accepts NULL. */
 void triad_webhook_free(struct triad_webhook *webhook);
 
 #endif

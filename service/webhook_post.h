@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+#include "service/webhook.h"
 #include "triad/conf.h"
 
 #define TRIAD_WEBHOOK_CONNECT_MS 5000
@@ -20,13 +21,6 @@ struct triad_webhook_target {
 	char url[TRIAD_CONF_TEXT_SIZE];
 	char ca[TRIAD_CONF_PATH_SIZE];         /* "": the system's */
 	char token_file[TRIAD_CONF_PATH_SIZE]; /* "": no token */
-};
-
-struct triad_webhook_answer {
-	long status; /* of HTTP; 0: there was no answer */
-	/* A number for the kind of trouble, equal for equal reasons; 0: none. */
-	int trouble;
-	char reason[384]; /* the trouble in words, perhaps with what to do; "": none */
 };
 
 struct triad_webhook_post;

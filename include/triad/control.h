@@ -39,6 +39,8 @@ enum {
 	TRIAD_CONTROL_USAGE = 2,
 	TRIAD_CONTROL_TO_DO = 3,   /* a plan that would change something */
 	TRIAD_CONTROL_UNKNOWN = 3, /* a verdict that can't be given */
+	/* At triadd's socket alone: FAILED, as no node or port has the name asked for. */
+	TRIAD_CONTROL_NO_OBJECT = 4,
 };
 
 enum triad_frame_type {

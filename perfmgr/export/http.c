@@ -106,7 +106,7 @@ static bool is_same_text(const char *a, const char *b)
 static bool listens_on(
 	const struct triad_http *http, const struct triad_address *address)
 {
-	return http->server && !atomic_load(&http->server->failed) &&
+	return http->server &&
 		(is_same_address(address, &http->asked) ||
 			is_same_address(address, &http->bound));
 }
@@ -301,8 +301,7 @@ struct triad_http_status triad_http_status(const struct triad_http *http)
 
 	pthread_mutex_lock(lock);
 	if (http->server) {
-		status.failed = atomic_load(&http->server->failed);
-		status.listening = !status.failed;
+		status.listening = true;
 		status.listen = http->bound;
 		status.n_clients = atomic_load(&http->server->clients.n);
 		status.has_tls = http->server->certificate;

@@ -14,12 +14,10 @@
  *     memory       64 KiB for each connection, where the request's header must fit in,
  *                  and some 100 KiB more while it is answered
  *
- * Nothing waits for a client: a slow one holds a view, and no lock.
+ * Nothing waits for a client.
  *
- * libmicrohttpd calls abort() when it finds itself broken, which would end the SM.
- * Here that ends the thread instead: its connections are lost, the log has a line, and
- * the next triad_http_configure() begins anew.  The hook for this is one for the
- * process, in http_guard.h.
+ * libmicrohttpd ends the process when it finds itself broken; triadd is started again
+ * then, and the SM notices nothing.
  *
  * Thread-safety: one thread at a time calls new, configure and free; any thread calls
  * status.  The server's thread calls the callbacks, several times a second at most for
@@ -72,7 +70,6 @@ struct triad_http_status {
 	bool listening;
 	bool has_tls, has_token, has_client_ca; /* what clients must have */
 	char reason[256]; /* why the last configuration failed; "": it did not */
-	bool failed;      /* libmicrohttpd gave up */
 	struct triad_address listen; /* with the real port */
 	unsigned n_clients;
 	/* since triad_http_new() */

@@ -178,16 +178,6 @@ unsigned triad_http_clients_cut(struct triad_http_clients *clients, uint64_t now
 	return n;
 }
 
-void triad_http_clients_cut_all(struct triad_http_clients *clients)
-{
-	for (unsigned i = 0; i < n_places(clients); i++)
-		if (clients->clients[i].used && !clients->clients[i].cut)
-			cut(clients, &clients->clients[i]);
-	for (unsigned i = 0; i < clients->n_waiting; i++)
-		close(clients->waiting[i].fd);
-	clients->n_waiting = 0;
-}
-
 /* --- who comes in --- */
 
 /* How soon one of a network with 'n' has to go: those that are known are the last. */

@@ -115,7 +115,4 @@ void triad_http_clients_note_served(struct triad_http_clients *clients,
 /* Shuts the sockets of clients that took too long.  Returns how many. */
 unsigned triad_http_clients_cut(struct triad_http_clients *clients, uint64_t now_us);
 
-/* Cuts all clients, also those in the queue. */
-void triad_http_clients_cut_all(struct triad_http_clients *clients);
-
 #endif

@@ -59,12 +59,6 @@ void triad_http_exchange_free(struct triad_http_exchange *exchange)
 	free(exchange);
 }
 
-void triad_http_exchanges_abandon(struct triad_http_server *server)
-{
-	for (struct triad_http_exchange *it = server->exchanges; it; it = it->next)
-		end_answer(it);
-}
-
 /* --- pauses --- */
 
 static void suspend(struct triad_http_exchange *exchange)

@@ -35,8 +35,4 @@ triad_http_result triad_http_exchange_answer(struct triad_http_exchange *exchang
 /* Resumes suspended exchanges that are ready, or all of them when 'all'. */
 void triad_http_exchanges_resume(struct triad_http_server *server, bool all);
 
-/* Ends all answers after libmicrohttpd gave up.  The exchanges are never freed, because
- * it may still refer to them. */
-void triad_http_exchanges_abandon(struct triad_http_server *server);
-
 #endif

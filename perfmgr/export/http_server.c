@@ -14,7 +14,6 @@
 
 #include "lib/text.h"
 #include "perfmgr/export/http_exchange.h"
-#include "perfmgr/export/http_guard.h"
 #include "perfmgr/export/http_tls.h"
 #include "triad/clock.h"
 #include "triad/descriptors.h"
@@ -126,10 +125,8 @@ static triad_http_result go_on(void *context, struct MHD_Connection *connection,
 
 /* --- the daemon -------------------------------------------------------- */
 
-/* For triad_http_guard(). */
-static void start_daemon(void *context)
+static void start_daemon(struct triad_http_server *server)
 {
-	struct triad_http_server *server = context;
 	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG |
 		MHD_ALLOW_SUSPEND_RESUME | (server->certificate ? MHD_USE_TLS : 0u);
 	struct MHD_OptionItem tls[] = {
@@ -154,10 +151,8 @@ static void start_daemon(void *context)
 		MHD_OPTION_ARRAY, server->certificate ? tls : tls + 4, MHD_OPTION_END);
 }
 
-static void stop_daemon(void *context)
+static void stop_daemon(struct triad_http_server *server)
 {
-	struct triad_http_server *server = context;
-
 	/* The daemon refuses to end while connections are suspended. */
 	triad_http_exchanges_resume(server, true);
 	MHD_stop_daemon(server->daemon);
@@ -237,10 +232,8 @@ static void accept_some(struct triad_http_server *server)
 
 /* --- the thread -------------------------------------------------------- */
 
-/* For triad_http_guard(). */
-static void serve_once(void *context)
+static void serve_once(struct triad_http_server *server)
 {
-	struct triad_http_server *server = context;
 	bool accepts = triad_clock_now_us() >= server->accept_after_us;
 	unsigned wait_ms = server->clients.n_waiting ? QUEUE_MS : LOOK_MS;
 	MHD_UNSIGNED_LONG_LONG timeout;
@@ -265,23 +258,10 @@ static void *run_thread(void *context)
 {
 	struct triad_http_server *server = context;
 	uint64_t looked_us = 0, now_us;
-	char reason[200];
 	unsigned n;
 
 	while (!atomic_load(&server->stop)) {
-		if (!triad_http_guard(serve_once, server, reason, sizeof(reason))) {
-			atomic_store(&server->failed, true);
-			/* Let no client wait for an answer: refuse new ones at once,
-			 * cut the others. */
-			shutdown(server->listen_fd, SHUT_RDWR);
-			triad_http_clients_cut_all(&server->clients);
-			triad_http_exchanges_abandon(server);
-			triad_log_write(server->log, TRIAD_LOG_ERROR,
-				"%s: libmicrohttpd gave up: %s; nothing is answered "
-				"until 'triadctl reload'",
-				server->callbacks.section, reason);
-			return NULL;
-		}
+		serve_once(server);
 		now_us = triad_clock_now_us();
 		if (now_us < looked_us + LOOK_MS * TRIAD_US_PER_MS)
 			continue;
@@ -289,10 +269,7 @@ static void *run_thread(void *context)
 		n = triad_http_clients_cut(&server->clients, now_us);
 		atomic_fetch_add(&server->counts->n_timeouts, n);
 	}
-	if (!triad_http_guard(stop_daemon, server, reason, sizeof(reason)))
-		triad_log_write(server->log, TRIAD_LOG_ERROR,
-			"%s: libmicrohttpd gave up at its end: %s",
-			server->callbacks.section, reason);
+	stop_daemon(server);
 	return NULL;
 }
 
@@ -337,10 +314,7 @@ void triad_http_server_stop(struct triad_http_server *server)
 	atomic_store(&server->stop, true);
 	(void)eventfd_write(server->wake_fd, 1);
 	pthread_join(server->thread, NULL);
-	/* Never free a server whose daemon gave up: the daemon may still refer to
-	 * it. */
-	if (!atomic_load(&server->failed))
-		triad_http_server_free(server);
+	triad_http_server_free(server);
 }
 
 /* Those that are configured, and the host's own; NULL when memory is short. */
@@ -461,7 +435,8 @@ int triad_http_server_start(
 	int error;
 
 	server->listen_fd = listen_fd;
-	if (!triad_http_guard(start_daemon, server, reason, size) || !server->daemon) {
+	start_daemon(server);
+	if (!server->daemon) {
 		snprintf(reason, size, "the server can't start: %s%s",
 			*server->last_message ? server->last_message
 					      : "no reason given",
@@ -476,7 +451,7 @@ int triad_http_server_start(
 	error = triad_thread_start(&server->thread, "triad-http", run_thread, server);
 	if (error) {
 		snprintf(reason, size, "no thread for the server: %s", strerror(error));
-		(void)triad_http_guard(stop_daemon, server, reason, size);
+		stop_daemon(server);
 	}
 	return error;
 }

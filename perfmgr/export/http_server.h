@@ -46,7 +46,7 @@ struct triad_http_server {
 	int epoll_fd;
 	int wake_fd;
 	pthread_t thread;
-	atomic_bool stop, failed;
+	atomic_bool stop;
 	char last_message[256]; /* the last message of libmicrohttpd */
 };
 

@@ -4,18 +4,18 @@
 import shutil
 from pathlib import Path
 
-from . import cluster, opensm, process, state
+from . import cluster, opensm, process, state, triadd
 
 # opensm with MADs on the way may take long to notice that it shall end.
 _GRACE_S = 5
 
 
 def end(lab):
-    """Ends what lives of a lab: agents, the SMs, then Corosync, then the rest.  Returns their
+    """Ends what lives of a lab: triadds, agents, the SMs, then Corosync, then the rest.  Returns their
     names."""
     alive = {name: record for name, it in lab.processes().items()
              if process.is_alive(record := it.record())}
-    for names in ("agent-", "sm-", "corosync-", ""):
+    for names in ("triadd-", "agent-", "sm-", "corosync-", ""):
         process.end([record for name, record in alive.items()
                      if name.startswith(names)], _GRACE_S)
     return list(alive)
@@ -44,6 +44,7 @@ def _remove_endpoints(lab):
         paths += [Path(sm.control_socket), Path(opensm.console_fifo(sm))]
         shutil.rmtree(Path(sm.folder, "cwd"), ignore_errors=True)
     paths += [Path(agent.control_socket) for agent in lab.agents]
+    paths += [Path(triadd.socket_of(it.control_socket)) for it in [*lab.sms, *lab.agents]]
     for path in paths:
         if path.is_socket() or path.is_fifo():
             path.unlink(missing_ok=True)

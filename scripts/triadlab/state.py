@@ -99,6 +99,20 @@ class Agent:
 
 
 @dataclass
+class Triadd:
+    """The triadd beside an SM or an agent, 'owner'."""
+
+    owner: str
+    socket: str
+    log: str
+    process: Started | None = None
+
+    @property
+    def name(self):
+        return f"triadd-{self.owner}"
+
+
+@dataclass
 class Lab:
     """lab.json.  'token' is unique to this lab; 'run_node' is where commands
     are attached unless they ask for another node; 'port_library' is what leads
@@ -128,6 +142,7 @@ class Lab:
     broker: Started | None = None
     broker_port: int | None = None
     agents: list[Agent] = field(default_factory=list)
+    triadds: list[Triadd] = field(default_factory=list)
 
     @property
     def socket_name(self):
@@ -139,7 +154,8 @@ class Lab:
 
     def processes(self):
         """Those started so far, by name, in the order in which they are ended."""
-        started = {sm.name: sm.process for sm in self.sms}
+        started = {triadd.name: triadd.process for triadd in self.triadds}
+        started |= {sm.name: sm.process for sm in self.sms}
         started |= {agent.name: agent.process for agent in self.agents}
         started |= {f"corosync-{host.index}": host.corosync for host in self.hosts}
         started |= {f"host-{host.index}": host.holder for host in self.hosts}
@@ -169,6 +185,9 @@ def load(folder):
         fields["broker"] = _load_started(fields.get("broker"))
         fields["agents"] = [Agent(**{**agent, "process": _load_started(agent["process"])})
                             for agent in fields.get("agents", ())]
+        fields["triadds"] = [
+            Triadd(**{**triadd, "process": _load_started(triadd["process"])})
+            for triadd in fields.get("triadds", ())]
         return Lab(**fields)
     except (FileNotFoundError, NotADirectoryError):
         return None

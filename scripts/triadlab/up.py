@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from . import agents, cluster, environment, netfile, nodes, opensm, process, simulator, \
-    state, tcp_ports
+    state, tcp_ports, triadd
 from .down import end
 from .errors import LabError
 from .feedback import Progress, tail
@@ -55,6 +55,8 @@ class Wishes:
     preload: list[str] = field(default_factory=list)
     cluster: str = cluster.NONE
     agents: int = 0
+    # True: a triadd beside each SM, also where nothing of triad.conf is to be served yet.
+    triadd: bool = False
     retrain: bool = False
     withhold: bool = False
     # Typed into ibsim's console before the first SM starts.
@@ -283,6 +285,17 @@ class _Start:
         self._wait(lambda: Path(agent.control_socket).is_socket(),
                    f"the agent on {agent.node} could be asked")
 
+    def _start_triadd(self, owner, conf):
+        """Beside an SM or an agent, when there is something to serve."""
+        lab = self._lab
+        wanted = triadd.work(conf)
+        if not lab.library_path or not (wanted or self._wishes.triadd):
+            return
+        it = triadd.make(lab, owner)
+        lab.triadds.append(it)
+        self._launch(it.name, it.process, {}, partial(triadd.start, lab, it))
+        self._wait(lambda: triadd.is_ready(it.log, wanted), f"triadd served for {owner.name}")
+
     def _start_sm(self, index):
         sm = self._configure_sm(index)
         log = opensm.Log(sm.log)
@@ -377,6 +390,9 @@ class _Start:
         for agent in self._lab.agents:
             if agent.name == name:
                 files = [f"{agent.folder}/agent.log"]
+        for it in self._lab.triadds:
+            if it.name == name:
+                files = [it.log]
         for host in self._lab.hosts:
             if name == f"host-{host.index}":
                 files = [f"{host.folder}/host.err"]
@@ -396,5 +412,7 @@ class _Start:
                                                           log.port_guid)
             if log.plugin_refusal:
                 self._progress.warn(f"plugin not loaded: {log.plugin_refusal}")
+        for sm in self._lab.sms:
+            self._start_triadd(sm, self._wishes.triad_conf)
         self._lab.phase = state.UP
         self._lab.save()

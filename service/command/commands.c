@@ -12,6 +12,7 @@
 #include "service/command/health.h"
 #include "service/command/outputs.h"
 #include "service/peer.h"
+#include "service/outside.h"
 #include "service/service.h"
 #include "triad/clock.h"
 #include "triad/control.h"
@@ -44,14 +45,23 @@ static bool is_refused(const struct triad_http_status *http, const char *section
 bool triad_commands_put_refused(
 	struct triad_service *service, const char *key, struct triad_output *output)
 {
-	struct triad_http_status http = triad_exports_http_status(service->exports);
-	struct triad_web_status web = triad_web_status(service->web);
+	bool of_prometheus = !*key || triad_conf_key_is_of(key, "prometheus");
+	bool of_web = !*key || triad_conf_key_is_of(key, "web");
+	struct triad_served served;
 	bool refused = false;
 
-	if (!*key || triad_conf_key_is_of(key, "prometheus"))
-		refused |= is_refused(&http, "prometheus", output);
-	if (!*key || triad_conf_key_is_of(key, "web"))
-		refused |= is_refused(&web.http, "web", output);
+	if ((of_prometheus || of_web) && !triad_service_wait_served(service)) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"[prometheus] and [web] are served by triadd, which has not said "
+			"that this is in force: 'systemctl start triadd' on this host, and "
+			"see its log\n");
+		return false;
+	}
+	served = triad_service_served(service);
+	if (of_prometheus)
+		refused |= is_refused(&served.prometheus, "prometheus", output);
+	if (of_web)
+		refused |= is_refused(&served.web.http, "web", output);
 	return refused;
 }
 

@@ -11,6 +11,7 @@
 #include "service/command/commands.h"
 #include "service/command/list.h"
 #include "service/facts.h"
+#include "service/outside.h"
 #include "service/service.h"
 #include "service/strangers.h"
 #include "triad/clock.h"
@@ -233,23 +234,25 @@ static void report_listener(
 		status->has_client_ca ? "needed" : "not asked for");
 }
 
-static void report_http(struct triad_report *report, struct triad_service *service)
+static void report_served(struct triad_report *report, struct triad_service *service)
 {
-	struct triad_http_status status = triad_exports_http_status(service->exports);
+	struct triad_served served = triad_service_served(service);
+	char age[TRIAD_CLOCK_TEXT_SIZE];
 
-	triad_report_section(report, "prometheus", "Prometheus");
-	report_listener(report, &status);
-	triad_report_facts(report, triad_http_facts, &status);
+	triad_clock_format_length(triad_clock_now_us() - served.at_us, age);
+	triad_report_section(report, "triadd", "triadd, which serves the outside");
+	triad_report_text(
+		report, "version", "version", served.is_known ? served.version : NULL);
+	triad_report_text(
+		report, "last_report", "heard of before", served.is_known ? age : NULL);
 	triad_report_section_end(report);
-}
-
-static void report_web(struct triad_report *report, struct triad_service *service)
-{
-	struct triad_web_status status = triad_web_status(service->web);
-
+	triad_report_section(report, "prometheus", "Prometheus");
+	report_listener(report, &served.prometheus);
+	triad_report_facts(report, triad_http_facts, &served.prometheus);
+	triad_report_section_end(report);
 	triad_report_section(report, "web", "Page and REST");
-	report_listener(report, &status.http);
-	triad_report_facts(report, triad_web_facts, &status);
+	report_listener(report, &served.web.http);
+	triad_report_facts(report, triad_web_facts, &served.web);
 	triad_report_section_end(report);
 }
 
@@ -307,8 +310,7 @@ static void report_copies(struct triad_report *report, struct triad_service *ser
 void triad_service_report_exports(
 	struct triad_report *report, struct triad_service *service)
 {
-	report_http(report, service);
-	report_web(report, service);
+	report_served(report, service);
 	report_profile(report, service);
 	report_images(report, service);
 	report_copies(report, service);

@@ -7,6 +7,7 @@
 
 #include "command/resource.h"
 #include "lib/text.h"
+#include "perfmgr/export/gzip.h"
 #include "perfmgr/formats/http_request.h"
 #include "service/web/files.h"
 #include "service/web/openapi.h"
@@ -17,7 +18,6 @@
 #define JSON "application/json"
 #define PROBLEM "application/problem+json"
 #define ETAGS_SIZE 512
-#define LOOK_US 250000
 #define TEXT_SIZE 2048
 
 enum kind {
@@ -41,7 +41,8 @@ struct answer {
 	char text[TEXT_SIZE]; /* room for a problem */
 	size_t used;          /* of it */
 	const char *octets, *etag;
-	size_t size, at;
+	size_t size;
+	size_t at; /* sent; of a job's document, too */
 	/* Of a job: */
 	struct triad_pool_job *job;
 	struct triad_pool_head head;
@@ -76,6 +77,8 @@ static const char *title_of(unsigned code)
 		return "URI Too Long";
 	case 421:
 		return "Misdirected Request";
+	case 502:
+		return "Bad Gateway";
 	default:
 		return "Service Unavailable";
 	}
@@ -158,15 +161,12 @@ static void answer_file(
 static int run_question(
 	void *context, const void *resource, struct triad_output *output)
 {
-	static const struct triad_asker asker = {.prefix = "triadctl",
-		.role = TRIAD_ROLE_READER,
-		.name = "a client of [web]"};
 	const struct triad_web_source *source = context;
 	const struct question *question = resource;
 
 	if (question->is_description)
 		return triad_openapi_put(source, output);
-	return source->run(source->context, &asker, question->resource.n_words,
+	return source->run(source->context, question->resource.n_words,
 		question->resource.words, output);
 }
 
@@ -181,7 +181,7 @@ static void answer_question(
 		.limit = question->resource.limit,
 		.offset = question->resource.offset,
 		.n_asked = question->resource.n_asked,
-		.is_packed = takes_gzip,
+		.gzip_level = takes_gzip ? TRIAD_GZIP_DEFAULT : 0,
 		.waits = question->resource.waits,
 	};
 	int error;
@@ -216,7 +216,7 @@ static void answer_resource(
 	if (!error && !source->has(source->context, question->resource.verb->verb)) {
 		error = ENOENT;
 		snprintf(message, sizeof(message),
-			"'%s' is answered by the Triad plugin in OpenSM alone",
+			"'%s' is not answered by the process that triadd asks",
 			question->resource.verb->name);
 	}
 	if (!error) {
@@ -232,27 +232,10 @@ static void answer_resource(
 		message);
 }
 
-/* The state of this moment, or of shortly before. */
 static void read_state(struct triad_web *web, struct triad_stream_state *state)
 {
-	uint64_t now_us = triad_clock_now_us();
-	uint64_t numbers[TRIAD_STREAM_N_EVENTS] = {0};
-	bool is_old;
-
-	pthread_mutex_lock(&web->lock);
-	is_old = now_us >= web->looked_us + LOOK_US;
-	pthread_mutex_unlock(&web->lock);
-	if (is_old)
-		web->source.look(web->source.context, numbers);
-	pthread_mutex_lock(&web->lock);
-	if (is_old) {
-		web->looked_us = now_us;
-		for (unsigned i = 0; i < TRIAD_STREAM_N_EVENTS; i++)
-			if (i != TRIAD_STREAM_CONFIGURATION)
-				web->state.numbers[i] = numbers[i];
-	}
-	*state = web->state;
-	pthread_mutex_unlock(&web->lock);
+	*state = (struct triad_stream_state){0};
+	web->source.look(web->source.context, state);
 }
 
 static void answer_stream(struct answer *answer, const char *last_event_id)
@@ -441,9 +424,11 @@ static void take_failure(struct answer *answer)
 	while (n && head->messages[n - 1] == '\n')
 		head->messages[--n] = '\0';
 	answer_problem(answer,
-		head->exit_status == TRIAD_CONTROL_USAGE ? 400
-			: head->lacks_object             ? 404
-							 : 409,
+		head->exit_status == TRIAD_POOL_NO_ANSWER          ? 502
+			: head->exit_status == TRIAD_POOL_NO_ROOM  ? 503
+			: head->exit_status == TRIAD_CONTROL_USAGE ? 400
+			: head->lacks_object                       ? 404
+								   : 409,
 		n ? head->messages : "it ends without an answer");
 }
 
@@ -472,8 +457,6 @@ static void take_head(struct answer *answer)
 
 	triad_pool_job_head(answer->job, head);
 	answer->code = 200;
-	if (!head->is_whole)
-		return;
 	if (!head->size) {
 		take_failure(answer);
 		return;
@@ -495,8 +478,7 @@ static uint64_t size_of(const struct answer *answer)
 		return 0;
 	if (answer->kind == KIND_OCTETS)
 		return answer->size;
-	return answer->kind == KIND_JOB && answer->head.is_whole ? answer->head.size
-								 : UINT64_MAX;
+	return answer->kind == KIND_JOB ? answer->head.size : UINT64_MAX;
 }
 
 static void give_head(void *context, void *it, struct triad_http_head *head)
@@ -524,6 +506,15 @@ static void give_head(void *context, void *it, struct triad_http_head *head)
 	add_field(head, "Retry-After", answer->may_retry ? "2" : NULL);
 }
 
+static ssize_t read_job(struct answer *answer, char *buffer, size_t size)
+{
+	ssize_t n = triad_pool_job_read(answer->job, answer->at, buffer, size);
+
+	if (n > 0)
+		answer->at += (size_t)n;
+	return n;
+}
+
 static ssize_t read_answer(void *context, void *it, char *buffer, size_t size)
 {
 	struct answer *answer = it;
@@ -531,7 +522,7 @@ static ssize_t read_answer(void *context, void *it, char *buffer, size_t size)
 
 	(void)context;
 	if (answer->kind == KIND_JOB)
-		return triad_pool_job_read(answer->job, buffer, size);
+		return read_job(answer, buffer, size);
 	if (answer->kind == KIND_STREAM) {
 		n = triad_stream_take(&answer->stream, buffer, size);
 		return n ? (ssize_t)n

@@ -189,8 +189,8 @@ static void put_answers(struct triad_json *json, const char *schema)
 	put_problem(json,
 		"400: a parameter is wrong; 401: a token is needed; 403: a page of "
 		"another site asks; 404: there is no such resource, node or port here; "
-		"409: there is no answer at present, and why; 421: the host's name is not known; 503: "
-		"too busy, come back");
+		"409: there is no answer at present, and why; 421: the host's name is not known; 502: "
+		"OpenSM (or triad-agent) does not answer triadd; 503: too busy, come back");
 	triad_json_object_end(json);
 }
 

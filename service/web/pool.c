@@ -2,23 +2,27 @@
 #include "service/web/pool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <nettle/sha2.h>
 
-#include "lib/grow.h"
 #include "lib/json_page.h"
 #include "lib/text.h"
 #include "perfmgr/export/gzip.h"
 #include "perfmgr/export/http_handler.h"
 #include "triad/clock.h"
+#include "triad/file.h"
 #include "triad/thread.h"
 
-#define LEAST_ROOM 8192
 #define PACKED_PIECE 8192
+/* /tmp may be in memory. */
+#define FOLDER "/var/tmp"
 
 struct triad_pool_job {
 	struct triad_pool *pool;
@@ -32,38 +36,45 @@ struct triad_pool_job {
 	char kept[sizeof(((struct triad_output *)0)->buffer)];
 	char packed[PACKED_PIECE];
 	char messages[TRIAD_POOL_MESSAGES_SIZE];
+	int error; /* of the file */
+
+	/* Nobody changes these once the job has ended. */
+	int fd;
+	uint64_t size;
+	struct triad_pool_head head;
 
 	/* Under the pool's lock: */
-	pthread_cond_t drained;
-	char *octets;
-	size_t room, used, taken;
-	uint64_t paused_us; /* sum of its waits for the client */
-	bool is_running, has_ended, is_left, is_broken;
-	bool is_streamed; /* more than the buffer holds */
-	struct triad_pool_head head;
+	uint64_t begun_us;
+	atomic_uint n_readers; /* read without it, too */
+	bool is_running, has_ended;
+	struct triad_pool_job *next; /* of all */
 };
 
 struct triad_pool {
 	void (*ready)(void *context);
 	void *context;
+	atomic_uint_fast64_t octets; /* of all documents */
+	atomic_bool has_stopped;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t ordered;
 	/* Waiting and running jobs, in the order in which they came. */
 	struct triad_pool_job *jobs[TRIAD_POOL_PLACES];
 	unsigned n_jobs;
+	struct triad_pool_job *all; /* those that have ended, too */
 	unsigned n_threads;
 	pthread_t threads[TRIAD_POOL_THREADS];
-	bool has_stopped;
 	struct triad_pool_status status;
 };
 
 /* --- jobs --- */
 
+/* Without the lock, when the job is in no list any more. */
 static void job_free(struct triad_pool_job *job)
 {
+	if (job->fd >= 0)
+		close(job->fd);
+	atomic_fetch_sub(&job->pool->octets, job->size);
 	free(job->order.resource);
-	free(job->octets);
-	pthread_cond_destroy(&job->drained);
 	free(job);
 }
 
@@ -77,86 +88,56 @@ static unsigned count_waiting(const struct triad_pool *pool)
 	return n;
 }
 
-/* With the lock: whether to wait longer for a client that has read nothing for
- * 'idle_us'. */
-static bool has_patience(const struct triad_pool_job *job, uint64_t idle_us)
+/* With the lock. */
+static void forget(struct triad_pool *pool, const struct triad_pool_job *job)
 {
-	if (!count_waiting(job->pool))
-		return idle_us < TRIAD_POOL_PATIENCE_US;
-	return idle_us < TRIAD_POOL_HASTE_US && job->paused_us < TRIAD_POOL_SHARE_US;
+	struct triad_pool_job **at = &pool->all;
+
+	while (*at != job)
+		at = &(*at)->next;
+	*at = job->next;
 }
 
-/* With the lock: waits until the client has read the buffer.  False: the job must be
- * broken off. */
-static bool wait_for_client(struct triad_pool_job *job)
+/* --- documents --- */
+
+/* A file without a name, in a folder for large ones; or in /tmp. */
+static int open_file(int *fd)
 {
-	struct triad_pool *pool = job->pool;
-	uint64_t since_us = triad_clock_now_us(), looked_us = since_us;
-	size_t taken = job->taken;
+	FILE *file;
 
-	job->is_streamed = true;
-	while (job->taken < job->used && !job->is_left && !pool->has_stopped) {
-		uint64_t now_us = triad_clock_now_us();
+	*fd = open(FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (*fd >= 0)
+		return 0;
+	file = tmpfile();
+	if (file)
+		*fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+	if (*fd < 0)
+		return errno;
+	fclose(file);
+	return 0;
+}
 
-		job->paused_us += now_us - looked_us;
-		looked_us = now_us;
-		if (job->taken != taken)
-			since_us = now_us;
-		taken = job->taken;
-		if (!has_patience(job, now_us - since_us)) {
-			pool->status.n_broken_off++;
-			return false;
-		}
-		pthread_mutex_unlock(&pool->lock);
-		pool->ready(pool->context);
-		pthread_mutex_lock(&pool->lock);
-		/* Check now and then: when other jobs wait, there is less patience. */
-		if (job->taken < job->used && !job->is_left)
-			(void)triad_condition_wait(&job->drained, &pool->lock,
-				now_us + TRIAD_POOL_HASTE_US / 4);
+static int write_file(struct triad_pool_job *job, const char *octets, size_t size)
+{
+	if (atomic_fetch_add(&job->pool->octets, size) + size > TRIAD_POOL_ROOM) {
+		atomic_fetch_sub(&job->pool->octets, size);
+		return EFBIG;
 	}
-	job->used = job->taken = 0;
-	return !job->is_left && !pool->has_stopped;
+	job->size += size;
+	return triad_write_all(job->fd, octets, size);
 }
 
-/* With the lock: makes room for 'size' octets, or at least for some. */
-static bool make_room(struct triad_pool_job *job, size_t size)
-{
-	size_t wanted = job->used + size;
-
-	if (wanted > TRIAD_POOL_BUFFER_SIZE)
-		wanted = TRIAD_POOL_BUFFER_SIZE;
-	/* If growing fails, go on with the present buffer. */
-	if (job->room < wanted &&
-		triad_grow(&job->octets, &job->room, wanted, 1, LEAST_ROOM) &&
-		!job->room)
-		return false;
-	return job->used < job->room || wait_for_client(job);
-}
-
-/* Puts octets into the buffer, as they will be sent. */
+/* Writes octets as they will be sent; false: the document is lost. */
 static bool put_octets(struct triad_pool_job *job, const char *octets, size_t size)
 {
-	struct triad_pool *pool = job->pool;
-	bool goes_on = true;
-
-	sha256_update(&job->sum, size, (const uint8_t *)octets);
-	pthread_mutex_lock(&pool->lock);
-	while (size && goes_on) {
-		size_t room, n;
-
-		goes_on = !job->is_left && !pool->has_stopped && make_room(job, size);
-		room = job->room - job->used;
-		n = !goes_on ? 0 : size < room ? size : room;
-		if (n)
-			memcpy(job->octets + job->used, octets, n);
-		job->used += n;
-		octets += n;
-		size -= n;
+	if (!job->error &&
+		(!atomic_load(&job->n_readers) || atomic_load(&job->pool->has_stopped)))
+		job->error = ECANCELED;
+	if (!job->error && size) {
+		sha256_update(&job->sum, size, (const uint8_t *)octets);
+		job->error = write_file(job, octets, size);
 	}
-	job->is_broken |= !goes_on;
-	pthread_mutex_unlock(&pool->lock);
-	return goes_on;
+	return !job->error;
 }
 
 static bool pack(struct triad_pool_job *job, const char *octets, size_t size, int flush)
@@ -191,8 +172,8 @@ static bool take_output(
 		size = triad_json_page_take(&job->page, data, size, job->kept);
 		data = job->kept;
 	}
-	return job->order.is_packed ? pack(job, data, size, Z_NO_FLUSH)
-				    : put_octets(job, data, size);
+	return job->order.gzip_level ? pack(job, data, size, Z_NO_FLUSH)
+				     : put_octets(job, data, size);
 }
 
 /* A strong one: the hash of the document. */
@@ -214,10 +195,16 @@ static void fill_head(struct triad_pool_job *job, int exit_status)
 	struct triad_pool_head *head = &job->head;
 	uint64_t end = order->offset + order->limit;
 
-	head->is_whole = !job->is_streamed;
+	if (job->error) {
+		exit_status = TRIAD_POOL_NO_ROOM;
+		snprintf(job->messages, sizeof(job->messages),
+			"no room for the answer in " FOLDER ": %s\n",
+			strerror(job->error));
+	}
 	head->exit_status = exit_status;
 	head->lacks_object = job->output.lacks_object;
-	head->size = job->used;
+	/* What was cut is no document. */
+	head->size = exit_status < 0 ? 0 : job->size;
 	head->has_more = order->limit && job->page.n_rows > end;
 	/* If the list has as many rows as were asked for, there may be more. */
 	head->has_total =
@@ -241,42 +228,50 @@ static void remove_job(struct triad_pool *pool, const struct triad_pool_job *job
 		(pool->n_jobs - i) * sizeof(pool->jobs[0]));
 }
 
-static bool begin_packing(struct triad_pool_job *job)
+/* Has the command write the document. */
+static int write_document(struct triad_pool_job *job)
 {
-	return !job->order.is_packed ||
-		triad_gzip_begin(&job->packer, TRIAD_GZIP_DEFAULT);
+	const struct triad_pool_order *order = &job->order;
+	bool is_packed = order->gzip_level, is_empty;
+	int exit_status;
+
+	if (is_packed && !triad_gzip_begin(&job->packer, order->gzip_level)) {
+		job->error = ENOMEM;
+		return TRIAD_POOL_NO_ROOM;
+	}
+	exit_status = order->run(order->context, order->resource, &job->output);
+	triad_output_flush(&job->output);
+	/* Without a document there is nothing to pack. */
+	is_empty = is_packed ? !job->packer.total_in : !job->size;
+	if (is_packed && !is_empty)
+		(void)pack(job, NULL, 0, Z_FINISH);
+	if (is_packed)
+		deflateEnd(&job->packer);
+	return exit_status;
 }
 
 static void run_job(struct triad_pool_job *job)
 {
 	struct triad_pool *pool = job->pool;
-	bool is_packing = begin_packing(job);
-	bool is_left, is_empty;
-	int exit_status = TRIAD_CONTROL_FAILED;
+	int exit_status = TRIAD_POOL_NO_ROOM;
+	bool is_left;
 
 	sha256_init(&job->sum);
 	triad_json_page_init(&job->page, job->order.offset, job->order.limit);
 	triad_output_init(&job->output, take_output, job);
-	if (is_packing)
-		exit_status = job->order.run(
-			job->order.context, job->order.resource, &job->output);
-	else
-		snprintf(job->messages, sizeof(job->messages), "memory is short\n");
-	triad_output_flush(&job->output);
-	/* Without a document there is nothing to pack. */
-	is_empty = job->order.is_packed ? !job->packer.total_in : !job->used;
-	if (is_packing && job->order.is_packed && !is_empty && !job->output.failed)
-		(void)pack(job, NULL, 0, Z_FINISH);
-	if (is_packing && job->order.is_packed)
-		deflateEnd(&job->packer);
+	job->error = open_file(&job->fd);
+	if (!job->error)
+		exit_status = write_document(job);
+	fill_head(job, exit_status);
 
 	pthread_mutex_lock(&pool->lock);
-	fill_head(job, exit_status);
-	job->is_broken |= job->output.failed;
+	pool->status.n_lost += job->error && job->error != ECANCELED;
 	remove_job(pool, job);
-	/* From the unlock on, the reader may free the job. */
+	is_left = !job->n_readers;
+	if (is_left)
+		forget(pool, job);
+	/* From the unlock on, a reader may free the job. */
 	job->has_ended = true;
-	is_left = job->is_left;
 	pthread_mutex_unlock(&pool->lock);
 	if (is_left)
 		job_free(job);
@@ -308,7 +303,7 @@ static void *run_thread(void *context)
 	struct triad_pool *pool = context;
 
 	pthread_mutex_lock(&pool->lock);
-	while (!pool->has_stopped) {
+	while (!atomic_load(&pool->has_stopped)) {
 		struct triad_pool_job *job = take_job(pool);
 
 		if (!job) {
@@ -340,7 +335,7 @@ struct triad_pool *triad_pool_new(void (*ready)(void *context), void *context)
 
 int triad_pool_start(struct triad_pool *pool)
 {
-	int error = pool->has_stopped ? ECANCELED : 0;
+	int error = atomic_load(&pool->has_stopped) ? ECANCELED : 0;
 
 	while (pool->n_threads < TRIAD_POOL_THREADS && !error) {
 		error = triad_thread_start(
@@ -356,10 +351,9 @@ void triad_pool_stop(struct triad_pool *pool)
 	if (!pool)
 		return;
 	pthread_mutex_lock(&pool->lock);
-	pool->has_stopped = true;
+	atomic_store(&pool->has_stopped, true);
 	pthread_cond_broadcast(&pool->ordered);
 	pthread_mutex_unlock(&pool->lock);
-	/* Jobs that wait for a client notice the stop within a quarter of a second. */
 	for (unsigned i = 0; i < pool->n_threads; i++)
 		pthread_join(pool->threads[i], NULL);
 	pool->n_threads = 0;
@@ -395,29 +389,45 @@ static bool has_place(
 		(!order->waits || n_that_wait < TRIAD_POOL_PLACES / 2);
 }
 
-static int enqueue(struct triad_pool *pool, struct triad_pool_job *job)
+/* With the lock: a job for the same key that is not too old; NULL: none. */
+static struct triad_pool_job *find_job(const struct triad_pool *pool,
+	const struct triad_pool_order *order, uint64_t now_us)
 {
-	int error = 0;
+	for (struct triad_pool_job *job = pool->all; order->key && job; job = job->next)
+		if (job->n_readers && job->order.key &&
+			now_us - job->begun_us < TRIAD_POOL_SHARE_US &&
+			job->order.gzip_level == order->gzip_level &&
+			!strcmp(job->order.key, order->key))
+			return job;
+	return NULL;
+}
 
-	pthread_mutex_lock(&pool->lock);
-	if (pool->has_stopped)
-		error = ECANCELED;
-	else if (!has_place(pool, &job->order))
-		error = EBUSY;
-	pool->status.n_busy += error == EBUSY;
-	if (!error) {
-		pool->jobs[pool->n_jobs++] = job;
-		pool->status.n_jobs++;
-		pthread_cond_signal(&pool->ordered);
+/* With the lock: queues a new job, or finds another that is for the same. */
+static int find_or_queue(struct triad_pool *pool, struct triad_pool_job *job,
+	struct triad_pool_job **found)
+{
+	*found = find_job(pool, &job->order, job->begun_us);
+	if (atomic_load(&pool->has_stopped))
+		return ECANCELED;
+	pool->status.n_shared += *found != NULL;
+	if (*found)
+		return 0;
+	if (!has_place(pool, &job->order)) {
+		pool->status.n_busy++;
+		return EBUSY;
 	}
-	pthread_mutex_unlock(&pool->lock);
-	return error;
+	*found = pool->jobs[pool->n_jobs++] = job;
+	job->next = pool->all;
+	pool->all = job;
+	pool->status.n_jobs++;
+	pthread_cond_signal(&pool->ordered);
+	return 0;
 }
 
 int triad_pool_begin(struct triad_pool *pool, const struct triad_pool_order *order,
 	struct triad_pool_job **made)
 {
-	struct triad_pool_job *job = calloc(1, sizeof(*job));
+	struct triad_pool_job *job = calloc(1, sizeof(*job)), *found = NULL;
 	int error;
 
 	if (!job) {
@@ -426,62 +436,54 @@ int triad_pool_begin(struct triad_pool *pool, const struct triad_pool_order *ord
 	}
 	job->pool = pool;
 	job->order = *order;
-	triad_condition_init(&job->drained);
-	error = enqueue(pool, job);
-	if (error)
+	job->fd = -1;
+	job->begun_us = triad_clock_now_us();
+	pthread_mutex_lock(&pool->lock);
+	error = find_or_queue(pool, job, &found);
+	if (!error)
+		found->n_readers++;
+	pthread_mutex_unlock(&pool->lock);
+	if (error || found != job)
 		job_free(job);
-	else
-		*made = job;
+	if (!error)
+		*made = found;
 	return error;
+}
+
+static bool has_ended(struct triad_pool_job *job)
+{
+	bool ended;
+
+	pthread_mutex_lock(&job->pool->lock);
+	ended = job->has_ended;
+	pthread_mutex_unlock(&job->pool->lock);
+	return ended;
 }
 
 bool triad_pool_job_is_ready(struct triad_pool_job *job)
 {
-	struct triad_pool *pool = job->pool;
-	bool is_ready;
-
-	pthread_mutex_lock(&pool->lock);
-	is_ready = job->has_ended || pool->has_stopped ||
-		(job->is_streamed && job->taken < job->used);
-	pthread_mutex_unlock(&pool->lock);
-	return is_ready;
+	return has_ended(job) || atomic_load(&job->pool->has_stopped);
 }
 
 void triad_pool_job_head(struct triad_pool_job *job, struct triad_pool_head *head)
 {
-	struct triad_pool *pool = job->pool;
-
-	pthread_mutex_lock(&pool->lock);
-	*head = job->head;
-	if (!job->has_ended && !job->is_streamed) {
-		*head = (struct triad_pool_head){
-			.is_whole = true, .exit_status = TRIAD_CONTROL_FAILED};
-		snprintf(head->messages, sizeof(head->messages), "it ends just now\n");
-	}
-	pthread_mutex_unlock(&pool->lock);
+	*head = (struct triad_pool_head){
+		.exit_status = TRIAD_POOL_NO_ROOM, .messages = "it ends just now\n"};
+	if (has_ended(job))
+		*head = job->head;
 }
 
-ssize_t triad_pool_job_read(struct triad_pool_job *job, char *buffer, size_t size)
+ssize_t triad_pool_job_read(
+	struct triad_pool_job *job, uint64_t at, char *buffer, size_t size)
 {
-	struct triad_pool *pool = job->pool;
-	ssize_t result = 0;
-	size_t n;
+	ssize_t n;
 
-	pthread_mutex_lock(&pool->lock);
-	n = job->used - job->taken;
-	n = n < size ? n : size;
-	if (n) {
-		memcpy(buffer, job->octets + job->taken, n);
-		job->taken += n;
-		result = (ssize_t)n;
-		pthread_cond_signal(&job->drained);
-	} else if (job->is_broken || pool->has_stopped) {
-		result = TRIAD_HTTP_BROKEN;
-	} else if (job->has_ended) {
-		result = TRIAD_HTTP_END;
-	}
-	pthread_mutex_unlock(&pool->lock);
-	return result;
+	if (!has_ended(job))
+		return TRIAD_HTTP_BROKEN;
+	n = pread(job->fd, buffer, size, (off_t)at);
+	return n > 0                           ? n
+		: n < 0 || at < job->head.size ? TRIAD_HTTP_BROKEN
+					       : TRIAD_HTTP_END;
 }
 
 void triad_pool_job_leave(struct triad_pool_job *job)
@@ -490,11 +492,11 @@ void triad_pool_job_leave(struct triad_pool_job *job)
 	bool is_over;
 
 	pthread_mutex_lock(&pool->lock);
-	if (!job->is_running)
+	is_over = --job->n_readers == 0 && (!job->is_running || job->has_ended);
+	if (is_over && !job->has_ended)
 		remove_job(pool, job);
-	is_over = !job->is_running || job->has_ended;
-	job->is_left = true;
-	pthread_cond_signal(&job->drained);
+	if (is_over)
+		forget(pool, job);
 	pthread_mutex_unlock(&pool->lock);
 	if (is_over)
 		job_free(job);

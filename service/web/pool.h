@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Runs the requests of the REST interface's clients in threads of its own.
+/* Has commands answered for clients of HTTP, in threads of its own.
  *
- * Model: a few threads take jobs from a short queue.  A job writes its document into a
- * buffer, perhaps packed by gzip, and the server's thread reads from that:
+ * Model: a few threads take jobs from a short queue.  A job writes its document, perhaps
+ * packed by gzip, into a file without a name, as fast as it comes.  Only when it is
+ * complete is it read, by as many as asked for it: so its size, its ETag and whether there
+ * is another page are known before the first octet is sent, no client holds up a thread,
+ * and a document that was cut is sent to nobody.
  *
- *     a document that fits into the buffer    is whole before its head is sent: so the
- *                                             head has its size, its ETag and whether
- *                                             there is another page
- *     a larger one                            is sent while it is written; when the
- *                                             buffer is full, the job waits for the client
- *
- * A client that does not read holds up a thread, and the resources of its command, for
- * TRIAD_POOL_PATIENCE_US at most.  While other jobs wait, a pause may take only
- * TRIAD_POOL_HASTE_US, and all pauses of the client together TRIAD_POOL_SHARE_US:
- * otherwise a client that reads a few octets now and then would keep the thread for
- * ever.  After that the pool breaks off the answer.
+ * Orders with the same key share one job, if that was begun within TRIAD_POOL_SHARE_US.
  *
  * Limits, so that no group takes all places:
  *
@@ -22,11 +15,11 @@
  *                                                      queue: a folder that hangs stops no
  *                                                      other commands
  *     clients of one network address                   half of all places
+ *     all documents together                           TRIAD_POOL_ROOM octets
  *
  * Thread-safety: any thread, but for new, start, stop and free.
- * Memory: a buffer of at most TRIAD_POOL_BUFFER_SIZE for each job; the caller limits
- * the number of jobs (web.max_clients).  A job is freed once it has ended and its
- * reader has left it. */
+ * Memory: some 30 KiB and a descriptor for each job; the caller limits how many are kept
+ * (web.max_clients).  A job is freed once it has ended and its readers have left it. */
 #ifndef TRIAD_SERVICE_WEB_POOL_H
 #define TRIAD_SERVICE_WEB_POOL_H
 
@@ -40,35 +33,39 @@
 #define TRIAD_POOL_THREADS 4
 #define TRIAD_POOL_QUEUE 16 /* jobs that wait while all threads run one */
 #define TRIAD_POOL_PLACES (TRIAD_POOL_THREADS + TRIAD_POOL_QUEUE)
-#define TRIAD_POOL_BUFFER_SIZE (1024u * 1024)
-#define TRIAD_POOL_PATIENCE_US UINT64_C(10000000)
-#define TRIAD_POOL_HASTE_US UINT64_C(1000000)
-#define TRIAD_POOL_SHARE_US UINT64_C(5000000)
+/* Counters of a million ports, twice. */
+#define TRIAD_POOL_ROOM (UINT64_C(4) << 30)
+#define TRIAD_POOL_SHARE_US UINT64_C(1000000)
 #define TRIAD_POOL_MESSAGES_SIZE 1024
 #define TRIAD_POOL_ETAG_SIZE 72
+
+/* There is no complete answer, and the messages say why: a result of 'run'; the disk was
+ * full, or the pool has stopped. */
+#define TRIAD_POOL_NO_ANSWER (-4)
+#define TRIAD_POOL_NO_ROOM (-5)
 
 struct triad_pool;
 struct triad_pool_job;
 
 struct triad_pool_order {
-	/* Writes the document; returns an exit status, as a command does.  'resource'
-	 * is the job's, or NULL. */
+	/* Writes the document; returns an exit status, as a command does, or
+	 * TRIAD_POOL_NO_ANSWER.  'resource' is the job's, or NULL. */
 	int (*run)(void *context, const void *resource, struct triad_output *output);
 	void *context;
 	void *resource;         /* taken over, for free(); NULL: none */
+	const char *key;        /* in 'resource'; NULL: shared with nobody */
 	uint64_t limit, offset; /* of a page (lib/json_page.h); limit 0: all */
 	uint64_t n_asked;       /* rows that the command is asked for; 0: all */
-	bool is_packed;
-	bool waits; /* the command waits for a disk or for switches */
+	int gzip_level;         /* 0: not packed */
+	bool waits;             /* the command waits for a disk or for switches */
 	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
 };
 
 /* Facts about a document that go before it. */
 struct triad_pool_head {
-	bool is_whole; /* the document is complete; else what follows is not known */
 	int exit_status;
 	bool lacks_object; /* no node or port has the name that was asked for */
-	uint64_t size;     /* octets, as they are sent */
+	uint64_t size;     /* octets, as they are sent; 0: there is no document */
 	bool has_more;     /* rows behind the page */
 	bool has_total;
 	uint64_t total;                  /* rows of the longest list */
@@ -79,13 +76,14 @@ struct triad_pool_head {
 
 struct triad_pool_status {
 	unsigned n_waiting, n_running;
-	uint64_t n_jobs;       /* begun */
-	uint64_t n_busy;       /* refused: no place was free */
-	uint64_t n_broken_off; /* because the client did not read */
+	uint64_t n_jobs;   /* begun */
+	uint64_t n_shared; /* orders that another's job was for */
+	uint64_t n_busy;   /* refused: no place was free */
+	uint64_t n_lost;   /* documents without room on the disk */
 };
 
-/* The pool's threads call 'ready', without a lock, when there is something to read.
- * NULL when memory is short. */
+/* The pool's threads call 'ready', without a lock, when a job has ended.  NULL when memory
+ * is short. */
 struct triad_pool *triad_pool_new(void (*ready)(void *context), void *context);
 
 /* Starts the threads, unless they run.  Returns 0 or an errno. */
@@ -97,19 +95,19 @@ void triad_pool_stop(struct triad_pool *pool);
 /* After the last job was left.  Accepts NULL. */
 void triad_pool_free(struct triad_pool *pool);
 
-/* Queues a job.  Takes over the order's resource in any case.  Returns 0; EBUSY (no
- * place is free for it), ENOMEM or ECANCELED (the pool has stopped). */
+/* Queues a job, or finds one.  Takes over the order's resource in any case.  Returns 0;
+ * EBUSY (no place is free for it), ENOMEM or ECANCELED (the pool has stopped). */
 int triad_pool_begin(struct triad_pool *pool, const struct triad_pool_order *order,
 	struct triad_pool_job **job);
 
-/* Whether the head is known, and there is something to read or the document has
- * ended. */
+/* Whether the document is complete, or there will be none. */
 bool triad_pool_job_is_ready(struct triad_pool_job *job);
 /* Only after triad_pool_job_is_ready() returned true. */
 void triad_pool_job_head(struct triad_pool_job *job, struct triad_pool_head *head);
-/* As struct triad_http_handler's read(). */
-ssize_t triad_pool_job_read(struct triad_pool_job *job, char *buffer, size_t size);
-/* The reader has done with the job: frees it, now or when it ends. */
+/* The document from its octet 'at' on; as struct triad_http_handler's read(). */
+ssize_t triad_pool_job_read(
+	struct triad_pool_job *job, uint64_t at, char *buffer, size_t size);
+/* One reader has done with the job. */
 void triad_pool_job_leave(struct triad_pool_job *job);
 
 struct triad_pool_status triad_pool_status(struct triad_pool *pool);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "service/web/web_parts.h"
-#include "triad/clock.h"
 
 /* Only one in so many clients may have a stream: a stream keeps its place for
  * minutes. */
@@ -35,7 +34,6 @@ struct triad_web *triad_web_new(
 	callbacks.handler = &web->handler;
 	web->source = *source;
 	web->log = log;
-	web->state.process = triad_clock_wall_us();
 	pthread_mutex_init(&web->lock, NULL);
 	web->pool = triad_pool_new(wake_server, web);
 	web->http = triad_http_new(&callbacks, log);
@@ -73,7 +71,6 @@ static void take_conf(struct triad_web *web, const struct triad_conf *conf)
 	pthread_mutex_lock(&web->lock);
 	memcpy(web->names, conf->web.names, sizeof(web->names));
 	web->max_streams = n ? n : 1;
-	web->state.numbers[TRIAD_STREAM_CONFIGURATION]++;
 	pthread_mutex_unlock(&web->lock);
 }
 

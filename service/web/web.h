@@ -21,14 +21,12 @@
  * Thread-safety: one thread at a time calls new, configure, stop and free; any thread
  * status.  configure waits for the server's thread, which therefore takes no lock that
  * configure holds.
- * Memory: a buffer for each answer that is being sent (pool.h), web.max_clients of
- * them; the answers of clients that were connected when libmicrohttpd gave up (http.h)
- * end, too. */
+ * Memory: a file without a name for each answer that is being sent (pool.h),
+ * web.max_clients of them. */
 #ifndef TRIAD_SERVICE_WEB_WEB_H
 #define TRIAD_SERVICE_WEB_WEB_H
 
 #include "perfmgr/export/http.h"
-#include "service/runner.h"
 #include "service/web/stream.h"
 #include "service/web/pool.h"
 #include "triad/command.h"
@@ -37,21 +35,20 @@
 
 struct triad_web;
 
-/* Callbacks of the service; 'context' is for all. */
+/* Callbacks of who knows the process that is asked; 'context' is for all. */
 struct triad_web_source {
 	void *context;
-	/* As of struct triad_runner. */
-	int (*run)(void *context, const struct triad_asker *asker, int n_words,
-		const char *const *words, struct triad_output *output);
-	/* Whether this process has the command. */
+	/* Has a command answered, as for a reader; returns its exit status, or
+	 * TRIAD_POOL_NO_ANSWER with a message why. */
+	int (*run)(void *context, int n_words, const char *const *words,
+		struct triad_output *output);
+	/* Whether the process asked has the command. */
 	bool (*has)(void *context, enum triad_command_verb verb);
-	/* Fills the numbers of changes, except that of TRIAD_STREAM_CONFIGURATION.
-	 * Called in the server's thread; must not block. */
-	void (*look)(void *context, uint64_t numbers[TRIAD_STREAM_N_EVENTS]);
+	/* Fills what has happened.  Called in the server's thread; must not block. */
+	void (*look)(void *context, struct triad_stream_state *state);
 };
 
 struct triad_web_status {
-	bool is_absent; /* built without the web listener */
 	struct triad_http_status http;
 	struct triad_pool_status pool;
 	unsigned n_streams;

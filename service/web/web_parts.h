@@ -19,8 +19,6 @@ struct triad_web {
 	pthread_mutex_t lock; /* of what follows */
 	char names[TRIAD_CONF_TEXT_SIZE];
 	unsigned n_streams, max_streams;
-	struct triad_stream_state state;
-	uint64_t looked_us;
 };
 
 /* The answers; 'context' is the web. */

@@ -19,8 +19,6 @@
  *     ns_per_line    of text_ms
  *     memory         octets that the generator allocated
  *     copy_ratio     that time over the time of memcpy of as many octets
- *     http_first_ms, http_whole_ms  from connecting to the HTTP server, by the
- *                                   loopback, to the first octet and to the end
  *
  * Best of five rounds each, in turn.  Nothing here is asserted: machines differ. */
 #include "tests/bench/export.h"

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The benchmark's part for Prometheus; see export.c. */
-#include <arpa/inet.h>
 #include <inttypes.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "perfmgr/export/http.h"
-#include "perfmgr/export/metrics_handler.h"
 #include "perfmgr/formats/metrics.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/export.h"
@@ -94,7 +89,7 @@ static void measure(struct bench *bench, bool as_json)
 	printf(as_json ? "\"metrics\":{\"ports\":%u,\"seed\":%" PRIu64
 			 ",\"first_us\":%" PRIu64
 			 ",\"text_ms\":%.1f,\"octets\":%zu,\"lines\":%zu,"
-			 "\"ns_per_line\":%.1f,\"memory\":%zu,\"copy_ratio\":%.2f,"
+			 "\"ns_per_line\":%.1f,\"memory\":%zu,\"copy_ratio\":%.2f}"
 		       : "Prometheus, %u ports (seed %" PRIu64
 			 "): first piece after %" PRIu64
 			 " us, all after %.1f ms, %zu octets in %zu lines, %.1f ns a "
@@ -103,70 +98,6 @@ static void measure(struct bench *bench, bool as_json)
 		(double)bench->text_us / 1000, bench->octets, bench->lines,
 		ratio(bench->text_us * 1000, bench->lines), bench->memory,
 		ratio(bench->text_us, bench->copy_us));
-}
-
-/* --- by HTTP, through the loopback --- */
-
-static struct triad_view *give_view(void *context)
-{
-	return triad_view_ref(context);
-}
-
-static int connect_to(uint16_t port)
-{
-	struct sockaddr_in address = {.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
-		die("no connection to the HTTP server");
-	return fd;
-}
-
-/* Reads one answer; lowers the microseconds to its first octet and to its end. */
-static void ask(uint16_t port, uint64_t *first_us, uint64_t *whole_us)
-{
-	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
-	static char piece[1 << 18];
-	uint64_t begun_us = triad_clock_now_us();
-	int fd = connect_to(port);
-
-	if (write(fd, request, sizeof(request) - 1) != sizeof(request) - 1 ||
-		read(fd, piece, 1) != 1)
-		die("no answer of the HTTP server");
-	*first_us = least(*first_us, triad_clock_now_us() - begun_us);
-	while (read(fd, piece, sizeof(piece)) > 0)
-		continue;
-	*whole_us = least(*whole_us, triad_clock_now_us() - begun_us);
-	close(fd);
-}
-
-static void measure_http(const struct bench *bench, bool as_json)
-{
-	const struct triad_metrics_source source = {
-		.view = give_view, .context = bench->view};
-	const struct triad_http_handler handler = triad_metrics_handler(&source);
-	const struct triad_http_callbacks callbacks = {.section = "prometheus",
-		.what = "counters are",
-		.path = "metrics",
-		.handler = &handler};
-	const struct triad_http_params params = {
-		.listen = {.family = AF_INET, .octets = {127, 0, 0, 1}},
-		.max_clients = 4};
-	struct triad_http *http = need(triad_http_new(&callbacks, NULL));
-	uint64_t first_us = UINT64_MAX, whole_us = UINT64_MAX;
-	uint16_t port;
-
-	if (triad_http_configure(http, &params))
-		die("the HTTP server does not listen");
-	port = triad_http_status(http).listen.port;
-	for (unsigned i = 0; i < ROUNDS; i++)
-		ask(port, &first_us, &whole_us);
-	triad_http_free(http);
-	printf(as_json ? "\"http_first_ms\":%.2f,\"http_whole_ms\":%.1f}"
-		       : "  by HTTP: first octet after %.2f ms, all after %.1f ms\n",
-		(double)first_us / 1000, (double)whole_us / 1000);
 }
 
 void bench_metrics(unsigned n_ports, bool as_json)
@@ -182,7 +113,6 @@ void bench_metrics(unsigned n_ports, bool as_json)
 
 	bench.view = view_mixed(engine, fabric, bench.seed);
 	measure(&bench, as_json);
-	measure_http(&bench, as_json);
 	triad_view_unref(bench.view);
 	triad_engine_free(engine);
 	triad_fabric_unref(fabric);

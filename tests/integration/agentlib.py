@@ -11,7 +11,9 @@ from pathlib import Path
 import control
 from checks import succeeded, wait_until
 from labs import (
-    AGENT, BUILDDIR, NATS, SRCDIR, Lab, need, need_for_conf, sanitizer, without_images)
+    AGENT, BUILDDIR, NATS, SRCDIR, Lab, Triadd, need, need_for_conf, sanitizer,
+    without_images)
+from triadlab import triadd
 from triadlab.tcp_ports import free_port
 
 
@@ -89,6 +91,8 @@ class Member:
         self.write(text)
         self.start()
         scratch.callback(self.end)
+        if triadd.work(text):
+            Triadd(scratch, self.socket, text)
 
     def write(self, text):
         need_for_conf(text)

@@ -13,7 +13,7 @@ import urllib.request
 import pytest
 
 from checks import wait_until
-from labs import WEBHOOK, need
+from labs import TRIADD, need
 from triadlab.tcp_ports import free_port
 
 _ALERTMANAGER = "/usr/bin/prometheus-alertmanager"
@@ -23,7 +23,7 @@ class Alertmanager:
     """Debian's Alertmanager, which forgets all alerts when it ends."""
 
     def __init__(self, scratch):
-        need(WEBHOOK)
+        need(TRIADD)
         if not os.path.exists(_ALERTMANAGER):
             pytest.skip("prometheus-alertmanager is not installed")
         self._folder = scratch.folder()
@@ -78,7 +78,7 @@ class Receiver(http.server.ThreadingHTTPServer):
     block_on_close = False
 
     def __init__(self, scratch, tls=None):
-        need(WEBHOOK)
+        need(TRIADD)
         super().__init__(("127.0.0.1", 0), _Handler)
         self.bodies, self.paths = [], []
         self.token = self.redirect = None

@@ -20,7 +20,7 @@ import pytest
 import control
 from checks import succeeded, wait_until
 from triadlab import cluster, down, environment, faults, hosts, opensm, run, \
-    simulator, state, status, up
+    simulator, state, status, triadd as triadds, up
 
 SRCDIR = Path(os.environ.get("TRIAD_SRCDIR", Path(__file__).resolve().parents[2]))
 BUILDDIR = Path(os.environ.get("TRIAD_BUILDDIR", SRCDIR / "build"))
@@ -70,8 +70,8 @@ def sanitizer_options(folder):
             "TSAN_OPTIONS": f"{threads}:second_deadlock_stack=1",
             "UBSAN_OPTIONS": f"print_stacktrace=1:{options}"}
 # Parts that configure leaves out where a library is missing, by its words for them.
-AGENT, COROSYNC, NATS, WEB = "IBNETDISC", "COROSYNC", "NATS", "WEB"
-HTTP, WEBHOOK, XML = "MICROHTTPD", "CURL", "XML"
+AGENT, COROSYNC, NATS = "IBNETDISC", "COROSYNC", "NATS"
+TRIADD, XML = "TRIADD", "XML"
 
 
 def need(*parts):
@@ -84,9 +84,29 @@ def need(*parts):
 
 def need_for_conf(text):
     """Skips the test where a triad.conf asks for a part that Triad was built without."""
-    for words, part in (("[prometheus]", HTTP), ("[web]", WEB)):
-        if words in text:
-            need(part)
+    if triadds.work(text):
+        need(TRIADD)
+
+
+class Triadd:
+    """The triadd beside a process that a test starts itself, which has this triad.conf."""
+
+    def __init__(self, scratch, control_socket, conf):
+        self.log_path = Path(scratch.folder()) / "triadd.log"
+        with open(self.log_path, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(
+                [BUILDDIR / "triadd", "--socket", triadds.socket_of(str(control_socket))],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        scratch.callback(self._end)
+        wait_until(lambda: triadds.is_ready(self.log_path, triadds.work(conf)), 20,
+                   "what it is to do")
+
+    def log(self):
+        return self.log_path.read_text(encoding="utf-8")
+
+    def _end(self):
+        self.process.terminate()
+        assert self.process.wait(20) == 0, self.log()
 
 
 def without_images(text):
@@ -110,9 +130,9 @@ class Lab:
     def __init__(self, net, sms=(), opensm_conf="", triad_conf="", plugin="yes",
                  console="off", preload=(), timeout_s=None, umad2sim=False,
                  cluster="none", agents=0, retrain=False, withhold=False, images=False,
-                 before_sms=()):
+                 before_sms=(), triadd=False):
         need(*[COROSYNC] if cluster == "corosync" else [],
-             *[AGENT, NATS] if agents else [])
+             *[AGENT, NATS] if agents else [], *[TRIADD] if triadd else [])
         need_for_conf(triad_conf)
         self.folder = Path(tempfile.mkdtemp(prefix="triad-test-"))
         self.up_messages = ""
@@ -124,6 +144,7 @@ class Lab:
             plugin=str(plugin), builddir=str(BUILDDIR),
             console=console, umad2sim=umad2sim, preload=libraries, cluster=cluster,
             agents=agents, retrain=retrain, withhold=withhold, before_sms=list(before_sms),
+            triadd=triadd,
             timeout_s=timeout_s, variables=self._sanitizer_options())
 
     def __enter__(self):

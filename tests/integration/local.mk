@@ -54,7 +54,6 @@ lab_programs = \
 	tests/integration/report_say \
 	tests/integration/sflow_say \
 	tests/integration/smp_ask \
-	tests/lab/http_server \
 	tests/lab/libclockstep.la \
 	tests/lab/libhungdisk.la \
 	tests/lab/liblocker.la \
@@ -67,8 +66,8 @@ lab_programs = \
 	tests/sim/flows_run \
 	tests/sim/model_replay \
 	$(benchmarks)
-if HAVE_WEB
-lab_programs += tests/lab/web_server
+if HAVE_TRIADD
+lab_programs += tests/lab/http_server tests/lab/web_server
 endif
 .PHONY: lab-programs
 # Behind 'all' and not beside it: that is a make of its own, and two would compile the same.

@@ -15,7 +15,9 @@ import pytest
 import control
 from agentlib import start_agent, triadctl
 from checks import failed, mentions, succeeded, wait_until
-from labs import AGENT, BUILDDIR, SRCDIR, Lab, need, need_for_conf, without_images
+from labs import (
+    AGENT, BUILDDIR, SRCDIR, Lab, Triadd, need, need_for_conf, without_images)
+from triadlab import triadd
 from triadlab.tcp_ports import free_address
 from triadlib import ERRORS, NET, lid_of, perfquery, report_ports
 
@@ -45,6 +47,8 @@ class Agent:
                 variables={"TRIAD_RECORD_SERVER": "1", **(variables or {})},
                 preload=[RECORD])
         scratch.callback(self._end)
+        if triadd.work(conf):
+            Triadd(scratch, self.socket, conf)
 
     def write(self, conf):
         need_for_conf(conf)

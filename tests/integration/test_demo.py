@@ -11,7 +11,7 @@ import pytest
 
 from checks import failed, mentions, succeeded
 from labs import (
-    BUILDDIR, EXAMPLE_NETS, SRCDIR, WEB, XML, need, sanitizer_options)
+    BUILDDIR, EXAMPLE_NETS, SRCDIR, TRIADD, XML, need, sanitizer_options)
 
 pytestmark = pytest.mark.full
 
@@ -70,7 +70,7 @@ def test_demo_json_is_one_document_with_every_port_and_alerts(demo):
 
 
 def test_demo_table_shows_ports_alerts_and_a_histogram(demo):
-    need(WEB)
+    need(TRIADD)
     process = demo("--seconds", "7")
     succeeded(process)
     for part in ("NODE", "FAR END", "SymbolErrorCounter", "GB", "Alerts:", "threshold",

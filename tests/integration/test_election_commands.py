@@ -13,7 +13,7 @@ import urllib.request
 import pytest
 
 from checks import failed, lines_mention, mentions, stopped, succeeded, wait_until
-from labs import BUILDDIR, HTTP, need
+from labs import BUILDDIR
 from triadlab.tcp_ports import free_port
 from triadlib import ask, ask_json, log_has, status, triad_lab
 
@@ -22,11 +22,11 @@ OPENSM_CONF = f"sm_priority {OWN_PRIORITY}\n"
 NOBODY = "0x00000000000000aa"
 
 
-def election_lab(scratch, more="", folder=None):
+def election_lab(scratch, more="", folder=None, **options):
     """'more' are lines of [election]."""
     return triad_lab(f"[election]\nenabled = true\ncluster = none\n"
                      f"state_dir = {folder or scratch.folder()}\n{more}",
-                     opensm_conf=OPENSM_CONF)
+                     opensm_conf=OPENSM_CONF, **options)
 
 
 def report(lab):
@@ -363,8 +363,7 @@ def metrics(port):
 
 
 def test_status_and_metrics_say_the_same(scratch):
-    need(HTTP)
-    with election_lab(scratch) as lab:
+    with election_lab(scratch, triadd=True) as lab:
         wait_for_permission(lab)
         section = status(lab)["election"]
         assert (section["state"], section["may_enforce"], section["reasons"]) == \

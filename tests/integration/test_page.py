@@ -16,7 +16,7 @@ import pytest
 import pagelib
 from agentlib import Broker, wait_until_settled
 from checks import mentions, succeeded, wait_until
-from labs import SRCDIR, WEB, need
+from labs import SRCDIR, TRIADD, need
 from test_agent import Agent
 from test_agents import lab_of, start
 from test_http import TOKEN, token_file
@@ -59,7 +59,7 @@ def attacked_net(folder):
 
 @pytest.fixture(scope="module", name="lab")
 def page_lab(tmp_path_factory):
-    need(WEB)
+    need(TRIADD)
     folder = tmp_path_factory.mktemp("page")
     listen = free_address()
     with TriadLab(attacked_net(folder), opensm_conf="sweep_interval 1\n",

@@ -186,7 +186,7 @@ def test_rule_fires_when_another_sm_is_master(tmp_path):
     recording = Recording()
     addresses = [free_address(), free_address()]
     with triad_lab("[perfmgr]\nsweep_period = 3600\n", sms=("Hca1", "Hca4"),
-                   opensm_conf=QUICK) as lab:
+                   opensm_conf=QUICK, triadd=True) as lab:
         wait_for_sweep(lab)
         for number, address in enumerate(addresses):
             ask(lab, "set", "prometheus.listen", address, sm=number)

@@ -24,8 +24,9 @@ QUICK = ("sweep_interval 1\nsminfo_polling_timeout 1000\n"
          "polling_retry_number 1\n")
 
 
-def two_sms(role, more=""):
-    return triad_lab(CONF.format(role) + more, sms=("Hca1", "Hca4"), opensm_conf=QUICK)
+def two_sms(role, more="", **options):
+    return triad_lab(CONF.format(role) + more, sms=("Hca1", "Hca4"), opensm_conf=QUICK,
+                     **options)
 
 
 def of(lab, sm, *words):
@@ -149,7 +150,7 @@ def test_hand_over_takes_no_total_back():
 def test_role_changes_while_running():
     nobody = "http://127.0.0.1:1/"
     more = f"[alerts]\nwebhook = {nobody}\n[qos]\nenabled = true\n"
-    with two_sms("master", more) as lab:
+    with two_sms("master", more, triadd=True) as lab:
         ask(lab, "set", "prometheus.listen", f"127.0.0.1:{free_port()}", sm=STANDBY)
         wait_until_it_reads(lab, MASTER)
         ask(lab, "set", "perfmgr.role", "standby", sm=STANDBY)

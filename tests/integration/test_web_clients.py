@@ -13,7 +13,7 @@ import time
 import pytest
 
 from checks import wait_until
-from labs import BUILDDIR, WEB, need
+from labs import BUILDDIR, TRIADD, need
 from test_http import (TOKEN, Server, bearer, is_closed, other_networks, read_all, refused,
                        token_file)
 from tlslib import certificate
@@ -30,7 +30,7 @@ class Web(Server):
     settings = {}
 
     def __init__(self, scratch, **settings):
-        need(WEB)
+        need(TRIADD)
         super().__init__(scratch, **settings)
 
     def configure(self, **settings):
@@ -116,7 +116,7 @@ def test_stop_with_clients_that_wait_is_quick(scratch):
                 begin("/api/v1/health")
                 begin("/api/v1/changes")
                 begin("/api/v1/nodes", receive_size=4096)
-            server.wait("commands", 4)
+            server.wait("commands", 2)
             server.wait("streams", 2)
             stack.enter_context(server.connect())
             server.command("hold 0")
@@ -125,11 +125,10 @@ def test_stop_with_clients_that_wait_is_quick(scratch):
             refused(server.port)
 
 
-def test_client_that_is_killed_amid_answer_ends_command(scratch):
+def test_client_that_is_killed_amid_answer_leaves_nothing(scratch):
     server = Web(scratch)
-    server.command("rows 100000000")
+    server.command(f"rows {MANY_ROWS}")
     with server.begin("/api/v1/nodes", receive_size=4096) as connection:
-        server.wait("commands", 1)
         assert connection.recv(1000).startswith(b"HTTP/1.1 200 "), "an answer"
     server.wait("commands", 0)
     server.wait("clients", 0)
@@ -146,46 +145,19 @@ def test_client_that_goes_while_it_waits_leaves_nothing(scratch):
     server.wait("clients", 0)
 
 
-def test_hung_readers_give_way_to_others(scratch):
+def test_hung_readers_hold_up_no_command(scratch):
     server = Web(scratch)
     server.command(f"rows {MANY_ROWS}")
     with contextlib.ExitStack() as stack:
         hung = [stack.enter_context(server.begin("/api/v1/nodes", receive_size=4096))
-                for _ in range(4)]
-        server.wait("commands", 4)
-        assert server.ask("/api/v1/health").status == 200, "another"
-        assert server.status()["slow"] >= 1, "broken off"
-        # What was broken off does not look whole.
-        server.wait("commands", 0, 40)
+                for _ in range(8)]
         for connection in hung:
-            with contextlib.suppress(ConnectionError):
-                assert not read_all(connection).endswith(b"0\r\n\r\n"), "it came whole"
-    server.wait("clients", 0)
-
-
-def test_readers_of_some_octets_now_and_then_give_way_to_others(scratch):
-    server = Web(scratch)
-    server.command(f"rows {MANY_ROWS}")
-    is_over = threading.Event()
-
-    def read_slowly(connection):
-        with contextlib.suppress(OSError):
-            while not is_over.wait(0.1) and connection.recv(64):
-                pass
-
-    with contextlib.ExitStack() as stack:
-        threads = [threading.Thread(target=read_slowly, args=(
-            stack.enter_context(server.begin("/api/v1/nodes", receive_size=4096)),))
-                   for _ in range(4)]
-        server.wait("commands", 4)
-        for thread in threads:
-            thread.start()
+            assert connection.recv(100).startswith(b"HTTP/1.1 200 "), "it has begun"
+        server.wait("commands", 0)
         assert server.ask("/api/v1/health").status == 200, "another"
-        is_over.set()
-        for thread in threads:
-            thread.join()
-    assert server.status()["slow"] >= 1, "broken off"
-    server.wait("commands", 0)
+        # What they were promised is there whenever they read on.
+        assert read_all(hung[0]).endswith(b"}]\n"), "the end"
+    server.wait("clients", 0)
 
 
 def test_large_answer_is_whole_however_it_is_read(scratch):
@@ -201,8 +173,7 @@ def test_large_answer_is_whole_however_it_is_read(scratch):
             pieces.append(piece)
             if len(pieces) % 50 == 0:
                 time.sleep(0.002)
-        assert b"".join(pieces).endswith(b"]\n\r\n0\r\n\r\n"), "slowly"
-    assert server.status()["slow"] == 0, "broken off"
+        assert b"".join(pieces).endswith(whole), "slowly"
 
 
 def hold(server, stack, n, path="/api/v1/health", source="127.0.0.1"):
@@ -335,27 +306,6 @@ def test_stream_that_is_closed_keeps_no_place(scratch, is_packed):
     server.wait("streams", 0)
     # A stream says something every 15 s, and finds out at the latest then.
     assert time.monotonic() - begun < 10, "how long it took"
-
-
-def test_library_that_gives_up_takes_no_place_with_it(scratch):
-    server = Web(scratch)
-    server.command("hold 1")
-    with server.begin("/api/v1/changes") as stream, \
-            server.begin("/api/v1/health") as waiting:
-        events(stream, 1)
-        server.wait("commands", 1)
-        server.command("give_up")
-        server.wait("failed", 1)
-        server.wait("streams", 0)
-        assert is_closed(waiting), "who waits is not told"
-        server.command("hold 0")
-        server.wait("commands", 0)
-        # It is told last.
-        wait_until(lambda: "libmicrohttpd gave up" in server.log(), 10, "log")
-        server.configure()
-        assert server.ask("/api/v1/health").status == 200, "afterwards"
-        with server.begin("/api/v1/changes") as stream:
-            events(stream, 1)
 
 
 # --- configurations ----------------------------------------------------------

@@ -114,7 +114,7 @@ def test_alertmanager_that_was_away_is_right_again(scratch):
 
 def test_url_that_is_set_later_is_shown_what_is_active(scratch):
     receiver = Receiver(scratch)
-    with triad_lab(conf(""), opensm_conf=OPENSM_CONF) as lab:
+    with triad_lab(conf(""), opensm_conf=OPENSM_CONF, triadd=True) as lab:
         wait_for_sweep(lab, 2)
         lab.sim('Unlink "Switch1"[3]')
         wait_until(lambda: status(lab)["alerts"]["active"] == 1, 30, "the alert")

@@ -21,7 +21,8 @@
 #include <time.h>
 
 #include "perfmgr/export/http.h"
-#include "perfmgr/export/metrics_handler.h"
+#include "perfmgr/formats/http_request.h"
+#include "service/web/metrics.h"
 #include "tests/sim/views.h"
 #include "triad/clock.h"
 
@@ -29,7 +30,8 @@
 
 struct lab {
 	struct triad_view *view; /* one reference */
-	struct triad_http *http;
+	struct triad_metrics_server *server;
+	struct triad_http *http; /* its */
 	atomic_bool running;
 };
 
@@ -46,13 +48,6 @@ static void write_log(void *context, enum triad_log_level level, const char *lin
 }
 
 /* --- callbacks of the server --- */
-
-static struct triad_view *give_view(void *context)
-{
-	struct lab *lab = context;
-
-	return atomic_load(&lab->running) ? triad_view_ref(lab->view) : NULL;
-}
 
 static const struct triad_metric constants[] = {
 	{"triad", "Triad itself.", TRIAD_METRIC_INFO, 1,
@@ -158,30 +153,56 @@ static struct triad_metric *add_count(struct triad_metric *metric, const char *n
 	return metric + 1;
 }
 
-/* All nodes are silenced. */
-static struct triad_silences *give_silences(void *context)
+static size_t put_own(struct lab *lab, struct triad_metric *room)
 {
-	struct triad_silences *silences = calloc(1, sizeof(*silences));
-	const struct triad_silence all = {.choice = {.port = -1}};
-
-	if (silences)
-		triad_silences_add(silences, &all);
-	return silences;
-}
-
-static size_t give_own(void *context, struct triad_metric *room, size_t n)
-{
-	struct lab *lab = context;
 	struct triad_http_status status = triad_http_status(lab->http);
 	struct triad_metric *at = room + sizeof(constants) / sizeof(constants[0]);
 
-	(void)n;
 	memcpy(room, constants, sizeof(constants));
 	at = add_count(at, "triad_http_answers", "code", "200", status.n_answers);
 	at = add_count(at, "triad_http_answers", "code", "401", status.n_unauthorized);
 	at = add_count(
 		at, "triad_http_connections_refused", NULL, NULL, status.n_too_many);
 	return (size_t)(at - room);
+}
+
+/* What 'metrics' answers; all nodes are silenced. */
+static int run(void *context, int n_words, const char *const *words,
+	struct triad_output *output)
+{
+	struct lab *lab = context;
+	struct triad_metric own[256];
+	struct triad_silences silences = {0};
+	const struct triad_silence all = {.choice = {.port = -1}};
+	struct triad_metrics_params params = {.own = own,
+		.silences = &silences,
+		.format = strcmp(words[1], "openmetrics") == 0
+			? TRIAD_EXPOSITION_OPENMETRICS
+			: TRIAD_EXPOSITION_TEXT};
+	struct triad_metrics *metrics;
+	char piece[8192], name[32], reason[256];
+	size_t n;
+
+	for (int i = 2; i < n_words; i++) {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(words[i], "="),
+			words[i]);
+		if (!triad_http_argument(&params.filter, name,
+			    strchr(words[i], '=') + 1, reason, sizeof(reason))) {
+			triad_output_message(
+				output, TRIAD_FRAME_MESSAGE, "%s\n", reason);
+			return TRIAD_CONTROL_USAGE;
+		}
+	}
+	triad_silences_add(&silences, &all);
+	params.n_own = put_own(lab, own);
+	params.view = atomic_load(&lab->running) ? triad_view_ref(lab->view) : NULL;
+	metrics = triad_metrics_new(&params);
+	triad_view_unref(params.view);
+	while (metrics && !output->failed &&
+		(n = triad_metrics_fill(metrics, piece, sizeof(piece))))
+		triad_output_put(output, piece, n);
+	triad_metrics_free(metrics);
+	return metrics ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;
 }
 
 /* --- commands --- */
@@ -239,13 +260,13 @@ static void show_status(struct lab *lab)
 {
 	struct triad_http_status status = triad_http_status(lab->http);
 
-	printf("{\"listening\":%d,\"failed\":%d,\"clients\":%u,\"answers\":%" PRIu64
+	printf("{\"listening\":%d,\"clients\":%u,\"answers\":%" PRIu64
 	       ",\"bad_requests\":%" PRIu64 ",\"unauthorized\":%" PRIu64
 	       ",\"not_found\":%" PRIu64 ",\"bad_methods\":%" PRIu64
 	       ",\"too_many\":%" PRIu64 ",\"timeouts\":%" PRIu64
 	       ",\"incomplete\":%" PRIu64 ",\"broken_off\":%" PRIu64
 	       ",\"octets\":%" PRIu64 "}\n",
-		status.listening, status.failed, status.n_clients, status.n_answers,
+		status.listening, status.n_clients, status.n_answers,
 		status.n_bad_requests, status.n_unauthorized, status.n_not_found,
 		status.n_bad_methods, status.n_too_many, status.n_timeouts,
 		status.n_incomplete, status.n_broken_off, status.octets);
@@ -255,8 +276,9 @@ static void end(struct lab *lab)
 {
 	uint64_t begun_us = triad_clock_now_us();
 
-	triad_http_free(lab->http);
-	lab->http = NULL;
+	triad_metrics_server_stop(lab->server);
+	triad_metrics_server_free(lab->server);
+	lab->server = NULL;
 	printf("{\"ms\":%" PRIu64 "}\n",
 		(triad_clock_now_us() - begun_us) / TRIAD_US_PER_MS);
 }
@@ -287,26 +309,20 @@ int main(int argc, char **argv)
 	struct triad_engine *engine = triad_engine_new();
 	struct triad_log log = {.write = write_log, .level = TRIAD_LOG_DEBUG};
 	struct lab lab = {.running = true};
-	const struct triad_metrics_source source = {.view = give_view,
-		.silences = give_silences,
-		.own = give_own,
-		.context = &lab};
-	const struct triad_http_handler handler = triad_metrics_handler(&source);
-	const struct triad_http_callbacks callbacks = {.section = "prometheus",
-		.what = "counters are",
-		.path = "metrics",
-		.handler = &handler};
+	const struct triad_web_source source = {.run = run, .context = &lab};
 	char line[2048];
 
 	if (!engine)
 		die("out of memory");
 	lab.view = view_mixed(engine, fabric, 20260101);
-	lab.http = triad_http_new(&callbacks, &log);
-	if (!lab.http)
+	lab.server = triad_metrics_server_new(&source, &log);
+	if (!lab.server || triad_metrics_server_start(lab.server))
 		die("out of memory");
-	while (fgets(line, sizeof(line), stdin) && lab.http)
+	lab.http = triad_metrics_server_http(lab.server);
+	while (fgets(line, sizeof(line), stdin) && lab.server)
 		obey(&lab, line);
-	triad_http_free(lab.http);
+	triad_metrics_server_stop(lab.server);
+	triad_metrics_server_free(lab.server);
 	triad_view_unref(lab.view);
 	triad_engine_free(engine);
 	triad_fabric_unref(fabric);

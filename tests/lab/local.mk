@@ -111,28 +111,17 @@ tests_lab_libnothreads_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version
 	-rpath /nowhere
 tests_lab_libnothreads_la_LIBADD = -ldl
 
-# The HTTP server without the plugin.
-check_PROGRAMS += tests/lab/http_server
-tests_lab_http_server_SOURCES = tests/lab/http_server.c
-tests_lab_http_server_LDADD = $(LDADD)
-if HAVE_MICROHTTPD
-tests_lab_http_server_SOURCES += tests/lab/http_connection_info.c
-tests_lab_http_server_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
-tests_lab_http_server_LDADD += $(MICROHTTPD_LIBS)
+# The HTTP server, and the web listener, without the plugin.
+if HAVE_TRIADD
+check_PROGRAMS += tests/lab/http_server tests/lab/web_server
+endif
+tests_lab_http_server_SOURCES = tests/lab/http_server.c tests/lab/http_connection_info.c
+tests_lab_http_server_CFLAGS = $(AM_CFLAGS) $(TRIADD_CFLAGS)
+tests_lab_http_server_LDADD = libtriadweb.la $(LDADD)
 tests_lab_http_server_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=MHD_get_connection_info
-endif
-
-# The web listener without the plugin.
-if HAVE_WEB
-check_PROGRAMS += tests/lab/web_server
-endif
-tests_lab_web_server_SOURCES = tests/lab/web_server.c \
-	service/web/answer.c service/web/pool.c service/web/openapi.c \
-	service/web/stream.c service/web/web.c
-nodist_tests_lab_web_server_SOURCES = service/web/page_files.c service/web/schemas.c
-tests_lab_web_server_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(ZLIB_CFLAGS)
-tests_lab_web_server_LDADD = $(LDADD) $(MICROHTTPD_LIBS) $(ZLIB_LIBS)
-tests_lab_web_server_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=MHD_run
+tests_lab_web_server_SOURCES = tests/lab/web_server.c
+tests_lab_web_server_CFLAGS = $(AM_CFLAGS) $(TRIADD_CFLAGS)
+tests_lab_web_server_LDADD = libtriadweb.la $(LDADD)
 
 # Simulates a disk that hangs, for programs that it is preloaded into.
 check_LTLIBRARIES += tests/lab/libhungdisk.la

@@ -8,7 +8,6 @@
  *     rows N             'nodes' answers with N rows
  *     hold B             1: 'health' waits until it is 0
  *     sweep              another sweep has ended
- *     give_up            libmicrohttpd detects an internal error
  *     status
  *     free               ends the listener and prints how long that took */
 #include <inttypes.h>
@@ -16,10 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
-
-#include "perfmgr/export/microhttpd.h"
 
 #include "lib/text.h"
 #include "service/web/web.h"
@@ -31,7 +27,7 @@
 struct lab {
 	struct triad_web *web;
 	struct triad_log log;
-	atomic_uint n_rows, n_running, n_sweeps;
+	atomic_uint n_rows, n_running, n_sweeps, n_configured;
 	atomic_bool holds;
 };
 
@@ -45,48 +41,6 @@ static void write_log(void *context, enum triad_log_level level, const char *lin
 {
 	(void)context;
 	fprintf(stderr, "%d %s\n", level, line);
-}
-
-/* --- libmicrohttpd --- */
-
-triad_http_result __real_MHD_run(struct MHD_Daemon *daemon);
-
-static atomic_bool shall_give_up, has_given_up;
-
-static triad_http_result suspend(void *context, struct MHD_Connection *connection,
-	const char *url, const char *method, const char *version,
-	const char *upload_data, size_t *upload_size, void **request_context)
-{
-	MHD_suspend_connection(connection);
-	return MHD_YES;
-}
-
-/* Causes a real error: suspends a connection in a daemon that doesn't allow it. */
-static void give_up(void)
-{
-	static const char request[] = "GET / HTTP/1.0\r\n\r\n";
-	struct sockaddr address = {.sa_family = AF_UNIX};
-	struct MHD_Daemon *daemon =
-		MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL,
-			NULL, suspend, NULL, MHD_OPTION_END);
-	int ends[2];
-
-	atomic_store(&has_given_up, true);
-	if (!daemon || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ||
-		write(ends[1], request, sizeof(request) - 1) < 0)
-		die("no connection");
-	(void)MHD_add_connection(daemon, ends[0], &address, sizeof(address));
-	for (unsigned i = 0; i < 10; i++)
-		(void)__real_MHD_run(daemon);
-	die("libmicrohttpd did not give up");
-}
-
-triad_http_result __wrap_MHD_run(struct MHD_Daemon *daemon);
-triad_http_result __wrap_MHD_run(struct MHD_Daemon *daemon)
-{
-	if (atomic_exchange(&shall_give_up, false))
-		give_up();
-	return __real_MHD_run(daemon);
 }
 
 /* --- callbacks of the listener --- */
@@ -110,15 +64,13 @@ static int put_rows(struct lab *lab, struct triad_output *output)
 	return TRIAD_CONTROL_DONE;
 }
 
-static int run(void *context, const struct triad_asker *asker, int n_words,
-	const char *const *words, struct triad_output *output)
+static int run(void *context, int n_words, const char *const *words,
+	struct triad_output *output)
 {
 	struct lab *lab = context;
 	int status = TRIAD_CONTROL_DONE;
 
 	atomic_fetch_add(&lab->n_running, 1);
-	if (asker->role != TRIAD_ROLE_READER)
-		die("who asks may do more than read");
 	if (n_words && !strcmp(words[0], "nodes")) {
 		status = put_rows(lab, output);
 	} else {
@@ -137,11 +89,13 @@ static bool has(void *context, enum triad_command_verb verb)
 	return verb == TRIAD_COMMAND_NODES || verb == TRIAD_COMMAND_HEALTH;
 }
 
-static void look(void *context, uint64_t numbers[TRIAD_STREAM_N_EVENTS])
+static void look(void *context, struct triad_stream_state *state)
 {
 	struct lab *lab = context;
 
-	numbers[TRIAD_STREAM_SWEEP] = atomic_load(&lab->n_sweeps);
+	state->process = 1;
+	state->numbers[TRIAD_STREAM_CONFIGURATION] = lab->n_configured;
+	state->numbers[TRIAD_STREAM_SWEEP] = atomic_load(&lab->n_sweeps);
 }
 
 /* --- commands --- */
@@ -158,6 +112,7 @@ static void set_keys(struct lab *lab, char *words)
 	if (!conf || triad_conf_parse(text, strlen(text), 1, conf, &diags))
 		die(diags.entries[0].text);
 	triad_web_configure(lab->web, conf);
+	lab->n_configured++;
 	triad_conf_unref(conf);
 	printf("{\"port\":%u}\n", triad_web_status(lab->web).http.listen.port);
 }
@@ -166,17 +121,17 @@ static void show_status(struct lab *lab)
 {
 	struct triad_web_status status = triad_web_status(lab->web);
 
-	printf("{\"listening\":%d,\"failed\":%d,\"clients\":%u,\"answers\":%" PRIu64
+	printf("{\"listening\":%d,\"clients\":%u,\"answers\":%" PRIu64
 	       ",\"unchanged\":%" PRIu64 ",\"too_many\":%" PRIu64
 	       ",\"timeouts\":%" PRIu64 ",\"broken_off\":%" PRIu64
 	       ",\"octets\":%" PRIu64 ",\"running\":%u,\"waiting\":%u,\"busy\":%" PRIu64
-	       ",\"slow\":%" PRIu64 ",\"streams\":%u,\"commands\":%u,\"reason\":%d}\n",
-		status.http.listening, status.http.failed, status.http.n_clients,
-		status.http.n_answers, status.http.n_unchanged, status.http.n_too_many,
-		status.http.n_timeouts, status.http.n_broken_off, status.http.octets,
-		status.pool.n_running, status.pool.n_waiting, status.pool.n_busy,
-		status.pool.n_broken_off, status.n_streams,
-		atomic_load(&lab->n_running), status.http.reason[0] != '\0');
+	       ",\"lost\":%" PRIu64 ",\"streams\":%u,\"commands\":%u,\"reason\":%d}\n",
+		status.http.listening, status.http.n_clients, status.http.n_answers,
+		status.http.n_unchanged, status.http.n_too_many, status.http.n_timeouts,
+		status.http.n_broken_off, status.http.octets, status.pool.n_running,
+		status.pool.n_waiting, status.pool.n_busy, status.pool.n_lost,
+		status.n_streams, atomic_load(&lab->n_running),
+		status.http.reason[0] != '\0');
 }
 
 static void end(struct lab *lab)
@@ -202,8 +157,6 @@ static void obey(struct lab *lab, char *line)
 		printf("{\"hold\":%d}\n", lab->holds = line[5] == '1');
 	else if (!strcmp(line, "sweep"))
 		printf("{\"sweeps\":%u}\n", ++lab->n_sweeps);
-	else if (!strcmp(line, "give_up"))
-		printf("{\"give_up\":%d}\n", shall_give_up = true);
 	else if (!strcmp(line, "status"))
 		show_status(lab);
 	else if (!strcmp(line, "free"))
@@ -227,9 +180,5 @@ int main(void)
 		obey(&lab, line);
 	triad_web_stop(lab.web);
 	triad_web_free(lab.web);
-	/* Memory that libmicrohttpd had at its error is lost intentionally, so there
-	 * must be no check for leaks. */
-	if (atomic_load(&has_given_up))
-		_exit(0);
 	return 0;
 }

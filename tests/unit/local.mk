@@ -189,6 +189,7 @@ unit_tests = \
 	tests/unit/service/test_alert_log \
 	tests/unit/service/test_control_file \
 	tests/unit/service/test_facts \
+	tests/unit/service/test_served \
 	tests/unit/service/test_stream \
 	tests/unit/service/test_health \
 	tests/unit/service/test_history_copies \
@@ -254,8 +255,6 @@ tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c 
 
 tests_unit_perfmgr_test_http_clients_SOURCES = \
 	tests/unit/perfmgr/test_http_clients.c perfmgr/export/http_clients.c
-tests_unit_perfmgr_test_http_guard_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
-tests_unit_perfmgr_test_http_guard_LDADD = libtriadexport.la $(MICROHTTPD_LIBS) $(LDADD)
 
 tests_unit_plugin_test_events_SOURCES = \
 	tests/unit/plugin/test_events.c plugin/events.c
@@ -287,8 +286,7 @@ tests_unit_collect_test_bus_LDADD = libtriadbus.la $(LDADD)
 # Whatever this build has.
 tests_unit_service_test_absent_parts_SOURCES = \
 	tests/unit/service/test_absent_parts.c \
-	perfmgr/export/http_absent.c qos/policy/policy_xml_absent.c \
-	service/webhook_post_absent.c
+	qos/policy/policy_xml_absent.c
 tests_unit_service_test_collect_SOURCES = \
 	tests/unit/service/test_collect.c service/collect.c service/collect_fabric.c \
 	service/collect_run.c service/collect_status.c \
@@ -303,9 +301,10 @@ tests_unit_service_test_alert_log_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_service_test_control_file_SOURCES = \
 	tests/unit/service/test_control_file.c service/control_file.c
 tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink
-tests_unit_service_test_pool_SOURCES = tests/unit/service/test_pool.c service/web/pool.c
-tests_unit_service_test_pool_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
-tests_unit_service_test_pool_LDADD = $(LDADD) $(ZLIB_LIBS)
+tests_unit_service_test_pool_SOURCES = tests/unit/service/test_pool.c
+tests_unit_service_test_pool_CFLAGS = $(AM_CFLAGS) $(TRIADD_CFLAGS)
+tests_unit_service_test_pool_LDADD = libtriadweb.la $(LDADD)
+tests_unit_service_test_served_SOURCES = tests/unit/service/test_served.c service/served.c
 tests_unit_service_test_stream_SOURCES = \
 	tests/unit/service/test_stream.c service/web/stream.c
 tests_unit_service_test_facts_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
@@ -369,9 +368,6 @@ endif
 if HAVE_NATS
 unit_tests += tests/unit/collect/test_bus
 endif
-if HAVE_MICROHTTPD
-unit_tests += tests/unit/perfmgr/test_http_guard
-endif
 # Their policies are XML.
 if HAVE_XML
 unit_tests += \
@@ -386,7 +382,7 @@ unit_tests += \
 	tests/unit/qos/test_setup_paths \
 	tests/unit/qos/test_setup_plan
 endif
-if HAVE_WEB
+if HAVE_TRIADD
 unit_tests += tests/unit/service/test_pool
 endif
 if HAVE_CHECK

@@ -98,16 +98,13 @@ static char *read_all(struct triad_pool_job *job, size_t *size)
 {
 	char *octets, piece[1000];
 	FILE *file = open_memstream(&octets, size);
+	uint64_t at = 0;
 	ssize_t n;
 
 	ck_assert_ptr_nonnull(file);
-	while ((n = triad_pool_job_read(job, piece, sizeof(piece))) >= 0) {
-		if (!n) {
-			wait_until_ready(job);
-			continue;
-		}
+	for (; (n = triad_pool_job_read(job, at, piece, sizeof(piece))) > 0;
+		at += (uint64_t)n)
 		ck_assert_uint_eq(fwrite(piece, 1, (size_t)n, file), (size_t)n);
-	}
 	ck_assert_int_eq(n, TRIAD_HTTP_END);
 	ck_assert_int_eq(fclose(file), 0);
 	return octets;
@@ -129,7 +126,6 @@ START_TEST(test_small_document_is_whole_before_its_head)
 	triad_pool_job_head(job, &head);
 	octets = read_all(job, &size);
 	ck_assert_str_eq(octets, "[{\"row\":0},{\"row\":1},{\"row\":2}]\n");
-	ck_assert(head.is_whole);
 	ck_assert_uint_eq(head.size, size);
 	ck_assert_int_eq(head.exit_status, TRIAD_CONTROL_DONE);
 	triad_pool_job_leave(job);
@@ -148,7 +144,7 @@ START_TEST(test_small_document_is_whole_before_its_head)
 }
 END_TEST
 
-START_TEST(test_large_document_goes_through_a_small_buffer)
+START_TEST(test_large_document_waits_for_no_reader)
 {
 	unsigned n = 300000;
 	struct triad_pool_job *job =
@@ -158,15 +154,84 @@ START_TEST(test_large_document_goes_through_a_small_buffer)
 	char *octets;
 
 	wait_until_ready(job);
-	ck_assert_uint_eq(atomic_load(&n_ended), 0);
+	ck_assert_uint_eq(atomic_load(&n_ended), 1);
 	triad_pool_job_head(job, &head);
-	ck_assert(!head.is_whole);
 	octets = read_all(job, &size);
-	ck_assert_uint_gt(size, 4 * TRIAD_POOL_BUFFER_SIZE);
+	ck_assert_uint_eq(head.size, size);
 	ck_assert_str_eq(
 		octets + size - strlen("{\"row\":299999}]\n"), "{\"row\":299999}]\n");
 	triad_pool_job_leave(job);
 	free(octets);
+}
+END_TEST
+
+/* Writes a part, and then says that the rest can't be had. */
+static int write_a_part(
+	void *context, const void *resource, struct triad_output *output)
+{
+	unsigned n = 100;
+
+	(void)context;
+	(void)write_rows(&n, resource, output);
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "the connection was cut\n");
+	return TRIAD_POOL_NO_ANSWER;
+}
+
+START_TEST(test_document_that_was_cut_is_none)
+{
+	struct triad_pool_job *job =
+		begin(&(struct triad_pool_order){.run = write_a_part});
+	struct triad_pool_head head;
+
+	wait_until_ready(job);
+	triad_pool_job_head(job, &head);
+	ck_assert_uint_eq(head.size, 0);
+	ck_assert_int_eq(head.exit_status, TRIAD_POOL_NO_ANSWER);
+	ck_assert_str_eq(head.messages, "the connection was cut\n");
+	triad_pool_job_leave(job);
+}
+END_TEST
+
+START_TEST(test_same_question_is_answered_once)
+{
+	struct triad_pool_order order = {.run = wait_for_word, .key = "a"};
+	struct triad_pool_job *first = begin(&order), *second = begin(&order), *other;
+	char octets[8];
+
+	ck_assert_ptr_eq(first, second);
+	ck_assert_uint_eq(triad_pool_status(pool).n_shared, 1);
+	/* Another key, another form. */
+	order.key = "b";
+	other = begin(&order);
+	ck_assert_ptr_ne(first, other);
+	sem_post(&may_go_on);
+	sem_post(&may_go_on);
+	wait_until_ready(other);
+	triad_pool_job_leave(other);
+	wait_until_ready(first);
+	triad_pool_job_leave(first);
+	ck_assert_int_eq(triad_pool_job_read(second, 0, octets, sizeof(octets)), 3);
+	ck_assert_int_eq(
+		triad_pool_job_read(second, 3, octets, sizeof(octets)), TRIAD_HTTP_END);
+	/* What nobody reads any more is not found again. */
+	triad_pool_job_leave(second);
+	order.key = "a";
+	first = begin(&order);
+	sem_post(&may_go_on);
+	wait_until_ready(first);
+	triad_pool_job_leave(first);
+	ck_assert_uint_eq(triad_pool_status(pool).n_jobs, 3);
+	/* Later, the answer would be old. */
+	first = begin(&order);
+	sem_post(&may_go_on);
+	wait_until_ready(first);
+	usleep(TRIAD_POOL_SHARE_US);
+	second = begin(&order);
+	ck_assert_ptr_ne(first, second);
+	triad_pool_job_leave(first);
+	sem_post(&may_go_on);
+	wait_until_ready(second);
+	triad_pool_job_leave(second);
 }
 END_TEST
 
@@ -188,7 +253,7 @@ START_TEST(test_packed_document_is_the_same)
 {
 	unsigned n = 2000;
 	struct triad_pool_job *job = begin(&(struct triad_pool_order){
-		.run = write_rows, .context = &n, .is_packed = true});
+		.run = write_rows, .context = &n, .gzip_level = 6});
 	static char text[100000];
 	size_t size;
 	char *octets;
@@ -228,12 +293,11 @@ START_TEST(test_complaint_without_document_is_in_the_head)
 {
 	for (int packed = 0; packed < 2; packed++) {
 		struct triad_pool_job *job = begin(&(struct triad_pool_order){
-			.run = complain, .is_packed = packed});
+			.run = complain, .gzip_level = 6 * packed});
 		struct triad_pool_head head;
 
 		wait_until_ready(job);
 		triad_pool_job_head(job, &head);
-		ck_assert(head.is_whole);
 		ck_assert_uint_eq(head.size, 0);
 		ck_assert_int_eq(head.exit_status, TRIAD_CONTROL_USAGE);
 		ck_assert_str_eq(head.messages, "no such node\n");
@@ -250,78 +314,14 @@ START_TEST(test_client_that_leaves_ends_its_command)
 	struct triad_pool_job *job =
 		begin(&(struct triad_pool_order){.run = write_rows, .context = &n});
 
-	wait_until_ready(job);
+	while (!triad_pool_status(pool).n_running)
+		usleep(1000);
 	triad_pool_job_leave(job);
 	/* The command would write for minutes if it didn't notice. */
 	while (!atomic_load(&n_ended))
 		usleep(1000);
 	while (triad_pool_status(pool).n_running)
 		usleep(1000);
-}
-END_TEST
-
-START_TEST(test_client_that_does_not_read_is_cut_off_for_others)
-{
-	unsigned n = 300000, few = 1;
-	struct triad_pool_job *hung[TRIAD_POOL_THREADS], *job;
-	uint64_t begun_us = triad_clock_now_us();
-	char piece[100];
-	ssize_t got;
-
-	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++) {
-		hung[i] = begin(
-			&(struct triad_pool_order){.run = write_rows, .context = &n});
-		wait_until_ready(hung[i]);
-	}
-	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &few});
-	wait_until_ready(job);
-	ck_assert_uint_lt(triad_clock_now_us() - begun_us, TRIAD_POOL_PATIENCE_US);
-	ck_assert_uint_gt(triad_pool_status(pool).n_broken_off, 0);
-	triad_pool_job_leave(job);
-	/* The client gets an error, as the buffer has no complete document. */
-	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
-		triad_pool_job_leave(hung[i]);
-	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &n});
-	wait_until_ready(job);
-	triad_pool_stop(pool);
-	do
-		got = triad_pool_job_read(job, piece, sizeof(piece));
-	while (got > 0);
-	ck_assert_int_eq(got, TRIAD_HTTP_BROKEN);
-	triad_pool_job_leave(job);
-}
-END_TEST
-
-/* A client that reads an octet now and then isn't idle, but must not block others. */
-START_TEST(test_client_that_reads_too_slowly_is_cut_off_for_others)
-{
-	unsigned n = 300000, few = 1;
-	struct triad_pool_job *slow[TRIAD_POOL_THREADS], *job;
-	uint64_t begun_us = triad_clock_now_us(), read_us, longest_us = 0;
-	char octet;
-
-	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++) {
-		slow[i] = begin(
-			&(struct triad_pool_order){.run = write_rows, .context = &n});
-		wait_until_ready(slow[i]);
-	}
-	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &few});
-	read_us = triad_clock_now_us();
-	while (!triad_pool_job_is_ready(job)) {
-		for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
-			(void)triad_pool_job_read(slow[i], &octet, 1);
-		usleep(TRIAD_POOL_HASTE_US / 10);
-		if (triad_clock_now_us() - read_us > longest_us)
-			longest_us = triad_clock_now_us() - read_us;
-		read_us = triad_clock_now_us();
-	}
-	/* On a machine that held this thread up for so long, it was cut off for haste. */
-	ck_assert(longest_us >= TRIAD_POOL_HASTE_US / 2 ||
-		triad_clock_now_us() - begun_us >=
-			TRIAD_POOL_SHARE_US - TRIAD_US_PER_S);
-	triad_pool_job_leave(job);
-	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
-		triad_pool_job_leave(slow[i]);
 }
 END_TEST
 
@@ -420,7 +420,7 @@ START_TEST(test_stop_waits_for_commands_and_not_for_clients)
 		sem_post(&may_go_on);
 	begun_us = triad_clock_now_us();
 	triad_pool_stop(pool);
-	ck_assert_uint_lt(triad_clock_now_us() - begun_us, TRIAD_POOL_PATIENCE_US);
+	ck_assert_uint_lt(triad_clock_now_us() - begun_us, 10 * TRIAD_US_PER_S);
 	ck_assert_int_eq(
 		triad_pool_begin(pool,
 			&(struct triad_pool_order){.run = write_rows, .context = &n},
@@ -442,13 +442,13 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_small_document_is_whole_before_its_head);
-	tcase_add_test(cases, test_large_document_goes_through_a_small_buffer);
+	tcase_add_test(cases, test_large_document_waits_for_no_reader);
+	tcase_add_test(cases, test_document_that_was_cut_is_none);
+	tcase_add_test(cases, test_same_question_is_answered_once);
 	tcase_add_test(cases, test_packed_document_is_the_same);
 	tcase_add_test(cases, test_page_has_its_rows_and_reports_what_follows);
 	tcase_add_test(cases, test_complaint_without_document_is_in_the_head);
 	tcase_add_test(cases, test_client_that_leaves_ends_its_command);
-	tcase_add_test(cases, test_client_that_does_not_read_is_cut_off_for_others);
-	tcase_add_test(cases, test_client_that_reads_too_slowly_is_cut_off_for_others);
 	tcase_add_test(
 		cases, test_commands_that_wait_leave_threads_and_places_to_others);
 	tcase_add_test(cases, test_one_network_leaves_places_to_others);

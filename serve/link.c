@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "serve/link.h"
+
+int triad_link_ask(struct triad_link_to *link, unsigned timeout_s, int n_words,
+	const char *const *words, const struct triad_client_sink *sink)
+{
+	static const char too_long[] = "the request is too long\n";
+	const struct triad_client client = {.path = link->path,
+		.program = "triadd",
+		.timeout_s = timeout_s,
+		.sink = sink,
+		.hides_progress = true,
+		.is_ending = &link->is_ending};
+	char request[TRIAD_CONTROL_REQUEST_SIZE];
+	size_t size = triad_request_encode(request, sizeof(request), n_words, words);
+
+	if (size)
+		return triad_client_ask(&client, request, size);
+	(void)sink->take(
+		sink->context, TRIAD_FRAME_MESSAGE, too_long, sizeof(too_long) - 1);
+	return TRIAD_CONTROL_USAGE;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "config.h"
+
+#include "serve/outlet.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command_table.h"
+#include "lib/text.h"
+#include "serve/alerts.h"
+#include "serve/link.h"
+#include "service/served.h"
+#include "service/web/metrics.h"
+#include "service/web/web.h"
+#include "triad/clock.h"
+#include "triad/diag.h"
+#include "triad/thread.h"
+
+#define AGAIN_US TRIAD_US_PER_S
+/* How soon a change of what is reported is told. */
+#define LOOK_US TRIAD_US_PER_S
+#define CONF_SIZE 16384
+#define LINE_SIZE 4096
+
+struct triad_outlet {
+	struct triad_link_to link;
+	struct triad_log *log;
+	struct triad_metrics_server *metrics;
+	struct triad_web *web;
+	struct triad_alert_sender *alerts;
+	pthread_t follower, reporter;
+	bool is_following, is_reporting;
+
+	/* Of the follower alone: */
+	char line[LINE_SIZE]; /* not complete yet */
+	size_t used;
+	char conf[CONF_SIZE]; /* the lines of a configuration */
+	char why[512];        /* there is no link; the log has this */
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	bool must_report;
+	uint64_t port_guid, configured;
+	struct triad_stream_state state;
+	bool commands[TRIAD_N_COMMANDS]; /* that the process has */
+};
+
+/* --- commands --- */
+
+/* Where the answer to a command goes. */
+static int pass_on(
+	void *context, enum triad_frame_type type, const char *piece, size_t size)
+{
+	struct triad_output *output = context;
+
+	if (type == TRIAD_FRAME_MESSAGE)
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "%.*s", (int)size, piece);
+	else if (type == TRIAD_FRAME_OUTPUT)
+		triad_output_put(output, piece, size);
+	return output->failed ? ECANCELED : 0;
+}
+
+/* The 'run' of struct triad_web_source. */
+static int run(void *context, int n_words, const char *const *words,
+	struct triad_output *output)
+{
+	const struct triad_client_sink sink = {.take = pass_on, .context = output};
+	struct triad_outlet *outlet = context;
+	int status = triad_link_ask(
+		&outlet->link, TRIAD_LINK_COMMAND_S, n_words, words, &sink);
+
+	output->lacks_object = status == TRIAD_CONTROL_NO_OBJECT;
+	if (output->lacks_object)
+		return TRIAD_CONTROL_FAILED;
+	return status < 0 ? TRIAD_POOL_NO_ANSWER : status;
+}
+
+static bool has(void *context, enum triad_command_verb verb)
+{
+	struct triad_outlet *outlet = context;
+	bool has_it;
+
+	pthread_mutex_lock(&outlet->lock);
+	has_it = outlet->commands[verb];
+	pthread_mutex_unlock(&outlet->lock);
+	return has_it;
+}
+
+static void look(void *context, struct triad_stream_state *state)
+{
+	struct triad_outlet *outlet = context;
+
+	pthread_mutex_lock(&outlet->lock);
+	*state = outlet->state;
+	pthread_mutex_unlock(&outlet->lock);
+}
+
+/* --- changes --- */
+
+static void take_commands(struct triad_outlet *outlet, char *names)
+{
+	bool commands[TRIAD_N_COMMANDS] = {false};
+	char *rest = names;
+
+	for (char *name; (name = strtok_r(rest, ",", &rest));)
+		for (unsigned i = 0; i < TRIAD_N_COMMANDS; i++) {
+			const struct triad_verb *verb = &triad_verbs[i];
+
+			if (verb->name && !strcmp(verb->name, name))
+				commands[verb->verb] = true;
+		}
+	pthread_mutex_lock(&outlet->lock);
+	memcpy(outlet->commands, commands, sizeof(commands));
+	pthread_mutex_unlock(&outlet->lock);
+}
+
+static void take_numbers(struct triad_outlet *outlet, const char *text)
+{
+	uint64_t numbers[TRIAD_STREAM_N_EVENTS] = {0};
+	char *end = (char *)text;
+
+	for (unsigned i = 0; i < TRIAD_STREAM_CONFIGURATION; i++)
+		numbers[i] = strtoull(end, &end, 10);
+	pthread_mutex_lock(&outlet->lock);
+	numbers[TRIAD_STREAM_CONFIGURATION] = outlet->configured;
+	memcpy(outlet->state.numbers, numbers, sizeof(numbers));
+	pthread_mutex_unlock(&outlet->lock);
+}
+
+/* Puts the collected lines into force. */
+static void put_in_force(struct triad_outlet *outlet, uint64_t number)
+{
+	struct triad_conf *conf = triad_conf_new(outlet->port_guid);
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+	struct triad_diags diags;
+
+	triad_diags_init(&diags, "changes");
+	/* A process of a later release may have keys that this one lacks. */
+	if (conf)
+		(void)triad_conf_parse(outlet->conf, strlen(outlet->conf),
+			outlet->port_guid, conf, &diags);
+	for (size_t i = 0; i < diags.n; i++) {
+		triad_diags_format(&diags, i, text, sizeof(text));
+		triad_log_write(outlet->log, TRIAD_LOG_WARNING, "%s", text);
+	}
+	outlet->conf[0] = '\0';
+	if (!conf)
+		return;
+	triad_metrics_server_configure(outlet->metrics, conf);
+	triad_web_configure(outlet->web, conf);
+	triad_alert_sender_configure(outlet->alerts, conf);
+	triad_conf_unref(conf);
+	pthread_mutex_lock(&outlet->lock);
+	outlet->configured = outlet->state.numbers[TRIAD_STREAM_CONFIGURATION] = number;
+	outlet->must_report = true;
+	pthread_cond_broadcast(&outlet->changed);
+	pthread_mutex_unlock(&outlet->lock);
+}
+
+/* If the line begins with the word, what follows that. */
+static char *after(char *line, const char *word)
+{
+	size_t length = strlen(word);
+
+	return !strncmp(line, word, length) && line[length] == ' ' ? line + length + 1
+								   : NULL;
+}
+
+static void take_line(struct triad_outlet *outlet, char *line)
+{
+	char *rest;
+
+	if ((rest = after(line, "conf")))
+		triad_text_append(outlet->conf, sizeof(outlet->conf), "%s\n", rest);
+	else if ((rest = after(line, "configured")))
+		put_in_force(outlet, strtoull(rest, NULL, 10));
+	else if ((rest = after(line, "numbers")))
+		take_numbers(outlet, rest);
+	else if ((rest = after(line, "commands")))
+		take_commands(outlet, rest);
+	else if ((rest = after(line, "port")))
+		outlet->port_guid = strtoull(rest, NULL, 16);
+	else if ((rest = after(line, "version")))
+		triad_log_write(outlet->log, TRIAD_LOG_INFO, "%s: serves for Triad %s",
+			outlet->link.path, rest);
+	if ((rest = after(line, "start"))) {
+		pthread_mutex_lock(&outlet->lock);
+		outlet->state.process = strtoull(rest, NULL, 10);
+		/* Of this process nothing is in force yet. */
+		outlet->configured = 0;
+		pthread_mutex_unlock(&outlet->lock);
+	}
+}
+
+/* A sink of 'changes'. */
+static int take_changes(
+	void *context, enum triad_frame_type type, const char *piece, size_t size)
+{
+	struct triad_outlet *outlet = context;
+
+	if (type == TRIAD_FRAME_MESSAGE) {
+		snprintf(outlet->why, sizeof(outlet->why), "%.*s",
+			(int)strcspn(piece, "\n"), piece);
+		return 0;
+	}
+	for (size_t i = 0; i < size; i++) {
+		if (piece[i] != '\n') {
+			/* Longer lines are nothing that is known here. */
+			if (outlet->used < sizeof(outlet->line) - 1)
+				outlet->line[outlet->used++] = piece[i];
+			continue;
+		}
+		outlet->line[outlet->used] = '\0';
+		outlet->used = 0;
+		take_line(outlet, outlet->line);
+	}
+	return 0;
+}
+
+/* Waits; false when the outlet ends. */
+static bool wait_a_moment(struct triad_outlet *outlet, uint64_t length_us)
+{
+	uint64_t until_us = triad_clock_now_us() + length_us;
+
+	pthread_mutex_lock(&outlet->lock);
+	while (!atomic_load(&outlet->link.is_ending) && triad_clock_now_us() < until_us)
+		(void)triad_condition_wait(&outlet->changed, &outlet->lock, until_us);
+	pthread_mutex_unlock(&outlet->lock);
+	return !atomic_load(&outlet->link.is_ending);
+}
+
+/* What the process knows can't be asked for; clients of streams are told. */
+static void note_end(struct triad_outlet *outlet)
+{
+	pthread_mutex_lock(&outlet->lock);
+	outlet->state.numbers[TRIAD_STREAM_ROLE] = 0;
+	pthread_mutex_unlock(&outlet->lock);
+}
+
+static void *follow(void *context)
+{
+	static const char *const words[] = {"changes"};
+	struct triad_outlet *outlet = context;
+	const struct triad_client_sink sink = {.take = take_changes, .context = outlet};
+	char said[sizeof(outlet->why)] = "";
+
+	do {
+		outlet->used = 0;
+		outlet->conf[0] = outlet->why[0] = '\0';
+		(void)triad_link_ask(&outlet->link, TRIAD_LINK_S, 1, words, &sink);
+		note_end(outlet);
+		if (!atomic_load(&outlet->link.is_ending) && strcmp(said, outlet->why))
+			triad_log_write(outlet->log, TRIAD_LOG_WARNING,
+				"%s; it is tried again each second", outlet->why);
+		memcpy(said, outlet->why, sizeof(said));
+	} while (wait_a_moment(outlet, AGAIN_US));
+	return NULL;
+}
+
+/* --- reports --- */
+
+static int ignore(
+	void *context, enum triad_frame_type type, const char *piece, size_t size)
+{
+	(void)context;
+	(void)type;
+	(void)piece;
+	(void)size;
+	return 0;
+}
+
+/* Writes how the listeners do; false while there is nothing to be told. */
+static bool put_report(struct triad_outlet *outlet, char *text, size_t size)
+{
+	struct triad_served served = {
+		.version = PACKAGE_VERSION,
+		.prometheus = triad_metrics_server_status(outlet->metrics),
+		.web = triad_web_status(outlet->web),
+	};
+
+	pthread_mutex_lock(&outlet->lock);
+	served.start = outlet->state.process;
+	served.configured = outlet->configured;
+	pthread_mutex_unlock(&outlet->lock);
+	triad_served_put(&served, text, size);
+	return served.configured;
+}
+
+static void wait_for_look(struct triad_outlet *outlet)
+{
+	uint64_t until_us = triad_clock_now_us() + LOOK_US;
+
+	pthread_mutex_lock(&outlet->lock);
+	while (!outlet->must_report && !atomic_load(&outlet->link.is_ending) &&
+		triad_clock_now_us() < until_us)
+		(void)triad_condition_wait(&outlet->changed, &outlet->lock, until_us);
+	outlet->must_report = false;
+	pthread_mutex_unlock(&outlet->lock);
+}
+
+static void *report_again(void *context)
+{
+	static const struct triad_client_sink sink = {.take = ignore};
+	struct triad_outlet *outlet = context;
+	char text[TRIAD_SERVED_TEXT_SIZE], told[sizeof(text)] = "";
+	const char *const words[] = {"report", text};
+	uint64_t told_us = 0;
+
+	while (!atomic_load(&outlet->link.is_ending)) {
+		bool is_known = put_report(outlet, text, sizeof(text));
+		uint64_t now_us = triad_clock_now_us();
+
+		/* Ignore an error: the follower notices what is wrong. */
+		if (is_known &&
+			(strcmp(text, told) != 0 ||
+				now_us >= told_us + TRIAD_SERVED_REPORT_US)) {
+			(void)triad_link_ask(
+				&outlet->link, TRIAD_LINK_S, 2, words, &sink);
+			memcpy(told, text, sizeof(told));
+			told_us = now_us;
+		}
+		wait_for_look(outlet);
+	}
+	return NULL;
+}
+
+/* --- life --- */
+
+struct triad_outlet *triad_outlet_new(const char *path, struct triad_log *log)
+{
+	struct triad_outlet *outlet = calloc(1, sizeof(*outlet));
+	struct triad_web_source source = {.run = run, .has = has, .look = look};
+
+	if (!outlet)
+		return NULL;
+	snprintf(outlet->link.path, sizeof(outlet->link.path), "%s", path);
+	outlet->link.log = outlet->log = log;
+	pthread_mutex_init(&outlet->lock, NULL);
+	triad_condition_init(&outlet->changed);
+	source.context = outlet;
+	outlet->metrics = triad_metrics_server_new(&source, log);
+	outlet->web = triad_web_new(&source, log);
+	outlet->alerts = triad_alert_sender_new(&outlet->link);
+	if (outlet->metrics && outlet->web && outlet->alerts) {
+		outlet->is_following = !triad_thread_start(
+			&outlet->follower, "triadd-follow", follow, outlet);
+		outlet->is_reporting = !triad_thread_start(
+			&outlet->reporter, "triadd-report", report_again, outlet);
+	}
+	if (outlet->is_following && outlet->is_reporting)
+		return outlet;
+	triad_outlet_free(outlet);
+	return NULL;
+}
+
+void triad_outlet_free(struct triad_outlet *outlet)
+{
+	if (!outlet)
+		return;
+	pthread_mutex_lock(&outlet->lock);
+	atomic_store(&outlet->link.is_ending, true);
+	pthread_cond_broadcast(&outlet->changed);
+	pthread_mutex_unlock(&outlet->lock);
+	if (outlet->is_following)
+		pthread_join(outlet->follower, NULL);
+	if (outlet->is_reporting)
+		pthread_join(outlet->reporter, NULL);
+	triad_alert_sender_free(outlet->alerts);
+	triad_metrics_server_stop(outlet->metrics);
+	triad_web_stop(outlet->web);
+	triad_metrics_server_free(outlet->metrics);
+	triad_web_free(outlet->web);
+	pthread_cond_destroy(&outlet->changed);
+	pthread_mutex_destroy(&outlet->lock);
+	free(outlet);
+}

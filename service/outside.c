@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "config.h"
+
+#include "service/outside.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command_table.h"
+#include "lib/text.h"
+#include "perfmgr/formats/http_request.h"
+#include "service/service.h"
+#include "triad/clock.h"
+
+#define GROUP "triadd"
+#define LOOK_MS 100
+#define WAIT_MS 20
+#define ALERTS_MS 100
+/* How often a client hears something, so that it notices a process that hangs. */
+#define BEAT_US (5 * TRIAD_US_PER_S)
+
+/* How long a change may take to be in force there and reported. */
+#define CHANGE_US (2 * TRIAD_US_PER_S)
+
+/* --- metrics --- */
+
+static int run_metrics(struct triad_service *service, int n_words,
+	const char *const *words, struct triad_output *output)
+{
+	struct triad_metrics_filter filter = {0};
+	enum triad_exposition_format format =
+		n_words > 1 && strcmp(words[1], "openmetrics") == 0
+		? TRIAD_EXPOSITION_OPENMETRICS
+		: TRIAD_EXPOSITION_TEXT;
+	char name[32], reason[256];
+
+	for (int i = 2; i < n_words; i++) {
+		const char *value = strchr(words[i], '=');
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(words[i], "="),
+			words[i]);
+		if (!triad_http_argument(&filter, name, value ? value + 1 : "", reason,
+			    sizeof(reason))) {
+			triad_output_message(
+				output, TRIAD_FRAME_MESSAGE, "%s\n", reason);
+			return TRIAD_CONTROL_USAGE;
+		}
+	}
+	if (!triad_exports_put_metrics(service->exports, format, &filter, output)) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE, "memory is short\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	return TRIAD_CONTROL_DONE;
+}
+
+/* --- changes --- */
+
+static void read_numbers(
+	struct triad_service *service, uint64_t numbers[TRIAD_STREAM_N_EVENTS])
+{
+	struct triad_collector_status status = triad_perf_status(service->perf);
+	struct triad_watch_status watch =
+		triad_watch_status(triad_perf_watch(service->perf));
+	struct triad_view *view = triad_perf_view(service->perf);
+
+	numbers[TRIAD_STREAM_SWEEP] = status.n_sweeps + status.n_group_sweeps;
+	numbers[TRIAD_STREAM_ALERT] =
+		watch.alerts.n_raised + watch.alerts.n_cleared + watch.silences_version;
+	numbers[TRIAD_STREAM_TOPOLOGY] = view ? view->fabric->generation : 0;
+	numbers[TRIAD_STREAM_ROLE] = (uint64_t)triad_perf_sm(service->perf) * 16 +
+		triad_perf_state(service->perf);
+	triad_view_unref(view);
+}
+
+static void put_commands(struct triad_service *service, struct triad_output *output)
+{
+	const char *separator = " ";
+
+	triad_output_printf(output, "commands");
+	for (unsigned i = 0; i < TRIAD_N_COMMANDS; i++) {
+		const struct triad_verb *verb = triad_verb_of(i);
+
+		if (!verb || !verb->name || !triad_service_has(service, i))
+			continue;
+		triad_output_printf(output, "%s%s", separator, verb->name);
+		separator = ",";
+	}
+	triad_output_printf(output, "\n");
+}
+
+/* Writes what triadd needs of a configuration, as in a file. */
+static void put_conf(const struct triad_conf *conf, struct triad_output *output)
+{
+	static const struct {
+		const char *section, *keys; /* those that begin so */
+	} needed[] = {{"prometheus", ""}, {"web", ""}, {"alerts", "webhook"}};
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+		triad_output_printf(output, "conf [%s]\n", needed[i].section);
+		for (struct triad_conf_entry entry = {0};
+			triad_conf_next(conf, &entry);)
+			if (!strcmp(entry.key->section, needed[i].section) &&
+				!strncmp(entry.key->name, needed[i].keys,
+					strlen(needed[i].keys)))
+				triad_output_printf(output, "conf %s = %s\n",
+					entry.key->name, entry.value);
+	}
+}
+
+/* What a client has been told. */
+struct told {
+	uint64_t n_configured;
+	uint64_t numbers[TRIAD_STREAM_N_EVENTS];
+	uint64_t at_us;
+};
+
+static void tell(
+	struct triad_service *service, struct told *told, struct triad_output *output)
+{
+	uint64_t numbers[TRIAD_STREAM_N_EVENTS] = {0}, now_us = triad_clock_now_us();
+	uint64_t n_configured;
+	const struct triad_conf *conf = triad_service_in_force(service, &n_configured);
+
+	if (conf && n_configured != told->n_configured) {
+		put_conf(conf, output);
+		triad_output_printf(output, "configured %" PRIu64 "\n", n_configured);
+		told->n_configured = n_configured;
+	}
+	triad_conf_unref(conf);
+	read_numbers(service, numbers);
+	if (memcmp(numbers, told->numbers, sizeof(numbers)) == 0 && told->at_us &&
+		now_us < told->at_us + BEAT_US)
+		return;
+	triad_output_printf(output,
+		"numbers %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		numbers[TRIAD_STREAM_SWEEP], numbers[TRIAD_STREAM_ALERT],
+		numbers[TRIAD_STREAM_TOPOLOGY], numbers[TRIAD_STREAM_ROLE]);
+	memcpy(told->numbers, numbers, sizeof(numbers));
+	told->at_us = now_us;
+}
+
+static int run_changes(struct triad_service *service, int n_words,
+	const char *const *words, struct triad_output *output)
+{
+	struct told told = {0};
+
+	(void)n_words;
+	(void)words;
+	triad_output_printf(output,
+		"start %" PRIu64 "\nversion " PACKAGE_VERSION "\nport 0x%016" PRIx64
+		"\n",
+		service->start, service->port_guid);
+	put_commands(service, output);
+	atomic_fetch_add(&service->n_followers, 1);
+	/* The control socket disconnects its clients when the process ends. */
+	while (!output->failed && !atomic_load(&service->is_closing)) {
+		tell(service, &told, output);
+		triad_output_flush(output);
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+	atomic_fetch_sub(&service->n_followers, 1);
+	return TRIAD_CONTROL_DONE;
+}
+
+/* --- reports --- */
+
+static int run_report(struct triad_service *service, int n_words,
+	const char *const *words, struct triad_output *output)
+{
+	struct triad_served served;
+
+	if (n_words != 2) {
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "report: one word is needed\n");
+		return TRIAD_CONTROL_USAGE;
+	}
+	triad_served_take(words[1], &served);
+	served.at_us = triad_clock_now_us();
+	pthread_mutex_lock(&service->served_lock);
+	service->served = served;
+	pthread_mutex_unlock(&service->served_lock);
+	return TRIAD_CONTROL_DONE;
+}
+
+struct triad_served triad_service_served(struct triad_service *service)
+{
+	struct triad_served served;
+	uint64_t since_us;
+
+	pthread_mutex_lock(&service->served_lock);
+	served = service->served;
+	pthread_mutex_unlock(&service->served_lock);
+	since_us = served.is_known ? served.at_us : service->started_us;
+	served.is_silent = triad_clock_now_us() >= since_us + TRIAD_SERVED_SILENT_US;
+	/* What it did then is not known to be so now. */
+	if (served.is_silent)
+		served.prometheus.listening = served.web.http.listening = false;
+	return served;
+}
+
+bool triad_service_wait_served(struct triad_service *service)
+{
+	uint64_t until_us = triad_clock_now_us() + CHANGE_US, n_configured = 0;
+	const struct triad_conf *conf = triad_service_in_force(service, &n_configured);
+	bool is_wanted = conf && (*conf->prometheus.listen || *conf->web.http.listen);
+
+	triad_conf_unref(conf);
+	while (!atomic_load(&service->is_closing)) {
+		struct triad_served served = triad_service_served(service);
+
+		if (served.start == service->start && served.configured >= n_configured)
+			return true;
+		if (!atomic_load(&service->n_followers) ||
+			triad_clock_now_us() >= until_us)
+			break;
+		(void)poll(NULL, 0, WAIT_MS);
+	}
+	return !is_wanted;
+}
+
+/* --- alerts --- */
+
+static int run_webhook(struct triad_service *service, int n_words,
+	const char *const *words, struct triad_output *output)
+{
+	struct triad_webhook_answer answer = {0};
+	uint64_t until_us = triad_clock_now_us() + BEAT_US;
+
+	if (n_words == 4) {
+		answer.status = strtol(words[1], NULL, 10);
+		answer.trouble = (int)strtol(words[2], NULL, 10);
+		snprintf(answer.reason, sizeof(answer.reason), "%s", words[3]);
+		triad_text_clean(answer.reason);
+		triad_webhook_answered(service->webhook, &answer);
+		return TRIAD_CONTROL_DONE;
+	}
+	while (!triad_webhook_is_due(service->webhook)) {
+		if (atomic_load(&service->is_closing) ||
+			triad_clock_now_us() >= until_us)
+			return TRIAD_CONTROL_DONE;
+		(void)poll(NULL, 0, ALERTS_MS);
+	}
+	if (triad_webhook_fetch(service->webhook, output))
+		return TRIAD_CONTROL_DONE;
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "memory is short\n");
+	return TRIAD_CONTROL_FAILED;
+}
+
+/* --- all --- */
+
+static enum triad_role find_role(void *context, const struct triad_peer *peer)
+{
+	(void)context;
+	return triad_peer_is_own(peer) ? TRIAD_ROLE_READER
+				       : triad_peer_role(peer, GROUP, "");
+}
+
+static int run(struct triad_service *service, const struct triad_asker *asker,
+	int n_words, const char *const *words, struct triad_output *output)
+{
+	static const struct {
+		const char *name;
+		int (*run)(struct triad_service *service, int n_words,
+			const char *const *words, struct triad_output *output);
+	} verbs[] = {{"metrics", run_metrics}, {"changes", run_changes},
+		{"report", run_report}, {"webhook", run_webhook}};
+	const struct triad_asker reader = {.prefix = asker->prefix,
+		.role = TRIAD_ROLE_READER,
+		.name = "a client of triadd"};
+	int status;
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+		if (n_words && !strcmp(words[0], verbs[i].name))
+			return verbs[i].run(service, n_words, words, output);
+	status = triad_service_ask(service, &reader, n_words, words, output);
+	return status == TRIAD_CONTROL_FAILED && output->lacks_object
+		? TRIAD_CONTROL_NO_OBJECT
+		: status;
+}
+
+static int ask(void *context, const struct triad_asker *asker, int n_words,
+	const char *const *words, struct triad_output *output)
+{
+	int status = run(context, asker, n_words, words, output);
+
+	triad_output_flush(output);
+	return status;
+}
+
+struct triad_control *triad_outside_open(
+	struct triad_service *service, const struct triad_conf *conf)
+{
+	static const char ending[] = ".sock";
+	const struct triad_runner runner = {
+		.context = service, .role = find_role, .run = ask};
+	const struct triad_control_params params = {
+		.is_shared = true, .is_for_one = true};
+	const char *socket = conf->control.socket;
+	size_t length = strlen(socket);
+	char path[sizeof(conf->control.socket) + sizeof(TRIAD_OUTSIDE_ENDING)];
+
+	if (!conf->control.enabled)
+		return NULL;
+	if (length > strlen(ending) &&
+		!strcmp(socket + length - strlen(ending), ending))
+		length -= strlen(ending);
+	snprintf(path, sizeof(path), "%.*s" TRIAD_OUTSIDE_ENDING, (int)length, socket);
+	return triad_control_new(path, &params, &runner, service->log);
+}

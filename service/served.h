@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How triadd does, which serves the outside: /metrics, the page and the REST interface.
+ *
+ * Model: in the SM nobody listens; triadd does, and reports how it does.  A report is
+ * text, a line for each value:
+ *
+ *     version=0.1.0
+ *     prometheus.listen=127.0.0.1:9315
+ *     web.n_answers=12
+ *
+ * Lines that are not known are skipped: triadd may be of another release.
+ *
+ * Thread-safety: functions without state. */
+#ifndef TRIAD_SERVICE_SERVED_H
+#define TRIAD_SERVICE_SERVED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfmgr/export/http.h"
+#include "service/web/web.h"
+
+#define TRIAD_SERVED_TEXT_SIZE 3072 /* of a report */
+
+/* It reports every TRIAD_SERVED_REPORT_US at least, and at once when something has come
+ * into force. */
+#define TRIAD_SERVED_REPORT_US UINT64_C(5000000)
+#define TRIAD_SERVED_SILENT_US UINT64_C(15000000)
+
+struct triad_served {
+	bool is_known;    /* there was a report */
+	bool is_silent;   /* there was none for TRIAD_SERVED_SILENT_US */
+	uint64_t at_us;   /* when it came; monotonic */
+	char version[32]; /* of the program that serves */
+	/* What is in force there, as 'changes' told it: of which start, which configuration
+	 * (outside.h). */
+	uint64_t start, configured;
+	struct triad_http_status prometheus;
+	struct triad_web_status web;
+};
+
+/* Writes a report. */
+void triad_served_put(const struct triad_served *served, char *text, size_t size);
+
+/* Reads one; what it lacks is 0. */
+void triad_served_take(const char *text, struct triad_served *served);
+
+#endif
