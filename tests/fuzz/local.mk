@@ -33,6 +33,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_sampled_request \
 	tests/fuzz/fuzz_seal \
 	tests/fuzz/fuzz_seen_sms \
+	tests/fuzz/fuzz_served \
 	tests/fuzz/fuzz_sflow \
 	tests/fuzz/fuzz_replica \
 	tests/fuzz/fuzz_smp \
@@ -66,6 +67,8 @@ tests_fuzz_fuzz_sa_copy_SOURCES = tests/fuzz/fuzz_sa_copy.c $(fuzz_driver)
 tests_fuzz_fuzz_seal_SOURCES = tests/fuzz/fuzz_seal.c $(fuzz_driver)
 tests_fuzz_fuzz_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
 tests_fuzz_fuzz_replica_SOURCES = tests/fuzz/fuzz_replica.c $(fuzz_driver)
+tests_fuzz_fuzz_served_SOURCES = \
+	tests/fuzz/fuzz_served.c service/served.c $(fuzz_driver)
 tests_fuzz_fuzz_sflow_SOURCES = tests/fuzz/fuzz_sflow.c $(fuzz_driver)
 tests_fuzz_fuzz_console_SOURCES = tests/fuzz/fuzz_console.c \
 	plugin/console_lines.c $(fuzz_driver)
