@@ -268,8 +268,7 @@ struct triad_elector *triad_elector_new(
 		elector->sm = triad_sm_control_new(osm, fabric, log);
 	elector->watch = triad_health_watch_new();
 	elector->probe = triad_state_probe_new(log);
-	if (elector->conf && elector->sm && elector->watch && elector->probe &&
-		!triad_task_start(&elector->task))
+	if (elector->conf && elector->sm && elector->watch && elector->probe)
 		return elector;
 	/* These can't hang: they have read and asked nothing yet. */
 	(void)triad_health_watch_free(elector->watch);

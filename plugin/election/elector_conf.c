@@ -297,6 +297,23 @@ static void put_into_force(struct triad_elector *elector, const struct triad_con
 		report_election(elector, has_new_blacklist);
 }
 
+/* Starts the thread; who does not elect needs none.  False, with a line in the log, when
+ * there is none. */
+static bool has_thread(struct triad_elector *elector)
+{
+	int error;
+
+	pthread_mutex_lock(&elector->inbox_lock);
+	error = triad_task_start(&elector->task);
+	pthread_mutex_unlock(&elector->inbox_lock);
+	if (error)
+		triad_log_write(elector->log, TRIAD_LOG_ERROR,
+			"election: no thread for it: %s; the configuration in force stays, "
+			"type 'triadctl reload' to try again",
+			strerror(error));
+	return !error;
+}
+
 void triad_elector_configure(
 	struct triad_elector *elector, const struct triad_conf *conf)
 {
@@ -310,6 +327,10 @@ void triad_elector_configure(
 			"election: it hangs, in election.state_dir or "
 			"election.trace_file; the configuration in force stays: mend "
 			"that and type 'triadctl reload'");
+		pthread_mutex_unlock(&elector->conf_lock);
+		return;
+	}
+	if (conf->election.enabled && !has_thread(elector)) {
 		pthread_mutex_unlock(&elector->conf_lock);
 		return;
 	}

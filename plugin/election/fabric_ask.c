@@ -174,7 +174,7 @@ static void note_success(struct triad_fabric_ask *ask)
 
 static bool open_port(struct triad_fabric_ask *ask)
 {
-	int error;
+	int error = 0;
 
 	if (ask->umad)
 		return true;
@@ -342,11 +342,21 @@ static uint64_t task_step(void *context)
 void triad_fabric_ask_begin(
 	struct triad_fabric_ask *ask, uint32_t period_ms, uint32_t status_ms)
 {
+	int error = 0;
+
 	pthread_mutex_lock(&ask->lock);
 	triad_fabric_watch_init(&ask->watch, period_ms, status_ms);
 	ask->look_us = 0;
+	/* Who does not elect needs no thread. */
+	if (period_ms)
+		error = triad_task_start(&ask->task);
 	triad_task_wake(&ask->task);
 	pthread_mutex_unlock(&ask->lock);
+	if (error)
+		triad_log_write(ask->log, TRIAD_LOG_ERROR,
+			"election: no thread that asks other SMs over the fabric: %s; all "
+			"count as silent, type 'triadctl reload' to try again",
+			strerror(error));
 }
 
 void triad_fabric_ask_members(struct triad_fabric_ask *ask,
@@ -444,10 +454,7 @@ struct triad_fabric_ask *triad_fabric_ask_new(
 	ask->limit.period_us = 60 * TRIAD_US_PER_S;
 	pthread_mutex_init(&ask->lock, NULL);
 	triad_task_init(&ask->task, &ask->lock, "triad-fabric", task_step, ask);
-	if (!triad_task_start(&ask->task))
-		return ask;
-	destroy(ask);
-	return NULL;
+	return ask;
 }
 
 bool triad_fabric_ask_free(struct triad_fabric_ask *ask)

@@ -64,6 +64,9 @@ void triad_health_watch_set(
 		watch->ports.ports[i] = (struct triad_local_port){.guid = guids[i]};
 	watch->are_new = true;
 	watch->has_seen = false;
+	/* Without a thread nothing is seen, which is known to who asks. */
+	if (n)
+		(void)triad_task_start(&watch->task);
 	triad_task_wake(&watch->task);
 	pthread_mutex_unlock(&watch->lock);
 }
@@ -99,10 +102,7 @@ struct triad_health_watch *triad_health_watch_new(void)
 		return NULL;
 	pthread_mutex_init(&watch->lock, NULL);
 	triad_task_init(&watch->task, &watch->lock, "triad-health", task_step, watch);
-	if (!triad_task_start(&watch->task))
-		return watch;
-	destroy(watch);
-	return NULL;
+	return watch;
 }
 
 bool triad_health_watch_free(struct triad_health_watch *watch)
