@@ -86,8 +86,7 @@ static void file_again(struct triad_alert_log *);
 
 /* --- life --- */
 
-static bool start_outlet(struct outlet *outlet, struct triad_alert_log *alert_log,
-	const char *name,
+static void init_outlet(struct outlet *outlet, struct triad_alert_log *alert_log,
 	void (*write)(struct triad_alert_log *, const struct item *, int64_t),
 	unsigned burst)
 {
@@ -97,8 +96,16 @@ static bool start_outlet(struct outlet *outlet, struct triad_alert_log *alert_lo
 	outlet->again_us = UINT64_MAX;
 	pthread_mutex_init(&outlet->lock, NULL);
 	triad_condition_init(&outlet->filled);
-	outlet->has_thread =
-		!triad_thread_start(&outlet->thread, name, run_thread, outlet);
+}
+
+/* Starts the thread, unless it was started.  Until then the outlet takes nothing. */
+static bool start_outlet(struct outlet *outlet, const char *name)
+{
+	pthread_mutex_lock(&outlet->lock);
+	if (!outlet->has_thread)
+		outlet->has_thread =
+			!triad_thread_start(&outlet->thread, name, run_thread, outlet);
+	pthread_mutex_unlock(&outlet->lock);
 	return outlet->has_thread;
 }
 
@@ -115,18 +122,15 @@ static bool end_outlet(struct outlet *outlet)
 struct triad_alert_log *triad_alert_log_new(struct triad_log *log)
 {
 	struct triad_alert_log *alert_log = calloc(1, sizeof(*alert_log));
-	bool started;
 
 	if (!alert_log)
 		return NULL;
 	alert_log->log = log;
 	triad_line_file_init(&alert_log->file);
 	pthread_mutex_init(&alert_log->lock, NULL);
-	started = start_outlet(&alert_log->to_log, alert_log, "triad-alerts", log_item,
-		TRIAD_ALERT_LOG_BURST);
-	if (start_outlet(&alert_log->to_file, alert_log, "triad-alertfile", file_item,
-		    UINT_MAX) &&
-		started)
+	init_outlet(&alert_log->to_log, alert_log, log_item, TRIAD_ALERT_LOG_BURST);
+	init_outlet(&alert_log->to_file, alert_log, file_item, UINT_MAX);
+	if (start_outlet(&alert_log->to_log, "triad-alerts"))
 		return alert_log;
 	(void)triad_alert_log_free(alert_log);
 	return NULL;
@@ -160,6 +164,10 @@ void triad_alert_log_configure(
 	pthread_mutex_lock(&alert_log->lock);
 	alert_log->params = params;
 	pthread_mutex_unlock(&alert_log->lock);
+	if (*params.path && !start_outlet(&alert_log->to_file, "triad-alertfile"))
+		triad_log_write(alert_log->log, TRIAD_LOG_ERROR,
+			"alerts.file: no thread for it; nothing is written, type "
+			"'triadctl reload' to try again");
 	look_again(&alert_log->to_file, 0);
 }
 
@@ -206,7 +214,10 @@ static void offer(struct outlet *outlet, enum triad_alert_change change,
 {
 	pthread_mutex_lock(&outlet->lock);
 	/* Keep one place for the counts of the rest. */
-	if (outlet->n_at_once < outlet->burst && outlet->ring.n + 1 < QUEUE_SIZE) {
+	if (!outlet->has_thread) {
+		/* Nobody wants them. */
+	} else if (outlet->n_at_once < outlet->burst &&
+		outlet->ring.n + 1 < QUEUE_SIZE) {
 		struct item *item = new_item(outlet);
 
 		outlet->n_at_once++;
