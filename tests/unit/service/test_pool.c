@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <zlib.h>
@@ -188,6 +190,37 @@ START_TEST(test_document_that_was_cut_is_none)
 	ck_assert_uint_eq(head.size, 0);
 	ck_assert_int_eq(head.exit_status, TRIAD_POOL_NO_ANSWER);
 	ck_assert_str_eq(head.messages, "the connection was cut\n");
+	triad_pool_job_leave(job);
+}
+END_TEST
+
+/* As on a disk that is full. */
+START_TEST(test_document_without_room_is_none)
+{
+	struct rlimit before, small;
+	unsigned n = 20000;
+	struct triad_pool_head head;
+	struct triad_pool_job *job;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = before;
+	small.rlim_cur = 10000;
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &n});
+	wait_until_ready(job);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	triad_pool_job_head(job, &head);
+	ck_assert_uint_eq(head.size, 0);
+	ck_assert_int_eq(head.exit_status, TRIAD_POOL_NO_ROOM);
+	ck_assert_ptr_nonnull(strstr(head.messages, "room"));
+	triad_pool_job_leave(job);
+	ck_assert_uint_eq(triad_pool_status(pool).n_lost, 1);
+	/* The next one has room. */
+	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &n});
+	wait_until_ready(job);
+	triad_pool_job_head(job, &head);
+	ck_assert_uint_gt(head.size, 10000);
 	triad_pool_job_leave(job);
 }
 END_TEST
@@ -444,6 +477,7 @@ int main(void)
 	tcase_add_test(cases, test_small_document_is_whole_before_its_head);
 	tcase_add_test(cases, test_large_document_waits_for_no_reader);
 	tcase_add_test(cases, test_document_that_was_cut_is_none);
+	tcase_add_test(cases, test_document_without_room_is_none);
 	tcase_add_test(cases, test_same_question_is_answered_once);
 	tcase_add_test(cases, test_packed_document_is_the_same);
 	tcase_add_test(cases, test_page_has_its_rows_and_reports_what_follows);
