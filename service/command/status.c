@@ -237,14 +237,16 @@ static void report_listener(
 static void report_served(struct triad_report *report, struct triad_service *service)
 {
 	struct triad_served served = triad_service_served(service);
-	char age[TRIAD_CLOCK_TEXT_SIZE];
 
-	triad_clock_format_length(triad_clock_now_us() - served.at_us, age);
-	triad_report_section(report, "triadd", "triadd, which serves the outside");
+	triad_report_section(report, "triadd", "triadd");
 	triad_report_text(
 		report, "version", "version", served.is_known ? served.version : NULL);
-	triad_report_text(
-		report, "last_report", "heard of before", served.is_known ? age : NULL);
+	if (served.is_known)
+		triad_report_uint(report, "report_age", "last report",
+			(triad_clock_now_us() - served.at_us) / TRIAD_US_PER_S,
+			"s ago");
+	else
+		triad_report_text(report, "report_age", "last report", NULL);
 	triad_report_section_end(report);
 	triad_report_section(report, "prometheus", "Prometheus");
 	report_listener(report, &served.prometheus);

@@ -39,7 +39,8 @@ static void remove_folder(void)
 
 static int find(void)
 {
-	return triad_socket_find(folder, ".sock", false, path, sizeof(path), message, sizeof(message));
+	return triad_socket_find(
+		folder, ".sock", false, path, sizeof(path), message, sizeof(message));
 }
 
 START_TEST(test_find_one_socket_taken)
@@ -80,8 +81,8 @@ END_TEST
 
 START_TEST(test_find_no_folder_is_none)
 {
-	ck_assert_int_eq(triad_socket_find("/nowhere/at/all", ".sock", false, path, sizeof(path),
-				 message, sizeof(message)),
+	ck_assert_int_eq(triad_socket_find("/nowhere/at/all", ".sock", false, path,
+				 sizeof(path), message, sizeof(message)),
 		ENOENT);
 	ck_assert_ptr_nonnull(strstr(message, "/nowhere/at/all/*.sock: no socket"));
 }
@@ -91,8 +92,8 @@ START_TEST(test_find_unreadable_folder_reports_why)
 {
 	make_file("plain");
 	strcat(strcpy(path, folder), "/plain");
-	ck_assert_int_eq(triad_socket_find(path, ".sock", false, message, sizeof(message),
-				 message, sizeof(message)),
+	ck_assert_int_eq(triad_socket_find(path, ".sock", false, message,
+				 sizeof(message), message, sizeof(message)),
 		ENOTDIR);
 	ck_assert_ptr_nonnull(strstr(message, "Not a directory"));
 }
@@ -107,8 +108,8 @@ START_TEST(test_find_agent_apart_from_opensm)
 	ck_assert_int_eq(find(), 0);
 	snprintf(expected, sizeof(expected), "%s/0x0000000000000001.sock", folder);
 	ck_assert_str_eq(path, expected);
-	ck_assert_int_eq(triad_socket_find(folder, ".sock", true, path, sizeof(path), message,
-				 sizeof(message)),
+	ck_assert_int_eq(triad_socket_find(folder, ".sock", true, path, sizeof(path),
+				 message, sizeof(message)),
 		0);
 	snprintf(
 		expected, sizeof(expected), "%s/agent-0x0000000000000001.sock", folder);
@@ -119,8 +120,8 @@ END_TEST
 START_TEST(test_find_no_agent_reports_what_to_do)
 {
 	make_file("0x0000000000000001.sock");
-	ck_assert_int_eq(triad_socket_find(folder, ".sock", true, path, sizeof(path), message,
-				 sizeof(message)),
+	ck_assert_int_eq(triad_socket_find(folder, ".sock", true, path, sizeof(path),
+				 message, sizeof(message)),
 		ENOENT);
 	ck_assert_ptr_nonnull(strstr(message, "triad-agent isn't running here: "));
 	ck_assert_ptr_nonnull(strstr(message, "/agent-*.sock: no socket; start"));
