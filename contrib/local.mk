@@ -19,6 +19,18 @@ dist_systemdsystemunit_DATA = contrib/systemd/triad-check.service
 if HAVE_IBNETDISC
 dist_systemdsystemunit_DATA += contrib/systemd/triad-agent.service
 endif
+# Another instance of the same for each port.
+if HAVE_TRIADD
+dist_systemdsystemunit_DATA += contrib/systemd/triadd.service
+nodist_systemdsystemunit_DATA = contrib/systemd/triadd@.service
+sysusersdir = $(prefix)/lib/sysusers.d
+dist_sysusers_DATA = contrib/sysusers/triadd.conf
+endif
+CLEANFILES += contrib/systemd/triadd@.service
+contrib/systemd/triadd@.service: contrib/systemd/triadd.service
+	$(AM_V_GEN)$(MKDIR_P) contrib/systemd && sed -e '/^# .*OpenSMs run on/,/^# instance/d' \
+		-e '/^Description=/s/(triadd)/(triadd, port %i)/' \
+		-e 's/env triadd/& --port-guid %i/' $(srcdir)/contrib/systemd/triadd.service >$@
 logrotatedir = $(sysconfdir)/logrotate.d
 dist_logrotate_DATA = contrib/logrotate/osmtriad
 # Where shells look for completions of their own accord.
