@@ -585,6 +585,28 @@ def test_mistakes_of_triad_conf_and_all_else_are_reported_at_once(tmp_path):
     assert "others can change it" in findings_of(process)["triad.conf"]
 
 
+def test_work_for_triadd_is_named_with_files_that_it_can_not_read(tmp_path):
+    conf, triad_conf = default_conf(tmp_path), tmp_path / "triad.conf"
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    script(programs / "id", '[ "$1" != -u ] || echo 0')
+    script(programs / "setpriv", 'for path; do :; done; case $path in *token) exit 1 ;; esac')
+
+    def findings():
+        process = setup("--conf", conf, "--triad-conf", triad_conf, "--dry-run",
+                        path=programs)
+        return words_of(succeeded(process).stdout)
+
+    triad_conf.write_text("[web]\n#listen = 127.0.0.1:9316\nlisten =\n")
+    assert "triadd" not in findings()
+    triad_conf.write_text(
+        "[web]\nlisten = 127.0.0.1:9316\ntoken_file = /t/token\ntls_key = /t/key\n"
+        "tls_certificate = /t/key\n[port 0x1]\nprometheus.listen = 127.0.0.1:9315\n")
+    text = findings()
+    assert mentions(text, "web.listen,prometheus.listen 'systemctl enable --now triadd'"), text
+    assert "'chown triadd /t/token'" in text and "chown triadd /t/key" not in text, text
+
+
 def test_user_sees_what_would_change_and_may_not_change_it(scratch):
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
