@@ -35,9 +35,9 @@ CONFIGURE = {PLAIN: ["CFLAGS=-O2 -g1"],
 THREADS_TESTS = ["tests/unit/lib/test_task", "tests/unit/perfmgr/test_details",
                  "tests/unit/perfmgr/test_engine", "tests/unit/plugin/test_sm_control",
                  "tests/unit/qos/test_work_queue", "tests/unit/service/test_perf"]
-THREADS_PROGRAMS = ["libosmtriad.la", "triadctl", "triad-agent", "tests/lab/liblabsim.la",
-                    "tests/lab/liblabumad.la", "tests/lab/librecord.la",
-                    "tests/integration/path_ask"]
+THREADS_PROGRAMS = ["libosmtriad.la", "triadctl", "triad-agent", "triadd",
+                    "tests/lab/liblabsim.la", "tests/lab/liblabumad.la",
+                    "tests/lab/librecord.la", "tests/integration/path_ask"]
 
 # Most tests in Python wait, they don't work: more of them run at once than there are
 # processors.

@@ -30,7 +30,11 @@ NOT_RUN = {
     "./autogen.sh": "as above",
     "mkdir -p build && cd build": "as above",
     "../configure && make && make install": "as above",
-    "systemctl enable --now triad-agent": "no systemd runs here",
+    "systemctl enable --now triad-agent triadd": "no systemd runs here",
+    "systemctl enable --now triadd": "as above",
+    "systemctl enable --now triadd@0x0002c90300001234": "as above",
+    "chown triadd /etc/osmtriad/token && chmod 600 /etc/osmtriad/token":
+        "there is no user triadd here",
     "triadctl links --at 2h": "the lab has no images of that time; test_images.py asks",
     "triadctl diff 2h": "as above",
     "triadctl setup --dry-run": "it looks at this machine's OpenSM; test_setup.py runs it",
@@ -250,7 +254,7 @@ def test_lines_are_found_and_those_not_run_are_still_there():
     lines = {example.line for example in found}
     assert {example.where for example in found} >= {
         "README.md", "triadctl.1", "osmtriad-ports.7", "osmtriad-election.7",
-        "triad-agent.8", "triad-profile.5"}, "texts with examples"
+        "triad-agent.8", "triad-profile.5", "triadd.8"}, "texts with examples"
     for line in ("triadctl health", "triadctl port priority 12", "triadctl alerts --watch",
                  "scripts/lab up   --dir /tmp/lab --net tree.net"):
         assert line in lines, line

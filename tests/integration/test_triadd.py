@@ -5,6 +5,7 @@ or is started again, and what the SM notices of it."""
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -14,7 +15,7 @@ import urllib.request
 import pytest
 
 from checks import failed, succeeded, wait_until
-from labs import BUILDDIR, TRIADD, need
+from labs import BUILDDIR, SRCDIR, TRIADD, need
 from triadlab import triadd
 from triadlab.tcp_ports import free_address
 from triadlib import QUICK, ask, ask_json, health_findings, status, triad_lab, wait_for_sweep
@@ -193,6 +194,15 @@ def test_who_may_not_ask_is_told(lab, scratch):
 
 def run(*words):
     return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
+
+
+def test_manual_names_every_option_of_the_help():
+    options = re.findall(r"^  --([\w-]+)", succeeded(run("--help")).stdout, re.MULTILINE)
+    assert len(options) == 6, options
+    manual = (SRCDIR / "docs" / "triadd.8").read_text(encoding="utf-8")
+    for option in options:
+        escaped = re.escape(option.replace("-", "\\-"))
+        assert re.search(rf"^\.B[IR]? \\-\\-{escaped}\b", manual, re.MULTILINE), option
 
 
 def test_command_line():
