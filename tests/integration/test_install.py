@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from checks import failed, succeeded
-from labs import AGENT, BUILDDIR, SRCDIR, need
+from labs import AGENT, BUILDDIR, SRCDIR, TRIADD, need
 
 pytestmark = [pytest.mark.scripts, pytest.mark.full]
 
@@ -23,7 +23,7 @@ def run(*words):
 
 @pytest.fixture(scope="module", name="root")
 def installed():
-    need(AGENT)
+    need(AGENT, TRIADD)
     with tempfile.TemporaryDirectory(prefix="triad-test-") as root:
         succeeded(run("make", "-C", BUILDDIR, "install", f"DESTDIR={root}"))
         yield Path(root)
@@ -38,10 +38,12 @@ def found(root, name):
 
 def test_all_that_a_host_needs_is_installed(root):
     for name in ("bin/triadctl", "libexec/triad/setup", "libexec/triad/opensm_conf.awk",
-                 "sbin/triad-agent", "libosmtriad.so",
-                 "man1/triadctl.1", "man8/triad-agent.8", "doc/triad/README.md",
+                 "sbin/triad-agent", "sbin/triadd", "libosmtriad.so",
+                 "man1/triadctl.1", "man8/triad-agent.8", "man8/triadd.8",
+                 "sysusers.d/triadd.conf", "doc/triad/README.md",
                  "doc/triad/COPYING", "doc/triad/triad.conf.example",
                  "system/triad-agent.service", "system/triad-check.service",
+                 "system/triadd.service", "system/triadd@.service",
                  "logrotate.d/osmtriad", "completions/triadctl",
                  "site-functions/_triadctl", "triadctl.fish",
                  "prometheus/triad-alerts.rules.yml", "qos/qos-policy.xml"):
@@ -65,9 +67,24 @@ def test_texts_name_the_folders_that_programs_use(root):
 
 
 def test_units_start_what_was_installed(root):
-    for unit in ("triad-agent.service", "triad-check.service"):
+    for unit in ("triad-agent.service", "triad-check.service", "triadd.service",
+                 "triadd@.service"):
         program = re.search(r"^ExecStart=(\S+)", found(root, unit).read_text(), re.M)[1]
         assert (root / program[1:]).exists(), f"{unit}: {program}"
+
+
+def test_triadd_runs_as_the_user_that_is_installed(root):
+    users = found(root, "sysusers.d/triadd.conf").read_text()
+    user = re.search(r"^u (\w+) ", users, re.M)[1]
+    unit, of_port = (found(root, f"system/{name}.service").read_text().splitlines()
+                     for name in ("triadd", "triadd@"))
+    assert {f"User={user}", f"Group={user}"} <= set(unit), unit
+    start = next(line for line in unit if line.startswith("ExecStart="))
+    assert start.endswith("/triadd $TRIADD_OPTIONS"), start
+    assert start.replace("/triadd ", "/triadd --port-guid %i ") in of_port, of_port
+    settings = [[line for line in text if not line.startswith(("#", "Description=", "Exec"))]
+                for text in (unit, of_port)]
+    assert settings[0] == settings[1], "an instance has the rights of the other unit"
 
 
 TEXT = """\

@@ -161,6 +161,7 @@ MACROS = {"_bindir": "usr/bin", "_sbindir": "usr/sbin", "_libexecdir": "usr/libe
           "_libdir": "usr/lib/multiarch",
           "_datadir": "usr/share", "_mandir": "usr/share/man", "_sysconfdir": "etc",
           "_localstatedir": "var", "_unitdir": "usr/lib/systemd/system",
+          "_sysusersdir": "usr/lib/sysusers.d",
           "selinux_modules": "usr/share/selinux/packages/targeted"}
 # Where debhelper and rpm put documents and licences is theirs.
 WORDS = ("%license", "%doc")
@@ -206,7 +207,7 @@ def test_spec_has_the_version_of_configure():
 
 def test_spec_requires_every_library_of_configure():
     checks = re.findall(
-        r"(?:PKG_CHECK_MODULES|TRIAD_FEATURE)\(\[\w+\],(?: \[\$\w+\],)? \[([^\]]+)\]",
+        r"(?:PKG_CHECK_MODULES|TRIAD_FEATURE)\(\[\w+\],(?: \[\$\w+\],)?\s+\[([^\]]+)\]",
         text_of("configure.ac"))
     modules = {word for words in checks for word in words.split() if word[0].isalpha()}
     required = set(re.findall(r"^BuildRequires: +pkgconfig\(([^)]+)\)",
@@ -221,6 +222,8 @@ def test_spec_has_each_installed_file_in_the_package_that_debian_has_it_in(insta
     debian["triad"] += [path for path in installed if path.endswith("triad-check.service")]
     debian["triad-agent"] += [
         path for path in installed if path.endswith("triad-agent.service")]
+    debian["triadd"] += [path for path in installed
+                         if path.endswith(("triadd.service", "triadd@.service"))]
     for path in installed:
         # '%install' removes these.
         if is_in(path, DOC) or path.endswith(".la"):
