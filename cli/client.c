@@ -85,10 +85,7 @@ static int print_unreachable(struct answer *answer, int error)
 	else
 		complain(answer, "%s: can't connect to %s: %s%s\n", client->program,
 			client->path, strerror(error),
-			error == EACCES
-				? "; only root and the user of opensm may, unless "
-				  "control.group or control.admin_group is set"
-				: "");
+			error == EACCES ? client->may : "");
 	return TRIAD_CLIENT_NO_ANSWER;
 }
 

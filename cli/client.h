@@ -28,6 +28,7 @@ struct triad_client_sink {
 struct triad_client {
 	const char *path;    /* of the control socket */
 	const char *program; /* who asks, for messages */
+	const char *may;     /* who may ask, to be added to a refusal */
 	bool is_agent;       /* the socket is an agent's, for messages */
 	unsigned timeout_s;  /* the request ends if no frame comes for so long */
 	const struct triad_client_sink *sink;
@@ -36,6 +37,11 @@ struct triad_client {
 	 * never. */
 	const atomic_bool *is_ending;
 };
+
+/* The 'may' of triadctl. */
+#define TRIAD_CLIENT_MAY                                                               \
+	"; only root and the user of opensm may, unless control.group or "             \
+	"control.admin_group is set"
 
 /* The reader of standard output has gone. */
 #define TRIAD_CLIENT_UNREAD (-1)

@@ -99,6 +99,7 @@ static void ask(const char *path, const char *command, struct triad_nodes_scan *
 	const struct triad_client_sink sink = {scan_frame, scan};
 	const struct triad_client client = {.path = path,
 		.program = "triadctl",
+		.may = TRIAD_CLIENT_MAY,
 		.timeout_s = TIMEOUT_S,
 		.sink = &sink,
 		.hides_progress = true};

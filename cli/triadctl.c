@@ -391,6 +391,7 @@ static bool report_verdict(void *context, bool is_yes, bool is_loud)
 	const struct triad_client_sink sink = {show_verdict_errors, &is_loud};
 	const struct triad_client client = {.path = path,
 		.program = "triadctl",
+		.may = TRIAD_CLIENT_MAY,
 		.timeout_s = VERDICT_TIMEOUT_S,
 		.sink = &sink,
 		.hides_progress = true};

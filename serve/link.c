@@ -7,6 +7,7 @@ int triad_link_ask(struct triad_link_to *link, unsigned timeout_s, int n_words,
 	static const char too_long[] = "the request is too long\n";
 	const struct triad_client client = {.path = link->path,
 		.program = "triadd",
+		.may = "; only root, the user of opensm and members of group triadd may",
 		.timeout_s = timeout_s,
 		.sink = sink,
 		.hides_progress = true,

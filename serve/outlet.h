@@ -4,7 +4,7 @@
  *
  * Model: a thread follows 'changes' of the process's socket (service/outside.h), which
  * bring the configuration, and connects again a second after it has ended: a configuration
- * stays in force meanwhile, and requests are answered by 503.  Each command has a
+ * stays in force meanwhile, and requests are answered by 502.  Each command has a
  * connection of its own.  A second thread reports how the listeners do.
  *
  * Thread-safety: one thread calls new and free. */

@@ -178,18 +178,22 @@ static void forbid(struct client *client, const char *name)
 	struct triad_control *control = client->control;
 	char exit_status = TRIAD_CONTROL_FAILED;
 	unsigned long suppressed;
+	const char *groups;
 
-	count(control, &control->status.n_forbidden);
+	pthread_mutex_lock(&control->lock);
+	control->status.n_forbidden++;
+	groups = control->params.groups;
+	pthread_mutex_unlock(&control->lock);
 	if (triad_log_limit_pass(
 		    &control->forbidden_limit, triad_clock_now_us(), &suppressed))
 		triad_log_write(control->log, TRIAD_LOG_ERROR,
-			"control socket: %s may not use it (%lu more before); members of "
-			"control.group may read, of control.admin_group also change",
-			name, suppressed);
+			"control socket: %s may not use it (%lu more before); root may, "
+			"and members of %s",
+			name, suppressed, groups);
 	triad_output_message(&client->output, TRIAD_FRAME_MESSAGE,
 		"control socket: %s may not ask: only root, the user that this process "
-		"runs as, and members of control.group or control.admin_group may\n",
-		name);
+		"runs as, and members of %s may\n",
+		name, groups);
 	write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
 }
 

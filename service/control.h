@@ -43,6 +43,8 @@ struct triad_control;
 struct triad_control_params {
 	bool is_shared;  /* users besides root and the own one may have a role */
 	bool is_for_one; /* of those, one may have all places */
+	/* Whose members may ask, for messages. */
+	const char *groups;
 };
 
 struct triad_control_status {

@@ -471,7 +471,7 @@ static void add_descriptors(struct triad_health *health)
 		" descriptors of this process, %" PRIu64 " are for its files",
 		status.limit, status.kept);
 	triad_health_add_trouble(health, TRIAD_WARNING, "descriptors", what,
-		"raise LimitNOFILE of its systemd unit, or lower web.max_clients");
+		"raise LimitNOFILE of its systemd unit");
 }
 
 void triad_service_health(struct triad_service *service, struct triad_health *health)

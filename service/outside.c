@@ -297,7 +297,7 @@ struct triad_control *triad_outside_open(
 	const struct triad_runner runner = {
 		.context = service, .role = find_role, .run = ask};
 	const struct triad_control_params params = {
-		.is_shared = true, .is_for_one = true};
+		.is_shared = true, .is_for_one = true, .groups = "group " GROUP};
 	const char *socket = conf->control.socket;
 	size_t length = strlen(socket);
 	char path[sizeof(conf->control.socket) + sizeof(TRIAD_OUTSIDE_ENDING)];

@@ -124,6 +124,7 @@ static struct triad_control_params control_params(const struct triad_conf *conf)
 {
 	return (struct triad_control_params){
 		.is_shared = *conf->control.group || *conf->control.admin_group,
+		.groups = "control.group or control.admin_group",
 	};
 }
 

@@ -38,8 +38,8 @@ def start(lab, triadd, variables):
     """In the network of the host, if the SM has one of its own."""
     program = environment.find_built(lab.builddir, _PROGRAM)
     if not program:
-        raise LabError(f"{_PROGRAM} is not in {lab.builddir}: libmicrohttpd-dev was missing "
-                       "when it was configured (scripts/deps installs it)")
+        raise LabError(f"{_PROGRAM} is not in {lab.builddir}: a library was missing when "
+                       "it was configured (scripts/deps installs all)")
     index = next((sm.index for sm in lab.sms if sm.name == triadd.owner), None)
     entrance = cluster.entrance(cluster.host_of(lab, index), lab.folder) \
         if index is not None else []
