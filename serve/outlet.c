@@ -9,11 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "command/command_table.h"
 #include "lib/text.h"
 #include "serve/alerts.h"
 #include "serve/link.h"
+#include "service/outside.h"
 #include "service/served.h"
 #include "service/web/metrics.h"
 #include "service/web/web.h"
@@ -41,6 +45,7 @@ struct triad_outlet {
 	size_t used;
 	char conf[CONF_SIZE]; /* the lines of a configuration */
 	char why[512];        /* there is no link; the log has this */
+	bool has_begun;       /* 'changes' was answered, the last time */
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
@@ -190,6 +195,7 @@ static void take_line(struct triad_outlet *outlet, char *line)
 		triad_log_write(outlet->log, TRIAD_LOG_INFO, "%s: serves for Triad %s",
 			outlet->link.path, rest);
 	if ((rest = after(line, "start"))) {
+		outlet->has_begun = true;
 		pthread_mutex_lock(&outlet->lock);
 		outlet->state.process = strtoull(rest, NULL, 10);
 		/* Of this process nothing is in force yet. */
@@ -243,22 +249,64 @@ static void note_end(struct triad_outlet *outlet)
 	pthread_mutex_unlock(&outlet->lock);
 }
 
+/* Whether triadctl's socket, beside ours, is served. */
+static bool answers_triadctl(const struct triad_outlet *outlet)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *path = outlet->link.path;
+	size_t length = strlen(path), n = strlen(TRIAD_OUTSIDE_ENDING);
+	bool answers = false;
+	int fd;
+
+	if (length <= n || strcmp(path + length - n, TRIAD_OUTSIDE_ENDING) != 0)
+		return false;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.*s.sock",
+		(int)(length - n), path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0) {
+		answers = !connect(fd, (struct sockaddr *)&address, sizeof(address));
+		close(fd);
+	}
+	return answers;
+}
+
+/* A plugin of an earlier release serves by itself: its addresses are left to it, once it
+ * has been seen twice without a socket for us, which others open right after the other. */
+static void give_way(struct triad_outlet *outlet, unsigned n_times)
+{
+	if (n_times != 2)
+		return;
+	triad_log_write(outlet->log, TRIAD_LOG_WARNING,
+		"%s: OpenSM runs with a Triad plugin of an earlier release, which serves by "
+		"itself: nothing is served here; install triadd and the plugin of one "
+		"release, and restart OpenSM",
+		outlet->link.path);
+	outlet->conf[0] = '\0';
+	put_in_force(outlet, 0);
+}
+
 static void *follow(void *context)
 {
 	static const char *const words[] = {"changes"};
 	struct triad_outlet *outlet = context;
 	const struct triad_client_sink sink = {.take = take_changes, .context = outlet};
 	char said[sizeof(outlet->why)] = "";
+	unsigned n_without = 0;
 
 	do {
 		outlet->used = 0;
 		outlet->conf[0] = outlet->why[0] = '\0';
+		outlet->has_begun = false;
 		(void)triad_link_ask(&outlet->link, TRIAD_LINK_S, 1, words, &sink);
 		note_end(outlet);
 		if (!atomic_load(&outlet->link.is_ending) && strcmp(said, outlet->why))
 			triad_log_write(outlet->log, TRIAD_LOG_WARNING,
 				"%s; it is tried again each second", outlet->why);
 		memcpy(said, outlet->why, sizeof(said));
+		n_without = !outlet->has_begun && answers_triadctl(outlet)
+			? n_without + 1
+			: 0;
+		give_way(outlet, n_without);
 	} while (wait_a_moment(outlet, AGAIN_US));
 	return NULL;
 }

@@ -160,6 +160,28 @@ def test_opensm_that_ends_and_starts_again(scratch):
         assert "triad_sweeps_total" in fetch(metrics), "metrics"
 
 
+def test_plugin_that_serves_by_itself_gets_the_addresses(scratch):
+    """As one of an earlier release does: triadctl's socket is there, triadd's is not."""
+    page = free_address()
+    with triad_lab(conf(page)) as lab:
+        os.unlink(triadd_of(lab).socket)
+        os.kill(triadd_of(lab).process.pid, signal.SIGKILL)
+        log = scratch.folder() / "log"
+        with open(log, "w", encoding="utf-8") as errors, contextlib.ExitStack() as stack:
+            process = subprocess.Popen([PROGRAM, "--socket", triadd_of(lab).socket],
+                                       stderr=errors)
+            stack.callback(process.wait, 20)
+            stack.callback(process.terminate)
+            wait_until(lambda: "earlier release" in log.read_text(encoding="utf-8"), 20, "why")
+            with pytest.raises(ConnectionError):
+                get(page, "/")
+            # It was the moment before one of this release had opened its sockets.
+            lab.host("kill", 0)
+            lab.host("start", 0)
+            wait_until(lambda: status(lab)["web"]["listen"] == page, 60, "it serves")
+            assert get_json(page, "/api/v1/version"), "an answer"
+
+
 def test_it_waits_for_a_socket(scratch):
     need(TRIADD)
     folder = scratch.folder()
