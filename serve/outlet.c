@@ -26,6 +26,7 @@
 #include "triad/thread.h"
 
 #define AGAIN_US TRIAD_US_PER_S
+#define MEND_US (10 * TRIAD_US_PER_S)
 /* How soon a change of what is reported is told. */
 #define LOOK_US TRIAD_US_PER_S
 #define CONF_SIZE 16384
@@ -43,9 +44,11 @@ struct triad_outlet {
 	/* Of the follower alone: */
 	char line[LINE_SIZE]; /* not complete yet */
 	size_t used;
-	char conf[CONF_SIZE]; /* the lines of a configuration */
-	char why[512];        /* there is no link; the log has this */
-	bool has_begun;       /* 'changes' was answered, the last time */
+	char conf[CONF_SIZE];              /* the lines of a configuration */
+	char why[512];                     /* there is no link; the log has this */
+	bool has_begun;                    /* 'changes' was answered, the last time */
+	const struct triad_conf *in_force; /* NULL: none yet */
+	uint64_t tried_us;                 /* to put it into force */
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
@@ -138,6 +141,24 @@ static void take_numbers(struct triad_outlet *outlet, const char *text)
 	pthread_mutex_unlock(&outlet->lock);
 }
 
+static void configure_all(struct triad_outlet *outlet)
+{
+	outlet->tried_us = triad_clock_now_us();
+	triad_metrics_server_configure(outlet->metrics, outlet->in_force);
+	triad_web_configure(outlet->web, outlet->in_force);
+	triad_alert_sender_configure(outlet->alerts, outlet->in_force);
+}
+
+/* Tries again what could not be put into force: an address that another had, a file that
+ * was not there yet. */
+static void mend(struct triad_outlet *outlet)
+{
+	if (outlet->in_force && triad_clock_now_us() >= outlet->tried_us + MEND_US &&
+		(*triad_metrics_server_status(outlet->metrics).reason ||
+			*triad_web_status(outlet->web).http.reason))
+		configure_all(outlet);
+}
+
 /* Puts the collected lines into force. */
 static void put_in_force(struct triad_outlet *outlet, uint64_t number)
 {
@@ -157,10 +178,9 @@ static void put_in_force(struct triad_outlet *outlet, uint64_t number)
 	outlet->conf[0] = '\0';
 	if (!conf)
 		return;
-	triad_metrics_server_configure(outlet->metrics, conf);
-	triad_web_configure(outlet->web, conf);
-	triad_alert_sender_configure(outlet->alerts, conf);
-	triad_conf_unref(conf);
+	triad_conf_unref(outlet->in_force);
+	outlet->in_force = conf;
+	configure_all(outlet);
 	pthread_mutex_lock(&outlet->lock);
 	outlet->configured = outlet->state.numbers[TRIAD_STREAM_CONFIGURATION] = number;
 	outlet->must_report = true;
@@ -185,9 +205,10 @@ static void take_line(struct triad_outlet *outlet, char *line)
 		triad_text_append(outlet->conf, sizeof(outlet->conf), "%s\n", rest);
 	else if ((rest = after(line, "configured")))
 		put_in_force(outlet, strtoull(rest, NULL, 10));
-	else if ((rest = after(line, "numbers")))
+	else if ((rest = after(line, "numbers"))) {
 		take_numbers(outlet, rest);
-	else if ((rest = after(line, "commands")))
+		mend(outlet);
+	} else if ((rest = after(line, "commands")))
 		take_commands(outlet, rest);
 	else if ((rest = after(line, "port")))
 		outlet->port_guid = strtoull(rest, NULL, 16);
@@ -424,6 +445,7 @@ void triad_outlet_free(struct triad_outlet *outlet)
 	triad_web_stop(outlet->web);
 	triad_metrics_server_free(outlet->metrics);
 	triad_web_free(outlet->web);
+	triad_conf_unref(outlet->in_force);
 	pthread_cond_destroy(&outlet->changed);
 	pthread_mutex_destroy(&outlet->lock);
 	free(outlet);

@@ -219,9 +219,13 @@ static void note_reason(struct triad_http *http, const char *reason)
 
 static int refuse(struct triad_http *http, int error, const char *reason)
 {
+	bool is_known = !strcmp(http->reason, reason);
+
 	note_reason(http, reason);
-	triad_log_write(http->log, TRIAD_LOG_ERROR, "%s: %s%s", http->callbacks.section,
-		reason, http->server ? "; it goes on as it was" : "");
+	if (!is_known)
+		triad_log_write(http->log, TRIAD_LOG_ERROR, "%s: %s%s",
+			http->callbacks.section, reason,
+			http->server ? "; it goes on as it was" : "");
 	return error;
 }
 

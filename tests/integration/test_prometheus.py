@@ -213,6 +213,10 @@ def test_address_in_use_is_reported_and_the_sm_goes_on():
         with triad_lab(CONF.format(taken)) as lab:
             wait_for_sweep(lab)
             wait_until(lambda: health_findings(lab, f"{taken} in use"), 20, "a finding")
+            sock.close()
+            # It is tried again, and so comes to its address.
+            wait_until(lambda: status(lab)["prometheus"]["listen"] == taken, 40, "the port")
+            assert not health_findings(lab, "in use"), "the end of the finding"
 
 
 def test_client_that_stalls_holds_up_neither_sweep_nor_end():
