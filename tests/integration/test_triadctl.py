@@ -249,7 +249,7 @@ def test_answer_of_other_protocol_reported(scratch):
             (frame(b"R", b"x"), "Triad protocol"),
             (frame(OUTPUT, b"x" * 65537), "Triad protocol"),
             (frame(b"X", b""), "Triad protocol"),
-            (exit_frame(4), "Triad protocol")):
+            (exit_frame(5), "Triad protocol")):
         failed(ask(Plugin(scratch, answer), "status"), 1, part)
 
 
