@@ -82,7 +82,7 @@ static struct triad_service_owner make_owner(struct triad_agent *agent)
 	};
 }
 
-static int start(struct triad_agent *agent)
+static int start_services(struct triad_agent *agent)
 {
 	struct triad_service *service = &agent->service;
 
@@ -128,7 +128,7 @@ int triad_agent_new(uint64_t port_guid, const char *conf_path,
 		agent->owner = make_owner(agent);
 		triad_service_init(&agent->service, &agent->owner, port_guid, conf_path,
 			triad_agent_log(log));
-		error = start(agent);
+		error = start_services(agent);
 	}
 	if (error)
 		(void)triad_agent_free(agent);

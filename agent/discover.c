@@ -35,7 +35,7 @@ struct triad_discover {
 	int logged_error;
 };
 
-static uint64_t task_step(void *context);
+static uint64_t discover_when_due(void *context);
 
 /* --- life --- */
 
@@ -52,8 +52,8 @@ struct triad_discover *triad_discover_new(uint64_t port_guid,
 	discover->context = context;
 	discover->log = log;
 	pthread_mutex_init(&discover->lock, NULL);
-	triad_task_init(&discover->task, &discover->lock, "triad-discover", task_step,
-		discover);
+	triad_task_init(&discover->task, &discover->lock, "triad-discover",
+		discover_when_due, discover);
 	return discover;
 }
 
@@ -114,7 +114,7 @@ static void log_silent(struct triad_discover *discover, uint32_t n_silent)
 	discover->n_silent_logged = n_silent;
 }
 
-static bool is_over(void *context)
+static bool is_discovery_over(void *context)
 {
 	struct triad_discover *discover = context;
 	bool stop;
@@ -141,14 +141,14 @@ static void log_kept(void *context, int pid)
 		pid, pid);
 }
 
-static int ask(struct triad_discover *discover, struct triad_discovery *made)
+static int ask_process(struct triad_discover *discover, struct triad_discovery *made)
 {
 	const struct triad_discovery_asking asking = {
 		.program = "/proc/self/exe",
 		.port_guid = discover->port_guid,
 		.limit_us = TRIAD_DISCOVERY_LIMIT_US,
 		.is_loud = discover->log->level >= TRIAD_LOG_DEBUG,
-		.is_over = is_over,
+		.is_over = is_discovery_over,
 		.kept_us = TRIAD_DISCOVERY_KEPT_US,
 		.is_kept = log_kept,
 		.context = discover,
@@ -162,7 +162,7 @@ static uint64_t make_one(struct triad_discover *discover)
 {
 	uint64_t begun_us = triad_clock_now_us(), now_us;
 	struct triad_discovery made;
-	int error = ask(discover, &made);
+	int error = ask_process(discover, &made);
 
 	now_us = triad_clock_now_us();
 	/* It is no longer wanted: not a failure. */
@@ -194,7 +194,7 @@ static uint64_t make_one(struct triad_discover *discover)
 					: TRIAD_DISCOVER_PERIOD_US);
 }
 
-static uint64_t task_step(void *context)
+static uint64_t discover_when_due(void *context)
 {
 	struct triad_discover *discover = context;
 	uint64_t due_us = discover->wanted ? discover->due_us : UINT64_MAX;

@@ -18,7 +18,7 @@
 
 /* --- from libibnetdisc's fabric to ours --- */
 
-static void add_node(struct triad_fabric_builder *builder, ibnd_node_t *node)
+static void add_found_node(struct triad_fabric_builder *builder, ibnd_node_t *node)
 {
 	struct triad_fabric_node added = {
 		.guid = node->guid,
@@ -69,8 +69,9 @@ static void ask_for_speed(struct triad_discovery_asker *asker, const ibnd_port_t
 		added->speed = added->speed_supported = 0;
 }
 
-static void add_port(struct triad_fabric_builder *builder, const ibnd_node_t *node,
-	const ibnd_port_t *port, struct triad_discovery_asker *asker)
+static void add_found_port(struct triad_fabric_builder *builder,
+	const ibnd_node_t *node, const ibnd_port_t *port,
+	struct triad_discovery_asker *asker)
 {
 	bool is_switch = node->type == IB_NODE_SWITCH;
 	const ibnd_port_t *remote = port->remoteport;
@@ -95,11 +96,11 @@ static int make_fabric(const ibnd_fabric_t *found, uint64_t port_guid,
 	if (!builder)
 		return ENOMEM;
 	for (ibnd_node_t *node = found->nodes; node; node = node->next) {
-		add_node(builder, node);
+		add_found_node(builder, node);
 		for (int i = 0; i <= node->numports; i++) {
 			if (!node->ports[i])
 				continue;
-			add_port(builder, node, node->ports[i], asker);
+			add_found_port(builder, node, node->ports[i], asker);
 			/* The table belongs to the port that was added last. */
 			add_pkeys(builder, node->ports[i], asker);
 		}

@@ -56,8 +56,8 @@ int triad_discovery_reply_write(uint64_t port_guid, int fd)
 
 /* --- the parent --- */
 
-static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
-	int to, bool is_loud)
+static int prepare_spawn(posix_spawn_file_actions_t *actions,
+	posix_spawnattr_t *attributes, int to, bool is_loud)
 {
 	sigset_t blocked, defaulted;
 
@@ -88,7 +88,7 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
 #endif
 }
 
-static int start(const struct triad_discovery_asking *asking, int to, pid_t *pid)
+static int start_child(const struct triad_discovery_asking *asking, int to, pid_t *pid)
 {
 	char name[] = TRIAD_DISCOVERY_NAME, guid[20];
 	char *const words[] = {name, guid, NULL};
@@ -103,7 +103,7 @@ static int start(const struct triad_discovery_asking *asking, int to, pid_t *pid
 		posix_spawn_file_actions_destroy(&actions);
 		return ENOMEM;
 	}
-	error = prepare(&actions, &attributes, to, asking->is_loud);
+	error = prepare_spawn(&actions, &attributes, to, asking->is_loud);
 	if (!error)
 		error = posix_spawn(
 			pid, asking->program, &actions, &attributes, words, environ);
@@ -113,7 +113,7 @@ static int start(const struct triad_discovery_asking *asking, int to, pid_t *pid
 }
 
 /* Reads 'size' octets, until is_over() or 'end_us' or the end of the pipe. */
-static int read_all(const struct triad_discovery_asking *asking, uint64_t end_us,
+static int read_from_child(const struct triad_discovery_asking *asking, uint64_t end_us,
 	int from, void *to, size_t size)
 {
 	uint8_t *octets = to;
@@ -145,7 +145,7 @@ static int receive_replies(const struct triad_discovery_asking *asking, int from
 	uint64_t end_us = triad_clock_now_us() + asking->limit_us;
 	struct triad_discovery_reply reply;
 	struct triad_topology_packed packed;
-	int error = read_all(asking, end_us, from, &reply, sizeof(reply));
+	int error = read_from_child(asking, end_us, from, &reply, sizeof(reply));
 
 	/* First the head, which has the size of the fabric. */
 	if (!error)
@@ -155,7 +155,8 @@ static int receive_replies(const struct triad_discovery_asking *asking, int from
 	packed.octets = malloc(packed.packed_size + (size_t)1);
 	if (!packed.octets)
 		return ENOMEM;
-	error = read_all(asking, end_us, from, packed.octets, packed.packed_size);
+	error = read_from_child(
+		asking, end_us, from, packed.octets, packed.packed_size);
 	if (!error)
 		error = triad_topology_unpack(&packed, &made->fabric);
 	free(packed.octets);
@@ -164,7 +165,8 @@ static int receive_replies(const struct triad_discovery_asking *asking, int from
 
 /* Waits until the child is gone, and kills it if it does not end by itself after its
  * reply.  Returns its status as of waitpid(). */
-static int end(const struct triad_discovery_asking *asking, pid_t pid, bool is_ending)
+static int end_child(
+	const struct triad_discovery_asking *asking, pid_t pid, bool is_ending)
 {
 	uint64_t kill_us = triad_clock_now_us() + (is_ending ? END_US : 0);
 	bool is_logged = false;
@@ -189,7 +191,8 @@ static int end(const struct triad_discovery_asking *asking, pid_t pid, bool is_e
 }
 
 /* Writes why the discovery failed. */
-static void explain(int error, int status, uint64_t limit_us, char *why, size_t size)
+static void explain_failure(
+	int error, int status, uint64_t limit_us, char *why, size_t size)
 {
 	if (error == EIO)
 		snprintf(why, size, "no answers to SMPs");
@@ -220,7 +223,7 @@ int triad_discovery_ask(
 	*made = (struct triad_discovery){0};
 	error = pipe2(ends, O_CLOEXEC) ? errno : 0;
 	if (!error) {
-		error = start(asking, ends[1], &pid);
+		error = start_child(asking, ends[1], &pid);
 		/* Now only the child can write: its end is the end of the pipe. */
 		close(ends[1]);
 	}
@@ -231,9 +234,10 @@ int triad_discovery_ask(
 		return ECHILD;
 	}
 	error = receive_replies(asking, ends[0], made);
-	status = end(asking, pid, error != ECANCELED && error != ETIMEDOUT);
+	status = end_child(asking, pid, error != ECANCELED && error != ETIMEDOUT);
 	close(ends[0]);
 	if (error)
-		explain(error, status, asking->limit_us, made->why, sizeof(made->why));
+		explain_failure(
+			error, status, asking->limit_us, made->why, sizeof(made->why));
 	return error;
 }

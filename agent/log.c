@@ -23,7 +23,7 @@ struct triad_agent_log {
 	struct triad_syslog syslog;
 };
 
-static void write_line(void *context, enum triad_log_level level, const char *line)
+static void write_log_line(void *context, enum triad_log_level level, const char *line)
 {
 	static const char *const names[] = {
 		[TRIAD_LOG_ERROR] = "error",
@@ -73,7 +73,7 @@ int triad_agent_log_open(const char *path, struct triad_agent_log **opened)
 	if (!log)
 		return ENOMEM;
 	log->path = path;
-	log->log.write = write_line;
+	log->log.write = write_log_line;
 	log->log.context = log;
 	log->syslog = (struct triad_syslog){.path = TRIAD_SYSLOG_PATH, .tag = NAME};
 	atomic_init(&log->log.level, TRIAD_LOG_INFO);

@@ -50,13 +50,13 @@ static const char help[] =
 
 /* --- the command line --- */
 
-static int complain(const char *message)
+static int complain_of_usage(const char *message)
 {
 	fprintf(stderr, NAME ": %s\n", message);
 	return USAGE;
 }
 
-static int show(const char *text)
+static int print_text(const char *text)
 {
 	return fputs(text, stdout) < 0 || fflush(stdout) ? FAILED : DONE;
 }
@@ -73,14 +73,15 @@ static int parse_option(struct options *options, int letter)
 	case 'p':
 		if (triad_text_guid(optarg, &options->port_guid))
 			return GO_ON;
-		return complain("--port: a GUID is 0x and 1 to 16 hexadecimal digits, "
-				"not all 0");
+		return complain_of_usage(
+			"--port: a GUID is 0x and 1 to 16 hexadecimal digits, "
+			"not all 0");
 	case 'v':
-		return show(NAME " " PACKAGE_VERSION "\n");
+		return print_text(NAME " " PACKAGE_VERSION "\n");
 	case 'h':
-		return show(help);
+		return print_text(help);
 	default:
-		return complain("'" NAME " --help' lists the options");
+		return complain_of_usage("'" NAME " --help' lists the options");
 	}
 }
 
@@ -103,14 +104,15 @@ static int parse_options(struct options *options, int argc, char **argv)
 		(letter = getopt_long(argc, argv, "h", known, NULL)) != -1)
 		status = parse_option(options, letter);
 	if (status == GO_ON && optind < argc)
-		return complain("it takes options alone; '" NAME " --help' lists them");
+		return complain_of_usage(
+			"it takes options alone; '" NAME " --help' lists them");
 	return status;
 }
 
 /* --- the port --- */
 
 /* Finds which port to use.  Returns GO_ON, or FAILED with a line in the log. */
-static int find_port(uint64_t *port_guid, struct triad_log *log)
+static int find_own_port(uint64_t *port_guid, struct triad_log *log)
 {
 	char ca_name[UMAD_CA_NAME_LEN], list[512];
 	uint64_t first;
@@ -161,7 +163,7 @@ static int run_agent(struct options *options, struct triad_agent_log *log)
 {
 	struct triad_agent *agent;
 	sigset_t signals;
-	int error, status = find_port(&options->port_guid, triad_agent_log(log));
+	int error, status = find_own_port(&options->port_guid, triad_agent_log(log));
 
 	if (status != GO_ON)
 		return status;

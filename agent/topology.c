@@ -76,7 +76,7 @@ static void name_nodes(struct triad_topology *topology, struct triad_fabric *fab
 }
 
 /* Passes a fabric on to the PerfManager; until then only its source refers to it. */
-static void publish(struct triad_topology *topology, struct triad_fabric *fabric,
+static void publish_fabric(struct triad_topology *topology, struct triad_fabric *fabric,
 	enum triad_topology_from from)
 {
 	uint32_t most_hops = find_most_hops(fabric);
@@ -136,7 +136,7 @@ static void receive_from_sa(void *context, struct triad_fabric *fabric)
 	if (!is_wanted)
 		return;
 	name_nodes(topology, fabric);
-	publish(topology, fabric, TRIAD_FROM_SA);
+	publish_fabric(topology, fabric, TRIAD_FROM_SA);
 }
 
 static void receive_discovered(void *context, struct triad_fabric *fabric)
@@ -153,7 +153,7 @@ static void receive_discovered(void *context, struct triad_fabric *fabric)
 		return;
 	name_nodes(topology, fabric);
 	triad_sa_source_set_known(topology->source, fabric, true);
-	publish(topology, fabric, TRIAD_FROM_DISCOVERY);
+	publish_fabric(topology, fabric, TRIAD_FROM_DISCOVERY);
 }
 
 static void note_change_report(void *context)

@@ -88,7 +88,7 @@ static size_t pack_request(char *request, size_t size, const struct asking *aski
 
 /* --- one answer -------------------------------------------------------- */
 
-static int complain(const char *message)
+static int complain_of_failure(const char *message)
 {
 	fprintf(stderr, "triadctl: %s\n", message);
 	return TRIAD_CONTROL_FAILED;
@@ -255,7 +255,7 @@ static int ask_once(struct asking *asking)
 
 	asking->tables = triad_tables_new(&asking->screen, &asking->layout);
 	if (!asking->tables)
-		return complain("not enough memory");
+		return complain_of_failure("not enough memory");
 	asking->message[0] = '\0';
 	asking->has_output = false;
 	asking->table_sink = triad_tables_sink(asking->tables);
@@ -376,7 +376,7 @@ static void explain_refusal(const struct asking *asking)
 
 	if (!asking->refusal && !is_verdict(asking) &&
 		triad_other_version_explain(&asking->client, text, sizeof(text)))
-		complain(text);
+		complain_of_failure(text);
 }
 
 int triad_ask(const struct triad_ask *ask, const struct triad_command *command,
@@ -408,7 +408,7 @@ int triad_ask(const struct triad_ask *ask, const struct triad_command *command,
 	asking.request_size =
 		pack_request(request, sizeof(request), &asking, n_words, words);
 	if (!asking.request_size) {
-		complain("the command is too long");
+		complain_of_failure("the command is too long");
 		return TRIAD_CONTROL_USAGE;
 	}
 	status = command->watch ? watch(&asking) : ask_once(&asking);

@@ -12,7 +12,7 @@
 /* Users do not wait longer for a completion. */
 #define TIMEOUT_S 1
 
-static void add(struct triad_nodes_scan *scan, char c)
+static void add_character(struct triad_nodes_scan *scan, char c)
 {
 	if (scan->size < sizeof(scan->string))
 		scan->string[scan->size++] = c;
@@ -24,7 +24,7 @@ static void add_code(struct triad_nodes_scan *scan, char digit)
 	if (--scan->n_hex)
 		return;
 	/* Triad's JSON escapes only control characters so; names have none. */
-	add(scan, scan->code < 0x80 && scan->code ? (char)scan->code : '?');
+	add_character(scan, scan->code < 0x80 && scan->code ? (char)scan->code : '?');
 }
 
 static void end_string(struct triad_nodes_scan *scan)
@@ -40,7 +40,7 @@ static void end_string(struct triad_nodes_scan *scan)
 	scan->is_member = false;
 }
 
-static bool is_wanted(const struct triad_nodes_scan *scan)
+static bool is_wanted_member(const struct triad_nodes_scan *scan)
 {
 	return !strcmp(scan->string, scan->members[0]) ||
 		(scan->members[1] && !strcmp(scan->string, scan->members[1]));
@@ -55,13 +55,13 @@ static void scan_string(struct triad_nodes_scan *scan, char c)
 		scan->n_hex = c == 'u' ? 4 : 0;
 		scan->code = 0;
 		if (c != 'u')
-			add(scan, c);
+			add_character(scan, c);
 	} else if (c == '\\') {
 		scan->is_escaped = true;
 	} else if (c == '"') {
 		end_string(scan);
 	} else {
-		add(scan, c);
+		add_character(scan, c);
 	}
 }
 
@@ -75,7 +75,7 @@ void triad_nodes_scan(struct triad_nodes_scan *scan, const char *json, size_t si
 			scan->size = 0;
 			scan->n_hex = 0;
 		} else if (json[i] == ':') {
-			scan->is_member = scan->has_string && is_wanted(scan);
+			scan->is_member = scan->has_string && is_wanted_member(scan);
 			scan->has_string = false;
 		} else if (!g_ascii_isspace(json[i])) {
 			/* A number, null or a bracket: not a string that we look
@@ -93,7 +93,8 @@ static int scan_frame(
 	return 0;
 }
 
-static void ask(const char *path, const char *command, struct triad_nodes_scan *scan)
+static void ask_for_nodes(
+	const char *path, const char *command, struct triad_nodes_scan *scan)
 {
 	const char *const words[] = {command, "--json"};
 	const struct triad_client_sink sink = {scan_frame, scan};
@@ -117,7 +118,7 @@ void triad_complete_nodes(const char *path, bool guids,
 		.found = found,
 		.context = context};
 
-	ask(path, "nodes", &scan);
+	ask_for_nodes(path, "nodes", &scan);
 }
 
 void triad_complete_keys(const char *path,
@@ -126,5 +127,5 @@ void triad_complete_keys(const char *path,
 	struct triad_nodes_scan scan = {
 		.members = {"key"}, .found = found, .context = context};
 
-	ask(path, "get", &scan);
+	ask_for_nodes(path, "get", &scan);
 }

@@ -95,7 +95,7 @@ static void be_the_command(const struct check *check, pid_t parent)
 	_exit(CANT_RUN);
 }
 
-static pid_t start(const struct check *check)
+static pid_t start_command(const struct check *check)
 {
 	pid_t parent = getpid();
 	pid_t child = fork();
@@ -109,14 +109,14 @@ static pid_t start(const struct check *check)
 }
 
 /* Ends the command and all processes of its group. */
-static void end(struct check *check, pid_t child)
+static void end_command(struct check *check, pid_t child)
 {
 	kill(-child, SIGTERM);
 	wait_for_end(check, child, triad_clock_now_us() + GRACE_US);
 	kill(-child, SIGKILL);
 }
 
-static bool judge(struct check *check, int status)
+static bool judge_status(struct check *check, int status)
 {
 	if (WIFSIGNALED(status))
 		snprintf(check->reason, sizeof(check->reason), "signal %d",
@@ -136,11 +136,11 @@ static bool wait_until(struct check *check, pid_t child, uint64_t until_us)
 }
 
 /* Runs the command and returns its verdict. */
-static bool ask(struct check *check)
+static bool ask_command(struct check *check)
 {
 	uint64_t until_us =
 		triad_clock_now_us() + check->command->timeout_s * TRIAD_US_PER_S;
-	pid_t child = start(check);
+	pid_t child = start_command(check);
 	bool is_in_time, is_yes;
 	int status = 0;
 
@@ -150,10 +150,10 @@ static bool ask(struct check *check)
 	}
 	is_in_time = wait_until(check, child, until_us);
 	if (!is_in_time)
-		end(check, child);
-	/* Not before end(): until now no other process can have the group's number. */
+		end_command(check, child);
+	/* Not before end_command(): until now no other process can have the group's number. */
 	waitpid(child, &status, 0);
-	is_yes = judge(check, status);
+	is_yes = judge_status(check, status);
 	if (!is_in_time)
 		snprintf(check->reason, sizeof(check->reason), "no end within %u s",
 			check->command->timeout_s);
@@ -162,7 +162,7 @@ static bool ask(struct check *check)
 
 /* --- the answer -------------------------------------------------------- */
 
-static void report(struct check *check, bool is_yes)
+static void report_verdict(struct check *check, bool is_yes)
 {
 	const struct triad_election_reporter *reporter = check->reporter;
 	bool is_received = reporter->report(reporter->context, is_yes, !check->is_deaf);
@@ -186,7 +186,7 @@ int triad_election_check(const struct triad_election_command *command,
 	/* Blocked, so that no signal is lost between two waits. */
 	sigprocmask(SIG_BLOCK, &check.signals, NULL);
 	while (!check.must_end) {
-		bool is_yes = ask(&check);
+		bool is_yes = ask_command(&check);
 
 		if (check.must_end)
 			break;
@@ -196,7 +196,7 @@ int triad_election_check(const struct triad_election_command *command,
 				is_yes ? "yes" : "no", check.reason);
 		check.has_printed = true;
 		check.was_yes = is_yes;
-		report(&check, is_yes);
+		report_verdict(&check, is_yes);
 		next_us += command->every_s * TRIAD_US_PER_S;
 		/* A command that took too long delays the next one. */
 		if (next_us < triad_clock_now_us())

@@ -75,13 +75,13 @@ static void show_json(const struct summary *summary)
 
 /* --- checking ---------------------------------------------------------- */
 
-static int complain(const char *path, int error)
+static int complain_of_file(const char *path, int error)
 {
 	fprintf(stderr, "triadctl: %s: can't be checked: %s\n", path, strerror(error));
 	return error;
 }
 
-static int load(const char *path, struct triad_expected **expected)
+static int load_expected(const char *path, struct triad_expected **expected)
 {
 	static struct triad_diags diags;
 	char *octets;
@@ -97,7 +97,7 @@ static int load(const char *path, struct triad_expected **expected)
 	triad_port_print(&diags, "");
 	/* Otherwise the printed mistakes explain it. */
 	if (error && !diags.n)
-		complain(path, error);
+		complain_of_file(path, error);
 	return error;
 }
 
@@ -113,7 +113,7 @@ static bool is_difference(const struct triad_plan_item *item)
 }
 
 /* Finds what differs by the plan that the port manager would make. */
-static int compare(const struct triad_expected *expected,
+static int compare_with_plan(const struct triad_expected *expected,
 	const struct triad_fabric *fabric, const struct triad_placed *placed,
 	struct triad_diags *differences)
 {
@@ -166,13 +166,13 @@ static int place(const struct triad_port_command *command,
 	if (!error) {
 		summary->has_fabric = true;
 		summary->n_unknown = placed->n_unknown;
-		error = compare(expected, fabric, placed, &differences);
+		error = compare_with_plan(expected, fabric, placed, &differences);
 		summary->n_different = (uint32_t)differences.n_total;
 		triad_placed_free(placed);
 	}
 	triad_fabric_unref(fabric);
 	if (error)
-		return complain(command->file, error);
+		return complain_of_file(command->file, error);
 	triad_port_print(&mistakes, "");
 	triad_port_print(&warnings, "warning: ");
 	triad_port_print(&differences, "different: ");
@@ -199,7 +199,7 @@ int triad_port_check(const struct triad_port_command *command)
 	struct summary summary;
 	int error = 0;
 
-	if (load(command->file, &expected))
+	if (load_expected(command->file, &expected))
 		return TRIAD_CONTROL_FAILED;
 	summary = summarize(command->file, expected);
 	if (command->fabric)

@@ -10,7 +10,7 @@
 
 #define FIRST_ROOM ((size_t)64 << 10)
 
-static int complain(const char *path, int error)
+static int complain_of_file(const char *path, int error)
 {
 	fprintf(stderr, "triadctl: %s: can't be read: %s\n", path, strerror(error));
 	return error;
@@ -47,14 +47,14 @@ int triad_port_read_file(const char *path, size_t max, char **octets, size_t *si
 
 	*octets = NULL;
 	if (!stream)
-		return complain(path, errno);
+		return complain_of_file(path, errno);
 	errno = 0;
 	error = read_stream(stream, max, octets, size);
 	fclose(stream);
 	if (!error)
 		return 0;
 	free(*octets);
-	return complain(path, error);
+	return complain_of_file(path, error);
 }
 
 void triad_port_print(const struct triad_diags *diags, const char *before)
@@ -84,7 +84,7 @@ int triad_port_read_fabric(const char *path, struct triad_fabric **fabric)
 	if (error)
 		triad_port_print(&diags, "");
 	if (error && !diags.n)
-		complain(path, error);
+		complain_of_file(path, error);
 	return error;
 }
 

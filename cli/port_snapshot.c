@@ -5,7 +5,7 @@
 #include "portmgr/expected/write.h"
 #include "triad/control.h"
 
-static void write_line(void *context, const char *line)
+static void print_line(void *context, const char *line)
 {
 	(void)context;
 	fputs(line, stdout);
@@ -17,7 +17,7 @@ int triad_port_snapshot(const struct triad_port_command *command)
 
 	if (triad_port_read_fabric(command->from, &fabric))
 		return TRIAD_CONTROL_FAILED;
-	triad_expected_write(fabric, command->generation, write_line, NULL);
+	triad_expected_write(fabric, command->generation, print_line, NULL);
 	triad_fabric_unref(fabric);
 	return triad_port_finish_output();
 }

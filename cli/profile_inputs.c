@@ -68,10 +68,10 @@ void triad_profile_inputs_free(struct triad_profile_inputs *inputs)
 }
 
 /* Reports what is wrong with the input, and stops reading it. */
-static bool fail(struct triad_profile_inputs *inputs, struct input *input,
+static bool fail_input(struct triad_profile_inputs *inputs, struct input *input,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-static bool fail(struct triad_profile_inputs *inputs, struct input *input,
+static bool fail_input(struct triad_profile_inputs *inputs, struct input *input,
 	const char *format, ...)
 {
 	char message[512];
@@ -120,9 +120,9 @@ static bool check_opened(struct triad_profile_inputs *inputs, struct input *inpu
 	struct stat status;
 
 	if (fstat(input->fd, &status))
-		return fail(inputs, input, "%s", strerror(errno));
+		return fail_input(inputs, input, "%s", strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		return fail(inputs, input, "it is not a regular file");
+		return fail_input(inputs, input, "it is not a regular file");
 	/* When the path is opened again, it must lead to the same file. */
 	if (!input->inode) {
 		input->device = status.st_dev;
@@ -130,7 +130,7 @@ static bool check_opened(struct triad_profile_inputs *inputs, struct input *inpu
 		input->file_size = (uint64_t)status.st_size;
 	}
 	if (input->device != status.st_dev || input->inode != status.st_ino)
-		return fail(inputs, input,
+		return fail_input(inputs, input,
 			"it was put aside or replaced while it was read; begin again");
 	return true;
 }
@@ -145,7 +145,7 @@ static bool open_input(struct triad_profile_inputs *inputs, struct input *input)
 		close_oldest(inputs);
 	input->fd = open(input->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (input->fd < 0)
-		return fail(inputs, input, "%s", strerror(errno));
+		return fail_input(inputs, input, "%s", strerror(errno));
 	inputs->n_open++;
 	return check_opened(inputs, input);
 }
@@ -167,7 +167,8 @@ static bool read_frame(struct triad_profile_inputs *inputs, struct input *input,
 	if (!triad_frame_reader_read(inputs->reader, input->fd, input->offset,
 		    input->size, take, context))
 		return true;
-	return fail(inputs, input, "%s", triad_frame_reader_message(inputs->reader));
+	return fail_input(
+		inputs, input, "%s", triad_frame_reader_message(inputs->reader));
 }
 
 /* --- the order --- */
@@ -206,17 +207,17 @@ static bool measure_frame(struct triad_profile_inputs *inputs, struct input *inp
 		error = triad_zstd_frame_measure(
 			input->fd, input->offset, input->file_size, &frame);
 		if (error == ENODATA)
-			return fail(inputs, input,
+			return fail_input(inputs, input,
 				"offset %" PRIu64
 				": the file ends within the frame there: its writer "
 				"is at it, or was killed",
 				input->offset);
 		if (error == EILSEQ)
-			return fail(inputs, input,
+			return fail_input(inputs, input,
 				"offset %" PRIu64 ": this is no frame of zstd",
 				input->offset);
 		if (error)
-			return fail(inputs, input, "offset %" PRIu64 ": %s",
+			return fail_input(inputs, input, "offset %" PRIu64 ": %s",
 				input->offset, strerror(error));
 		input->size = frame.size;
 		if (frame.is_skippable)
@@ -294,7 +295,7 @@ size_t triad_profile_inputs_copy(struct triad_profile_inputs *inputs,
 		return 0;
 	n = read_at(input, to, left < size ? (size_t)left : size, frame->offset + at);
 	if (n <= 0)
-		fail(inputs, input, "offset %" PRIu64 ": %s", frame->offset + at,
+		fail_input(inputs, input, "offset %" PRIu64 ": %s", frame->offset + at,
 			n < 0 ? strerror(errno) : "the file became shorter");
 	return n > 0 ? (size_t)n : 0;
 }

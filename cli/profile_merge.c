@@ -27,7 +27,7 @@ struct merge {
 	char piece[PIECE_SIZE];
 };
 
-static void complain(const char *name, const char *what)
+static void complain_of_profile(const char *name, const char *what)
 {
 	fprintf(stderr, "triadctl: profile merge: %s%s%s\n", name, *name ? ": " : "",
 		what);
@@ -38,7 +38,7 @@ static void print_message(void *context, const char *message)
 	struct merge *merge = context;
 
 	triad_profile_progress_end(&merge->progress);
-	complain("", message);
+	complain_of_profile("", message);
 }
 
 /* --- output --- */
@@ -62,7 +62,7 @@ static int open_output(struct merge *merge)
 
 	merge->fd = STDOUT_FILENO;
 	if (!out && isatty(STDOUT_FILENO) && !merge->command->csv) {
-		complain("",
+		complain_of_profile("",
 			"compressed frames don't go to a terminal: name a file "
 			"with -o, or ask for text with --csv");
 		return TRIAD_CONTROL_USAGE;
@@ -71,14 +71,14 @@ static int open_output(struct merge *merge)
 		return TRIAD_CONTROL_DONE;
 	/* Check before open(), which empties the file. */
 	if (!stat(out, &status) && is_input(merge, &status)) {
-		complain(out, "it is one of the files to be read");
+		complain_of_profile(out, "it is one of the files to be read");
 		return TRIAD_CONTROL_USAGE;
 	}
 	merge->fd =
 		open(out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0640);
 	if (merge->fd >= 0)
 		return TRIAD_CONTROL_DONE;
-	complain(out, strerror(errno));
+	complain_of_profile(out, strerror(errno));
 	return TRIAD_CONTROL_FAILED;
 }
 
@@ -98,7 +98,7 @@ static void write_out(struct merge *merge, const char *data, size_t size)
 	}
 }
 
-static void flush(struct merge *merge)
+static void flush_piece(struct merge *merge)
 {
 	write_out(merge, merge->piece, merge->n_used);
 	merge->n_used = 0;
@@ -111,7 +111,8 @@ static int close_output(struct merge *merge)
 		merge->error = errno;
 	if (!merge->error || merge->error == EPIPE)
 		return TRIAD_CONTROL_DONE;
-	complain(merge->command->out ? merge->command->out : "standard output",
+	complain_of_profile(
+		merge->command->out ? merge->command->out : "standard output",
 		strerror(merge->error));
 	return TRIAD_CONTROL_FAILED;
 }
@@ -131,11 +132,11 @@ static void copy_frame(struct merge *merge, const struct triad_profile_frame *fr
 	}
 }
 
-static void put_line(struct merge *merge, const char *line, size_t length)
+static void put_profile_line(struct merge *merge, const char *line, size_t length)
 {
 	/* The line fits after a flush: the parser refuses longer ones. */
 	if (merge->n_used + length + 1 > PIECE_SIZE)
-		flush(merge);
+		flush_piece(merge);
 	memcpy(merge->piece + merge->n_used, line, length);
 	merge->n_used += length;
 	merge->piece[merge->n_used++] = '\n';
@@ -149,12 +150,12 @@ static bool merge_line(void *context, enum triad_profile_line kind,
 
 	(void)parser;
 	if (kind == TRIAD_PROFILE_ROW) {
-		put_line(merge, line, length);
+		put_profile_line(merge, line, length);
 	} else if (kind == TRIAD_PROFILE_HEADER &&
 		(strncmp(merge->header, line, length) || merge->header[length])) {
 		memcpy(merge->header, line, length);
 		merge->header[length] = '\0';
-		put_line(merge, line, length);
+		put_profile_line(merge, line, length);
 	}
 	return !merge->error;
 }
@@ -175,7 +176,7 @@ static void merge_frames(struct merge *merge)
 		else
 			copy_frame(merge, &frame);
 	}
-	flush(merge);
+	flush_piece(merge);
 	triad_profile_progress_end(&merge->progress);
 }
 
@@ -188,7 +189,7 @@ int triad_profile_merge(const struct triad_profile_command *command)
 		merge->inputs = triad_profile_inputs_new(
 			command->n_files, command->files, print_message, merge);
 	if (!merge || !merge->inputs) {
-		complain("", strerror(ENOMEM));
+		complain_of_profile("", strerror(ENOMEM));
 		free(merge);
 		return TRIAD_CONTROL_FAILED;
 	}

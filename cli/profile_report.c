@@ -23,7 +23,7 @@ struct reading {
 	int error;
 };
 
-static void complain(const char *name, const char *what)
+static void complain_of_profile(const char *name, const char *what)
 {
 	fprintf(stderr, "triadctl: profile report: %s%s%s\n", name, *name ? ": " : "",
 		what);
@@ -34,7 +34,7 @@ static void print_message(void *context, const char *message)
 	struct reading *reading = context;
 
 	triad_profile_progress_end(&reading->progress);
-	complain("", message);
+	complain_of_profile("", message);
 }
 
 static bool add_line(void *context, enum triad_profile_line kind,
@@ -123,11 +123,11 @@ static int draw(const struct triad_profile_report_data *report, const char *path
 	if (sink.file && fclose(sink.file) && !error)
 		error = errno;
 	if (error)
-		complain(path, strerror(error));
+		complain_of_profile(path, strerror(error));
 	return error ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
 }
 
-static int show(const struct triad_profile_command *command,
+static int show_report(const struct triad_profile_command *command,
 	const struct triad_profile_report_data *report)
 {
 	struct sink sink = {.file = stdout};
@@ -136,7 +136,7 @@ static int show(const struct triad_profile_command *command,
 
 	if (!error || error == EPIPE)
 		return TRIAD_CONTROL_DONE;
-	complain("standard output", strerror(error));
+	complain_of_profile("standard output", strerror(error));
 	return TRIAD_CONTROL_FAILED;
 }
 
@@ -164,10 +164,10 @@ static int report_on(
 	int status, drawn = TRIAD_CONTROL_DONE;
 
 	if (triad_links_make(&links, stats)) {
-		complain("", strerror(ENOMEM));
+		complain_of_profile("", strerror(ENOMEM));
 		return TRIAD_CONTROL_FAILED;
 	}
-	status = show(command, &report);
+	status = show_report(command, &report);
 	if (command->svg)
 		drawn = draw(&report, command->svg);
 	triad_links_clear(&links);
@@ -181,7 +181,7 @@ int triad_profile_report(const struct triad_profile_command *command)
 
 	/* First of all: the drawing must not overwrite an input. */
 	if (is_drawn_over_input(command)) {
-		complain(command->svg, "it is one of the files to be read");
+		complain_of_profile(command->svg, "it is one of the files to be read");
 		triad_stats_free(reading.stats);
 		return TRIAD_CONTROL_USAGE;
 	}
@@ -189,7 +189,7 @@ int triad_profile_report(const struct triad_profile_command *command)
 		reading.error = ENOMEM;
 	status = reading.error ? TRIAD_CONTROL_FAILED : read_files(command, &reading);
 	if (reading.error)
-		complain("",
+		complain_of_profile("",
 			reading.error == ENOMEM
 				? "memory is short"
 				: "there are too many ports or collectors");

@@ -153,7 +153,7 @@ static void put_bar(struct triad_output *output, const struct triad_link *link,
 			link->mean_bps[direction] / (double)link->mbps / 1e4);
 }
 
-static void put_end(
+static void put_link_end(
 	struct triad_output *output, const struct triad_link *link, int end, double y)
 {
 	if (link->guid[end])
@@ -194,8 +194,8 @@ static void put_bars(
 		const struct triad_link *link = &links->links[links->by_mean[i]];
 		double y = BARS_TOP + i * BAR_STEP;
 
-		put_end(output, link, 0, y + 10);
-		put_end(output, link, 1, y + 23);
+		put_link_end(output, link, 0, y + 10);
+		put_link_end(output, link, 1, y + 23);
 		put_bar(output, link, TRIAD_LINK_THERE, y, most > 0 ? most : 1);
 		put_bar(output, link, TRIAD_LINK_BACK, y + BAR_HEIGHT + 2,
 			most > 0 ? most : 1);

@@ -54,7 +54,7 @@ static uint64_t n_restarts(const struct triad_stats *stats)
 	return n;
 }
 
-static void put_head(
+static void put_report_head(
 	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	const struct triad_stats *stats = report->stats;
@@ -220,7 +220,7 @@ void triad_report_text(
 		triad_output_printf(output, "There is no sweep in these files.\n");
 		return;
 	}
-	put_head(report, output);
+	put_report_head(report, output);
 	put_traffic(report, output);
 	put_links(report, "Busiest links by mean", report->links->by_mean, output);
 	put_links(report, "Busiest links by peak", report->links->by_peak, output);

@@ -270,7 +270,8 @@ static uint32_t epoch_of(uint64_t started_us)
 	return (uint32_t)(started_us / 1000);
 }
 
-static uint32_t *find_slot(const struct triad_stats *stats, uint64_t guid, uint8_t port)
+static uint32_t *find_port_slot(
+	const struct triad_stats *stats, uint64_t guid, uint8_t port)
 {
 	size_t at = triad_hash_word((uint64_t)port << 56, guid) & (stats->n_slots - 1);
 
@@ -287,7 +288,7 @@ static uint32_t *find_slot(const struct triad_stats *stats, uint64_t guid, uint8
 }
 
 /* Grows the tables so that at least half of the slots are free. */
-static int make_room(struct triad_stats *stats)
+static int grow_tables(struct triad_stats *stats)
 {
 	size_t n = stats->n_slots ? 2 * stats->n_slots : FIRST_SLOTS;
 	struct triad_stats_port *ports;
@@ -308,19 +309,20 @@ static int make_room(struct triad_stats *stats)
 	stats->slots = slots;
 	stats->n_slots = n;
 	for (size_t i = 0; i < stats->n_ports; i++)
-		*find_slot(stats, ports[i].node_guid, ports[i].port) = (uint32_t)i + 1;
+		*find_port_slot(stats, ports[i].node_guid, ports[i].port) =
+			(uint32_t)i + 1;
 	return 0;
 }
 
 static int find_or_add_port(struct triad_stats *stats,
 	const struct triad_profile_row *row, struct triad_stats_port **port)
 {
-	int error = make_room(stats);
+	int error = grow_tables(stats);
 	uint32_t *slot;
 
 	if (error)
 		return error;
-	slot = find_slot(stats, row->node_guid, row->port);
+	slot = find_port_slot(stats, row->node_guid, row->port);
 	if (!*slot) {
 		stats->ports[stats->n_ports] = (struct triad_stats_port){
 			.node_guid = row->node_guid,

@@ -19,7 +19,7 @@
 /* --- lists as text ----------------------------------------------------- */
 
 /* Appends a value to a list; false when there is no room for it. */
-static bool append(char *list, const char *value)
+static bool append_value(char *list, const char *value)
 {
 	size_t used = strlen(list);
 
@@ -47,7 +47,7 @@ static void append_entries(
 
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "%u:%u", entries[i].vl, entries[i].weight);
-		if (!append(list, text))
+		if (!append_value(list, text))
 			return;
 	}
 }
@@ -67,7 +67,7 @@ static void put_ranges(const char *name, const struct triad_ranges *ranges, bool
 
 	for (uint32_t i = 0; i < ranges->n; i++) {
 		format_range(&ranges->items[i], hex, text);
-		if (!append(list, text))
+		if (!append_value(list, text))
 			break;
 	}
 	put_list(name, list);
@@ -79,7 +79,7 @@ static void put_groups(const char *name, const struct triad_policy *policy,
 	char list[LIST_SIZE] = "";
 
 	for (uint32_t i = 0; i < groups->n; i++)
-		if (!append(list, policy->groups[groups->items[i]].name))
+		if (!append_value(list, policy->groups[groups->items[i]].name))
 			break;
 	put_list(name, list);
 }
@@ -89,12 +89,12 @@ static void put_ports(const char *name, const uint8_t set[32], bool any)
 	char list[LIST_SIZE] = "", text[16];
 
 	if (any)
-		append(list, "*");
+		append_value(list, "*");
 	for (unsigned port = 0; port < 255 && !any; port++) {
 		if (!triad_ports_has(set, (uint8_t)port))
 			continue;
 		snprintf(text, sizeof(text), "%u", port);
-		if (!append(list, text))
+		if (!append_value(list, text))
 			break;
 	}
 	put_list(name, list);
@@ -109,22 +109,22 @@ static void show_group(const struct triad_policy_group *group)
 	for (uint32_t i = 0; i < group->n_port_names; i++) {
 		snprintf(text, sizeof(text), "%s/P%u", group->port_names[i].node,
 			group->port_names[i].number);
-		if (!append(list, text))
+		if (!append_value(list, text))
 			break;
 	}
 	put_list("ports", list);
 	list[0] = '\0';
 	for (uint32_t i = 0; i < group->n_partitions; i++)
-		if (!append(list, group->partitions[i]))
+		if (!append_value(list, group->partitions[i]))
 			break;
 	put_list("partitions", list);
 	put_ranges("P_Keys", &group->pkeys, true);
 	list[0] = '\0';
 	for (unsigned type = TRIAD_NODE_CA; type <= TRIAD_NODE_ROUTER; type++)
 		if (group->node_types & 1u << type)
-			append(list, triad_node_type_name(type));
+			append_value(list, triad_node_type_name(type));
 	if (group->self)
-		append(list, "self");
+		append_value(list, "self");
 	put_list("nodes", list);
 }
 
@@ -195,7 +195,7 @@ static void show_sl2vl(
 	put_ports("to", table->scope.to, table->scope.to_any);
 	for (unsigned sl = 0; sl < TRIAD_POLICY_N_VLS; sl++) {
 		snprintf(text, sizeof(text), "%u", table->vl[sl]);
-		append(list, text);
+		append_value(list, text);
 	}
 	put_list("VLs", list);
 }

@@ -23,7 +23,7 @@ static void clear_rows(struct triad_tables *tables)
 }
 
 /* Sorts, if needed, writes and frees the rows collected so far. */
-static int flush(struct triad_tables *tables)
+static int flush_rows(struct triad_tables *tables)
 {
 	int error = 0;
 	size_t at = 0;
@@ -39,7 +39,7 @@ static int flush(struct triad_tables *tables)
 	return error;
 }
 
-static int fail(struct triad_tables *tables, int error)
+static int note_table_error(struct triad_tables *tables, int error)
 {
 	tables->has_failed = true;
 	if (error == ENOMEM)
@@ -82,7 +82,7 @@ static bool copy_columns(struct triad_tables *tables, const char *indent, unsign
 	return is_copied;
 }
 
-static int begin(void *context, const char *indent, unsigned n_columns,
+static int begin_table(void *context, const char *indent, unsigned n_columns,
 	const struct triad_table_column *columns)
 {
 	struct triad_tables *tables = context;
@@ -92,7 +92,7 @@ static int begin(void *context, const char *indent, unsigned n_columns,
 		return error;
 	tables->has_begun = false;
 	if (!copy_columns(tables, indent, n_columns, columns))
-		return fail(tables, ENOMEM);
+		return note_table_error(tables, ENOMEM);
 	tables_choose(tables);
 	return 0;
 }
@@ -156,16 +156,16 @@ static int take_row(void *context, const uint8_t *rest, size_t size)
 		return 0;
 	/* Not before the next row comes: the last row may still get notes. */
 	if (!tables_is_sorted(tables) && tables->n == PIECE_ROWS)
-		error = flush(tables);
+		error = flush_rows(tables);
 	if (!error)
 		error = grow(tables);
 	if (error)
-		return fail(tables, error);
+		return note_table_error(tables, error);
 	row = &tables->rows[tables->n];
 	*row = (struct tables_row){
 		.rest = copy_row(tables, rest, &size), .place = (uint32_t)tables->n};
 	if (!row->rest)
-		return fail(tables, ENOMEM);
+		return note_table_error(tables, ENOMEM);
 	row->size = size;
 	tables->n++;
 	tables->n_rows++;
@@ -188,7 +188,7 @@ static int take_note(void *context, const char *text)
 	used = row->notes ? strlen(row->notes) : 0;
 	notes = realloc(row->notes, used + TRIAD_LOCAL_TIME_ROOM(size) + 2);
 	if (!notes)
-		return fail(tables, ENOMEM);
+		return note_table_error(tables, ENOMEM);
 	row->notes = notes;
 	if (has_local_times(tables)) {
 		used += triad_local_time_take(&times, text, size, notes + used);
@@ -208,16 +208,16 @@ int triad_tables_end(struct triad_tables *tables)
 	if (!tables->n_columns)
 		return 0;
 	if (!tables->has_failed)
-		error = flush(tables);
+		error = flush_rows(tables);
 	if (!error && !tables->has_failed && !tables->layout->is_raw)
 		error = tables_write_left_out(tables);
 	clear_table(tables);
-	return error ? fail(tables, error) : 0;
+	return error ? note_table_error(tables, error) : 0;
 }
 
 struct triad_table_sink triad_tables_sink(struct triad_tables *tables)
 {
-	return (struct triad_table_sink){begin, take_row, take_note, tables};
+	return (struct triad_table_sink){begin_table, take_row, take_note, tables};
 }
 
 const char *triad_tables_complaint(const struct triad_tables *tables)

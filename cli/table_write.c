@@ -68,7 +68,7 @@ static int write_notes(struct triad_tables *tables, const struct tables_row *row
 }
 
 /* Writes a line of libsmartcols without the blanks at its end. */
-static int write_line(
+static int write_table_line(
 	struct triad_tables *tables, const char *line, size_t size, bool is_heading)
 {
 	bool is_bold = is_heading && tables->screen->has_color;
@@ -95,12 +95,13 @@ static int write_lines(struct triad_tables *tables, const char *text,
 	const struct tables_row *rows, size_t n)
 {
 	size_t size = strcspn(text, "\n");
-	int error = has_headings(tables) ? write_line(tables, text, size, true) : 0;
+	int error =
+		has_headings(tables) ? write_table_line(tables, text, size, true) : 0;
 
 	for (size_t at = 0; at < n && !error; at++) {
 		text += size + (text[size] == '\n');
 		size = strcspn(text, "\n");
-		error = write_line(tables, text, size, false);
+		error = write_table_line(tables, text, size, false);
 		if (!error)
 			error = write_notes(tables, &rows[at]);
 	}
@@ -150,7 +151,7 @@ static void fit_columns(
 
 /* The end of a text that is the number of a port, as in "leaf-01:3" and "leaf-01/P3"; or
  * the text's end. */
-static const char *find_port(const char *text)
+static const char *find_port_suffix(const char *text)
 {
 	const char *end = text + strlen(text), *at = end;
 
@@ -167,7 +168,7 @@ static const char *find_port(const char *text)
  * GUID, as in "Quantum-2#09a500", and a port.  NULL: none. */
 static const char *find_end(const char *text)
 {
-	const char *port = find_port(text), *at = port;
+	const char *port = find_port_suffix(text), *at = port;
 
 	while (at > text && g_ascii_isxdigit(at[-1]))
 		at--;

@@ -68,7 +68,7 @@ static const char before_command[] =
 
 /* --- the command line -------------------------------------------------- */
 
-static int complain(const char *message)
+static int complain_of_usage(const char *message)
 {
 	fprintf(stderr, "triadctl: %s\n", message);
 	return TRIAD_CONTROL_USAGE;
@@ -77,7 +77,7 @@ static int complain(const char *message)
 /* The same for 'health': for monitoring, an exit status of 2 would be CRITICAL. */
 static int complain_unknown(const char *message)
 {
-	(void)complain(message);
+	(void)complain_of_usage(message);
 	return TRIAD_UNKNOWN;
 }
 
@@ -111,7 +111,7 @@ static int show_help(const char *topic)
 	list_tables(tables);
 	if (triad_verb_tables_help(
 		    tables, N_TABLES, topic, "triadctl", text, sizeof(text)))
-		return complain("no help on that");
+		return complain_of_usage("no help on that");
 	fputs(text, stdout);
 	if (!*topic)
 		fputs(before_command, stdout);
@@ -126,7 +126,7 @@ static int parse_color(struct options *options, const char *word)
 		options->color = i;
 		return GO_ON;
 	}
-	return complain("--color: allowed are auto, always and never");
+	return complain_of_usage("--color: allowed are auto, always and never");
 }
 
 static int parse_option(struct options *options, int letter)
@@ -140,8 +140,9 @@ static int parse_option(struct options *options, int letter)
 	case 'g':
 		if (triad_text_guid(optarg, &options->port_guid))
 			return GO_ON;
-		return complain("--port-guid: a GUID is 0x and 1 to 16 hexadecimal "
-				"digits, not all 0");
+		return complain_of_usage(
+			"--port-guid: a GUID is 0x and 1 to 16 hexadecimal "
+			"digits, not all 0");
 	case 'a':
 		options->is_agent = true;
 		return GO_ON;
@@ -149,14 +150,15 @@ static int parse_option(struct options *options, int letter)
 		if (!triad_quantity_parse(optarg, "s", &options->timeout_s) &&
 			options->timeout_s && options->timeout_s <= MAX_TIMEOUT_S)
 			return GO_ON;
-		return complain("--timeout: allowed are whole seconds, 1 to 3600");
+		return complain_of_usage(
+			"--timeout: allowed are whole seconds, 1 to 3600");
 	case 'v':
 		puts("triadctl " PACKAGE_VERSION);
 		return finish_output();
 	case 'h':
 		return show_help("");
 	default:
-		return complain("'triadctl --help' lists the options");
+		return complain_of_usage("'triadctl --help' lists the options");
 	}
 }
 
@@ -184,7 +186,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 		(letter = getopt_long(argc, argv, "+h", known_options, NULL)) != -1)
 		status = parse_option(options, letter);
 	if (status == GO_ON && options->socket && options->port_guid)
-		return complain("--socket and --port-guid exclude each other");
+		return complain_of_usage("--socket and --port-guid exclude each other");
 	return status;
 }
 
@@ -201,10 +203,11 @@ static int read_value(int n_words, char **words)
 		(n_words == 4 && strcmp(words[2], "=") != 0))
 		return GO_ON;
 	if (!fgets(value, sizeof(value), stdin))
-		return complain("set: standard input has no line to take as the value");
+		return complain_of_usage(
+			"set: standard input has no line to take as the value");
 	length = strcspn(value, "\n");
 	if (!value[length] && !feof(stdin))
-		return complain("set: the value is too long");
+		return complain_of_usage("set: the value is too long");
 	value[length] = '\0';
 	words[n_words - 1] = value;
 	return GO_ON;
@@ -239,7 +242,7 @@ static int find_socket(const struct options *options, char *path, size_t size)
 		find_socket_or_print(options, path, size, message, sizeof(message));
 
 	if (status != GO_ON)
-		complain(message);
+		complain_of_usage(message);
 	return status;
 }
 
@@ -306,7 +309,7 @@ static int run_version(const struct options *options,
 	struct triad_output output;
 
 	if (n_words >= TRIAD_CONTROL_MAX_WORDS)
-		return complain("the command is too long");
+		return complain_of_usage("the command is too long");
 	memcpy(asked, words, (size_t)n_words * sizeof(*asked));
 	asked[n_words] = option;
 	if (run_command(options, command, n_words + 1, asked) == TRIAD_CONTROL_DONE)
@@ -326,10 +329,10 @@ static int run_slurm_job(const struct options *options, struct triad_command *co
 	char *asked[TRIAD_CONTROL_MAX_WORDS + 1], reason[512];
 
 	if (n_words >= TRIAD_CONTROL_MAX_WORDS)
-		return complain("the command is too long");
+		return complain_of_usage("the command is too long");
 	if (!triad_slurm_job_hosts(command->slurm_job, command->hosts,
 		    sizeof(command->hosts), reason, sizeof(reason))) {
-		complain(reason);
+		complain_of_usage(reason);
 		return TRIAD_CONTROL_FAILED;
 	}
 	n_words = triad_slurm_job_words(n_words, words, command->hosts, asked);
@@ -344,7 +347,7 @@ static int run_profile(const struct options *options, struct triad_parser *parse
 
 	(void)options;
 	if (triad_profile_command_read(parser, &command))
-		return complain(parser->message);
+		return complain_of_usage(parser->message);
 	return command.verb == TRIAD_PROFILE_MERGE ? triad_profile_merge(&command)
 						   : triad_profile_report(&command);
 }
@@ -355,7 +358,7 @@ static int run_qos(const struct options *options, struct triad_parser *parser)
 
 	(void)options;
 	if (triad_qos_command_read(parser, &command))
-		return complain(parser->message);
+		return complain_of_usage(parser->message);
 	return triad_qos_check(&command);
 }
 
@@ -365,7 +368,7 @@ static int run_port(const struct options *options, struct triad_parser *parser)
 
 	(void)options;
 	if (triad_port_command_read(parser, &command))
-		return complain(parser->message);
+		return complain_of_usage(parser->message);
 	return command.verb == TRIAD_PORT_CHECK ? triad_port_check(&command)
 						: triad_port_snapshot(&command);
 }
@@ -401,7 +404,7 @@ static bool report_verdict(void *context, bool is_yes, bool is_loud)
 	if (status == GO_ON)
 		return !triad_client_ask(&client, request, size);
 	if (is_loud)
-		complain(message);
+		complain_of_usage(message);
 	return false;
 }
 
@@ -412,7 +415,7 @@ static int run_election(const struct options *options, struct triad_parser *pars
 	struct triad_election_command command;
 
 	if (triad_election_command_read(parser, &command))
-		return complain(parser->message);
+		return complain_of_usage(parser->message);
 	return triad_election_check(&command, &reporter);
 }
 
@@ -425,7 +428,7 @@ static int run_config(const struct options *options, struct triad_parser *parser
 
 	(void)options;
 	if (triad_config_check_read(parser, &file))
-		return complain(parser->message);
+		return complain_of_usage(parser->message);
 	status = triad_config_check(file);
 	return status == TRIAD_CONTROL_DONE ? finish_output() : status;
 }
@@ -441,7 +444,7 @@ static int run_setup(const struct options *options, struct triad_parser *parser)
 static int run_completion(const struct options *options, struct triad_parser *parser)
 {
 	(void)options;
-	return triad_completion_print(parser) ? complain(parser->message)
+	return triad_completion_print(parser) ? complain_of_usage(parser->message)
 					      : finish_output();
 }
 
@@ -497,7 +500,7 @@ static int (*const run_local[N_TABLES])(
  * may have dropped the command. */
 static int complain_about(const char *first_word, const char *message)
 {
-	return strcmp(first_word, "health") ? complain(message)
+	return strcmp(first_word, "health") ? complain_of_usage(message)
 					    : complain_unknown(message);
 }
 
@@ -559,6 +562,7 @@ int main(int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	if (optind == argc)
-		return complain("a command is missing; 'triadctl --help' lists them");
+		return complain_of_usage(
+			"a command is missing; 'triadctl --help' lists them");
 	return run_words(&options, argc - optind, argv + optind);
 }

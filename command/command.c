@@ -374,14 +374,14 @@ static int read_topology(const struct arguments *arguments)
 }
 
 /* Reads the first word, if there is one, as a node. */
-static int read_node(const struct arguments *arguments)
+static int read_node_word(const struct arguments *arguments)
 {
 	return arguments->n ? triad_parser_read_node(arguments->parser, "NODE",
 				      arguments->words[0], arguments->command->node)
 			    : 0;
 }
 
-static int read_file(const struct arguments *arguments)
+static int read_file_word(const struct arguments *arguments)
 {
 	struct triad_command *command = arguments->command;
 
@@ -409,16 +409,16 @@ static int (*const readers[TRIAD_N_COMMANDS])(const struct arguments *arguments)
 	[TRIAD_COMMAND_PERF_CLEAR] = read_clear,
 	[TRIAD_COMMAND_PERF_HISTOGRAM] = read_histogram,
 	[TRIAD_COMMAND_PERF_HISTORY] = read_perf_history,
-	[TRIAD_COMMAND_CABLES] = read_node,
-	[TRIAD_COMMAND_DEVICES] = read_node,
+	[TRIAD_COMMAND_CABLES] = read_node_word,
+	[TRIAD_COMMAND_DEVICES] = read_node_word,
 	[TRIAD_COMMAND_DIFF] = read_diff,
 	[TRIAD_COMMAND_ALERTS_ACK] = read_id,
 	[TRIAD_COMMAND_SILENCE] = read_silence,
 	[TRIAD_COMMAND_UNSILENCE] = read_id,
 	[TRIAD_COMMAND_HISTORY] = read_history,
-	[TRIAD_COMMAND_AGENTS_OWNER] = read_node,
+	[TRIAD_COMMAND_AGENTS_OWNER] = read_node_word,
 	[TRIAD_COMMAND_QOS_EXPLAIN] = read_ends_by_options,
-	[TRIAD_COMMAND_QOS_PLAN] = read_file,
+	[TRIAD_COMMAND_QOS_PLAN] = read_file_word,
 	[TRIAD_COMMAND_PORT_PRIORITY] = read_priority,
 	[TRIAD_COMMAND_PORT_BLACKLIST] = read_blacklist,
 	[TRIAD_COMMAND_PORT_VERDICT] = read_verdict,

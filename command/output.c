@@ -26,7 +26,7 @@ void triad_output_flush(struct triad_output *output)
 	output->used = 0;
 }
 
-static void put_octets(struct triad_output *output, enum triad_frame_type type,
+static void put_frame_octets(struct triad_output *output, enum triad_frame_type type,
 	const char *data, size_t size)
 {
 	/* Flush first, so that text and tables keep their order. */
@@ -49,13 +49,13 @@ static void put_octets(struct triad_output *output, enum triad_frame_type type,
 
 void triad_output_put(struct triad_output *output, const char *data, size_t size)
 {
-	put_octets(output, TRIAD_FRAME_OUTPUT, data, size);
+	put_frame_octets(output, TRIAD_FRAME_OUTPUT, data, size);
 }
 
 void triad_output_put_table(
 	struct triad_output *output, const void *records, size_t size)
 {
-	put_octets(output, TRIAD_FRAME_TABLE, records, size);
+	put_frame_octets(output, TRIAD_FRAME_TABLE, records, size);
 }
 
 static size_t __attribute__((format(printf, 3, 0)))

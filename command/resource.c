@@ -30,9 +30,10 @@ struct reading {
 	bool has_limit, has_offset;
 };
 
-static int complain(const struct reading *reading, int error, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-static int complain(const struct reading *reading, int error, const char *format, ...)
+static int complain_of_resource(const struct reading *reading, int error,
+	const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int complain_of_resource(
+	const struct reading *reading, int error, const char *format, ...)
 {
 	va_list args;
 
@@ -90,7 +91,7 @@ static int add_word(struct reading *reading, const char *text)
 	if (resource->n_words < TRIAD_RESOURCE_MAX_WORDS)
 		copy = copy_text(resource, text);
 	if (!copy)
-		return complain(reading, E2BIG,
+		return complain_of_resource(reading, E2BIG,
 			"it is too long: there is room for %d words of %d octets",
 			TRIAD_RESOURCE_MAX_WORDS, TRIAD_RESOURCE_SIZE);
 	resource->words[resource->n_words++] = copy;
@@ -171,7 +172,7 @@ static int read_path(struct reading *reading, const char *path, size_t length,
 		if (*n == MAX_SEGMENTS ||
 			!decode_part(path, size, false, segments[*n], VALUE_SIZE) ||
 			!segments[*n][0])
-			return complain(reading, ENOENT,
+			return complain_of_resource(reading, ENOENT,
 				"there is no such resource: %sopenapi.json lists all",
 				TRIAD_RESOURCE_ROOT);
 		path += size + 1;
@@ -181,7 +182,7 @@ static int read_path(struct reading *reading, const char *path, size_t length,
 		if (reading->resource->verb)
 			return 0;
 	}
-	return complain(reading, ENOENT,
+	return complain_of_resource(reading, ENOENT,
 		"there is no such resource: %sopenapi.json lists all; what changes "
 		"something is asked of triadctl alone",
 		TRIAD_RESOURCE_ROOT);
@@ -193,11 +194,11 @@ static int check_arguments(const struct reading *reading, unsigned n)
 	int most = triad_resource_n_arguments(verb);
 
 	if ((int)n > most)
-		return complain(reading, ENOENT,
+		return complain_of_resource(reading, ENOENT,
 			"'%s' has %d segment%s behind its name at most, and here are %u",
 			verb->name, most, most == 1 ? "" : "s", n);
 	if ((int)n < verb->n_arguments_min)
-		return complain(reading, ENOENT,
+		return complain_of_resource(reading, ENOENT,
 			"'%s' needs %s behind its name, as segments of the path",
 			verb->name, verb->arguments);
 	return 0;
@@ -217,9 +218,9 @@ static int complain_unknown(const struct reading *reading, const char *name)
 			triad_text_append(known, sizeof(known), "%s, ", parameter);
 	}
 	if (!strcmp(name, "at") && verb->no_past)
-		return complain(reading, EINVAL, "'%s' has no parameter 'at': %s",
-			verb->name, verb->no_past);
-	return complain(reading, EINVAL,
+		return complain_of_resource(reading, EINVAL,
+			"'%s' has no parameter 'at': %s", verb->name, verb->no_past);
+	return complain_of_resource(reading, EINVAL,
 		"'%s' has no parameter '%.40s'; it has %slimit and offset", verb->name,
 		name, known);
 }
@@ -230,7 +231,8 @@ static int read_flag(struct reading *reading, unsigned option, const char *value
 		return add_word(reading, triad_options[option].name);
 	if (!strcmp(value, "false"))
 		return 0;
-	return complain(reading, EINVAL, "%s: allowed are true and false, not '%.40s'",
+	return complain_of_resource(reading, EINVAL,
+		"%s: allowed are true and false, not '%.40s'",
 		triad_options[option].name + 2, value);
 }
 
@@ -239,7 +241,7 @@ static int read_option(struct reading *reading, unsigned option, const char *val
 	char word[NAME_SIZE + VALUE_SIZE];
 
 	if (reading->seen & TRIAD_OPTION_BIT(option))
-		return complain(reading, EINVAL, "%s is there twice",
+		return complain_of_resource(reading, EINVAL, "%s is there twice",
 			triad_options[option].name + 2);
 	reading->seen |= TRIAD_OPTION_BIT(option);
 	if (triad_options[option].kind == TRIAD_OPTION_KIND_FLAG)
@@ -258,10 +260,10 @@ static int read_page(struct reading *reading, const char *name, const char *valu
 	unsigned most = is_limit ? TRIAD_RESOURCE_MAX_LIMIT : TRIAD_RESOURCE_MAX_OFFSET;
 
 	if (*is_there)
-		return complain(reading, EINVAL, "%s is there twice", name);
+		return complain_of_resource(reading, EINVAL, "%s is there twice", name);
 	*is_there = true;
 	if (!triad_text_number(value, number) || *number < least || *number > most)
-		return complain(reading, EINVAL,
+		return complain_of_resource(reading, EINVAL,
 			"%s=%.40s: allowed are whole numbers, %u to %u", name, value,
 			least, most);
 	return 0;
@@ -277,7 +279,7 @@ static int read_parameter(struct reading *reading, const char *text, size_t leng
 		(equals &&
 			!decode_part(equals + 1, length - n - 1, true, value,
 				sizeof(value))))
-		return complain(reading, EINVAL,
+		return complain_of_resource(reading, EINVAL,
 			"a parameter of the query is too long, no UTF-8, or has control "
 			"characters");
 	if (!strcmp(name, "limit") || !strcmp(name, "offset"))
@@ -317,11 +319,11 @@ static int add_limit(struct reading *reading)
 	char word[32];
 
 	if (reading->has_offset && !reading->has_limit)
-		return complain(reading, EINVAL, "offset needs limit");
+		return complain_of_resource(reading, EINVAL, "offset needs limit");
 	if (!has || !resource->limit)
 		return 0;
 	if (resource->offset + resource->limit > most)
-		return complain(reading, EINVAL,
+		return complain_of_resource(reading, EINVAL,
 			"offset and limit: '%s' has %u rows at most",
 			resource->verb->name, most);
 	resource->n_asked = resource->offset + resource->limit + 1;
@@ -403,7 +405,7 @@ int triad_resource_read(
 
 	memset(resource, 0, offsetof(struct triad_resource, room));
 	if (length <= root || strncmp(target, TRIAD_RESOURCE_ROOT, root) != 0)
-		return complain(&reading, ENOENT, "resources begin with %s",
+		return complain_of_resource(&reading, ENOENT, "resources begin with %s",
 			TRIAD_RESOURCE_ROOT);
 	error = read_path(
 		&reading, target + root, length - root, segments, &n_name, &n);

@@ -4,7 +4,8 @@
 #include "triad/control.h"
 #include "triad/json.h"
 
-static void put_json(const struct triad_versions *versions, struct triad_output *output)
+static void put_versions_json(
+	const struct triad_versions *versions, struct triad_output *output)
 {
 	struct triad_json json;
 
@@ -25,7 +26,7 @@ void triad_versions_put(const struct triad_versions *versions, bool as_json,
 	struct triad_output *output)
 {
 	if (as_json) {
-		put_json(versions, output);
+		put_versions_json(versions, output);
 		return;
 	}
 	if (*versions->client)
