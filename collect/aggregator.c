@@ -150,7 +150,7 @@ static uint64_t continue_total(const struct triad_engine_report *before,
 
 /* Sets the offsets of counters that the reporter reports for the first time, so that
  * totals continue.  Returns false when memory is short. */
-static bool settle(struct triad_aggregator *aggregator, struct origin *origin,
+static bool settle_offsets(struct triad_aggregator *aggregator, struct origin *origin,
 	const struct triad_engine_report *before, const struct triad_collect_row *row)
 {
 	uint32_t fresh = row->has & ~origin->settled;
@@ -284,7 +284,7 @@ static void apply_row(struct triad_aggregator *aggregator,
 		origin->reporter = reporter;
 	}
 	/* If memory is short, drop the row: without offsets its totals would jump. */
-	if (!settle(aggregator, origin, &before, row))
+	if (!settle_offsets(aggregator, origin, &before, row))
 		return;
 	memcpy(report.raw, row->raw, sizeof(report.raw));
 	memcpy(report.base, row->base, sizeof(report.base));

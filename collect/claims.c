@@ -49,7 +49,7 @@ void triad_claims_free(struct triad_claims *claims)
 
 /* Begins as if this agent had just started: messages were lost, so the state is
  * invalid. */
-static void begin(struct triad_claims *claims)
+static void begin_anew(struct triad_claims *claims)
 {
 	claims->has_begun = true;
 	/* Claim nothing before the others had time to report what they own. */
@@ -74,7 +74,7 @@ static void begin(struct triad_claims *claims)
 
 /* Notes the time and detects a stall.  Every public function that changes something
  * calls this first. */
-static void enter(struct triad_claims *claims, uint64_t now_us)
+static void note_time(struct triad_claims *claims, uint64_t now_us)
 {
 	/* A known absence is no stall. */
 	bool was_asleep = claims->was_called && claims->suspended_us == CLAIMS_NEVER &&
@@ -85,7 +85,7 @@ static void enter(struct triad_claims *claims, uint64_t now_us)
 	if (!was_asleep || !claims->has_begun)
 		return;
 	claims->counts.n_stalls++;
-	begin(claims);
+	begin_anew(claims);
 }
 
 void triad_claims_set_suspended(
@@ -94,7 +94,7 @@ void triad_claims_set_suspended(
 	if (is_suspended == (claims->suspended_us != CLAIMS_NEVER))
 		return;
 	if (is_suspended) {
-		enter(claims, now_us);
+		note_time(claims, now_us);
 		claims->suspended_us = now_us;
 	} else {
 		/* If the absence was long enough, the next call takes it as a stall. */
@@ -105,7 +105,7 @@ void triad_claims_set_suspended(
 
 void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us)
 {
-	enter(claims, now_us);
+	note_time(claims, now_us);
 	if (claims->is_draining == drain || !claims->params.self)
 		return;
 	claims->is_draining = drain;
@@ -116,7 +116,7 @@ void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us
 
 void triad_claims_leave(struct triad_claims *claims, uint64_t now_us)
 {
-	enter(claims, now_us);
+	note_time(claims, now_us);
 	if (claims->has_left || !claims->params.self)
 		return;
 	claims->has_left = true;
@@ -136,12 +136,12 @@ int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 	uint32_t n_added;
 	int error;
 
-	enter(claims, now_us);
+	note_time(claims, now_us);
 	error = claims_replace_nodes(claims, guids, hops, n, &n_added);
 	if (error)
 		return error;
 	if (!claims->has_begun && n)
-		begin(claims);
+		begin_anew(claims);
 	else if (n_added)
 		claims_ask_for_added(claims, n_added);
 	claims_restate(claims);
@@ -153,7 +153,7 @@ void triad_claims_receive_alive(struct triad_claims *claims,
 	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
 	uint64_t now_us)
 {
-	enter(claims, now_us);
+	note_time(claims, now_us);
 	claims_receive_alive(claims, head, alive);
 }
 
@@ -161,7 +161,7 @@ void triad_claims_receive_owner(struct triad_claims *claims,
 	const struct triad_collect_head *head, const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *entries, uint64_t now_us)
 {
-	enter(claims, now_us);
+	note_time(claims, now_us);
 	claims_receive_owner(claims, head, owner, entries);
 }
 
@@ -169,7 +169,7 @@ void triad_claims_receive_who_owns(struct triad_claims *claims,
 	const struct triad_collect_head *head, const struct triad_collect_who_owns *who,
 	const uint64_t *guids, uint64_t now_us)
 {
-	enter(claims, now_us);
+	note_time(claims, now_us);
 	claims_answer(claims, head, who, guids);
 }
 
@@ -229,7 +229,7 @@ uint64_t triad_claims_step(struct triad_claims *claims, uint64_t now_us)
 {
 	uint64_t next_us;
 
-	enter(claims, now_us);
+	note_time(claims, now_us);
 	/* Step often enough: the time between two steps reveals a stall. */
 	next_us = now_us + claims->params.liveness_us / 4;
 	if (!claims->has_begun)

@@ -16,7 +16,7 @@ struct change {
 	uint32_t n, n_added;
 };
 
-static bool make_room(struct change *change, uint32_t n)
+static bool allocate_nodes(struct change *change, uint32_t n)
 {
 	change->n = n;
 	if (!n)
@@ -72,7 +72,7 @@ int claims_replace_nodes(struct triad_claims *claims, const uint64_t *guids,
 {
 	struct change change = {.n = 0};
 
-	if (n > TRIAD_FABRIC_MAX_NODES || !make_room(&change, n)) {
+	if (n > TRIAD_FABRIC_MAX_NODES || !allocate_nodes(&change, n)) {
 		free(change.guids);
 		free(change.nodes);
 		return ENOMEM;

@@ -34,7 +34,8 @@ static void begin_anew(
 	revive(claims, agent);
 }
 
-static void refuse(struct triad_claims *claims, uint64_t agent, uint64_t node)
+static void note_refused_claim(
+	struct triad_claims *claims, uint64_t agent, uint64_t node)
 {
 	claims->counts.n_refused++;
 	claims->counts.refused_agent = agent;
@@ -56,7 +57,7 @@ static struct claims_agent *find_sender(
 	else
 		agent = claims_add_agent(claims, head->sender);
 	if (!agent)
-		refuse(claims, head->sender, 0);
+		note_refused_claim(claims, head->sender, 0);
 	else if (incarnation == TRIAD_INCARNATION_NEW)
 		begin_anew(claims, agent, head->incarnation);
 	return incarnation == TRIAD_INCARNATION_PAST ? NULL : agent;
@@ -176,7 +177,7 @@ static void receive_claim(struct triad_claims *claims, struct claims_agent *agen
 		return;
 	}
 	if (!is_possible(claims, agent, i, claim->hops)) {
-		refuse(claims, agent->id, claim->node_guid);
+		note_refused_claim(claims, agent->id, claim->node_guid);
 		agent->has_refused = true;
 		return;
 	}

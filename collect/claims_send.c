@@ -12,7 +12,7 @@ static struct triad_collect_owner about_self(const struct triad_claims *claims)
 		.n_nodes = n_nodes};
 }
 
-static void add(struct triad_claims *claims, uint32_t i, uint8_t hops)
+static void add_claim(struct triad_claims *claims, uint32_t i, uint8_t hops)
 {
 	claims->outgoing[claims->n_outgoing++] =
 		(struct triad_collect_claim){.node_guid = claims->guids[i],
@@ -38,7 +38,7 @@ void claims_flush(struct triad_claims *claims)
 
 void claims_announce(struct triad_claims *claims, uint32_t node, uint8_t hops)
 {
-	add(claims, node, hops);
+	add_claim(claims, node, hops);
 	/* Fewer of them wait for the next step, which sends them. */
 	if (claims->n_outgoing == CLAIMS_MAX_OUTGOING)
 		claims_flush(claims);
@@ -115,7 +115,7 @@ static void give_list(struct triad_claims *claims, uint64_t to)
 	for (uint32_t i = 0; i < claims->n; i++) {
 		if (claims->nodes[i].owner != CLAIMS_SELF)
 			continue;
-		add(claims, i, claims->nodes[i].hops);
+		add_claim(claims, i, claims->nodes[i].hops);
 		if (claims->n_outgoing == CLAIMS_MAX_OUTGOING)
 			answer(claims, to, &owner);
 	}
@@ -135,7 +135,7 @@ static void give_nodes(
 		uint32_t node = claims_find_node(claims, guids[i], &near);
 
 		if (node != CLAIMS_NONE && claims->nodes[node].owner == CLAIMS_SELF)
-			add(claims, node, claims->nodes[node].hops);
+			add_claim(claims, node, claims->nodes[node].hops);
 		if (claims->n_outgoing == CLAIMS_MAX_OUTGOING)
 			answer(claims, to, &owner);
 	}

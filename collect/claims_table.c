@@ -62,7 +62,7 @@ bool claims_is_claiming(const struct triad_claims *claims)
 	return claims->params.self && !claims->is_draining && !claims->has_left;
 }
 
-static bool is_wanted(const struct triad_claims *claims, uint32_t i)
+static bool wants_node(const struct triad_claims *claims, uint32_t i)
 {
 	const struct claims_node *node = &claims->nodes[i];
 
@@ -80,7 +80,7 @@ void claims_plan(struct triad_claims *claims, uint32_t i)
 	struct claims_node *node = &claims->nodes[i];
 	uint64_t from_us = claims->now_us;
 
-	if (!is_wanted(claims, i)) {
+	if (!wants_node(claims, i)) {
 		node->due_us = CLAIMS_NEVER;
 		return;
 	}
@@ -128,7 +128,7 @@ uint32_t claims_find_node(
 }
 
 /* Adds the node's claim to its owner's sums, or takes it out. */
-static void count(struct triad_claims *claims, uint32_t i, bool comes)
+static void count_claim(struct triad_claims *claims, uint32_t i, bool comes)
 {
 	struct claims_node *node = &claims->nodes[i];
 	struct claims_agent *owner;
@@ -157,11 +157,11 @@ void claims_set_owner(struct triad_claims *claims, uint32_t i, unsigned owner,
 			(!is_other && (node->hops != hops || node->load != load))))
 		claims->n_freed++;
 	/* Take the old values out of the sums, then add the new ones. */
-	count(claims, i, false);
+	count_claim(claims, i, false);
 	node->owner = (uint16_t)owner;
 	node->hops = hops;
 	node->load = load;
-	count(claims, i, true);
+	count_claim(claims, i, true);
 	node->is_listed = !is_other && node->is_listed;
 	/* A new owner ends the dispute about the former one's claim. */
 	if (is_other) {

@@ -99,7 +99,7 @@ static void put_counters(struct triad_wire *w, const struct triad_collect_row *r
 	}
 }
 
-static void put_row(struct triad_wire *w, const struct triad_collect_row *row)
+static void put_counter_row(struct triad_wire *w, const struct triad_collect_row *row)
 {
 	uint32_t based = 0;
 	uint8_t flags;
@@ -140,7 +140,7 @@ bool triad_collect_data_put(
 		writer->node_guid = row->node_guid;
 		triad_wire_put(w, 1, 0);
 	}
-	put_row(w, row);
+	put_counter_row(w, row);
 	/* The row does not fit: restore the message. */
 	if (w->failed) {
 		*writer = before;

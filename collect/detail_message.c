@@ -40,7 +40,8 @@ static void put_attribute(struct triad_wire *w,
 		triad_varint_put_signed(w, report->base[__builtin_ctzll(left)]);
 }
 
-static void put_row(struct triad_wire *w, const struct triad_detail_entries *entries)
+static void put_detail_row(
+	struct triad_wire *w, const struct triad_detail_entries *entries)
 {
 	uint32_t zeros = 0, others = 0;
 	uint64_t zeros_age_ms = 0;
@@ -78,7 +79,7 @@ bool triad_detail_writer_put(
 		writer->node_guid = entries->node_guid;
 		triad_wire_put(w, 1, 0);
 	}
-	put_row(w, entries);
+	put_detail_row(w, entries);
 	/* The row does not fit: restore the message. */
 	if (w->failed) {
 		*writer = before;

@@ -78,7 +78,7 @@ static struct reported *allocate_bases(
 
 /* A port is due when this hash changes: of the attributes that it has, and of the times
  * at which those were read that have a value other than 0. */
-static uint32_t hash_of(const struct triad_detail_entries *entries)
+static uint32_t hash_details(const struct triad_detail_entries *entries)
 {
 	uint64_t sum = triad_hash_word(entries->node_guid, entries->port);
 
@@ -94,7 +94,7 @@ static uint32_t hash_of(const struct triad_detail_entries *entries)
 }
 
 /* Copies the port's details.  Returns false when there are none. */
-static bool describe(
+static bool copy_details(
 	struct triad_detail_reporter *reporter, uint32_t port, uint64_t now_us)
 {
 	const struct triad_view *view = reporter->view;
@@ -144,9 +144,9 @@ static bool report_port(struct triad_detail_reporter *reporter, uint32_t port,
 	reported = allocate_bases(reporter, row);
 	if (reported && reported->hash && reported->version == version && !is_refreshed)
 		return true;
-	if (!describe(reporter, port, now_us))
+	if (!copy_details(reporter, port, now_us))
 		return true;
-	hash = hash_of(&reporter->entries);
+	hash = hash_details(&reporter->entries);
 	if ((!reported || reported->hash != hash || is_refreshed) &&
 		!triad_detail_writer_put(writer, &reporter->entries))
 		return false;

@@ -36,7 +36,7 @@ static bool is_far_end(
 	return remote != TRIAD_FABRIC_NONE && is_own[fabric->ports[remote].node];
 }
 
-static void add_port(struct triad_fabric_builder *builder,
+static void copy_port(struct triad_fabric_builder *builder,
 	const struct triad_fabric *fabric, uint32_t index, bool is_own)
 {
 	struct triad_fabric_port port = fabric->ports[index];
@@ -57,7 +57,7 @@ static void add_port(struct triad_fabric_builder *builder,
 			builder, fabric->pkeys + port.pkeys.at, port.pkeys.n);
 }
 
-static void add_node(struct triad_fabric_builder *builder,
+static void copy_node(struct triad_fabric_builder *builder,
 	const struct triad_fabric *fabric, uint32_t index, const bool *is_own)
 {
 	const struct triad_fabric_node *node = &fabric->nodes[index];
@@ -70,7 +70,7 @@ static void add_node(struct triad_fabric_builder *builder,
 	triad_fabric_builder_add_node(builder, node, node->name, NULL, 0);
 	for (uint32_t i = node->first_port; i < node->first_port + node->n_ports; i++)
 		if (is_own[index] || is_far_end(fabric, is_own, i))
-			add_port(builder, fabric, i, is_own[index]);
+			copy_port(builder, fabric, i, is_own[index]);
 }
 
 int triad_distance_part(const struct triad_fabric *fabric, const bool *is_own,
@@ -82,7 +82,7 @@ int triad_distance_part(const struct triad_fabric *fabric, const bool *is_own,
 	if (!builder)
 		return ENOMEM;
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		add_node(builder, fabric, i, is_own);
+		copy_node(builder, fabric, i, is_own);
 	error = triad_fabric_build(builder, fabric->sm_port_guid, part);
 	triad_fabric_builder_free(builder);
 	if (error)

@@ -156,7 +156,7 @@ static bool is_of_its_role(
 }
 
 /* Whether the sender has the right to send this message. */
-static bool is_due(const struct triad_member *member,
+static bool has_right_to_send(const struct triad_member *member,
 	const struct triad_collect_head *head, const struct triad_wire *body,
 	const struct triad_member_sender *from, uint64_t now_us)
 {
@@ -203,7 +203,7 @@ void triad_member_receive(struct triad_member *member,
 		member->counts.n_foreign++;
 		return;
 	}
-	if (!is_due(member, &head, &body, from, now_us)) {
+	if (!has_right_to_send(member, &head, &body, from, now_us)) {
 		member->counts.n_refused++;
 		member->counts.refused = from->id;
 		return;

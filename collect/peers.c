@@ -6,8 +6,7 @@
 
 #include "collect/incarnation.h"
 
-static struct triad_peers_entry *find_entry(
-	const struct triad_peers *peers, uint64_t id)
+static struct triad_peers_entry *find_peer(const struct triad_peers *peers, uint64_t id)
 {
 	for (unsigned i = 0; i < peers->n; i++)
 		if (peers->entries[i].id == id)
@@ -31,7 +30,7 @@ bool triad_peers_receive(struct triad_peers *peers,
 	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
 	uint64_t past_us, uint64_t now_us)
 {
-	struct triad_peers_entry *entry = find_entry(peers, head->sender);
+	struct triad_peers_entry *entry = find_peer(peers, head->sender);
 	struct triad_peers_entry sent = {
 		.id = head->sender,
 		.incarnation = head->incarnation,
@@ -63,7 +62,7 @@ bool triad_peers_receive(struct triad_peers *peers,
 const struct triad_peers_entry *triad_peers_find(
 	const struct triad_peers *peers, uint64_t id)
 {
-	return find_entry(peers, id);
+	return find_peer(peers, id);
 }
 
 const struct triad_peers_entry *triad_peers_find_name(

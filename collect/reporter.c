@@ -143,7 +143,7 @@ static float pace(const struct triad_reporter *reporter,
 			    : (float)(per_s * (double)reporter->params.period_us / 1e6);
 }
 
-static bool is_due(struct triad_reporter *reporter, uint32_t row,
+static bool is_row_due(struct triad_reporter *reporter, uint32_t row,
 	const struct triad_engine_report *report, const struct triad_engine_row *now,
 	uint32_t findings)
 {
@@ -171,7 +171,7 @@ static bool is_due(struct triad_reporter *reporter, uint32_t row,
 	return due;
 }
 
-static void fill(struct triad_collect_row *to, const struct triad_engine_row *now,
+static void fill_row(struct triad_collect_row *to, const struct triad_engine_row *now,
 	const struct triad_engine_report *report, uint32_t findings, uint64_t now_us)
 {
 	uint64_t age_us = now_us > report->read_us ? now_us - report->read_us : 0;
@@ -210,11 +210,11 @@ static bool report_port(struct triad_reporter *reporter, uint32_t port, uint64_t
 	 * reported. */
 	if (writer->wire.size - writer->wire.at < TRIAD_COLLECT_MAX_ROW_SIZE)
 		return false;
-	if (!is_due(reporter, view->rows[port], &report, &now, findings)) {
+	if (!is_row_due(reporter, view->rows[port], &report, &now, findings)) {
 		reporter->counts.n_held++;
 		return true;
 	}
-	fill(&row, &now, &report, findings, now_us);
+	fill_row(&row, &now, &report, findings, now_us);
 	reporter->counts.n_rows++;
 	return triad_collect_data_put(writer, &row);
 }

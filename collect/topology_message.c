@@ -30,7 +30,7 @@ enum {
 enum { PKEYS_UNKNOWN, PKEYS_FOLLOW, PKEYS_RECENT };
 
 /* A hash like FNV, but over words: it only has to distinguish fabrics. */
-static uint64_t hash_of(const uint8_t *octets, size_t size)
+static uint64_t hash_message(const uint8_t *octets, size_t size)
 {
 	uint64_t hash = triad_hash_octets(TRIAD_HASH_START ^ size, octets, size);
 
@@ -75,7 +75,7 @@ static void put_pkeys(struct triad_wire *w, const struct triad_fabric *fabric,
 		recent, (struct triad_fabric_slice){.n = n, .at = port->pkeys.at});
 }
 
-static void put_port(struct triad_wire *w, const struct triad_fabric *fabric,
+static void put_fabric_port(struct triad_wire *w, const struct triad_fabric *fabric,
 	uint32_t index, struct triad_recent *recent)
 {
 	const struct triad_fabric_port *port = &fabric->ports[index];
@@ -125,7 +125,7 @@ static void put_node(struct triad_wire *w, const struct triad_fabric *fabric,
 		memcpy(name, node->name, length);
 	triad_varint_put(w, node->n_ports);
 	for (uint32_t i = 0; i < node->n_ports; i++)
-		put_port(w, fabric, node->first_port + i, recent);
+		put_fabric_port(w, fabric, node->first_port + i, recent);
 }
 
 /* The most octets that the fabric can need: as if each P_Key table followed. */
@@ -179,7 +179,7 @@ int triad_topology_pack(
 		return size <= TRIAD_TOPOLOGY_MAX_SIZE ? ENOMEM : EOVERFLOW;
 	}
 	/* Hash the unpacked octets, which depend only on the fabric. */
-	packed->hash = hash_of(octets, size);
+	packed->hash = hash_message(octets, size);
 	packed_size = ZSTD_compress(packed->octets, room, octets, size, ZSTD_LEVEL);
 	free(octets);
 	if (ZSTD_isError(packed_size) || packed_size > TRIAD_TOPOLOGY_MAX_SIZE) {
@@ -241,7 +241,7 @@ struct triad_topology_pieces *triad_topology_pieces_new(void)
 	return calloc(1, sizeof(struct triad_topology_pieces));
 }
 
-static void forget(struct triad_topology_pieces *pieces)
+static void forget_pieces(struct triad_topology_pieces *pieces)
 {
 	free(pieces->packed.octets);
 	memset(pieces, 0, sizeof(*pieces));
@@ -256,7 +256,7 @@ void triad_topology_pieces_free(struct triad_topology_pieces *pieces)
 }
 
 /* Begins another fabric, unless the pieces are of the present one. */
-static int begin(struct triad_topology_pieces *pieces,
+static int begin_pieces(struct triad_topology_pieces *pieces,
 	const struct triad_topology_packed *packed)
 {
 	const struct triad_topology_packed *present = &pieces->packed;
@@ -266,7 +266,7 @@ static int begin(struct triad_topology_pieces *pieces,
 		present->packed_size == packed->packed_size)
 		return 0;
 	/* A newer fabric replaces one that is not complete. */
-	forget(pieces);
+	forget_pieces(pieces);
 	pieces->packed = *packed;
 	pieces->packed.octets = malloc(packed->packed_size);
 	if (!pieces->packed.octets)
@@ -288,7 +288,7 @@ struct reading {
 };
 
 /* Reads a P_Key table. */
-static bool read_pkeys(struct reading *reading, struct triad_fabric_slice *table)
+static bool read_pkey_table(struct reading *reading, struct triad_fabric_slice *table)
 {
 	struct triad_wire *w = &reading->w;
 	uint64_t n = triad_varint_get(w);
@@ -315,7 +315,7 @@ static bool get_pkeys(struct reading *reading, struct triad_fabric_slice *table)
 	if (how == PKEYS_UNKNOWN)
 		return true;
 	if (how == PKEYS_FOLLOW)
-		return read_pkeys(reading, table);
+		return read_pkey_table(reading, table);
 	return triad_recent_take(&reading->recent, (unsigned)how - PKEYS_RECENT, table);
 }
 
@@ -422,7 +422,7 @@ static bool add_all(struct reading *reading)
 	return true;
 }
 
-static int build(struct reading *reading, struct triad_fabric **fabric)
+static int build_from_message(struct reading *reading, struct triad_fabric **fabric)
 {
 	uint64_t sm_port_guid;
 
@@ -465,9 +465,9 @@ int triad_topology_unpack(
 		octets, packed->size, packed->octets, packed->packed_size);
 	/* The hash shows whether all pieces were of one fabric. */
 	if (!ZSTD_isError(size) && size == packed->size &&
-		hash_of(octets, size) == packed->hash) {
+		hash_message(octets, size) == packed->hash) {
 		triad_wire_init(&reading.w, octets, size);
-		error = build(&reading, fabric);
+		error = build_from_message(&reading, fabric);
 		triad_fabric_builder_free(reading.builder);
 		free(reading.guid_of_node);
 		free(reading.number);
@@ -501,7 +501,7 @@ int triad_topology_pieces_add(struct triad_topology_pieces *pieces,
 	/* We have this fabric: the manager sent it to all for another agent. */
 	if (packed.hash == known)
 		return EALREADY;
-	error = begin(pieces, &packed);
+	error = begin_pieces(pieces, &packed);
 	/* Ignore a piece that we have: the manager repeats it for another agent. */
 	if (error || pieces->has[piece])
 		return error ? error : EAGAIN;
@@ -512,6 +512,6 @@ int triad_topology_pieces_add(struct triad_topology_pieces *pieces,
 		return EAGAIN;
 	*hash = packed.hash;
 	error = triad_topology_unpack(&pieces->packed, fabric);
-	forget(pieces);
+	forget_pieces(pieces);
 	return error;
 }

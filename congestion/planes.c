@@ -32,7 +32,7 @@ static uint16_t vls_of(
 }
 
 /* Whether the last plane has the same VLs as an earlier one. */
-static bool is_known(const struct triad_congestion_planes *planes)
+static bool is_known_plane(const struct triad_congestion_planes *planes)
 {
 	const uint16_t *last = planes->vls + (size_t)planes->n * planes->n_ports;
 
@@ -62,7 +62,7 @@ int triad_congestion_planes_make(struct triad_congestion_planes *planes,
 			continue;
 		for (uint32_t i = 0; i < n_ports; i++)
 			vls[i] = vls_of(layout, i, sl);
-		planes->n += !is_known(planes);
+		planes->n += !is_known_plane(planes);
 	}
 	return 0;
 }

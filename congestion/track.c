@@ -36,7 +36,7 @@ const struct triad_congestion_tracked *triad_congestion_track_find(
 
 /* --- how alike two roots are --- */
 
-static uint64_t hash_of(const struct triad_fabric *fabric, uint32_t port)
+static uint64_t hash_port(const struct triad_fabric *fabric, uint32_t port)
 {
 	const struct triad_fabric_port *at = &fabric->ports[port];
 
@@ -95,7 +95,7 @@ static struct triad_congestion_tracked make_root(const struct triad_fabric *fabr
 		.loss_bps = found->loss_bps};
 
 	for (uint32_t i = 0; i < found->n_hosts; i++)
-		add_hash(&root, hash_of(fabric, found->hosts[i].port));
+		add_hash(&root, hash_port(fabric, found->hosts[i].port));
 	return root;
 }
 

@@ -167,7 +167,8 @@ static bool enlarge(void *array, size_t n, size_t size)
 	return larger;
 }
 
-static int make_room(struct triad_history_key *key, const struct triad_fabric *fabric)
+static int make_room_for_ports(
+	struct triad_history_key *key, const struct triad_fabric *fabric)
 {
 	uint32_t n = fabric->n_ports;
 
@@ -193,12 +194,12 @@ static char *line(struct writing *w)
 	return triad_frame_writer_line(w->out);
 }
 
-static void add(struct writing *w, size_t length)
+static void add_to_frame(struct writing *w, size_t length)
 {
 	triad_frame_writer_add(w->out, length);
 }
 
-static void put_head(struct writing *w)
+static void put_image_head(struct writing *w)
 {
 	const struct triad_history_image *image = w->image;
 	const struct triad_history_head *head = &image->head;
@@ -211,8 +212,8 @@ static void put_head(struct writing *w)
 		.sweep = TRIAD_PROFILE_SWEEP_ALL,
 	};
 
-	add(w, triad_profile_render_info(line(w), &info));
-	add(w,
+	add_to_frame(w, triad_profile_render_info(line(w), &info));
+	add_to_frame(w,
 		(size_t)sprintf(line(w),
 			"# triad-image version=%u kind=%s sweep=%" PRIu64
 			" generation=%" PRIu64 " sm=%.15s active=%" PRIu32
@@ -226,7 +227,7 @@ static void put_head(struct writing *w)
 			head->n_left_out, head->zeroed_us));
 }
 
-static void put_octets(
+static void put_hex_lines(
 	struct writing *w, const char *name, const uint8_t *octets, uint32_t size)
 {
 	struct triad_history_lines lines;
@@ -240,11 +241,11 @@ static void put_topology(struct writing *w)
 {
 	const struct triad_topology_packed *packed = &w->topology->packed;
 
-	add(w,
+	add_to_frame(w,
 		(size_t)sprintf(line(w),
 			"# triad-topology 0x%016" PRIx64 " %" PRIu32 " %" PRIu32 "\n",
 			packed->hash, packed->size, packed->packed_size));
-	put_octets(w, "# triad-octets ", packed->octets, packed->packed_size);
+	put_hex_lines(w, "# triad-octets ", packed->octets, packed->packed_size);
 }
 
 static void put_tables(struct writing *w, enum triad_history_tables tables)
@@ -257,7 +258,7 @@ static void put_tables(struct writing *w, enum triad_history_tables tables)
 			triad_history_hash_tables(fabric, &fabric->nodes[i], tables);
 
 		if (hash)
-			add(w,
+			add_to_frame(w,
 				(size_t)sprintf(line(w),
 					"# triad-%s 0x%016" PRIx64 ",0x%016" PRIx64
 					"\n",
@@ -280,7 +281,7 @@ static void put_conf(struct writing *w)
 	struct triad_conf_entry entry = {0};
 
 	while (conf && triad_history_conf_next(conf, &entry))
-		add(w,
+		add_to_frame(w,
 			(size_t)sprintf(line(w), "# triad-conf %s %s\n", entry.name,
 				entry.value));
 }
@@ -292,14 +293,15 @@ static void put_alerts(struct writing *w)
 	for (uint32_t i = 0; i < image->n_alerts; i++) {
 		const struct triad_alert *alert = &image->alerts[i];
 
-		add(w, triad_history_put_alert(line(w), alert, image->offset_us));
+		add_to_frame(
+			w, triad_history_put_alert(line(w), alert, image->offset_us));
 		for (unsigned f = 0; f < alert->n_findings; f++)
-			add(w,
+			add_to_frame(w,
 				triad_history_put_finding(line(w), &alert->findings[f],
 					image->offset_us));
 	}
 	for (uint32_t i = 0; i < image->n_links; i++)
-		add(w,
+		add_to_frame(w,
 			triad_history_put_link(
 				line(w), &image->links[i], image->offset_us));
 }
@@ -315,7 +317,7 @@ static void put_events(struct writing *w)
 		to = stpcpy(begin, "# triad-event ");
 		to += triad_timeline_event_format(&w->image->events[i], to);
 		*to++ = '\n';
-		add(w, (size_t)(to - begin));
+		add_to_frame(w, (size_t)(to - begin));
 	}
 }
 
@@ -324,15 +326,15 @@ static void put_output(struct writing *w, const struct triad_history_output *out
 	const char *form = output->is_json ? "json" : "table";
 
 	if (output->is_left_out) {
-		add(w,
+		add_to_frame(w,
 			(size_t)sprintf(line(w), "# triad-output-left-out %s %s\n",
 				form, output->command));
 		return;
 	}
-	add(w,
+	add_to_frame(w,
 		(size_t)sprintf(line(w), "# triad-output %u %" PRIu32 " %s %s\n",
 			output->status, output->size, form, output->command));
-	put_octets(w, "# triad-output-octets ", output->octets, output->size);
+	put_hex_lines(w, "# triad-output-octets ", output->octets, output->size);
 }
 
 /* --- rows --- */
@@ -359,20 +361,21 @@ static uint64_t hash_row(const struct triad_engine_row *row)
 	return triad_hash_words(hash, row->total, TRIAD_N_COUNTERS);
 }
 
-static void put_row(struct writing *w, uint32_t index,
+static void put_profile_row(struct writing *w, uint32_t index,
 	const struct triad_engine_row *row, uint64_t time_us, const char *time)
 {
 	struct triad_profile_row profile =
 		triad_profile_row_of(w->image->view->fabric, index, row);
 
 	profile.time_us = time_us;
-	add(w,
+	add_to_frame(w,
 		triad_profile_render_row(
 			line(w), time, &profile, TRIAD_PROFILE_ALL_COUNTERS));
 }
 
 /* Most rows have the time of the sweep; a quiet port's row was read earlier. */
-static void put_port(struct writing *w, uint32_t port, const char *sweep_time)
+static void put_port_if_changed(
+	struct writing *w, uint32_t port, const char *sweep_time)
 {
 	const struct triad_history_image *image = w->image;
 	struct triad_history_key *key = w->key;
@@ -396,26 +399,27 @@ static void put_port(struct writing *w, uint32_t port, const char *sweep_time)
 	if (w->is_key)
 		key->rows[port] = hash;
 	if (quiet == TRIAD_HISTORY_READ) {
-		put_row(w, port, &row, image->wall_us, sweep_time);
+		put_profile_row(w, port, &row, image->wall_us, sweep_time);
 		return;
 	}
 	triad_clock_format(row.read_us + (uint64_t)image->offset_us, time);
-	put_row(w, port, &row, row.read_us + (uint64_t)image->offset_us, time);
+	put_profile_row(w, port, &row, row.read_us + (uint64_t)image->offset_us, time);
 }
 
-static void put_rows(struct writing *w)
+static void put_profile_rows(struct writing *w)
 {
 	const struct triad_fabric *fabric = w->image->view->fabric;
 	char time[TRIAD_CLOCK_TEXT_SIZE];
 
 	triad_clock_format(w->image->wall_us, time);
-	add(w, triad_profile_render_header(line(w), TRIAD_PROFILE_ALL_COUNTERS));
+	add_to_frame(
+		w, triad_profile_render_header(line(w), TRIAD_PROFILE_ALL_COUNTERS));
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		if (w->is_key)
 			w->key->rows[i] = 0;
 		w->key->notes[i] = 0;
 		if (fabric->ports[i].has_pma && !triad_frame_writer_error(w->out))
-			put_port(w, i, time);
+			put_port_if_changed(w, i, time);
 	}
 }
 
@@ -431,12 +435,12 @@ static void put_notes(struct writing *w)
 		struct triad_engine_row row;
 
 		if (note & QUIET_MASK)
-			add(w,
+			add_to_frame(w,
 				(size_t)sprintf(line(w),
 					"# triad-quiet 0x%016" PRIx64 ",%u,%s\n", guid,
 					port->number, quiet_name(note & QUIET_MASK)));
 		if (note & IS_FULL && triad_view_read(view, i, &row))
-			add(w,
+			add_to_frame(w,
 				(size_t)sprintf(line(w),
 					"# triad-full 0x%016" PRIx64 ",%u,0x%" PRIx32
 					"\n",
@@ -461,7 +465,7 @@ static uint32_t put_content(struct writing *w, bool *is_key_due)
 		image, w->key, w->is_key, w->out, &has_other_hardware);
 	n_left_out += triad_history_put_lists(
 		image, w->key, w->is_key, w->out, &has_other_rows);
-	put_rows(w);
+	put_profile_rows(w);
 	put_notes(w);
 	*is_key_due = has_other_hardware || has_other_rows;
 	return n_left_out;
@@ -477,14 +481,14 @@ int triad_history_image_write(const struct triad_history_image *image,
 		.key = key,
 		.out = writer,
 		.is_key = triad_history_key_is_due(key, topology)};
-	int error = make_room(key, topology->fabric);
+	int error = make_room_for_ports(key, topology->fabric);
 	bool is_key_due = false;
 
 	if (!error)
 		error = triad_history_reserve_lists(image, key);
 	if (!error) {
 		triad_frame_writer_begin(writer, file);
-		put_head(&w);
+		put_image_head(&w);
 		if (w.is_key) {
 			put_topology(&w);
 			for (unsigned t = 0; t < TRIAD_HISTORY_N_TABLES; t++)

@@ -85,7 +85,7 @@ static void put_rates(struct writing *w, uint32_t port, struct triad_extra *extr
 
 /* Excludes the time of reading and the device's uptime, so that a record is not written
  * again if nothing else changed. */
-static uint64_t hash_of(const struct triad_extra *extra)
+static uint64_t hash_extra(const struct triad_extra *extra)
 {
 	struct triad_extra copy = *extra;
 	uint8_t octets[TRIAD_EXTRA_SIZE];
@@ -106,7 +106,7 @@ static uint64_t hash_of(const struct triad_extra *extra)
 static void put_changed(
 	struct writing *w, const struct triad_extra *extra, uint64_t *of_key)
 {
-	uint64_t hash = hash_of(extra), before = w->is_key ? 0 : *of_key;
+	uint64_t hash = hash_extra(extra), before = w->is_key ? 0 : *of_key;
 
 	if (w->is_key)
 		*of_key = hash;
@@ -146,7 +146,7 @@ static void put_device(struct writing *w, uint32_t node)
 
 /* --- all --- */
 
-static void put_port(struct writing *w, uint32_t port)
+static void put_port_extra(struct writing *w, uint32_t port)
 {
 	struct triad_extra extra = {
 		.node_guid = w->fabric->nodes[w->fabric->ports[port].node].guid,
@@ -175,7 +175,7 @@ uint32_t triad_history_put_extras(const struct triad_history_image *image,
 		put_device(&w, i);
 	for (uint32_t i = 0; i < w.fabric->n_ports && !triad_frame_writer_error(out);
 		i++)
-		put_port(&w, i);
+		put_port_extra(&w, i);
 	triad_history_lines_end(&w.lines);
 	if (w.n_left_out)
 		triad_frame_writer_add(out,

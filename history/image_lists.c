@@ -30,7 +30,7 @@ int triad_history_reserve_lists(
 	return error;
 }
 
-static void put_row(struct triad_history_lines *lines,
+static void put_kept_row(struct triad_history_lines *lines,
 	const struct triad_kept_list *list, uint32_t i)
 {
 	uint8_t place[PLACE_SIZE];
@@ -46,7 +46,7 @@ static void put_row(struct triad_history_lines *lines,
 }
 
 /* Writes the rows that the key lacks; returns how many. */
-static uint32_t put_rows(const struct triad_kept_list *list,
+static uint32_t put_kept_rows(const struct triad_kept_list *list,
 	struct triad_history_key_rows *key, bool is_key, struct triad_frame_writer *out)
 {
 	struct triad_history_lines lines;
@@ -58,7 +58,7 @@ static uint32_t put_rows(const struct triad_kept_list *list,
 	for (uint32_t i = 0; i < n && !triad_frame_writer_error(out); i++) {
 		if (i < key->n && key->hashes[i] == list->rows[i].hash)
 			continue;
-		put_row(&lines, list, i);
+		put_kept_row(&lines, list, i);
 		n_put++;
 	}
 	triad_history_lines_end(&lines);
@@ -69,7 +69,7 @@ static uint32_t put_rows(const struct triad_kept_list *list,
 	return n_put;
 }
 
-static void put_head(enum triad_kept_kind kind, const struct triad_kept_list *list,
+static void put_list_head(enum triad_kept_kind kind, const struct triad_kept_list *list,
 	struct triad_frame_writer *out)
 {
 	char *line = triad_frame_writer_line(out);
@@ -95,8 +95,8 @@ uint32_t triad_history_put_lists(const struct triad_history_image *image,
 
 		n_left_out += list->is_left_out;
 		if (list->is_kept)
-			put_head(kind, list, out);
-		n = put_rows(list, &key->lists[kind], is_key, out);
+			put_list_head(kind, list, out);
+		n = put_kept_rows(list, &key->lists[kind], is_key, out);
 		*is_key_due |= !is_key && !triad_kept_is_fluid(kind) &&
 			n > n_rows(list) / 4 + 1;
 	}

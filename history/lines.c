@@ -11,7 +11,7 @@ void triad_history_lines_begin(struct triad_history_lines *lines,
 	lines->n = 0;
 }
 
-static void write_line(struct triad_history_lines *lines)
+static void write_hex_line(struct triad_history_lines *lines)
 {
 	char *begin = triad_frame_writer_line(lines->out);
 	char *to = stpcpy(begin, lines->name);
@@ -36,12 +36,12 @@ void triad_history_lines_put(
 		from += n;
 		size -= n;
 		if (lines->n == sizeof(lines->octets))
-			write_line(lines);
+			write_hex_line(lines);
 	}
 }
 
 void triad_history_lines_end(struct triad_history_lines *lines)
 {
 	if (lines->n)
-		write_line(lines);
+		write_hex_line(lines);
 }

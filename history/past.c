@@ -73,7 +73,7 @@ static struct triad_past_counted *part_ports(struct triad_past *past)
 }
 
 /* Finds the port; NULL: it is not in the fabric of the image. */
-static struct triad_past_counted *find_port(
+static struct triad_past_counted *find_counted_port(
 	struct triad_past *past, uint64_t guid, unsigned number)
 {
 	struct triad_past_building *building = past->building;
@@ -102,7 +102,7 @@ static bool take_quiet(struct triad_past *past, const char *text)
 	if (sscanf(text, "0x%16" SCNx64 ",%3u,%15s", &guid, &port, why) != 3)
 		return triad_past_fail(
 			past, EPROTO, "a line 'triad-quiet' is malformed");
-	counted = find_port(past, guid, port);
+	counted = find_counted_port(past, guid, port);
 	/* An unknown word, of a later version of Triad, counts as unanswered. */
 	if (counted)
 		counted->quiet = !strcmp(why, "apart") ? TRIAD_HISTORY_APART
@@ -121,7 +121,7 @@ static bool take_full(struct triad_past *past, const char *text)
 	if (sscanf(text, "0x%16" SCNx64 ",%3u,0x%8" SCNx32, &guid, &port, &mask) != 3)
 		return triad_past_fail(
 			past, EPROTO, "a line 'triad-full' is malformed");
-	counted = find_port(past, guid, port);
+	counted = find_counted_port(past, guid, port);
 	if (counted)
 		counted->full = mask;
 	return true;
@@ -129,7 +129,8 @@ static bool take_full(struct triad_past *past, const char *text)
 
 static bool take_row(struct triad_past *past, const struct triad_profile_row *row)
 {
-	struct triad_past_counted *counted = find_port(past, row->node_guid, row->port);
+	struct triad_past_counted *counted =
+		find_counted_port(past, row->node_guid, row->port);
 
 	/* A port of the image before may have left the fabric since. */
 	if (!counted)
@@ -337,7 +338,7 @@ static void take_into_engine(struct triad_past *past, struct triad_engine *engin
 	triad_engine_take(engine, row, &report);
 }
 
-static void fill(struct triad_past *past, struct triad_engine *engine)
+static void fill_engine(struct triad_past *past, struct triad_engine *engine)
 {
 	struct triad_past_building *building = past->building;
 	struct triad_view *view = past->view;
@@ -424,7 +425,7 @@ int triad_past_finish(struct triad_past *past)
 		sort_ends(past))
 		return ENOMEM;
 	triad_past_sort_extras(past);
-	fill(past, engine);
+	fill_engine(past, engine);
 	free_building(past);
 	return 0;
 }

@@ -151,7 +151,7 @@ static void shift_link(struct triad_link *link, int64_t offset_us)
 
 /* --- lines --- */
 
-static size_t put_line(char *to, const char *name, const struct triad_wire *wire)
+static size_t put_hex_line(char *to, const char *name, const struct triad_wire *wire)
 {
 	char *at = stpcpy(to, name);
 
@@ -173,7 +173,7 @@ size_t triad_history_put_alert(
 	triad_fields_put(&wire, alert_fields, COUNT(alert_fields), &copy);
 	for (unsigned i = 0; i < copy.n_ends; i++)
 		triad_fields_put(&wire, end_fields, COUNT(end_fields), &copy.ends[i]);
-	return put_line(to, "# triad-alert ", &wire);
+	return put_hex_line(to, "# triad-alert ", &wire);
 }
 
 size_t triad_history_put_finding(
@@ -186,7 +186,7 @@ size_t triad_history_put_finding(
 	shift_finding(&copy, offset_us);
 	triad_wire_init(&wire, octets, sizeof(octets));
 	triad_fields_put(&wire, finding_fields, COUNT(finding_fields), &copy);
-	return put_line(to, "# triad-finding ", &wire);
+	return put_hex_line(to, "# triad-finding ", &wire);
 }
 
 size_t triad_history_put_link(
@@ -202,7 +202,7 @@ size_t triad_history_put_link(
 	for (unsigned i = 0; i < 2; i++)
 		triad_fields_put(
 			&wire, link_end_fields, COUNT(link_end_fields), &copy.ends[i]);
-	return put_line(to, "# triad-link ", &wire);
+	return put_hex_line(to, "# triad-link ", &wire);
 }
 
 static bool begin_reading(

@@ -275,7 +275,8 @@ struct search {
 	uint64_t next_us; /* the first later than searched for */
 };
 
-static void compare(void *context, const struct triad_history_ring *ring, struct at at)
+static void consider_image(
+	void *context, const struct triad_history_ring *ring, struct at at)
 {
 	struct search *search = context;
 	uint64_t time_us = entry_at(ring, at)->time_us;
@@ -338,7 +339,7 @@ struct triad_history_answer triad_history_ring_find(
 	struct triad_history_answer answer = {.found = TRIAD_HISTORY_EMPTY};
 	uint64_t behind_us;
 
-	for_each_image(ring, compare, &search);
+	for_each_image(ring, consider_image, &search);
 	if (search.first_us == UINT64_MAX)
 		return answer;
 	answer.first_us = search.first_us;

@@ -113,7 +113,8 @@ struct reader {
 	size_t size;
 };
 
-static int refuse(const struct reader *reader, const char *at, const char *what)
+static int refuse_at_column(
+	const struct reader *reader, const char *at, const char *what)
 {
 	snprintf(reader->reason, reader->size, "column %zu: %s",
 		(size_t)(at - reader->text) + 1, what);
@@ -149,11 +150,11 @@ static int read_range(struct reader *reader, const char *at, const char *rest,
 	if (width && *low_end == '-')
 		*end = read_number(low_end + 1, &high);
 	if (!width || *end == low_end + 1)
-		return refuse(reader, *end, "a number is missing");
+		return refuse_at_column(reader, *end, "a number is missing");
 	if (width > (int)MAX_DIGITS || *end - low_end - 1 > (int)MAX_DIGITS)
-		return refuse(reader, at, "a number has more than 9 digits");
+		return refuse_at_column(reader, at, "a number has more than 9 digits");
 	if (high < low)
-		return refuse(reader, at, "the range ends before it begins");
+		return refuse_at_column(reader, at, "the range ends before it begins");
 	if (high - low >= TRIAD_HOSTLIST_MAX)
 		return E2BIG;
 	for (unsigned i = low; i <= high && !error; i++) {
@@ -161,7 +162,8 @@ static int read_range(struct reader *reader, const char *at, const char *rest,
 			name + used, TRIAD_HOSTLIST_NAME_SIZE - used, "%0*u", width, i);
 
 		if (used + (size_t)n >= TRIAD_HOSTLIST_NAME_SIZE)
-			return refuse(reader, at, "a name is longer than 63 octets");
+			return refuse_at_column(
+				reader, at, "a name is longer than 63 octets");
 		error = read_names(reader, rest, name, used + (size_t)n);
 	}
 	return error;
@@ -174,12 +176,12 @@ static int read_brackets(struct reader *reader, const char *at, char *name, size
 	int error;
 
 	if (!end)
-		return refuse(reader, at, "its ']' is missing");
+		return refuse_at_column(reader, at, "its ']' is missing");
 	do {
 		error = read_range(reader, at + 1, end + 1, &at, name, used);
 	} while (!error && *at == ',');
 	if (!error && *at != ']')
-		error = refuse(reader, at, "no number, '-', ',' or ']'");
+		error = refuse_at_column(reader, at, "no number, '-', ',' or ']'");
 	return error;
 }
 
@@ -188,16 +190,18 @@ static int read_names(struct reader *reader, const char *at, char *name, size_t 
 {
 	while (is_of_name(*at)) {
 		if (used + 1 >= TRIAD_HOSTLIST_NAME_SIZE)
-			return refuse(reader, at, "a name is longer than 63 octets");
+			return refuse_at_column(
+				reader, at, "a name is longer than 63 octets");
 		name[used++] = *at++;
 	}
 	if (*at == '[')
 		return read_brackets(reader, at, name, used);
 	name[used] = '\0';
 	if (*at && *at != ',')
-		return refuse(reader, at, "a character that is in no name of a host");
+		return refuse_at_column(
+			reader, at, "a character that is in no name of a host");
 	if (!used)
-		return refuse(reader, at, "a name is missing");
+		return refuse_at_column(reader, at, "a name is missing");
 	return triad_hostlist_add(reader->list, name);
 }
 

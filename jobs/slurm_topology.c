@@ -337,7 +337,7 @@ static int add_leaves(struct builder *builder)
 
 /* --- all --- */
 
-static int build(struct builder *builder)
+static int build_topology(struct builder *builder)
 {
 	const struct triad_routes_layout *layout = builder->layout;
 	struct triad_slurm_topology *topology = builder->topology;
@@ -377,7 +377,7 @@ int triad_slurm_topology_make(const struct triad_routes_layout *layout,
 	if (builder.topology && builder.topology->switches && builder.names &&
 		builder.set && builder.switch_of && builder.is_named_after &&
 		builder.places)
-		error = build(&builder);
+		error = build_topology(&builder);
 	free(builder.names);
 	free(builder.set);
 	free(builder.switch_of);

@@ -548,7 +548,7 @@ static void look_at_connection(struct triad_bus *bus)
 		on_disconnected(bus->connection, bus);
 }
 
-static void *run_thread(void *argument)
+static void *run_bus(void *argument)
 {
 	struct triad_bus *bus = argument;
 
@@ -574,7 +574,7 @@ int triad_bus_configure(struct triad_bus *bus, const struct triad_bus_params *pa
 	pthread_mutex_lock(&bus->lock);
 	if (params && !bus->has_thread) {
 		error = triad_thread_start_with(
-			&bus->thread, "triad-bus", STACK_SIZE, run_thread, bus);
+			&bus->thread, "triad-bus", STACK_SIZE, run_bus, bus);
 		bus->has_thread = !error;
 	}
 	bus->is_changed |= memcmp(&wanted, &bus->wanted, sizeof(wanted)) != 0;

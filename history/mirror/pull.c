@@ -136,7 +136,7 @@ static bool choose_in_turn(struct triad_mirror *mirror, enum triad_history_tier 
 }
 
 /* Chooses what to copy first: the finest tier, and in it images of present members. */
-static bool choose(struct triad_mirror *mirror, struct choice *choice)
+static bool choose_image(struct triad_mirror *mirror, struct choice *choice)
 {
 	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
 		if (choose_in_turn(mirror, tier, true, choice) ||
@@ -149,7 +149,7 @@ static void begin_pull(struct triad_mirror *mirror)
 {
 	struct choice choice;
 
-	if (!choose(mirror, &choice)) {
+	if (!choose_image(mirror, &choice)) {
 		/* Nothing is missing, so the image that could not be written is not
 		 * either. */
 		mirror->status.error = 0;
@@ -171,7 +171,7 @@ static bool is_overtaken(struct triad_mirror *mirror)
 	const struct mirror_pull *pull = &mirror->pull;
 	struct choice choice;
 
-	return choose(mirror, &choice) &&
+	return choose_image(mirror, &choice) &&
 		(choice.from != pull->from || choice.owner != pull->owner ||
 			choice.tier != pull->tier || choice.digest != pull->digest);
 }
@@ -225,7 +225,7 @@ static void pass_on(struct triad_mirror *mirror, struct mirror_member *member)
 	mirror_pull_end(mirror);
 }
 
-static void settle(struct triad_mirror *mirror)
+static void note_settled_pair(struct triad_mirror *mirror)
 {
 	struct mirror_pull *pull = &mirror->pull;
 	struct mirror_member *member = mirror_find_member(mirror, pull->from);
@@ -247,7 +247,7 @@ static void continue_pull(struct triad_mirror *mirror)
 		if (copy_segment(mirror, &pull->list.listed[pull->at]))
 			return;
 	if (pull->list.is_last || ++pull->n_pages == MAX_PAGES) {
-		settle(mirror);
+		note_settled_pair(mirror);
 		return;
 	}
 	pull->before_us = pull->list.listed[pull->list.n - 1].begun_us;
@@ -342,7 +342,7 @@ static bool know_size(struct mirror_fetch *fetch, uint32_t size)
 	return true;
 }
 
-static bool is_wanted(
+static bool is_of_fetch(
 	const struct triad_mirror *mirror, const struct triad_mirror_message *message)
 {
 	const struct mirror_fetch *fetch = &mirror->pull.fetch;
@@ -360,7 +360,7 @@ void mirror_pull_piece(
 	struct mirror_pull *pull = &mirror->pull;
 	struct mirror_fetch *fetch = &pull->fetch;
 
-	if (!is_wanted(mirror, message))
+	if (!is_of_fetch(mirror, message))
 		return;
 	if (!fetch->image.size && !know_size(fetch, message->image.size)) {
 		pause_pull(mirror);
