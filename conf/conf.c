@@ -148,7 +148,7 @@ bool triad_conf_find_need(const struct triad_conf *conf, struct triad_conf_need 
 }
 
 /* Copies 'value' without blanks around it; EINVAL when it is too long. */
-static int trim(const char *value, char *text, struct triad_diags *diags)
+static int copy_trimmed(const char *value, char *text, struct triad_diags *diags)
 {
 	size_t n;
 
@@ -172,7 +172,7 @@ static int set_value(struct triad_conf *conf, struct triad_conf_key_ref ref,
 {
 	char text[TRIAD_CONF_VALUE_SIZE], reason[TRIAD_DIAG_TEXT_SIZE];
 	struct triad_conf_need need;
-	int error = trim(value, text, diags);
+	int error = copy_trimmed(value, text, diags);
 
 	if (error)
 		return error;

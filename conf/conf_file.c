@@ -24,7 +24,7 @@ static int check_file(int fd)
 }
 
 /* The caller has set '*text' to NULL and frees it in any case. */
-static int read_file(const char *path, char **text, size_t *size)
+static int read_conf_text(const char *path, char **text, size_t *size)
 {
 	const size_t room = TRIAD_CONF_FILE_MAX_SIZE + 1; /* to notice larger files */
 	int error, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -48,7 +48,7 @@ int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *con
 	int error;
 
 	triad_diags_init(diags, path);
-	error = read_file(path, &text, &size);
+	error = read_conf_text(path, &text, &size);
 	if (error)
 		triad_diags_add(diags, 0, 0, "the file can't be read: %s",
 			error == EINVAL ? "Not a regular file" : strerror(error));

@@ -102,7 +102,7 @@ static bool parse_port_section(
 }
 
 /* The group's name if 'section' is a group's; else NULL. */
-static const char *group_of(const char *section)
+static const char *group_name_of(const char *section)
 {
 	const char *name = section + strlen("group");
 
@@ -115,7 +115,7 @@ static const char *group_of(const char *section)
 static bool parse_plain_section(
 	struct parser *parser, struct section *section, const char *name)
 {
-	const char *group = group_of(name);
+	const char *group = group_name_of(name);
 	char message[TRIAD_DIAG_TEXT_SIZE];
 
 	/* collect_group() has added all groups that have room. */
@@ -165,7 +165,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static struct span trim(const char *text, size_t length)
+static struct span trim_span(const char *text, size_t length)
 {
 	while (length && is_blank(text[length - 1]))
 		length--;
@@ -195,7 +195,7 @@ static const char *section_name(struct span line, char *name)
 		return "a section has no ']' at its end";
 	if (end + 1 < line.text + line.length)
 		return "nothing may follow the ']' of a section";
-	copy_name(name, trim(line.text + 1, (size_t)(end - line.text - 1)));
+	copy_name(name, trim_span(line.text + 1, (size_t)(end - line.text - 1)));
 	return NULL;
 }
 
@@ -294,7 +294,7 @@ static void parse_key_line(struct parser *parser, struct span line, const char *
 	/* The section itself has been reported. */
 	if (section->kind == SECTION_UNKNOWN)
 		return;
-	copy_name(name, trim(line.text, (size_t)(equals - line.text)));
+	copy_name(name, trim_span(line.text, (size_t)(equals - line.text)));
 	if (section->kind == SECTION_NONE) {
 		triad_diags_add(parser->diags, parser->line, 0,
 			"'%s' stands before the first section, such as [perfmgr]",
@@ -304,7 +304,7 @@ static void parse_key_line(struct parser *parser, struct span line, const char *
 	if (triad_conf_key_ref_find(parser->conf, where, name, &ref, reason,
 		    is_seen ? sizeof(reason) : 0))
 		parse_value(parser, ref,
-			trim(equals + 1,
+			trim_span(equals + 1,
 				(size_t)(line.text + line.length - equals - 1)));
 	else if ((gone = triad_conf_key_find_gone(where, name)))
 		note_gone(parser, gone);
@@ -338,7 +338,7 @@ static void parse_line(struct parser *parser, const char *text, size_t length)
 			(unsigned char)text[bad]);
 		return;
 	}
-	line = trim(text, length);
+	line = trim_span(text, length);
 	if (!line.length || *line.text == '#')
 		return;
 	equals = memchr(line.text, '=', line.length);
@@ -361,10 +361,10 @@ static void collect_group(struct parser *parser, const char *text, size_t length
 
 	if (length && text[length - 1] == '\r')
 		length--;
-	line = trim(text, length);
+	line = trim_span(text, length);
 	if (!line.length || *line.text != '[' || section_name(line, name))
 		return;
-	group = group_of(name);
+	group = group_name_of(name);
 	if (group && triad_conf_group_name_is_valid(group) &&
 		conf->n_groups < TRIAD_CONF_MAX_GROUPS &&
 		triad_conf_group_find(conf, group) == conf->n_groups)

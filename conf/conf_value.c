@@ -26,10 +26,10 @@ static union member member_of(
 			triad_conf_element_offset(ref.key->per, ref.element)};
 }
 
-static bool refuse(char *reason, size_t size, const char *format, ...)
+static bool refuse_value(char *reason, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static bool refuse(char *reason, size_t size, const char *format, ...)
+static bool refuse_value(char *reason, size_t size, const char *format, ...)
 {
 	va_list args;
 
@@ -52,7 +52,7 @@ static bool set_bool(bool *member, const char *value, char *reason, size_t size)
 	static const char *const no[] = {"false", "no", "off", "0", NULL};
 
 	if (!is_one_of(value, yes) && !is_one_of(value, no))
-		return refuse(reason, size, "'%.80s' isn't true or false", value);
+		return refuse_value(reason, size, "'%.80s' isn't true or false", value);
 	*member = is_one_of(value, yes);
 	return true;
 }
@@ -86,7 +86,7 @@ static bool set_choice(unsigned *member, const struct triad_conf_key *key,
 			return true;
 		}
 	}
-	refuse(reason, size, "'%.80s' isn't one of", value);
+	refuse_value(reason, size, "'%.80s' isn't one of", value);
 	for (i = 0; key->choices[i]; i++)
 		triad_text_append(reason, size, "%s %s", i ? "," : "", key->choices[i]);
 	return false;
@@ -117,7 +117,7 @@ static bool check_octets(const char *value, char *reason, size_t size)
 {
 	if (triad_text_check(value, strlen(value)) == strlen(value))
 		return true;
-	return refuse(
+	return refuse_value(
 		reason, size, "'%.80s' has a control character or isn't UTF-8", value);
 }
 
@@ -134,20 +134,20 @@ static bool set_path(char *member, const struct triad_conf_key *key, const char 
 		return true;
 	}
 	if (*value != '/')
-		return refuse(reason, size,
+		return refuse_value(reason, size,
 			"'%.80s' isn't an absolute path; it must begin with '/'",
 			value);
 	if (value[strlen(value) - 1] == '/')
-		return refuse(
+		return refuse_value(
 			reason, size, "'%.80s' names a folder, not a file", value);
 	/* Check the length after %g has been replaced. */
 	length = path_expand(path, sizeof(path), value, port_guid);
 	if (length < 0)
-		return refuse(reason, size,
+		return refuse_value(reason, size,
 			"'%.80s' has a '%%' that isn't %%g (the port's GUID) or %%%%",
 			value);
 	if ((size_t)length >= sizeof(path))
-		return refuse(reason, size,
+		return refuse_value(reason, size,
 			"'%.40s...' has %d octets once %%g is replaced; a path here "
 			"has at most %zu",
 			value, length, sizeof(path) - 1);
@@ -163,8 +163,9 @@ static bool set_text(char *member, const struct triad_conf_key *key, const char 
 	if (!check_octets(value, reason, size) || !key->check(value, reason, size))
 		return false;
 	if (strlen(value) >= sizeof(text))
-		return refuse(reason, size, "the value has %zu octets; allowed are %zu",
-			strlen(value), sizeof(text) - 1);
+		return refuse_value(reason, size,
+			"the value has %zu octets; allowed are %zu", strlen(value),
+			sizeof(text) - 1);
 	strcpy(text, value);
 	memcpy(member, text, sizeof(text));
 	return true;
@@ -182,7 +183,7 @@ static bool set_threshold(struct triad_threshold *member, struct triad_conf_key_
 	if (!triad_threshold_parse(value, counter, &threshold, reason, size))
 		return false;
 	if (!ref.element && threshold.unit == TRIAD_THRESHOLD_INHERIT)
-		return refuse(reason, size,
+		return refuse_value(reason, size,
 			"'%.80s' is for [alerts NAME]; [alerts] itself has nothing to "
 			"inherit from",
 			value);
@@ -212,7 +213,7 @@ bool triad_conf_value_set(struct triad_conf *conf, struct triad_conf_key_ref ref
 	case TRIAD_CONF_THRESHOLD:
 		return set_threshold(member.threshold, ref, value, reason, size);
 	}
-	return refuse(reason, size, "the key has no type");
+	return refuse_value(reason, size, "the key has no type");
 }
 
 static size_t member_size(enum triad_conf_type type)

@@ -23,7 +23,7 @@ static bool has_percent(unsigned counter)
 		triad_counters[counter].unit == TRIAD_UNIT_TICKS;
 }
 
-static bool refuse(
+static bool refuse_threshold(
 	const char *text, unsigned counter, const char *what, char *reason, size_t size)
 {
 	snprintf(reason, size,
@@ -76,18 +76,19 @@ bool triad_threshold_parse(const char *text, unsigned counter,
 
 	if (unit == N_WHOLE) {
 		if (!parse_number(text, &value, &end))
-			return refuse(text, counter, "isn't a threshold", reason, size);
+			return refuse_threshold(
+				text, counter, "isn't a threshold", reason, size);
 		unit = find_word(end, N_WHOLE, N_UNITS);
 		if (unit == N_UNITS && value <= 0 && !*end)
 			unit = TRIAD_THRESHOLD_PER_SWEEP; /* a bare 0 means 'off' */
 		if (unit == N_UNITS)
-			return refuse(text, counter,
+			return refuse_threshold(text, counter,
 				*end ? "has an unknown unit" : "has no unit", reason,
 				size);
 		trouble = check_value(value, unit, counter);
 	}
 	if (trouble)
-		return refuse(text, counter, trouble, reason, size);
+		return refuse_threshold(text, counter, trouble, reason, size);
 	/* Member by member, so that padding stays 0 for memcmp(). */
 	threshold->value = value;
 	threshold->unit = (unsigned char)unit;

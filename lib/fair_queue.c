@@ -47,7 +47,7 @@ void triad_fair_queue_free(struct triad_fair_queue *queue)
 }
 
 /* Adds 'source' to the circle, with the last turn. */
-static void join(struct triad_fair_queue *queue, uint16_t source)
+static void join_circle(struct triad_fair_queue *queue, uint16_t source)
 {
 	struct source *joins = &queue->sources[source];
 
@@ -72,7 +72,7 @@ bool triad_fair_queue_put(
 	if (from->n) {
 		queue->next[from->last] = at;
 	} else {
-		join(queue, (uint16_t)source);
+		join_circle(queue, (uint16_t)source);
 		from->first = at;
 	}
 	from->last = at;

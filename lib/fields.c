@@ -5,7 +5,7 @@
 
 /* --- numbers --- */
 
-static uint64_t load(const void *member, unsigned size)
+static uint64_t load_member(const void *member, unsigned size)
 {
 	uint64_t wide = 0;
 	uint32_t word;
@@ -80,7 +80,7 @@ static void get_flags(
 
 /* --- texts --- */
 
-static void put_text(struct triad_wire *wire, const char *text, size_t size)
+static void put_text_field(struct triad_wire *wire, const char *text, size_t size)
 {
 	size_t length = strnlen(text, size - 1);
 	uint8_t *octets;
@@ -115,14 +115,15 @@ void triad_fields_put(struct triad_wire *wire, const struct triad_field *fields,
 		const char *member = members + field->offset;
 
 		if (field->kind == TRIAD_FIELD_TEXT) {
-			put_text(wire, member, field->size);
+			put_text_field(wire, member, field->size);
 		} else if (field->kind == TRIAD_FIELD_FLAG) {
 			unsigned n_flags = count_flags(fields, i, n);
 
 			put_flags(wire, field, n_flags, members);
 			i += n_flags - 1;
 		} else {
-			triad_wire_put(wire, field->octets, load(member, field->size));
+			triad_wire_put(
+				wire, field->octets, load_member(member, field->size));
 		}
 	}
 }

@@ -145,7 +145,7 @@ int triad_file_open_output(const char *path, int access, mode_t mode, const char
 /* --- reporting trouble --- */
 
 /* FNV-1a; never 0. */
-static uint64_t hash_of(const char *path)
+static uint64_t hash_path(const char *path)
 {
 	uint64_t hash = triad_hash_octets(TRIAD_HASH_START, path, strlen(path));
 
@@ -157,7 +157,7 @@ enum triad_file_news triad_file_report(
 {
 	const unsigned n_bits = 8 * sizeof(reported->errors);
 	unsigned at = (unsigned)error < n_bits ? (unsigned)error : n_bits - 1;
-	bool was_in_trouble = reported->path == hash_of(path);
+	bool was_in_trouble = reported->path == hash_path(path);
 
 	if (error && was_in_trouble && reported->errors[at / 64] >> at % 64 & 1)
 		return TRIAD_FILE_NO_NEWS;
@@ -165,7 +165,7 @@ enum triad_file_news triad_file_report(
 		*reported = (struct triad_file_report){0};
 	if (!error)
 		return was_in_trouble ? TRIAD_FILE_WELL_AGAIN : TRIAD_FILE_NO_NEWS;
-	reported->path = hash_of(path);
+	reported->path = hash_path(path);
 	reported->errors[at / 64] |= UINT64_C(1) << at % 64;
 	return TRIAD_FILE_IN_TROUBLE;
 }

@@ -25,15 +25,15 @@ struct walk {
 	char *reason;
 };
 
-static bool is_ours(const struct stat *status)
+static bool is_own_or_of_root(const struct stat *status)
 {
 	return status->st_uid == 0 || status->st_uid == geteuid();
 }
 
-static int refuse(struct walk *walk, int error, const char *format, ...)
+static int refuse_path(struct walk *walk, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int refuse(struct walk *walk, int error, const char *format, ...)
+static int refuse_path(struct walk *walk, int error, const char *format, ...)
 {
 	va_list args;
 
@@ -47,7 +47,7 @@ static int refuse_errno(struct walk *walk)
 {
 	int error = errno;
 
-	return refuse(walk, error, "%s", strerror(error));
+	return refuse_path(walk, error, "%s", strerror(error));
 }
 
 static int check_folder(struct walk *walk)
@@ -56,12 +56,12 @@ static int check_folder(struct walk *walk)
 	const struct stat *status = &walk->status;
 	bool is_open = status->st_mode & (S_IWGRP | S_IWOTH);
 
-	if (!is_ours(status))
-		return refuse(walk, EPERM,
+	if (!is_own_or_of_root(status))
+		return refuse_path(walk, EPERM,
 			"its folder %.90s belongs to user %u: chown root %.90s", name,
 			(unsigned)status->st_uid, name);
 	if (is_open && !(status->st_mode & S_ISVTX))
-		return refuse(walk, EPERM,
+		return refuse_path(walk, EPERM,
 			"others may write to its folder %.80s (mode %04o): chmod go-w "
 			"%.80s",
 			name, (unsigned)status->st_mode & 07777, name);
@@ -74,19 +74,20 @@ static int check_file(struct walk *walk, bool is_secret)
 	const struct stat *status = &walk->status;
 	unsigned mode = (unsigned)status->st_mode & 07777;
 
-	if (!is_ours(status))
-		return refuse(walk, EPERM, "it belongs to user %u: chown root %.150s",
+	if (!is_own_or_of_root(status))
+		return refuse_path(walk, EPERM,
+			"it belongs to user %u: chown root %.150s",
 			(unsigned)status->st_uid, walk->at);
 	if (is_secret && mode & (S_IRWXG | S_IRWXO))
-		return refuse(walk, EPERM,
+		return refuse_path(walk, EPERM,
 			"others may use it (mode %04o): chmod 600 %.150s", mode,
 			walk->at);
 	if (mode & (S_IWGRP | S_IWOTH))
-		return refuse(walk, EPERM,
+		return refuse_path(walk, EPERM,
 			"others may write to it (mode %04o): chmod go-w %.150s", mode,
 			walk->at);
 	if (walk->is_shared && status->st_nlink > 1)
-		return refuse(walk, EPERM,
+		return refuse_path(walk, EPERM,
 			"it has a second name, which others may have given it: replace "
 			"%.120s by a copy",
 			walk->at);
@@ -104,15 +105,15 @@ static void leave_last(struct walk *walk)
 }
 
 /* Puts a link's target before the rest of the path. */
-static int follow(struct walk *walk)
+static int follow_link(struct walk *walk)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
 	ssize_t n = readlink(walk->at, target, sizeof(target) - 1);
 
 	if (n < 0)
 		return refuse_errno(walk);
-	if (!is_ours(&walk->status))
-		return refuse(walk, EPERM,
+	if (!is_own_or_of_root(&walk->status))
+		return refuse_path(walk, EPERM,
 			"the link %.90s belongs to user %u: chown -h root %.90s",
 			walk->at, (unsigned)walk->status.st_uid, walk->at);
 	target[n] = '\0';
@@ -163,7 +164,7 @@ static int walk_path(struct walk *walk, bool is_secret)
 
 	while (!error) {
 		if (S_ISLNK(walk->status.st_mode))
-			error = follow(walk);
+			error = follow_link(walk);
 		else if (S_ISDIR(walk->status.st_mode))
 			error = check_folder(walk);
 		else
@@ -176,7 +177,7 @@ static int walk_path(struct walk *walk, bool is_secret)
 	return error == ENODATA ? 0 : error;
 }
 
-static int begin(struct walk *walk, const char *path, size_t length, char *reason)
+static int begin_walk(struct walk *walk, const char *path, size_t length, char *reason)
 {
 	size_t used = 0;
 
@@ -206,7 +207,7 @@ static int check(const char *path, size_t length, bool is_secret, char *reason)
 		snprintf(reason, TRIAD_FILE_REASON_SIZE, "%s", strerror(ENOMEM));
 		return ENOMEM;
 	}
-	error = begin(walk, path, length, reason);
+	error = begin_walk(walk, path, length, reason);
 	if (!error)
 		error = walk_path(walk, is_secret);
 	free(walk);

@@ -19,7 +19,7 @@ struct walk {
 	char rest[PATH_MAX]; /* the names still to be walked */
 };
 
-static bool is_ours(const struct stat *status)
+static bool is_own_or_of_root(const struct stat *status)
 {
 	return status->st_uid == 0 || status->st_uid == geteuid();
 }
@@ -29,7 +29,7 @@ static bool is_closed(int folder)
 {
 	struct stat status;
 
-	return !fstat(folder, &status) && is_ours(&status) &&
+	return !fstat(folder, &status) && is_own_or_of_root(&status) &&
 		(!(status.st_mode & (S_IWGRP | S_IWOTH)) || status.st_mode & S_ISVTX);
 }
 
@@ -43,7 +43,7 @@ static int go_to(struct walk *walk, int fd)
 }
 
 /* Puts a link's target before the rest. */
-static int follow(struct walk *walk, const char *name)
+static int follow_link(struct walk *walk, const char *name)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(walk->fd, name, target, sizeof(target) - 1);
@@ -61,7 +61,7 @@ static int follow(struct walk *walk, const char *name)
 	return target[0] == '/' ? go_to(walk, open("/", FLAGS)) : 0;
 }
 
-static int enter(struct walk *walk, const char *name)
+static int enter_folder(struct walk *walk, const char *name)
 {
 	int fd = openat(walk->fd, name, FLAGS), error;
 	struct stat status;
@@ -72,7 +72,9 @@ static int enter(struct walk *walk, const char *name)
 	if (fstatat(walk->fd, name, &status, AT_SYMLINK_NOFOLLOW) ||
 		!S_ISLNK(status.st_mode))
 		return error;
-	return is_ours(&status) && is_closed(walk->fd) ? follow(walk, name) : EPERM;
+	return is_own_or_of_root(&status) && is_closed(walk->fd)
+		? follow_link(walk, name)
+		: EPERM;
 }
 
 static int walk_rest(struct walk *walk)
@@ -92,7 +94,7 @@ static int walk_rest(struct walk *walk)
 		memcpy(name, walk->rest + start, n);
 		name[n] = '\0';
 		memmove(walk->rest, behind, strlen(behind) + 1);
-		error = enter(walk, name);
+		error = enter_folder(walk, name);
 	}
 	return error;
 }

@@ -43,7 +43,8 @@ static void begin_value(struct triad_json *json, const char *name)
 	put_raw(json, ":");
 }
 
-static void begin(struct triad_json *json, const char *name, const char *bracket)
+static void begin_bracket(
+	struct triad_json *json, const char *name, const char *bracket)
 {
 	begin_value(json, name);
 	put_raw(json, bracket);
@@ -52,7 +53,7 @@ static void begin(struct triad_json *json, const char *name, const char *bracket
 	json->some[json->depth] = false;
 }
 
-static void end(struct triad_json *json, const char *bracket)
+static void end_bracket(struct triad_json *json, const char *bracket)
 {
 	if (json->depth)
 		json->depth--;
@@ -61,22 +62,22 @@ static void end(struct triad_json *json, const char *bracket)
 
 void triad_json_object_begin(struct triad_json *json, const char *name)
 {
-	begin(json, name, "{");
+	begin_bracket(json, name, "{");
 }
 
 void triad_json_object_end(struct triad_json *json)
 {
-	end(json, "}");
+	end_bracket(json, "}");
 }
 
 void triad_json_array_begin(struct triad_json *json, const char *name)
 {
-	begin(json, name, "[");
+	begin_bracket(json, name, "[");
 }
 
 void triad_json_array_end(struct triad_json *json)
 {
-	end(json, "]");
+	end_bracket(json, "]");
 }
 
 void triad_json_string(struct triad_json *json, const char *name, const char *value)

@@ -28,7 +28,7 @@ void triad_kept_list_refuse(struct triad_kept_list *list, const char *why)
 	triad_text_clean(list->why);
 }
 
-static int put_octets(struct triad_kept_list *list, struct triad_kept_row *row,
+static int put_row_octets(struct triad_kept_list *list, struct triad_kept_row *row,
 	const void *octets, size_t size, uint32_t most)
 {
 	if (!size || size > TRIAD_KEPT_ROW_SIZE || size > most - list->n_octets)
@@ -53,7 +53,7 @@ void triad_kept_list_add(struct triad_kept_list *list, const void *octets, size_
 	if (list->why[0])
 		return;
 	error = list->n < TRIAD_KEPT_MAX_ROWS
-		? put_octets(list, &row, octets, size, TRIAD_KEPT_MAX_OCTETS)
+		? put_row_octets(list, &row, octets, size, TRIAD_KEPT_MAX_OCTETS)
 		: EOVERFLOW;
 	if (!error)
 		error = triad_grow(
@@ -88,7 +88,7 @@ int triad_kept_list_put(
 {
 	/* Twice the limit: rows of a key image, and the rows of an image that replace
 	 * them. */
-	return put_octets(
+	return put_row_octets(
 		list, &list->rows[place], octets, size, 2 * TRIAD_KEPT_MAX_OCTETS);
 }
 

@@ -33,13 +33,13 @@ void triad_line_file_configure(
 	file->params = *params;
 }
 
-static int fail(struct triad_line_file *file, int error)
+static int note_line_error(struct triad_line_file *file, int error)
 {
 	file->why = strerror(error);
 	return error;
 }
 
-static bool is_ours(const struct triad_line_file *file, const struct stat *there)
+static bool is_our_file(const struct triad_line_file *file, const struct stat *there)
 {
 	struct stat ours;
 
@@ -53,7 +53,7 @@ static bool is_open(const struct triad_line_file *file)
 	struct stat there;
 
 	return file->fd >= 0 && !triad_folder_stat(file->params.path, &there) &&
-		is_ours(file, &there);
+		is_our_file(file, &there);
 }
 
 static int open_anew(struct triad_line_file *file)
@@ -77,7 +77,7 @@ static int rename_all(const struct triad_line_file *file, int folder, const char
 
 	/* Only in the folder of the file that is full: another one may be there now. */
 	if (fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) ||
-		!is_ours(file, &there))
+		!is_our_file(file, &there))
 		return 0;
 	for (unsigned i = file->params.keep; i--;) {
 		number(name, i, from);
@@ -95,10 +95,10 @@ static int rotate(struct triad_line_file *file)
 	int folder = triad_folder_open(file->params.path, &name), error;
 
 	if (folder < 0)
-		return fail(file, -folder);
+		return note_line_error(file, -folder);
 	error = rename_all(file, folder, name);
 	close(folder);
-	return error ? fail(file, error) : open_anew(file);
+	return error ? note_line_error(file, error) : open_anew(file);
 }
 
 int triad_line_file_open(struct triad_line_file *file)
@@ -108,7 +108,7 @@ int triad_line_file_open(struct triad_line_file *file)
 }
 
 /* Appends a line; cuts it off again when the disk takes only a part. */
-static int append(struct triad_line_file *file, const char *line, size_t size)
+static int append_line(struct triad_line_file *file, const char *line, size_t size)
 {
 	off_t before = lseek(file->fd, 0, SEEK_END);
 	ssize_t n = write(file->fd, line, size);
@@ -116,8 +116,9 @@ static int append(struct triad_line_file *file, const char *line, size_t size)
 	if (n == (ssize_t)size)
 		return 0;
 	if (n < 0)
-		return fail(file, errno);
-	return fail(file, before < 0 || ftruncate(file->fd, before) ? EIO : ENOSPC);
+		return note_line_error(file, errno);
+	return note_line_error(
+		file, before < 0 || ftruncate(file->fd, before) ? EIO : ENOSPC);
 }
 
 /* Whether the file is too large for 'size' more octets; an empty file always has room
@@ -137,5 +138,5 @@ int triad_line_file_write(struct triad_line_file *file, const char *line, size_t
 
 	if (!error && is_full(file, size))
 		error = rotate(file);
-	return error ? error : append(file, line, size);
+	return error ? error : append_line(file, line, size);
 }

@@ -7,7 +7,7 @@
  * woken).  A wake during a step makes the next one follow at once.  A step may also
  * come early for no reason, so it must check for itself what there is to do.
  *
- *     static uint64_t task_step(void *context)
+ *     static uint64_t write_report_when_due(void *context)
  *     {
  *             struct writer *writer = context;
  *             struct report report = writer->report;
