@@ -50,7 +50,7 @@ static unsigned parse_lid(const char *text)
 
 /* Where the port's number begins, with its separator: ":2", "/P2", "/2"; NULL: there is
  * none. */
-static const char *find_port(const char *text, int *number)
+static const char *find_port_suffix(const char *text, int *number)
 {
 	const char *at = strrchr(text, ':'), *slash = strrchr(text, '/'), *digits;
 	unsigned value;
@@ -70,7 +70,7 @@ bool triad_node_text_has_port(const char *text)
 {
 	int number;
 
-	return find_port(text, &number);
+	return find_port_suffix(text, &number);
 }
 
 bool triad_node_text_check(const char *text, char *reason, size_t size)
@@ -85,7 +85,7 @@ bool triad_node_text_check(const char *text, char *reason, size_t size)
 			TRIAD_NODE_TEXT_SIZE - 1, strlen(text));
 		return false;
 	}
-	port = find_port(text, &number);
+	port = find_port_suffix(text, &number);
 	snprintf(name, sizeof(name), "%.*s",
 		(int)(port ? (size_t)(port - text) : strlen(text)), text);
 	if (g_ascii_strncasecmp(text, "0x", 2) || triad_text_guid(name, &guid))
@@ -221,7 +221,8 @@ static bool choose_label(
 }
 
 /* Tries all rules with 'name', the text without a port's number. */
-static bool choose(struct triad_node_choice *choice, const struct triad_fabric *fabric)
+static bool try_all_rules(
+	struct triad_node_choice *choice, const struct triad_fabric *fabric)
 {
 	uint64_t guid;
 	unsigned lid = parse_lid(choice->name);
@@ -251,14 +252,14 @@ struct triad_node_choice triad_node_choice_make(
 		return choice;
 	snprintf(choice.typed, sizeof(choice.typed), "%s", text);
 	memcpy(choice.name, choice.typed, sizeof(choice.name));
-	if (fabric && choose(&choice, fabric))
+	if (fabric && try_all_rules(&choice, fabric))
 		return choice;
 	/* The end of a GUID with colons may look like a port's number. */
 	if (!parse_guid(choice.name, &choice.guid) &&
-		(port = find_port(choice.typed, &number))) {
+		(port = find_port_suffix(choice.typed, &number))) {
 		choice.name[port - choice.typed] = '\0';
 		choice.port = number;
-		if (fabric && choose(&choice, fabric))
+		if (fabric && try_all_rules(&choice, fabric))
 			return choice;
 	}
 	choice.rule = parse_guid(choice.name, &choice.guid) ? TRIAD_NODE_RULE_GUID

@@ -23,7 +23,7 @@ static uint64_t low_digits(uint64_t guid, unsigned n)
 
 /* The slot of a node with this name and, of its GUID, these last digits; or the empty
  * one where it belongs. */
-static uint32_t *find_slot(const struct triad_fabric *fabric, uint32_t *slots,
+static uint32_t *find_label_slot(const struct triad_fabric *fabric, uint32_t *slots,
 	const char *name, uint64_t guid, unsigned n_digits)
 {
 	uint64_t hash = triad_hash_octets(TRIAD_HASH_START, name, strlen(name));
@@ -47,8 +47,8 @@ static void mark_alike(
 {
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
 		struct triad_fabric_node *node = &fabric->nodes[i];
-		uint32_t *slot =
-			find_slot(fabric, slots, node->name, node->guid, n_digits);
+		uint32_t *slot = find_label_slot(
+			fabric, slots, node->name, node->guid, n_digits);
 
 		if (*slot)
 			fabric->nodes[*slot - 1].mark_digits = node->mark_digits = mark;
@@ -116,7 +116,7 @@ uint8_t triad_node_label_digits(
 	index = triad_fabric_find_node(fabric, guid);
 	if (index != TRIAD_FABRIC_NONE && !strcmp(fabric->nodes[index].name, name))
 		return fabric->nodes[index].mark_digits;
-	index = *find_slot(fabric, fabric->by_name, name, guid, 0);
+	index = *find_label_slot(fabric, fabric->by_name, name, guid, 0);
 	if (!index)
 		return name[0] ? 0 : DIGITS;
 	other = &fabric->nodes[index - 1];
@@ -131,7 +131,7 @@ struct triad_node_label triad_node_label_of(
 		name, guid, triad_node_label_digits(fabric, guid, name));
 }
 
-static struct triad_port_label add_port(struct triad_node_label node, unsigned number)
+static struct triad_port_label label_port(struct triad_node_label node, unsigned number)
 {
 	struct triad_port_label label;
 
@@ -147,13 +147,13 @@ struct triad_port_label triad_port_label(
 {
 	const struct triad_fabric_port *at = &fabric->ports[port];
 
-	return add_port(triad_node_label(&fabric->nodes[at->node]), at->number);
+	return label_port(triad_node_label(&fabric->nodes[at->node]), at->number);
 }
 
 struct triad_port_label triad_port_label_of(const struct triad_fabric *fabric,
 	uint64_t guid, const char *name, unsigned number)
 {
-	return add_port(triad_node_label_of(fabric, guid, name), number);
+	return label_port(triad_node_label_of(fabric, guid, name), number);
 }
 
 bool triad_node_label_fits(const char *text, const char *name, uint64_t guid)

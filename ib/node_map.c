@@ -58,7 +58,7 @@ struct reader {
 	struct triad_node_map_result *result;
 };
 
-static bool read_line(struct reader *reader, struct line line)
+static bool read_map_line(struct reader *reader, struct line line)
 {
 	char name[TRIAD_NODE_NAME_SIZE];
 	uint64_t guid;
@@ -97,7 +97,8 @@ int triad_node_map_apply(struct triad_fabric *fabric, const char *text, size_t s
 		next = memchr(at, '\n', (size_t)(end - at));
 		next = next ? next : end;
 		number++;
-		if (!read_line(&reader, (struct line){at, next}) && !result->wrong_line)
+		if (!read_map_line(&reader, (struct line){at, next}) &&
+			!result->wrong_line)
 			result->wrong_line = number;
 	}
 	free(reader.is_named);

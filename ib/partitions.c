@@ -14,7 +14,8 @@ struct choosing {
 	uint16_t last_index;
 };
 
-static uint16_t choose(struct choosing *choosing, struct triad_fabric_slice theirs)
+static uint16_t choose_pkey_index(
+	struct choosing *choosing, struct triad_fabric_slice theirs)
 {
 	const uint16_t *all = choosing->fabric->pkeys, *pkeys;
 	int index;
@@ -42,7 +43,7 @@ static struct triad_fabric_slice table_of(const struct triad_fabric *fabric,
 	return first->number ? (struct triad_fabric_slice){0} : first->pkeys;
 }
 
-static struct choosing begin(
+static struct choosing begin_choosing(
 	const struct triad_fabric *fabric, const uint16_t *ours, uint32_t n_ours)
 {
 	struct choosing choosing = {.fabric = fabric, .ours = ours, .n_ours = n_ours};
@@ -62,14 +63,14 @@ struct triad_partitions_counts triad_partitions_choose(
 	uint16_t *indexes)
 {
 	struct triad_partitions_counts counts = {0};
-	struct choosing choosing = begin(fabric, ours, n_ours);
+	struct choosing choosing = begin_choosing(fabric, ours, n_ours);
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct triad_fabric_port *port = &fabric->ports[i];
 		struct triad_fabric_slice theirs =
 			table_of(fabric, &fabric->nodes[port->node], i);
 
-		indexes[i] = choose(&choosing, theirs);
+		indexes[i] = choose_pkey_index(&choosing, theirs);
 		counts.n_apart += port->has_pma && indexes[i] == TRIAD_PKEY_NONE;
 		counts.n_guessed += port->has_pma && !theirs.n;
 	}
@@ -84,7 +85,8 @@ static bool is_apart(struct choosing *choosing, const struct triad_fabric_node *
 	for (uint32_t i = node->first_port; i < node->first_port + node->n_ports; i++) {
 		if (!fabric->ports[i].has_pma)
 			continue;
-		if (choose(choosing, table_of(fabric, node, i)) != TRIAD_PKEY_NONE)
+		if (choose_pkey_index(choosing, table_of(fabric, node, i)) !=
+			TRIAD_PKEY_NONE)
 			return false;
 		counts = true;
 	}
@@ -94,7 +96,7 @@ static bool is_apart(struct choosing *choosing, const struct triad_fabric_node *
 uint32_t triad_partitions_retain_apart(const struct triad_fabric *fabric,
 	const uint16_t *ours, uint32_t n_ours, bool *nodes)
 {
-	struct choosing choosing = begin(fabric, ours, n_ours);
+	struct choosing choosing = begin_choosing(fabric, ours, n_ours);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {

@@ -21,7 +21,7 @@ enum {
 };
 enum { DATA = TRIAD_SA_MAD_DATA };
 
-static void put_number(uint8_t *mad, size_t at, size_t n, uint64_t value)
+static void put_in_mad(uint8_t *mad, size_t at, size_t n, uint64_t value)
 {
 	struct triad_wire w;
 
@@ -37,14 +37,14 @@ void triad_sa_mad_request(
 	mad[1] = TRIAD_SA_CLASS;
 	mad[2] = TRIAD_SA_CLASS_VERSION;
 	mad[AT_METHOD] = method;
-	put_number(mad, AT_TID, 4, tid);
-	put_number(mad, AT_ATTRIBUTE, 2, attribute);
+	put_in_mad(mad, AT_TID, 4, tid);
+	put_in_mad(mad, AT_ATTRIBUTE, 2, attribute);
 }
 
 void triad_sa_mad_trust(uint8_t mad[TRIAD_MAD_SIZE], uint64_t sm_key, uint64_t mask)
 {
-	put_number(mad, AT_SM_KEY, 8, sm_key);
-	put_number(mad, AT_MASK, 8, mask);
+	put_in_mad(mad, AT_SM_KEY, 8, sm_key);
+	put_in_mad(mad, AT_MASK, 8, mask);
 }
 
 void triad_sa_mad_inform(uint8_t mad[TRIAD_MAD_SIZE], uint16_t trap, uint32_t tid)
@@ -52,13 +52,13 @@ void triad_sa_mad_inform(uint8_t mad[TRIAD_MAD_SIZE], uint16_t trap, uint32_t ti
 	uint8_t *info = mad + DATA;
 
 	triad_sa_mad_request(mad, TRIAD_SA_METHOD_SET, ATTRIBUTE_INFORM_INFO, tid);
-	put_number(info, 16, 2, 0xffff);       /* LIDRangeBegin: any */
+	put_in_mad(info, 16, 2, 0xffff);       /* LIDRangeBegin: any */
 	info[22] = 1;                          /* IsGeneric */
 	info[23] = 1;                          /* Subscribe */
-	put_number(info, 24, 2, 0xffff);       /* Type: any */
-	put_number(info, 26, 2, trap);         /* TrapNumber */
-	put_number(info, 28, 4, 1u << 8 | 18); /* QPN, RespTimeValue: 1 s */
-	put_number(info, 33, 3, 0xffffff);     /* ProducerType: any */
+	put_in_mad(info, 24, 2, 0xffff);       /* Type: any */
+	put_in_mad(info, 26, 2, trap);         /* TrapNumber */
+	put_in_mad(info, 28, 4, 1u << 8 | 18); /* QPN, RespTimeValue: 1 s */
+	put_in_mad(info, 33, 3, 0xffffff);     /* ProducerType: any */
 }
 
 bool triad_sa_mad_is_report(const uint8_t *mad, size_t size, uint16_t *trap)

@@ -56,7 +56,7 @@ struct tables {
 	bool links_stand;
 };
 
-static size_t count(const struct triad_sa_table *table)
+static size_t count_records(const struct triad_sa_table *table)
 {
 	return table->stride ? table->size / table->stride : 0;
 }
@@ -115,13 +115,13 @@ static void read_nodes(struct tables *tables, const struct triad_sa_table *table
 {
 	uint32_t kept = 0;
 
-	for (size_t i = 0; i < count(table); i++) {
+	for (size_t i = 0; i < count_records(table); i++) {
 		const uint8_t *record = record_at(table, i);
 
 		tables->nodes[i] =
 			(struct node){triad_wire_number(record, 16, 8), record};
 	}
-	tables->n_nodes = (uint32_t)count(table);
+	tables->n_nodes = (uint32_t)count_records(table);
 	qsort(tables->nodes, tables->n_nodes, sizeof(*tables->nodes), compare_nodes);
 	for (uint32_t i = 0; i < tables->n_nodes; i++) {
 		/* Broken nodes have GUID 0, which identifies none. */
@@ -133,7 +133,7 @@ static void read_nodes(struct tables *tables, const struct triad_sa_table *table
 	tables->n_nodes = kept;
 }
 
-static uint32_t find_node(const struct tables *tables, uint64_t guid)
+static uint32_t find_record_node(const struct tables *tables, uint64_t guid)
 {
 	struct node key = {.guid = guid},
 		    *found = bsearch(&key, tables->nodes, tables->n_nodes, sizeof(key),
@@ -145,12 +145,12 @@ static uint32_t find_node(const struct tables *tables, uint64_t guid)
 static void read_lids(struct tables *tables, const struct triad_sa_table *table)
 {
 	memset(tables->node_of_lid, 0xff, N_LIDS * sizeof(*tables->node_of_lid));
-	for (size_t i = 0; i < count(table); i++) {
+	for (size_t i = 0; i < count_records(table); i++) {
 		const uint8_t *record = record_at(table, i);
 		uint16_t lid = (uint16_t)triad_wire_number(record, 0, 2);
 
 		tables->node_of_lid[lid] =
-			find_node(tables, triad_wire_number(record, 16, 8));
+			find_record_node(tables, triad_wire_number(record, 16, 8));
 		tables->guid_of_lid[lid] = triad_wire_number(record, 24, 8);
 	}
 }
@@ -161,7 +161,7 @@ static void read_ports(struct tables *tables, const struct triad_sa_table *table
 {
 	uint32_t kept = 0, n = 0;
 
-	for (size_t i = 0; i < count(table); i++) {
+	for (size_t i = 0; i < count_records(table); i++) {
 		const uint8_t *record = record_at(table, i);
 		uint32_t node = tables->node_of_lid[triad_wire_number(record, 0, 2)];
 
@@ -178,7 +178,7 @@ static void read_ports(struct tables *tables, const struct triad_sa_table *table
 
 static void read_links(struct tables *tables, const struct triad_sa_table *table)
 {
-	for (size_t i = 0; i < count(table); i++) {
+	for (size_t i = 0; i < count_records(table); i++) {
 		const uint8_t *record = record_at(table, i);
 
 		tables->links[i] = (struct link){
@@ -188,7 +188,7 @@ static void read_links(struct tables *tables, const struct triad_sa_table *table
 			.to_lid = (uint16_t)triad_wire_number(record, 4, 2),
 		};
 	}
-	tables->n_links = (uint32_t)count(table);
+	tables->n_links = (uint32_t)count_records(table);
 	qsort(tables->links, tables->n_links, sizeof(*tables->links), compare_links);
 }
 
@@ -202,9 +202,9 @@ static uint16_t block_number(const uint8_t *record)
 }
 
 /* Keeps only the table of port 0 of a switch. */
-static void read_pkeys(struct tables *tables, const struct triad_sa_table *table)
+static void read_pkey_records(struct tables *tables, const struct triad_sa_table *table)
 {
-	for (size_t i = 0; i < count(table); i++) {
+	for (size_t i = 0; i < count_records(table); i++) {
 		const uint8_t *record = record_at(table, i);
 		uint16_t lid = (uint16_t)triad_wire_number(record, 0, 2);
 		uint32_t node = tables->node_of_lid[lid];
@@ -221,7 +221,8 @@ static void read_pkeys(struct tables *tables, const struct triad_sa_table *table
 
 /* --- building --- */
 
-static void add_node(struct triad_fabric_builder *builder, const struct node *node)
+static void add_record_node(
+	struct triad_fabric_builder *builder, const struct node *node)
 {
 	const uint8_t *record = node->record;
 	struct triad_fabric_node added = {
@@ -266,8 +267,8 @@ void triad_port_info_read(
 		(is_switch ? port->number > 0 : port->state >= TRIAD_PORT_INIT);
 }
 
-static void add_port(struct triad_fabric_builder *builder, const struct tables *tables,
-	const struct port *port)
+static void add_record_port(struct triad_fabric_builder *builder,
+	const struct tables *tables, const struct port *port)
 {
 	bool is_switch = tables->nodes[port->node].record[6] == TRIAD_NODE_SWITCH;
 	struct triad_fabric_port added = {
@@ -385,7 +386,7 @@ static void lend_links(struct triad_fabric *fabric, const struct triad_fabric *k
 	}
 }
 
-static int build(const struct tables *tables, uint64_t sm_port_guid,
+static int build_from_tables(const struct tables *tables, uint64_t sm_port_guid,
 	struct triad_fabric **fabric)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
@@ -395,9 +396,9 @@ static int build(const struct tables *tables, uint64_t sm_port_guid,
 	if (!builder)
 		return ENOMEM;
 	for (uint32_t i = 0; i < tables->n_nodes; i++) {
-		add_node(builder, &tables->nodes[i]);
+		add_record_node(builder, &tables->nodes[i]);
 		for (; at < tables->n_ports && tables->ports[at].node == i; at++) {
-			add_port(builder, tables, &tables->ports[at]);
+			add_record_port(builder, tables, &tables->ports[at]);
 			add_pkeys(builder, tables, &tables->ports[at]);
 		}
 	}
@@ -422,20 +423,21 @@ static bool are_usable(const struct triad_sa_tables *from)
 
 static bool are_too_large(const struct triad_sa_tables *from)
 {
-	return count(&from->nodes) > TRIAD_FABRIC_MAX_PORTS ||
-		count(&from->ports) > TRIAD_FABRIC_MAX_PORTS ||
-		count(&from->links) > TRIAD_FABRIC_MAX_PORTS ||
-		count(&from->pkeys) > TRIAD_FABRIC_MAX_PORTS;
+	return count_records(&from->nodes) > TRIAD_FABRIC_MAX_PORTS ||
+		count_records(&from->ports) > TRIAD_FABRIC_MAX_PORTS ||
+		count_records(&from->links) > TRIAD_FABRIC_MAX_PORTS ||
+		count_records(&from->pkeys) > TRIAD_FABRIC_MAX_PORTS;
 }
 
-static bool make_room(struct tables *tables, const struct triad_sa_tables *from)
+static bool allocate_tables(struct tables *tables, const struct triad_sa_tables *from)
 {
-	tables->nodes = calloc(count(&from->nodes), sizeof(*tables->nodes));
+	tables->nodes = calloc(count_records(&from->nodes), sizeof(*tables->nodes));
 	tables->node_of_lid = calloc(N_LIDS, sizeof(*tables->node_of_lid));
 	tables->guid_of_lid = calloc(N_LIDS, sizeof(*tables->guid_of_lid));
-	tables->ports = calloc(count(&from->ports) + 1, sizeof(*tables->ports));
-	tables->links = calloc(count(&from->links) + 1, sizeof(*tables->links));
-	tables->blocks = calloc(count(&from->pkeys) + 1, sizeof(*tables->blocks));
+	tables->ports = calloc(count_records(&from->ports) + 1, sizeof(*tables->ports));
+	tables->links = calloc(count_records(&from->links) + 1, sizeof(*tables->links));
+	tables->blocks =
+		calloc(count_records(&from->pkeys) + 1, sizeof(*tables->blocks));
 	return tables->nodes && tables->node_of_lid && tables->guid_of_lid &&
 		tables->ports && tables->links && tables->blocks;
 }
@@ -448,18 +450,20 @@ int triad_sa_topology_build(const struct triad_sa_tables *from, uint64_t sm_port
 
 	if (!are_usable(from))
 		return EPROTO;
-	if (!count(&from->nodes))
+	if (!count_records(&from->nodes))
 		return ENODATA;
 	if (are_too_large(from))
 		return EOVERFLOW;
 	/* Nodes first: the other records have LIDs, which read_lids() maps to nodes. */
-	if (make_room(&tables, from)) {
+	if (allocate_tables(&tables, from)) {
 		read_nodes(&tables, &from->nodes);
 		read_lids(&tables, &from->nodes);
 		read_ports(&tables, &from->ports);
 		read_links(&tables, &from->links);
-		read_pkeys(&tables, &from->pkeys);
-		error = tables.n_nodes ? build(&tables, sm_port_guid, fabric) : ENODATA;
+		read_pkey_records(&tables, &from->pkeys);
+		error = tables.n_nodes
+			? build_from_tables(&tables, sm_port_guid, fabric)
+			: ENODATA;
 	}
 	free(tables.nodes);
 	free(tables.node_of_lid);

@@ -295,7 +295,7 @@ static bool is_limited(const struct triad_fabric_port *port, uint64_t bps)
 }
 
 /* Returns false for a link that is not slow. */
-static bool judge(const struct search *search, const struct link *link,
+static bool judge_link(const struct search *search, const struct link *link,
 	struct triad_slow_link *slow)
 {
 	const struct triad_fabric_port *ports = search->fabric->ports;
@@ -349,7 +349,7 @@ static struct triad_slow_links *judge_all(const struct search *search)
 		return NULL;
 	*slow = (struct triad_slow_links){.n_unknown = search->n_unknown};
 	for (uint32_t i = 0; i < search->n; i++)
-		if (judge(search, &search->links[i], &slow->links[slow->n]))
+		if (judge_link(search, &search->links[i], &slow->links[slow->n]))
 			slow->n_notes += slow->links[slow->n++].is_note;
 	qsort(slow->links, slow->n, sizeof(slow->links[0]), compare_slow);
 	shrunk =

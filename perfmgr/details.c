@@ -236,7 +236,7 @@ static void note_zeros(
 
 /* Adds a reading to a block that has one.  'goes_on': adds to the last change instead
  * of replacing it.  Returns whether a counter went back. */
-static bool count(
+static bool count_reading(
 	struct block *block, const struct triad_detail_reading *reading, bool goes_on)
 {
 	bool went_back = false;
@@ -275,7 +275,7 @@ static void count_on(struct block *block, const struct triad_detail_reading *rea
 {
 	/* Our reset follows a reading at once: both are one interval. */
 	bool goes_on = after_reset && block->interval_us;
-	bool went_back = count(block, reading, goes_on);
+	bool went_back = count_reading(block, reading, goes_on);
 	uint64_t since_us = now_us > block->read_us ? now_us - block->read_us : 0;
 
 	set_resets(block, block->n_own_resets + (went_back && after_reset),

@@ -659,7 +659,7 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 /* --- reading --- */
 
 /* The state of a port that was asked. */
-static uint8_t state_of(const struct triad_row_hot *hot, bool answered)
+static uint8_t state_of_asked(const struct triad_row_hot *hot, bool answered)
 {
 	return (uint8_t)(TRIAD_ROW_WAS_ASKED | (answered ? TRIAD_ROW_ANSWERED : 0) |
 		(hot->state &
@@ -699,7 +699,7 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	hot->from_extended = UINT8_MAX;
 	triad_shared_set(&hot->wide_behind, 0);
 	triad_shared_set(&hot->state,
-		(state_of(hot, report->answered) & ~TRIAD_ROW_ERRORS_WIDE) |
+		(state_of_asked(hot, report->answered) & ~TRIAD_ROW_ERRORS_WIDE) |
 			(report->has_wide_errors ? TRIAD_ROW_ERRORS_WIDE : 0));
 	if (report->n_others_resets > cold->n_others_resets)
 		triad_shared_set(&cold->others_reset_s, to_seconds(report->read_us));
@@ -767,10 +767,10 @@ void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered)
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 
-	if (!hot || hot->state == state_of(hot, answered))
+	if (!hot || hot->state == state_of_asked(hot, answered))
 		return;
 	triad_sequence_write_begin(&hot->sequence);
-	triad_shared_set(&hot->state, state_of(hot, answered));
+	triad_shared_set(&hot->state, state_of_asked(hot, answered));
 	triad_sequence_write_end(&hot->sequence);
 }
 

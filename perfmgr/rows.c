@@ -100,7 +100,8 @@ struct merge {
 	uint32_t n_taken;
 };
 
-static int compare(const struct merge *merge, uint32_t row, uint64_t guid, uint8_t port)
+static int compare_to_row(
+	const struct merge *merge, uint32_t row, uint64_t guid, uint8_t port)
 {
 	const struct triad_row_hot *hot = triad_rows_hot(merge->rows, row);
 
@@ -167,9 +168,11 @@ static int merge_fabric(
 		uint64_t guid = fabric->nodes[port->node].guid;
 		int error = 0;
 
-		while (at < n_old && compare(merge, old[at], guid, port->number) < 0)
+		while (at < n_old &&
+			compare_to_row(merge, old[at], guid, port->number) < 0)
 			merge->made[merge->n_made++] = old[at++] | ABSENT;
-		if (at < n_old && compare(merge, old[at], guid, port->number) == 0)
+		if (at < n_old &&
+			compare_to_row(merge, old[at], guid, port->number) == 0)
 			row_of_port[i] = old[at++];
 		else
 			error = add_new(merge, guid, port->number, &row_of_port[i]);

@@ -49,7 +49,7 @@ static uint32_t count_slots(
 	return node->n_ports - has_port0;
 }
 
-static int make_room(struct triad_known *known, struct triad_view *view)
+static int allocate_known(struct triad_known *known, struct triad_view *view)
 {
 	const struct triad_fabric *fabric = view->fabric;
 
@@ -100,7 +100,7 @@ static void list_devices(struct triad_known *known)
 
 int triad_known_make(struct triad_known *known, struct triad_view *view)
 {
-	int error = make_room(known, view);
+	int error = allocate_known(known, view);
 
 	if (!error)
 		list_devices(known);

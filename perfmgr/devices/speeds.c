@@ -111,7 +111,7 @@ static struct entry entry_of(const struct triad_fabric *fabric, uint32_t port)
 	return entry;
 }
 
-static struct entry *find_entry(
+static struct entry *find_port_entry(
 	const struct triad_speeds *speeds, uint64_t guid, uint8_t number)
 {
 	uint32_t at;
@@ -131,7 +131,7 @@ static struct entry *find_known(const struct triad_speeds *speeds,
 	const struct triad_fabric *fabric, uint32_t port)
 {
 	struct entry now = entry_of(fabric, port);
-	struct entry *entry = find_entry(speeds, now.guid, now.number);
+	struct entry *entry = find_port_entry(speeds, now.guid, now.number);
 
 	if (!entry || entry->far_guid != now.far_guid ||
 		entry->far_number != now.far_number || entry->width != now.width)
@@ -270,7 +270,7 @@ int triad_speeds_adopt(struct triad_speeds *speeds, const struct triad_fabric *f
 
 /* --- asking --- */
 
-static bool is_due(
+static bool is_entry_due(
 	struct triad_speeds *speeds, const struct entry *entry, uint64_t now_us)
 {
 	if (!entry->may_ask || entry->is_asked)
@@ -289,7 +289,7 @@ static struct entry *find_due(struct triad_speeds *speeds, uint64_t now_us)
 		while (speeds->at < speeds->n) {
 			struct entry *entry = &speeds->entries[speeds->at++];
 
-			if (is_due(speeds, entry, now_us))
+			if (is_entry_due(speeds, entry, now_us))
 				return entry;
 		}
 		if (speeds->are_others)
@@ -300,7 +300,7 @@ static struct entry *find_due(struct triad_speeds *speeds, uint64_t now_us)
 	}
 }
 
-static struct slot *find_slot(struct triad_speeds *speeds, uint32_t tid)
+static struct slot *find_tid_slot(struct triad_speeds *speeds, uint32_t tid)
 {
 	for (unsigned i = 0; i < TRIAD_SPEEDS_WINDOW; i++)
 		if (speeds->slots[i].tid == tid)
@@ -311,7 +311,7 @@ static struct slot *find_slot(struct triad_speeds *speeds, uint32_t tid)
 bool triad_speeds_next(struct triad_speeds *speeds, uint64_t now_us,
 	struct triad_speeds_question *question, uint64_t *due_us)
 {
-	struct slot *slot = find_slot(speeds, 0);
+	struct slot *slot = find_tid_slot(speeds, 0);
 	struct entry *entry;
 
 	*due_us = UINT64_MAX;
@@ -350,7 +350,7 @@ unsigned triad_speeds_n_asked(const struct triad_speeds *speeds)
 }
 
 /* Returns whether the answer tells something new. */
-static bool take_answer(struct entry *entry, const uint8_t *info, uint64_t now_us)
+static bool take_port_info(struct entry *entry, const uint8_t *info, uint64_t now_us)
 {
 	struct triad_fabric_port told = {0};
 	bool is_new;
@@ -375,9 +375,9 @@ static bool take_answer(struct entry *entry, const uint8_t *info, uint64_t now_u
 void triad_speeds_answer(
 	struct triad_speeds *speeds, uint32_t tid, const uint8_t *info, uint64_t now_us)
 {
-	struct slot *slot = tid ? find_slot(speeds, tid) : NULL;
+	struct slot *slot = tid ? find_tid_slot(speeds, tid) : NULL;
 	struct entry *entry =
-		slot ? find_entry(speeds, slot->guid, slot->number) : NULL;
+		slot ? find_port_entry(speeds, slot->guid, slot->number) : NULL;
 
 	if (slot)
 		slot->tid = 0;
@@ -395,7 +395,7 @@ void triad_speeds_answer(
 			speeds->pass_us = entry->due_us;
 		if (entry->due_us < speeds->next_pass_us)
 			speeds->next_pass_us = entry->due_us;
-	} else if (take_answer(entry, info, now_us) && !speeds->has_news) {
+	} else if (take_port_info(entry, info, now_us) && !speeds->has_news) {
 		speeds->has_news = true;
 		speeds->news_us = now_us;
 	}

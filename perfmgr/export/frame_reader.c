@@ -57,10 +57,11 @@ const char *triad_frame_reader_message(const struct triad_frame_reader *reader)
 	return reader->message;
 }
 
-static bool fail(struct triad_frame_reader *reader, int error, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+static bool fail_frame(struct triad_frame_reader *reader, int error, const char *format,
+	...) __attribute__((format(printf, 3, 4)));
 
-static bool fail(struct triad_frame_reader *reader, int error, const char *format, ...)
+static bool fail_frame(
+	struct triad_frame_reader *reader, int error, const char *format, ...)
 {
 	va_list args;
 
@@ -78,7 +79,7 @@ static bool parse_line(
 		triad_profile_parse(&reader->parser, line, length);
 
 	if (kind == TRIAD_PROFILE_WRONG)
-		return fail(reader, EPROTO,
+		return fail_frame(reader, EPROTO,
 			"offset %" PRIu64 ", in the frame there, %s", reader->offset,
 			reader->parser.message);
 	reader->is_enough = reader->take &&
@@ -126,7 +127,7 @@ static bool unpack_piece(
 		if (!split_text(reader, reader->out, out.pos))
 			return false;
 		if (ZSTD_isError(*left))
-			return fail(reader, EPROTO,
+			return fail_frame(reader, EPROTO,
 				"offset %" PRIu64 ": the frame there is damaged: %s",
 				reader->offset, ZSTD_getErrorName(*left));
 		if (!*left)
@@ -160,17 +161,17 @@ static bool read_pieces(struct triad_frame_reader *reader, uint64_t frame_size)
 		ZSTD_inBuffer in = {.src = reader->in, .size = n > 0 ? (size_t)n : 0};
 
 		if (n < 0)
-			return fail(reader, errno, "offset %" PRIu64 ": %s", at,
+			return fail_frame(reader, errno, "offset %" PRIu64 ": %s", at,
 				strerror(errno));
 		if (!n)
-			return fail(reader, EPROTO,
+			return fail_frame(reader, EPROTO,
 				"offset %" PRIu64 ": the file became shorter", at);
 		if (!unpack_piece(reader, &in, &left))
 			return false;
 		at += (uint64_t)n;
 	}
 	if (reader->n_line && !reader->is_enough)
-		return fail(reader, EPROTO,
+		return fail_frame(reader, EPROTO,
 			"offset %" PRIu64 ": the frame there ends within a line",
 			reader->offset);
 	return true;

@@ -47,7 +47,8 @@ bool triad_profile_file_is_there(const struct triad_profile_file *file)
 
 /* --- opening --- */
 
-static int complain(struct triad_profile_file *file, int error, const char *why)
+static int note_profile_error(
+	struct triad_profile_file *file, int error, const char *why)
 {
 	file->why = why;
 	return error;
@@ -60,12 +61,12 @@ static int open_locked(struct triad_profile_file *file)
 
 	file->fd = triad_file_open_output(file->path, O_RDWR, 0640, &why);
 	if (file->fd == -EMEDIUMTYPE || file->fd == -EPERM)
-		return complain(file, -file->fd, why);
+		return note_profile_error(file, -file->fd, why);
 	if (file->fd < 0)
 		return -file->fd;
 	if (flock(file->fd, LOCK_EX | LOCK_NB))
 		return errno == EWOULDBLOCK
-			? complain(file, EBUSY, "another OpenSM writes it")
+			? note_profile_error(file, EBUSY, "another OpenSM writes it")
 			: errno;
 	/* Only under the lock: another process may have cut the file before. */
 	if (fstat(file->fd, &status))
@@ -115,7 +116,7 @@ static int look_at_beginning(struct triad_profile_file *file)
 			file->begun_us = parser.info.time_us;
 		return 0;
 	}
-	return complain(file, EMEDIUMTYPE,
+	return note_profile_error(file, EMEDIUMTYPE,
 		"it is no profile of Triad's, and was left as it is");
 }
 

@@ -112,7 +112,7 @@ struct old {
 	size_t n;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -144,7 +144,7 @@ static int find_old(const struct name *name, struct old *old)
 			old->times_s[old->n++] = time_s;
 	}
 	closedir(folder);
-	qsort(old->times_s, old->n, sizeof(*old->times_s), compare);
+	qsort(old->times_s, old->n, sizeof(*old->times_s), compare_times);
 	return 0;
 }
 

@@ -138,7 +138,7 @@ static void note_opened(struct triad_profile_writer *writer)
 				: "it has a damaged place, up to which it can be read");
 }
 
-static int open_file(struct triad_profile_writer *writer, struct frame *frame)
+static int open_profile(struct triad_profile_writer *writer, struct frame *frame)
 {
 	int error = triad_profile_file_open(&writer->file, writer->params.path);
 	uint64_t begun_us = writer->file.begun_us, age_us = 0;
@@ -178,7 +178,7 @@ static int prepare_file(struct triad_profile_writer *writer, struct frame *frame
 	/* An administrator may have moved or removed the file. */
 	if (strcmp(file->path, writer->params.path) != 0 ||
 		!triad_profile_file_is_there(file))
-		error = open_file(writer, frame);
+		error = open_profile(writer, frame);
 	if (error || !must_be_aside(writer, frame))
 		return error;
 	error = triad_profile_file_put_aside(file, frame->wall_us);
@@ -191,7 +191,7 @@ static int prepare_file(struct triad_profile_writer *writer, struct frame *frame
 		triad_log_write(writer->log, TRIAD_LOG_ERROR,
 			"profile: old files beside %s can't be removed: %s",
 			writer->params.path, strerror(error));
-	return open_file(writer, frame);
+	return open_profile(writer, frame);
 }
 
 /* --- a frame --- */
@@ -206,7 +206,7 @@ static uint32_t sum_of_errors(const struct triad_engine_row *row)
 	return (uint32_t)sum;
 }
 
-static bool is_due(struct triad_profile_writer *writer, const struct frame *frame,
+static bool is_port_due(struct triad_profile_writer *writer, const struct frame *frame,
 	uint32_t port, const struct triad_engine_row *row)
 {
 	const struct triad_profile_params *params = &writer->params;
@@ -232,7 +232,7 @@ static bool is_fresh(const struct triad_engine_row *row, const struct frame *fra
 	return row->answered && row->read_us && row->read_us >= frame->since_us;
 }
 
-static void put_row(struct triad_profile_writer *writer, struct frame *frame,
+static void put_profile_row(struct triad_profile_writer *writer, struct frame *frame,
 	uint32_t index, const char *time, const struct triad_engine_row *row)
 {
 	const struct triad_profile_row profile =
@@ -265,7 +265,7 @@ static enum triad_profile_sweep sweep_of(const struct frame *frame)
 	return stale & ~fresh ? TRIAD_PROFILE_SWEEP_PART : TRIAD_PROFILE_SWEEP_ALL;
 }
 
-static void put_head(struct triad_profile_writer *writer, struct frame *frame)
+static void put_profile_head(struct triad_profile_writer *writer, struct frame *frame)
 {
 	const struct triad_profile_info info = {
 		.time_us = frame->wall_us,
@@ -328,7 +328,7 @@ static void make_frame(struct triad_profile_writer *writer, struct frame *frame)
 
 	triad_frame_writer_begin(writer->out, &writer->file);
 	triad_clock_format(frame->wall_us, time);
-	put_head(writer, frame);
+	put_profile_head(writer, frame);
 	for (uint32_t i = 0; i < frame->view->fabric->n_ports &&
 		!triad_frame_writer_error(writer->out);
 		i++) {
@@ -339,8 +339,8 @@ static void make_frame(struct triad_profile_writer *writer, struct frame *frame)
 			!is_fresh(&row, frame))
 			continue;
 		frame->n_looked_at++;
-		if (is_due(writer, frame, i, &row))
-			put_row(writer, frame, i, time, &row);
+		if (is_port_due(writer, frame, i, &row))
+			put_profile_row(writer, frame, i, time, &row);
 	}
 	for (uint32_t i = 0;
 		writer->params.details && !triad_frame_writer_error(writer->out) &&

@@ -209,7 +209,7 @@ struct triad_sflow_sender_status triad_sflow_sender_status(
 	return status;
 }
 
-static void publish(struct triad_sflow_sender *sender)
+static void publish_status(struct triad_sflow_sender *sender)
 {
 	sender->status.n_collectors = sender->params.n_collectors;
 	for (unsigned i = 0; i < sender->params.n_collectors; i++)
@@ -406,7 +406,7 @@ static const struct triad_sflow_header *next_header(
 	return header;
 }
 
-static void flush(struct triad_sflow_sender *sender, uint64_t now_us)
+static void flush_datagram(struct triad_sflow_sender *sender, uint64_t now_us)
 {
 	size_t size = sender->begun ? triad_sflow_counters_size(&sender->datagram) : 0;
 
@@ -441,13 +441,13 @@ static void send_due(struct triad_sflow_sender *sender, const struct triad_view 
 			triad_sflow_counters_add(&sender->datagram, &sample))
 			continue;
 		/* The datagram is full, or there was none: begin the next one. */
-		flush(sender, now_us);
+		flush_datagram(sender, now_us);
 		triad_sflow_counters_begin(&sender->datagram, sender->buffer,
 			sender->size, next_header(sender, now_us));
 		/* One sample fits into any datagram. */
 		sender->begun = triad_sflow_counters_add(&sender->datagram, &sample);
 	}
-	flush(sender, now_us);
+	flush_datagram(sender, now_us);
 }
 
 /* Sends one datagram for each request: they are few, and a collector that does not know
@@ -491,8 +491,8 @@ static void send_flows(struct triad_sflow_sender *sender, const struct triad_vie
 }
 
 /* True when the schedule has the view's fabric. */
-static bool prepare(struct triad_sflow_sender *sender, const struct triad_view *view,
-	uint64_t now_us)
+static bool prepare_schedule(struct triad_sflow_sender *sender,
+	const struct triad_view *view, uint64_t now_us)
 {
 	unsigned long suppressed;
 	int error = ENOMEM;
@@ -546,7 +546,7 @@ uint64_t triad_sflow_sender_run(struct triad_sflow_sender *sender,
 
 	apply_conf(sender, now_us);
 	if (!sender->params.n_collectors) {
-		publish(sender);
+		publish_status(sender);
 		return UINT64_MAX;
 	}
 	open_collectors(sender, now_us);
@@ -554,11 +554,11 @@ uint64_t triad_sflow_sender_run(struct triad_sflow_sender *sender,
 	if (!view || !sender->header.agent.family) {
 		if (sender->schedule)
 			triad_sflow_schedule_pause(sender->schedule);
-	} else if (prepare(sender, view, now_us)) {
+	} else if (prepare_schedule(sender, view, now_us)) {
 		send_due(sender, view, now_us);
 		send_flows(sender, view, now_us);
 		sleep_us = sleep_of(sender, view->fabric->n_ports, now_us);
 	}
-	publish(sender);
+	publish_status(sender);
 	return sleep_us;
 }

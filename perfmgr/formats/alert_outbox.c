@@ -45,7 +45,7 @@ void triad_alert_outbox_free(struct triad_alert_outbox *outbox)
 
 /* --- entries --- */
 
-static bool is_over(const struct entry *entry)
+static bool is_alert_over(const struct entry *entry)
 {
 	return entry->outgoing.ended_wall_us != 0;
 }
@@ -60,18 +60,19 @@ static uint32_t index_behind(const struct triad_alert_outbox *outbox, uint64_t i
 }
 
 /* The entry of an alert that is not over, or NULL. */
-static struct entry *find_entry(const struct triad_alert_outbox *outbox, uint64_t id)
+static struct entry *find_open_entry(
+	const struct triad_alert_outbox *outbox, uint64_t id)
 {
 	uint32_t behind = index_behind(outbox, id);
 	struct entry *entry = behind ? outbox->entries[behind - 1] : NULL;
 
-	return entry && entry->outgoing.alert.id == id && !is_over(entry) ? entry
-									  : NULL;
+	return entry && entry->outgoing.alert.id == id && !is_alert_over(entry) ? entry
+										: NULL;
 }
 
 static void remove_entry(struct triad_alert_outbox *outbox, uint32_t at)
 {
-	outbox->n_over -= is_over(outbox->entries[at]);
+	outbox->n_over -= is_alert_over(outbox->entries[at]);
 	free(outbox->entries[at]);
 	outbox->n--;
 	memmove(&outbox->entries[at], &outbox->entries[at + 1],
@@ -85,7 +86,7 @@ static uint32_t remove_over(
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; outbox->n_over && i < outbox->n && n < most;) {
-		if (is_over(outbox->entries[i]) &&
+		if (is_alert_over(outbox->entries[i]) &&
 			!(keep_in_flight && outbox->entries[i]->is_in_flight)) {
 			remove_entry(outbox, i);
 			n++;
@@ -190,7 +191,7 @@ void triad_alert_outbox_add(struct triad_alert_outbox *outbox,
 	enum triad_alert_change change, const struct triad_alert *alert,
 	uint64_t now_us, int64_t wall_offset_us)
 {
-	struct entry *entry = find_entry(outbox, alert->id);
+	struct entry *entry = find_open_entry(outbox, alert->id);
 	bool has_ended = change == TRIAD_ALERT_ENDED;
 
 	if (!has_ended && !alert->silence && entry) {
@@ -295,7 +296,7 @@ void triad_alert_outbox_done(struct triad_alert_outbox *outbox,
 		}
 		n++;
 		settle_entry(outbox, entry, now_us);
-		if (is_over(entry) && !entry->has_changed)
+		if (is_alert_over(entry) && !entry->has_changed)
 			remove_entry(outbox, i);
 		else
 			i++;

@@ -35,7 +35,7 @@ static void put_label(struct triad_json *json, const char *name, const char *val
 		triad_json_string(json, name, value);
 }
 
-static void put_port(
+static void put_port_label(
 	struct triad_json *json, const char *name, const struct triad_alert_end *end)
 {
 	char text[8];
@@ -61,11 +61,11 @@ static void put_labels(
 	put_label(json, "node", end->node_name);
 	put_label(json, "node_type", triad_node_type_name(end->node_type));
 	triad_json_guid(json, "guid", end->node_guid);
-	put_port(json, "port", end);
+	put_port_label(json, "port", end);
 	if (reported->n_ends > 1) {
 		put_label(json, "far_end", far_end->node_name);
 		triad_json_guid(json, "far_end_guid", far_end->node_guid);
-		put_port(json, "far_end_port", far_end);
+		put_port_label(json, "far_end_port", far_end);
 	}
 	triad_json_object_end(json);
 }

@@ -43,7 +43,7 @@ void triad_change_filter_free(struct triad_change_filter *filter)
 }
 
 /* Doubles the room, so that a fabric found port by port is copied seldom. */
-static int make_room(struct triad_change_filter *filter, uint32_t row)
+static int make_room_for_row(struct triad_change_filter *filter, uint32_t row)
 {
 	size_t n = filter->n;
 
@@ -58,7 +58,7 @@ static int make_room(struct triad_change_filter *filter, uint32_t row)
 	return 0;
 }
 
-static bool is_due(const struct reported *reported,
+static bool is_change_due(const struct reported *reported,
 	const struct triad_change_filter_port *port, uint64_t min_change_words)
 {
 	uint64_t xmit, rcv;
@@ -87,14 +87,14 @@ int triad_change_filter_check(struct triad_change_filter *filter, uint32_t row,
 	const struct triad_change_filter_port *port, uint64_t min_change_words,
 	bool *due)
 {
-	int error = make_room(filter, row);
+	int error = make_room_for_row(filter, row);
 	struct reported *reported;
 
 	*due = true;
 	if (error)
 		return error;
 	reported = &filter->reported[row];
-	*due = is_due(reported, port, min_change_words);
+	*due = is_change_due(reported, port, min_change_words);
 	if (*due)
 		*reported = (struct reported){
 			.node_guid = port->node_guid,

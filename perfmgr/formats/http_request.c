@@ -10,28 +10,28 @@
 
 /* --- arguments --------------------------------------------------------- */
 
-static bool refuse(char *reason, size_t size, const char *what, const char *value,
-	const char *allowed)
+static bool refuse_parameter(char *reason, size_t size, const char *what,
+	const char *value, const char *allowed)
 {
 	snprintf(reason, size, "%s '%.64s': %s", what, value, allowed);
 	triad_text_clean(reason);
 	return false;
 }
 
-static bool add_node(struct triad_metrics_filter *filter, bool is_switch,
+static bool add_filter_node(struct triad_metrics_filter *filter, bool is_switch,
 	const char *value, char *reason, size_t size)
 {
 	struct triad_metrics_node *node = &filter->nodes[filter->n_nodes];
 
 	if (filter->n_nodes == TRIAD_METRICS_MAX_NODES)
-		return refuse(reason, size, "too many nodes with", value,
+		return refuse_parameter(reason, size, "too many nodes with", value,
 			"at most 8 may be named");
 	if (!*value || strlen(value) >= sizeof(node->pattern))
-		return refuse(reason, size, "no node can be", value,
+		return refuse_parameter(reason, size, "no node can be", value,
 			"a name's pattern has 1 to 64 characters");
 	/* As in triad.conf, ';' separates nodes, so it can't be in one. */
 	if (strchr(value, ';'))
-		return refuse(reason, size, "more than one node in", value,
+		return refuse_parameter(reason, size, "more than one node in", value,
 			"write the argument once for each");
 	if (!triad_nodes_check(value, reason, size)) {
 		triad_text_clean(reason);
@@ -52,7 +52,7 @@ static bool add_type(struct triad_metrics_filter *filter, const char *value,
 			filter->types |= 1u << i;
 			return true;
 		}
-	return refuse(
+	return refuse_parameter(
 		reason, size, "no type", value, "there are ca, switch and router");
 }
 
@@ -62,7 +62,7 @@ static bool add_counter(struct triad_metrics_filter *filter, const char *value,
 	int counter = triad_counter_find(value);
 
 	if (counter < 0)
-		return refuse(reason, size, "no counter", value,
+		return refuse_parameter(reason, size, "no counter", value,
 			"it must be an IBA name such as PortXmitData");
 	filter->counters |= 1u << counter;
 	return true;
@@ -73,12 +73,12 @@ bool triad_http_argument(struct triad_metrics_filter *filter, const char *name,
 {
 	value = value ? value : "";
 	if (!strcmp(name, "node") || !strcmp(name, "switch"))
-		return add_node(filter, *name == 's', value, reason, size);
+		return add_filter_node(filter, *name == 's', value, reason, size);
 	if (!strcmp(name, "type"))
 		return add_type(filter, value, reason, size);
 	if (!strcmp(name, "counter"))
 		return add_counter(filter, value, reason, size);
-	return refuse(reason, size, "no argument", name,
+	return refuse_parameter(reason, size, "no argument", name,
 		"there are node, switch, type and counter");
 }
 
@@ -94,7 +94,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static struct slice trim(const char *at, size_t length)
+static struct slice trim_slice(const char *at, size_t length)
 {
 	for (; length && is_blank(*at); at++)
 		length--;
@@ -118,7 +118,7 @@ static bool next_part(struct slice *rest, char separator, struct slice *part)
 		else if (rest->at[n] == '"')
 			quoted = !quoted;
 	}
-	*part = trim(rest->at, n);
+	*part = trim_slice(rest->at, n);
 	n += n < rest->length;
 	rest->at += n;
 	rest->length -= n;
@@ -138,9 +138,9 @@ static void split_parameter(
 	const char *equal = memchr(parameter.at, '=', parameter.length);
 	size_t n = equal ? (size_t)(equal - parameter.at) : parameter.length;
 
-	*name = trim(parameter.at, n);
+	*name = trim_slice(parameter.at, n);
 	n += equal != NULL;
-	*value = trim(parameter.at + n, parameter.length - n);
+	*value = trim_slice(parameter.at + n, parameter.length - n);
 	if (value->length >= 2 && value->at[0] == '"' &&
 		value->at[value->length - 1] == '"') {
 		value->at++;

@@ -6,7 +6,7 @@
 
 #include "lib/search.h"
 
-static int compare(uint64_t guid, uint8_t port, const struct triad_link_end *end)
+static int compare_to_end(uint64_t guid, uint8_t port, const struct triad_link_end *end)
 {
 	if (guid != end->node_guid)
 		return guid < end->node_guid ? -1 : 1;
@@ -17,7 +17,7 @@ static int compare_ends(const void *a, const void *b)
 {
 	const struct triad_link_end *near = triad_lost_end_near(a);
 
-	return compare(near->node_guid, near->port, triad_lost_end_near(b));
+	return compare_to_end(near->node_guid, near->port, triad_lost_end_near(b));
 }
 
 static bool is_in(const struct triad_fabric *fabric, const struct triad_link_end *end)
@@ -65,9 +65,11 @@ const struct triad_lost_end *triad_lost_links_find(
 	uint32_t at;
 
 	TRIAD_SEARCH(at, 0, lost->n_ends,
-		compare(node_guid, port, triad_lost_end_near(&lost->ends[at])) > 0);
+		compare_to_end(node_guid, port, triad_lost_end_near(&lost->ends[at])) >
+			0);
 	return at < lost->n_ends &&
-			!compare(node_guid, port, triad_lost_end_near(&lost->ends[at]))
+			!compare_to_end(
+				node_guid, port, triad_lost_end_near(&lost->ends[at]))
 		? &lost->ends[at]
 		: NULL;
 }

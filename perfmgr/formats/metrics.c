@@ -8,7 +8,7 @@
 
 /* --- steps ------------------------------------------------------------- */
 
-static bool is_wanted(const struct triad_metrics *metrics, uint32_t node)
+static bool is_wanted_node(const struct triad_metrics *metrics, uint32_t node)
 {
 	return metrics->view->fabric->nodes[node].type ==
 		triad_metrics_kinds[metrics->kind].type &&
@@ -21,7 +21,7 @@ static uint32_t next_wanted(const struct triad_metrics *metrics, uint32_t port)
 	const struct triad_fabric *fabric = metrics->view->fabric;
 
 	while (port < fabric->n_ports &&
-		!is_wanted(metrics, fabric->ports[port].node)) {
+		!is_wanted_node(metrics, fabric->ports[port].node)) {
 		const struct triad_fabric_node *node =
 			&fabric->nodes[fabric->ports[port].node];
 

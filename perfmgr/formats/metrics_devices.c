@@ -22,7 +22,7 @@ static void begin_line(const struct line *line)
 			triad_metrics_hardware_family(line->rank)->type));
 }
 
-static void put_text(const struct line *line, const char *name, const char *text)
+static void put_text_label(const struct line *line, const char *name, const char *text)
 {
 	triad_exposition_put(line->writer, ",", 1);
 	triad_exposition_puts(line->writer, name);
@@ -31,12 +31,12 @@ static void put_text(const struct line *line, const char *name, const char *text
 	triad_exposition_put(line->writer, "\"", 1);
 }
 
-static void put_number(const struct line *line, const char *name, unsigned number)
+static void put_number_label(const struct line *line, const char *name, unsigned number)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", number);
-	put_text(line, name, text);
+	put_text_label(line, name, text);
 }
 
 static void end_line(const struct line *line, double value)
@@ -60,7 +60,8 @@ static void put_fan_status(
 	if (!(info->reported >> TRIAD_DEVICE_FORE & 1))
 		return;
 	begin_line(line);
-	put_text(line, "status", info->fans_slow || info->fans_fast ? "ERROR" : "OK");
+	put_text_label(
+		line, "status", info->fans_slow || info->fans_fast ? "ERROR" : "OK");
 	end_line(line, 1);
 }
 
@@ -80,9 +81,9 @@ static void put_supply(const struct line *line, unsigned number,
 	if (!status && !(line->rank == SUPPLY_WATTS && supply->watts))
 		return;
 	begin_line(line);
-	put_number(line, "psu", number);
+	put_number_label(line, "psu", number);
 	if (status)
-		put_text(line, "status", status);
+		put_text_label(line, "status", status);
 	end_line(line, status ? 1 : supply->watts);
 }
 
@@ -94,11 +95,11 @@ static void put_hardware_info(
 	snprintf(firmware, sizeof(firmware), "%u.%04u.%04u", info->firmware[0],
 		info->firmware[1], info->firmware[2]);
 	begin_line(line);
-	put_text(line, "firmware_version", firmware);
-	put_text(line, "psid", info->psid);
-	put_text(line, "part_number", info->part);
-	put_text(line, "serial_number", info->serial);
-	put_text(line, triad_metrics_kinds[line->metrics->kind].name, name);
+	put_text_label(line, "firmware_version", firmware);
+	put_text_label(line, "psid", info->psid);
+	put_text_label(line, "part_number", info->part);
+	put_text_label(line, "serial_number", info->serial);
+	put_text_label(line, triad_metrics_kinds[line->metrics->kind].name, name);
 	end_line(line, 1);
 }
 
@@ -118,7 +119,7 @@ static void put_device(
 	} else if (line->rank == FAN_RPM) {
 		for (unsigned i = 0; i < info->n_fans; i++) {
 			begin_line(line);
-			put_number(line, "fan", info->fans[i].index);
+			put_number_label(line, "fan", info->fans[i].index);
 			end_line(line, info->fans[i].rpm);
 		}
 	} else if (line->rank == FAN_STATUS) {
@@ -131,10 +132,10 @@ static void put_device(
 
 /* --- cables --- */
 
-static void put_value(const struct line *line, unsigned port, double value)
+static void put_port_value(const struct line *line, unsigned port, double value)
 {
 	begin_line(line);
-	put_number(line, "port", port);
+	put_number_label(line, "port", port);
 	end_line(line, value);
 }
 
@@ -142,13 +143,13 @@ static void put_cable_info(
 	const struct line *line, unsigned port, const struct triad_cable *cable)
 {
 	begin_line(line);
-	put_number(line, "port", port);
-	put_text(line, "identifier", triad_cable_identifier(cable));
-	put_text(line, "technology", triad_cable_technology(cable));
-	put_text(line, "vendor", cable->vendor);
-	put_text(line, "part", cable->part);
-	put_text(line, "serial", cable->serial);
-	put_text(line, "revision", cable->revision);
+	put_number_label(line, "port", port);
+	put_text_label(line, "identifier", triad_cable_identifier(cable));
+	put_text_label(line, "technology", triad_cable_technology(cable));
+	put_text_label(line, "vendor", cable->vendor);
+	put_text_label(line, "part", cable->part);
+	put_text_label(line, "serial", cable->serial);
+	put_text_label(line, "revision", cable->revision);
 	end_line(line, 1);
 }
 
@@ -164,8 +165,8 @@ static void put_lanes(
 		return;
 	for (unsigned i = 0; i < cable->n_lanes; i++) {
 		begin_line(line);
-		put_number(line, "port", port);
-		put_number(line, "lane", i + 1);
+		put_number_label(line, "port", port);
+		put_number_label(line, "lane", i + 1);
 		end_line(line,
 			is_rx ? triad_cable_dbm(cable->rx[i])
 				: is_tx
@@ -181,11 +182,11 @@ static void put_cable(
 	if (line->rank == CABLE_INFO)
 		put_cable_info(line, port, cable);
 	else if (line->rank == CABLE_LENGTH && cable->length_dm)
-		put_value(line, port, cable->length_dm / 10.0);
+		put_port_value(line, port, cable->length_dm / 10.0);
 	else if (line->rank == CABLE_TEMPERATURE && triad_cable_has_state(cable))
-		put_value(line, port, cable->temperature / 256.0);
+		put_port_value(line, port, cable->temperature / 256.0);
 	else if (line->rank == CABLE_VOLTAGE && triad_cable_has_state(cable))
-		put_value(line, port, triad_cable_volts(cable->voltage));
+		put_port_value(line, port, triad_cable_volts(cable->voltage));
 	else if (line->rank >= CABLE_RX_POWER)
 		put_lanes(line, port, cable);
 }

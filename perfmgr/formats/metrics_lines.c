@@ -73,8 +73,8 @@ static void put_rate(struct triad_metrics *metrics, struct triad_exposition *wri
 }
 
 /* "guid,port} value" of a family whose values are whole numbers. */
-static void put_value(struct triad_metrics *metrics, struct triad_exposition *writer,
-	uint64_t guid, unsigned port, uint64_t value)
+static void put_whole_value(struct triad_metrics *metrics,
+	struct triad_exposition *writer, uint64_t guid, unsigned port, uint64_t value)
 {
 	triad_metrics_put_family_header(metrics, writer);
 	triad_metrics_put_prefix(
@@ -114,7 +114,7 @@ static void put_silenced(struct triad_metrics *metrics, struct triad_exposition 
 		!(is_link && far && is_silenced(metrics, far, far->port)))
 		return;
 	if (is_port)
-		put_value(metrics, writer, guid, near->port, 1);
+		put_whole_value(metrics, writer, guid, near->port, 1);
 	else
 		put_up(metrics, writer, guid, true);
 }
@@ -129,7 +129,7 @@ static void put_best_rate(struct triad_metrics *metrics,
 		bps = triad_link_rate_bps(
 			triad_link_rate_best(port, &ports[port->remote]));
 	if (bps)
-		put_value(metrics, writer, port->guid, port->number, bps / 8);
+		put_whole_value(metrics, writer, port->guid, port->number, bps / 8);
 }
 
 static void put_info(struct triad_metrics *metrics, struct triad_exposition *writer,
@@ -222,7 +222,7 @@ static void put_flaps(struct triad_metrics *metrics, struct triad_exposition *wr
 	/* Write 0 for links that never went down: Prometheus sees an increase only from
 	 * a sample before. */
 	if (lost || port->remote != TRIAD_FABRIC_NONE)
-		put_value(metrics, writer, port->guid, port->number,
+		put_whole_value(metrics, writer, port->guid, port->number,
 			lost ? triad_link_n_downs(lost->link) : 0);
 }
 
@@ -277,14 +277,15 @@ void triad_metrics_put_port(
 	else if (metrics->family == BEST_RATE)
 		put_best_rate(metrics, writer, port);
 	else if (metrics->family == STATE && has_link)
-		put_value(metrics, writer, port->guid, port->number, port->state);
+		put_whole_value(metrics, writer, port->guid, port->number, port->state);
 	else if (metrics->family == PHYS_STATE && has_link)
-		put_value(metrics, writer, port->guid, port->number, port->phys_state);
+		put_whole_value(
+			metrics, writer, port->guid, port->number, port->phys_state);
 	else if (metrics->family == FLAPS)
 		put_flaps(metrics, writer, port);
 	else if (metrics->family == ROUTES && metrics->routes &&
 		port->remote != TRIAD_FABRIC_NONE)
-		put_value(metrics, writer, port->guid, port->number,
+		put_whole_value(metrics, writer, port->guid, port->number,
 			metrics->routes[index]);
 	else if (metrics->family == SILENCED && is_first)
 		put_silenced_of(metrics, writer, port);
@@ -311,11 +312,11 @@ void triad_metrics_put_gone(struct triad_metrics *metrics,
 				    near->node_guid) == TRIAD_FABRIC_NONE;
 
 	if (metrics->family == STATE)
-		put_value(metrics, writer, near->port_guid, near->port,
+		put_whole_value(metrics, writer, near->port_guid, near->port,
 			gone->link->state == TRIAD_LINK_DOWN ? TRIAD_PORT_DOWN
 							     : TRIAD_PORT_NOP);
 	else if (metrics->family == FLAPS)
-		put_value(metrics, writer, near->port_guid, near->port,
+		put_whole_value(metrics, writer, near->port_guid, near->port,
 			triad_link_n_downs(gone->link));
 	else if (metrics->family == UPLINK_INFO)
 		put_uplink(metrics, writer, near, triad_lost_end_far(gone));

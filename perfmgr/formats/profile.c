@@ -43,7 +43,7 @@ struct triad_profile_row triad_profile_row_of(const struct triad_fabric *fabric,
 /* --- rendering --- */
 
 /* printf() takes five times as long, and a sweep has a million rows. */
-static char *put_number(char *to, uint64_t value)
+static char *put_decimal(char *to, uint64_t value)
 {
 	char digits[20];
 	unsigned n = 0;
@@ -71,7 +71,7 @@ static char *put_gbps(char *to, uint32_t mbps)
 {
 	unsigned rest = mbps % 1000;
 
-	to = put_number(to, mbps / 1000);
+	to = put_decimal(to, mbps / 1000);
 	if (!rest)
 		return to;
 	*to++ = '.';
@@ -85,7 +85,7 @@ static char *put_gbps(char *to, uint32_t mbps)
 static char *put_total(char *to, const struct triad_profile_row *row, unsigned counter)
 {
 	*to++ = ',';
-	return row->has & 1u << counter ? put_number(to, row->total[counter]) : to;
+	return row->has & 1u << counter ? put_decimal(to, row->total[counter]) : to;
 }
 
 size_t triad_profile_render_info(char *to, const struct triad_profile_info *info)
@@ -137,13 +137,13 @@ size_t triad_profile_render_row(char *to, const char *time,
 	*at++ = ',';
 	at = put_guid(at, row->node_guid);
 	*at++ = ',';
-	at = put_number(at, row->port);
+	at = put_decimal(at, row->port);
 	*at++ = ',';
 	if (row->remote_guid)
 		at = put_guid(at, row->remote_guid);
 	*at++ = ',';
 	if (row->remote_guid)
-		at = put_number(at, row->remote_port);
+		at = put_decimal(at, row->remote_port);
 	*at++ = ',';
 	if (row->mbps)
 		at = put_gbps(at, row->mbps);
@@ -165,12 +165,12 @@ size_t triad_profile_render_detail(char *to, uint64_t node_guid, uint8_t port,
 
 	at = put_guid(at, node_guid);
 	*at++ = ',';
-	at = put_number(at, port);
+	at = put_decimal(at, port);
 	*at++ = ',';
 	at = stpcpy(at, field->name);
 	for (unsigned i = 0; i < field->n; i++) {
 		*at++ = ',';
-		at = put_number(at, totals[i]);
+		at = put_decimal(at, totals[i]);
 	}
 	*at++ = '\n';
 	*at = '\0';
@@ -186,10 +186,10 @@ struct cursor {
 	bool is_wrong; /* 'message' is there */
 };
 
-static void complain(struct cursor *cursor, const char *format, ...)
+static void complain_of_line(struct cursor *cursor, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void complain(struct cursor *cursor, const char *format, ...)
+static void complain_of_line(struct cursor *cursor, const char *format, ...)
 {
 	struct triad_profile_parser *parser = cursor->parser;
 	size_t size = sizeof(parser->message);
@@ -223,9 +223,9 @@ static void parse_comma(struct cursor *cursor)
 	if (cursor->is_wrong)
 		return;
 	if (cursor->at == cursor->end)
-		complain(cursor, "the line ends before its last column");
+		complain_of_line(cursor, "the line ends before its last column");
 	else if (*cursor->at != ',')
-		complain(cursor, "a comma is missing");
+		complain_of_line(cursor, "a comma is missing");
 	else
 		cursor->at++;
 }
@@ -240,15 +240,15 @@ static uint64_t parse_number(struct cursor *cursor, uint64_t most, const char *w
 		unsigned digit = (unsigned)(*at - '0');
 
 		if (value > (most - digit) / 10) {
-			complain(cursor, "%s is over %" PRIu64, what, most);
+			complain_of_line(cursor, "%s is over %" PRIu64, what, most);
 			return 0;
 		}
 		value = value * 10 + digit;
 	}
 	if (at == begin)
-		complain(cursor, "%s is missing", what);
+		complain_of_line(cursor, "%s is missing", what);
 	else if (*begin == '0' && at != begin + 1)
-		complain(cursor, "%s begins with a 0", what);
+		complain_of_line(cursor, "%s begins with a 0", what);
 	cursor->at = at;
 	return value;
 }
@@ -259,7 +259,8 @@ static uint64_t parse_guid(struct cursor *cursor, const char *what)
 	uint64_t guid = 0;
 
 	if (cursor->end - at < 18 || at[0] != '0' || at[1] != 'x') {
-		complain(cursor, "%s is no GUID: 0x and 16 hexadecimal digits", what);
+		complain_of_line(
+			cursor, "%s is no GUID: 0x and 16 hexadecimal digits", what);
 		return 0;
 	}
 	for (at += 2; at < cursor->at + 18; at++) {
@@ -268,14 +269,14 @@ static uint64_t parse_guid(struct cursor *cursor, const char *what)
 						     : 16;
 
 		if (digit == 16) {
-			complain(cursor, "%s is no GUID: 0x and 16 hexadecimal digits",
-				what);
+			complain_of_line(cursor,
+				"%s is no GUID: 0x and 16 hexadecimal digits", what);
 			return 0;
 		}
 		guid = guid << 4 | digit;
 	}
 	if (!guid)
-		complain(cursor, "%s is 0", what);
+		complain_of_line(cursor, "%s is 0", what);
 	cursor->at = at;
 	return guid;
 }
@@ -333,14 +334,15 @@ static uint64_t parse_time(struct cursor *cursor)
 	uint64_t time_us;
 
 	if (cursor->end - cursor->at < TIME_LENGTH) {
-		complain(cursor, "a time is missing, as 2026-01-02T03:04:05.678Z");
+		complain_of_line(
+			cursor, "a time is missing, as 2026-01-02T03:04:05.678Z");
 		return 0;
 	}
 	/* All rows of a sweep have one time: most often it is already parsed. */
 	if (!parser->time[0] || memcmp(cursor->at, parser->time, TIME_LENGTH) != 0) {
 		time_us = read_time(cursor->at);
 		if (time_us == UINT64_MAX) {
-			complain(
+			complain_of_line(
 				cursor, "this is no time, as 2026-01-02T03:04:05.678Z");
 			return 0;
 		}
@@ -359,18 +361,18 @@ static uint32_t parse_mbps(struct cursor *cursor)
 
 	if (cursor->is_wrong || cursor->at == cursor->end || *cursor->at != '.') {
 		if (!mbps)
-			complain(cursor, "gbps is 0");
+			complain_of_line(cursor, "gbps is 0");
 		return mbps;
 	}
 	for (cursor->at++; !is_at_end(cursor); unit /= 10) {
 		if (!unit || !is_digit(*cursor->at)) {
-			complain(cursor, "gbps has at most three decimals");
+			complain_of_line(cursor, "gbps has at most three decimals");
 			return 0;
 		}
 		mbps += unit * (unsigned)(*cursor->at++ - '0');
 	}
 	if (cursor->at[-1] == '0' || cursor->at[-1] == '.')
-		complain(cursor, "gbps ends with a 0 or with its point");
+		complain_of_line(cursor, "gbps ends with a 0 or with its point");
 	return mbps;
 }
 
@@ -409,7 +411,7 @@ static enum triad_profile_line parse_row(struct cursor *cursor)
 		row->has |= 1u << counter;
 	}
 	if (!cursor->is_wrong && cursor->at != cursor->end)
-		complain(cursor, "the header has no more columns");
+		complain_of_line(cursor, "the header has no more columns");
 	return cursor->is_wrong ? TRIAD_PROFILE_WRONG : TRIAD_PROFILE_ROW;
 }
 
@@ -444,7 +446,7 @@ static enum triad_profile_line parse_header(struct cursor *cursor)
 
 	parser->n_counters = 0;
 	if (!takes(cursor, fixed_columns, sizeof(fixed_columns) - 1)) {
-		complain(cursor, "a header begins with %s", fixed_columns);
+		complain_of_line(cursor, "a header begins with %s", fixed_columns);
 		return TRIAD_PROFILE_WRONG;
 	}
 	memcpy(parser->counters, data_counters, sizeof(data_counters));
@@ -463,7 +465,7 @@ static enum triad_profile_line parse_header(struct cursor *cursor)
 		 * come before them. */
 		if (counter <= last || 1u << counter & TRIAD_PROFILE_DATA_COUNTERS) {
 			cursor->at = begin;
-			complain(cursor,
+			complain_of_line(cursor,
 				counter < 0
 					? "there is no counter of that name"
 					: "a column is there twice or out of order");
@@ -496,12 +498,12 @@ static void parse_key(struct cursor *word, struct triad_profile_info *info)
 		info->sweep = TRIAD_PROFILE_SWEEP_PART;
 	else if (takes(word, "version=", 8)) {
 		if (parse_number(word, UINT64_MAX, "version") != 1)
-			complain(word, "this version is not known; known is 1");
+			complain_of_line(word, "this version is not known; known is 1");
 	} else
 		/* Later versions may have more keys. */
 		word->at = word->end;
 	if (!word->is_wrong && word->at != word->end)
-		complain(word, "a blank is missing");
+		complain_of_line(word, "a blank is missing");
 }
 
 static enum triad_profile_line parse_comment(struct cursor *cursor)
@@ -543,7 +545,7 @@ enum triad_profile_line triad_profile_parse(
 
 	parser->line++;
 	if (length >= TRIAD_PROFILE_LINE_SIZE) {
-		complain(&cursor, "the line has over %d octets",
+		complain_of_line(&cursor, "the line has over %d octets",
 			TRIAD_PROFILE_LINE_SIZE - 1);
 		return TRIAD_PROFILE_WRONG;
 	}
@@ -552,7 +554,7 @@ enum triad_profile_line triad_profile_parse(
 	if (length && *line == 't')
 		return parse_header(&cursor);
 	if (!parser->n_counters) {
-		complain(&cursor, "a row without a header before it");
+		complain_of_line(&cursor, "a row without a header before it");
 		return TRIAD_PROFILE_WRONG;
 	}
 	return parse_row(&cursor);

@@ -122,7 +122,7 @@ static void put32(struct triad_wire *w, uint32_t value)
 }
 
 /* Of a sample or a record. */
-static void put_head(struct triad_wire *w, uint32_t format, size_t size)
+static void put_record_head(struct triad_wire *w, uint32_t format, size_t size)
 {
 	put32(w, format);
 	put32(w, (uint32_t)size);
@@ -136,8 +136,8 @@ static void put_octets(struct triad_wire *w, const void *octets, size_t n)
 		memcpy(to, octets, n);
 }
 
-static void begin(struct triad_sflow_datagram *datagram, void *buffer, size_t size,
-	const struct triad_sflow_header *header)
+static void begin_datagram(struct triad_sflow_datagram *datagram, void *buffer,
+	size_t size, const struct triad_sflow_header *header)
 {
 	struct triad_wire *w = &datagram->wire;
 	bool is_ipv4 = header->agent.family == AF_INET;
@@ -201,7 +201,7 @@ static void put_interface(const struct triad_sflow_datagram *datagram,
 void triad_sflow_counters_begin(struct triad_sflow_counters *counters, void *buffer,
 	size_t size, const struct triad_sflow_header *header)
 {
-	begin(&counters->datagram, buffer, size, header);
+	begin_datagram(&counters->datagram, buffer, size, header);
 }
 
 size_t triad_sflow_counters_size(const struct triad_sflow_counters *counters)
@@ -231,7 +231,7 @@ static uint32_t status_of(const struct triad_fabric_port *port)
 static void put_if_counters(
 	struct triad_wire *w, const struct triad_sflow_counter_sample *sample)
 {
-	put_head(w, IF_COUNTERS, IF_COUNTERS_SIZE);
+	put_record_head(w, IF_COUNTERS, IF_COUNTERS_SIZE);
 	put32(w, sample->if_index);
 	put32(w, IF_TYPE_INFINIBAND);
 	/* A link that is down has no speed. */
@@ -254,12 +254,13 @@ bool triad_sflow_counters_add(struct triad_sflow_counters *counters,
 
 	if (!has_room(datagram, HEAD + size))
 		return false;
-	put_head(w, datagram->expanded ? COUNTERS_EXPANDED : COUNTERS_SAMPLE, size);
+	put_record_head(
+		w, datagram->expanded ? COUNTERS_EXPANDED : COUNTERS_SAMPLE, size);
 	put32(w, sample->sequence);
 	put_source(datagram, w, sample->if_index);
 	put32(w, 2); /* records */
 	put_if_counters(w, sample);
-	put_head(w, IB_COUNTERS, IB_COUNTERS_SIZE);
+	put_record_head(w, IB_COUNTERS, IB_COUNTERS_SIZE);
 	put_members(w, ib_members, N_OF(ib_members), sample->row);
 	count_sample(datagram);
 	return true;
@@ -270,7 +271,7 @@ bool triad_sflow_counters_add(struct triad_sflow_counters *counters,
 void triad_sflow_flows_begin(struct triad_sflow_flows *flows, void *buffer, size_t size,
 	const struct triad_sflow_header *header)
 {
-	begin(&flows->datagram, buffer, size, header);
+	begin_datagram(&flows->datagram, buffer, size, header);
 }
 
 size_t triad_sflow_flows_size(const struct triad_sflow_flows *flows)
@@ -290,7 +291,7 @@ static void put_sampled_header(
 	static const uint8_t padding[3];
 	size_t size = padded(sample->header_size);
 
-	put_head(w, SAMPLED_HEADER, 16 + size);
+	put_record_head(w, SAMPLED_HEADER, 16 + size);
 	put32(w, HEADER_INFINIBAND);
 	put32(w, sample->frame_length);
 	put32(w, sample->stripped);
@@ -310,14 +311,14 @@ static void put_lrh_end(struct triad_wire *w, const struct triad_sflow_lrh_end *
 
 static void put_lrh(struct triad_wire *w, const struct triad_sflow_lrh *lrh)
 {
-	put_head(w, EXTENDED_LRH, LRH_SIZE);
+	put_record_head(w, EXTENDED_LRH, LRH_SIZE);
 	put_lrh_end(w, &lrh->src);
 	put_lrh_end(w, &lrh->dst);
 }
 
 static void put_grh(struct triad_wire *w, const struct triad_sflow_grh *grh)
 {
-	put_head(w, EXTENDED_GRH, GRH_SIZE);
+	put_record_head(w, EXTENDED_GRH, GRH_SIZE);
 	put32(w, grh->flow_label);
 	put32(w, grh->traffic_class);
 	put_octets(w, grh->src_gid, sizeof(grh->src_gid));
@@ -328,7 +329,7 @@ static void put_grh(struct triad_wire *w, const struct triad_sflow_grh *grh)
 
 static void put_bth(struct triad_wire *w, const struct triad_sflow_bth *bth)
 {
-	put_head(w, EXTENDED_BTH, BTH_SIZE);
+	put_record_head(w, EXTENDED_BTH, BTH_SIZE);
 	put32(w, bth->pkey);
 	put32(w, bth->dst_qp);
 	put32(w, bth->opcode);
@@ -352,7 +353,7 @@ bool triad_sflow_flows_add(
 
 	if (!has_room(datagram, HEAD + size))
 		return false;
-	put_head(w, datagram->expanded ? FLOW_EXPANDED : FLOW_SAMPLE, size);
+	put_record_head(w, datagram->expanded ? FLOW_EXPANDED : FLOW_SAMPLE, size);
 	put32(w, sample->sequence);
 	put_source(datagram, w, sample->if_index);
 	put32(w, sample->sampling_rate);

@@ -187,7 +187,8 @@ struct merge {
 	uint32_t now_s;
 };
 
-static int compare(uint64_t guid_a, uint8_t port_a, uint64_t guid_b, uint8_t port_b)
+static int compare_places(
+	uint64_t guid_a, uint8_t port_a, uint64_t guid_b, uint8_t port_b)
 {
 	if (guid_a != guid_b)
 		return guid_a < guid_b ? -1 : 1;
@@ -217,8 +218,8 @@ static void advance(struct known *known)
 	}
 	if (has_absent &&
 		(!has_port ||
-			compare(absent->guid, absent->port, here.guid, here.port) <
-				0)) {
+			compare_places(absent->guid, absent->port, here.guid,
+				here.port) < 0)) {
 		known->at = *absent;
 		known->absent++;
 	} else if (has_port) {
@@ -313,7 +314,7 @@ static int merge_fabric(struct merge *merge, const struct triad_fabric *fabric)
 		uint8_t port = fabric->ports[i].number;
 
 		for (; !error && !known->none &&
-			compare(known->at.guid, known->at.port, guid, port) < 0;
+			compare_places(known->at.guid, known->at.port, guid, port) < 0;
 			advance(known))
 			error = keep_absent(merge);
 		if (!known->none && known->at.guid == guid && known->at.port == port) {
@@ -340,7 +341,7 @@ static uint32_t find_next_port(
 	if (schedule->at >= old->n_ports)
 		return fabric->n_ports;
 	TRIAD_SEARCH(at, 0, fabric->n_ports,
-		compare(guid_of(fabric, at), fabric->ports[at].number,
+		compare_places(guid_of(fabric, at), fabric->ports[at].number,
 			guid_of(old, schedule->at),
 			old->ports[schedule->at].number) < 0);
 	return at;

@@ -137,7 +137,7 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 
 /* The query's agent or port is gone.  Drops a query that waits.  One in flight keeps
  * its place until it is answered or overdue. */
-static void forget(struct triad_sweep *sweep, struct query *query,
+static void forget_query(struct triad_sweep *sweep, struct query *query,
 	struct query_list *list, struct triad_sweep_agent *agent)
 {
 	if (agent) {
@@ -149,7 +149,7 @@ static void forget(struct triad_sweep *sweep, struct query *query,
 		move(sweep, query, list, &sweep->free);
 }
 
-static void follow(struct triad_sweep *sweep, struct query_list *list,
+static void follow_fabric(struct triad_sweep *sweep, struct query_list *list,
 	const struct triad_sweep_agents *agents, const uint32_t *agent_map,
 	const uint32_t *port_map)
 {
@@ -170,9 +170,9 @@ static void follow(struct triad_sweep *sweep, struct query_list *list,
 		query->agent = agent;
 		query->port = port;
 		if (agent == TRIAD_FABRIC_NONE)
-			forget(sweep, query, list, NULL);
+			forget_query(sweep, query, list, NULL);
 		else if (port == TRIAD_FABRIC_NONE)
-			forget(sweep, query, list, &agents->agents[agent]);
+			forget_query(sweep, query, list, &agents->agents[agent]);
 	}
 }
 
@@ -192,8 +192,8 @@ int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric)
 	/* From here on nothing fails. */
 	triad_sweep_agents_inherit(&agents, &sweep->agents, !triad_sweep_is_done(sweep),
 		maps, maps + n_ports);
-	follow(sweep, &sweep->flying, &agents, maps, maps + n_ports);
-	follow(sweep, &sweep->waiting, &agents, maps, maps + n_ports);
+	follow_fabric(sweep, &sweep->flying, &agents, maps, maps + n_ports);
+	follow_fabric(sweep, &sweep->waiting, &agents, maps, maps + n_ports);
 	triad_waits_follow(&sweep->waits, maps, maps + n_ports);
 	triad_sweep_agents_clear(&sweep->agents);
 	sweep->agents = agents;
@@ -575,7 +575,7 @@ static void compare_next(struct triad_sweep *sweep, struct query *query,
 
 /* Takes wide errors out of a reading, and out of those to come, if they are less than
  * PortCounters were. */
-static void compare(struct triad_sweep *sweep, const struct query *query,
+static void drop_wide_errors(struct triad_sweep *sweep, const struct query *query,
 	struct triad_pma_reading *wide)
 {
 	const struct triad_sweep_sink *sink = &sweep->sink;
@@ -646,7 +646,7 @@ static void handle_answer(struct triad_sweep *sweep, struct query *query,
 		return;
 	}
 	if (query->compares)
-		compare(sweep, query, &reading.counters);
+		drop_wide_errors(sweep, query, &reading.counters);
 	release(sweep, query);
 	if (is_of_detail(query))
 		handle_detail(sweep, query, &reading.detail, now_us);

@@ -154,7 +154,7 @@ static const struct triad_fabric_port *agent_port(
 
 /* Order of two agents, as of strcmp().  A switch has one agent, a CA one for each
  * port. */
-static int compare(const struct triad_sweep_agents *agents_a, uint32_t a,
+static int compare_agents(const struct triad_sweep_agents *agents_a, uint32_t a,
 	const struct triad_sweep_agents *agents_b, uint32_t b)
 {
 	uint64_t guid_a = agent_guid(agents_a, a), guid_b = agent_guid(agents_b, b);
@@ -274,9 +274,9 @@ void triad_sweep_agents_inherit(struct triad_sweep_agents *agents,
 		const struct triad_sweep_agent *was = NULL;
 
 		/* Both lists have the same order: one walk over the two. */
-		while (from < old->n_agents && compare(old, from, agents, i) < 0)
+		while (from < old->n_agents && compare_agents(old, from, agents, i) < 0)
 			from++;
-		if (from < old->n_agents && compare(old, from, agents, i) == 0)
+		if (from < old->n_agents && compare_agents(old, from, agents, i) == 0)
 			was = &old->agents[from];
 		if (was && agent_port(old, from)->lid == agent_port(agents, i)->lid) {
 			agent_map[from] = i;

@@ -48,7 +48,7 @@ const char *triad_timeline_kind_name(unsigned kind)
 }
 
 /* 0: none has that name. */
-static uint8_t kind_of(const char *name)
+static uint8_t event_kind_of(const char *name)
 {
 	for (unsigned kind = 1; kind < TRIAD_N_TIMELINE_KINDS; kind++)
 		if (!strcmp(names[kind], name))
@@ -135,7 +135,7 @@ static bool parse_fields(const char *line, struct triad_timeline_event *event)
 		    &behind) != 3 ||
 		!behind)
 		return false;
-	event->kind = kind_of(kind);
+	event->kind = event_kind_of(kind);
 	line += behind;
 	return event->kind && triad_checked_line_parse_time(moment, &event->at_us) &&
 		parse_end(&line, &event->ends[0]) &&

@@ -224,7 +224,7 @@ static bool is_forgotten(const struct triad_alerts_params *params,
 		!finding->under_us && now_us - from_us >= params->forget_after_us;
 }
 
-static bool is_over(const struct triad_alerts_params *params,
+static bool is_finding_over(const struct triad_alerts_params *params,
 	const struct triad_alert *alert, const struct triad_alert_finding *finding,
 	uint64_t now_us)
 {
@@ -265,7 +265,7 @@ bool triad_alert_drop_over(const struct triad_alerts_params *params,
 	for (unsigned i = 0; i < n; i++) {
 		const struct triad_alert_finding *finding = &alert->findings[i];
 
-		n_over += is_over(params, alert, finding, now_us);
+		n_over += is_finding_over(params, alert, finding, now_us);
 		n_raised += finding->raised;
 		n_held += finding->held && !finding->raised;
 	}
@@ -282,7 +282,7 @@ bool triad_alert_drop_over(const struct triad_alerts_params *params,
 		return true;
 	/* From the last on: remove_finding() moves the last one into the gap. */
 	for (unsigned i = n; i-- > 0;)
-		if (is_over(params, alert, &alert->findings[i], now_us))
+		if (is_finding_over(params, alert, &alert->findings[i], now_us))
 			remove_finding(alert, &alert->findings[i]);
 	return true;
 }

@@ -469,7 +469,7 @@ void triad_alert_format(enum triad_alert_change change, const struct triad_alert
 
 /* --- JSON --- */
 
-static void put_end(
+static void put_alert_end(
 	struct triad_json *json, const char *name, const struct triad_alert_end *end)
 {
 	triad_json_object_begin(json, name);
@@ -629,9 +629,9 @@ void triad_alert_json(struct triad_json *json, const char *name, const char *eve
 	triad_json_bool(json, "forgotten", alert->forgotten);
 	triad_json_bool(json, "explained", alert->explained);
 	put_silence(json, alert);
-	put_end(json, "at", &alert->ends[0]);
+	put_alert_end(json, "at", &alert->ends[0]);
 	if (alert->n_ends > 1)
-		put_end(json, "far_end", &alert->ends[1]);
+		put_alert_end(json, "far_end", &alert->ends[1]);
 	else
 		triad_json_string(json, "far_end", NULL);
 	triad_json_uint(json, "nodes_gone", alert->n_nodes);

@@ -300,7 +300,7 @@ static void end_alert(
 }
 
 /* Raises findings that have lasted, and drops those that are over. */
-static void settle(
+static void settle_findings(
 	struct triad_alerts *alerts, struct triad_alert_entry *entry, uint64_t now_us)
 {
 	struct triad_alert *alert = &entry->alert;
@@ -335,7 +335,7 @@ bool triad_alerts_settle(
 		entry = triad_alert_store_next(alerts->store, cursor);
 		if (!entry)
 			break;
-		settle(alerts, entry, now_us);
+		settle_findings(alerts, entry, now_us);
 	}
 	if (!entry) {
 		alerts->counts.n_explained = alerts->n_held;

@@ -4,8 +4,8 @@
 #include "perfmgr/watch/alerts_parts.h"
 
 /* The alert in which 'cause' is a finding of 'port', and '*index', its end there. */
-static struct triad_alert_entry *find_entry(struct triad_alerts *alerts, uint32_t port,
-	unsigned cause, bool is_needed, unsigned *index)
+static struct triad_alert_entry *find_alert_of_cause(struct triad_alerts *alerts,
+	uint32_t port, unsigned cause, bool is_needed, unsigned *index)
 {
 	const struct triad_fabric *fabric = alerts->view->fabric;
 	bool is_node = cause == TRIAD_ALERT_UNANSWERED || cause == TRIAD_ALERT_DEVICE;
@@ -27,7 +27,8 @@ static void note_over(struct triad_alerts *alerts, uint32_t port, unsigned cause
 	const struct triad_alert_finding *found, uint64_t now_us)
 {
 	unsigned index;
-	struct triad_alert_entry *entry = find_entry(alerts, port, cause, true, &index);
+	struct triad_alert_entry *entry =
+		find_alert_of_cause(alerts, port, cause, true, &index);
 	struct triad_alert_finding judged = *found;
 
 	if (!entry)
@@ -41,7 +42,7 @@ static void note_under(
 {
 	unsigned index;
 	struct triad_alert_entry *entry =
-		find_entry(alerts, port, cause, false, &index);
+		find_alert_of_cause(alerts, port, cause, false, &index);
 	struct triad_alert_finding *finding =
 		entry ? triad_alert_find_finding(&entry->alert, cause, index) : NULL;
 
@@ -74,7 +75,8 @@ struct triad_alert_why triad_alerts_detail(struct triad_alerts *alerts, uint32_t
 	unsigned index;
 
 	if (alerts->view && alerts->flagged[port])
-		entry = find_entry(alerts, port, TRIAD_ALERT_DETAIL, false, &index);
+		entry = find_alert_of_cause(
+			alerts, port, TRIAD_ALERT_DETAIL, false, &index);
 	if (entry)
 		finding = triad_alert_find_finding(
 			&entry->alert, TRIAD_ALERT_DETAIL, index);
@@ -89,7 +91,7 @@ static uint32_t known_causes(struct triad_alerts *alerts, uint32_t port)
 	for (uint32_t left = TRIAD_ALERT_TAKEN; left; left &= left - 1) {
 		unsigned cause = (unsigned)__builtin_ctz(left), index;
 		struct triad_alert_entry *entry =
-			find_entry(alerts, port, cause, false, &index);
+			find_alert_of_cause(alerts, port, cause, false, &index);
 		struct triad_alert_finding *finding = entry
 			? triad_alert_find_finding(&entry->alert, cause, index)
 			: NULL;

@@ -171,7 +171,7 @@ static void alarm(struct triad_ber *ber)
 	recent_clear(ber);
 }
 
-static void judge(struct triad_ber *ber, const struct triad_ber_test *test)
+static void judge_rate(struct triad_ber *ber, const struct triad_ber_test *test)
 {
 	bool is_good_now = is_good(recent_of(ber));
 
@@ -184,7 +184,7 @@ static void judge(struct triad_ber *ber, const struct triad_ber_test *test)
 }
 
 /* 'is_quiet': no errors, in ever shorter readings. */
-static enum triad_ber_verdict add(struct triad_ber *ber,
+static enum triad_ber_verdict add_reading(struct triad_ber *ber,
 	const struct triad_ber_test *test, const struct triad_ber_reading *reading,
 	bool is_quiet)
 {
@@ -205,14 +205,14 @@ static enum triad_ber_verdict add(struct triad_ber *ber,
 		recent_clear(ber);
 	else
 		recent_add(ber, reading->errors, expected);
-	judge(ber, test);
+	judge_rate(ber, test);
 	return (enum triad_ber_verdict)ber->verdict;
 }
 
 enum triad_ber_verdict triad_ber_add(struct triad_ber *ber,
 	const struct triad_ber_test *test, const struct triad_ber_reading *reading)
 {
-	return add(ber, test, reading, false);
+	return add_reading(ber, test, reading, false);
 }
 
 enum triad_ber_verdict triad_ber_add_quiet(struct triad_ber *ber,
@@ -221,7 +221,7 @@ enum triad_ber_verdict triad_ber_add_quiet(struct triad_ber *ber,
 	const struct triad_ber_reading reading = {
 		.seconds = seconds, .from_us = from_us};
 
-	return add(ber, test, &reading, true);
+	return add_reading(ber, test, &reading, true);
 }
 
 /* --- estimates --- */

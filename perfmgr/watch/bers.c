@@ -121,7 +121,7 @@ void triad_bers_configure(
 
 /* --- a new fabric --- */
 
-static int make_room(struct triad_bers *bers, uint32_t n)
+static int make_room_for_ports(struct triad_bers *bers, uint32_t n)
 {
 	struct port *ports;
 
@@ -143,7 +143,7 @@ int triad_bers_adopt(struct triad_bers *bers, struct triad_view *view)
 	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
 		if (view->rows[i] >= n)
 			n = view->rows[i] + 1;
-	if (make_room(bers, n))
+	if (make_room_for_ports(bers, n))
 		return ENOMEM;
 	triad_view_unref(bers->view);
 	bers->view = triad_view_ref(view);
@@ -280,7 +280,7 @@ static uint32_t remote_row(const struct triad_view *view, uint32_t index)
 
 /* Whether it is the same link.  A fabric that is a part does not show what is behind
  * its ends, and which part it is changes: so an unknown far end matches. */
-static bool is_same(const struct port *port, const struct port *now)
+static bool is_same_link(const struct port *port, const struct port *now)
 {
 	return port->node_guid == now->node_guid && port->number == now->number &&
 		(port->remote == now->remote || port->remote == TRIAD_FABRIC_NONE ||
@@ -298,7 +298,7 @@ static bool has_link(const struct triad_fabric *fabric, uint32_t index)
 		(port->number || fabric->nodes[port->node].type != TRIAD_NODE_SWITCH);
 }
 
-static struct port describe(const struct triad_view *view, uint32_t index)
+static struct port describe_port(const struct triad_view *view, uint32_t index)
 {
 	const struct triad_fabric_port *at = &view->fabric->ports[index];
 
@@ -333,12 +333,12 @@ enum triad_bers_change triad_bers_look(struct triad_bers *bers, uint32_t index,
 	enum triad_ber_kind *kind)
 {
 	struct port *port = &bers->ports[bers->view->rows[index]];
-	struct port now = describe(bers->view, index);
+	struct port now = describe_port(bers->view, index);
 	bool was_worse_before = port->was_worse;
 	bool is_up = has_link(bers->view->fabric, index) &&
 		!(changes && changes->changed & 1u << TRIAD_LINK_DOWNED_COUNTER);
 
-	if (!is_up || !is_same(port, &now)) {
+	if (!is_up || !is_same_link(port, &now)) {
 		forget_rates(bers, port);
 		*port = now;
 	}
@@ -382,13 +382,13 @@ static void read_rate(const struct rate *rate, const struct triad_ber_test *test
 void triad_bers_read(const struct triad_bers *bers, const struct triad_view *view,
 	uint32_t index, struct triad_bers_rate rates[TRIAD_BER_N_KINDS])
 {
-	struct port asked = describe(view, index);
+	struct port asked = describe_port(view, index);
 	const struct port *port = view->rows[index] < bers->n_ports
 		? &bers->ports[view->rows[index]]
 		: &asked;
 
 	/* The view may be older than what is known. */
-	if (!is_same(port, &asked))
+	if (!is_same_link(port, &asked))
 		port = &asked;
 	for (unsigned i = 0; i < TRIAD_BER_N_KINDS; i++)
 		read_rate(&port->rates[i], test_of(bers, port->link, i), &rates[i]);

@@ -130,7 +130,7 @@ static void look_at_link(const struct pair *pair, uint32_t a)
 	report_link(pair, TRIAD_CHANGE_LINK_UP, pair->new, a);
 }
 
-static int compare(struct pair *pair)
+static int compare_fabrics(struct pair *pair)
 {
 	int error;
 
@@ -158,7 +158,7 @@ int triad_changes_report(const struct triad_fabric *old, const struct triad_fabr
 		.old_port = calloc((size_t) new->n_ports + 1, sizeof(uint32_t)),
 		.sink = sink,
 	};
-	int error = pair.new_port && pair.old_port ? compare(&pair) : ENOMEM;
+	int error = pair.new_port && pair.old_port ? compare_fabrics(&pair) : ENOMEM;
 
 	free(pair.new_port);
 	free(pair.old_port);

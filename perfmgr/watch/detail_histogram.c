@@ -21,7 +21,7 @@ static bool add_row(const struct triad_detail_field *field,
 	return true;
 }
 
-static bool add_port(const struct triad_view *view, uint32_t port,
+static bool add_port_detail(const struct triad_view *view, uint32_t port,
 	const struct triad_detail_field *field, struct triad_histogram *histogram,
 	uint64_t *n_zeros)
 {
@@ -78,7 +78,8 @@ int triad_detail_histogram(const struct triad_view *view,
 		if (scope->of == TRIAD_HISTOGRAMS_OF_GROUP &&
 			view->group[i] != scope->group)
 			continue;
-		if (!add_port(view, i, &triad_detail_fields[field], copy, n_zeros))
+		if (!add_port_detail(
+			    view, i, &triad_detail_fields[field], copy, n_zeros))
 			error = ENOMEM;
 	}
 	if (error)

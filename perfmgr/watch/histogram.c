@@ -32,7 +32,7 @@ static double begin_of(unsigned n)
 /* --- making room --- */
 
 /* Joins neighbouring buckets two by two, 'times' times. */
-static void join(struct triad_histogram *histogram, unsigned times)
+static void join_buckets(struct triad_histogram *histogram, unsigned times)
 {
 	unsigned first = histogram->first >> times, n = 0;
 
@@ -54,7 +54,7 @@ static void join(struct triad_histogram *histogram, unsigned times)
 	histogram->joined = (uint8_t)(histogram->joined + times);
 }
 
-static bool make_room(struct triad_histogram *histogram, unsigned n)
+static bool make_room_for_buckets(struct triad_histogram *histogram, unsigned n)
 {
 	unsigned room = histogram->room ? histogram->room : FIRST_ROOM;
 	uint64_t *counts;
@@ -90,10 +90,10 @@ static bool reach(struct triad_histogram *histogram, unsigned low, unsigned high
 		times++;
 	n = (high >> times) - (low >> times) + 1;
 	/* Allocate first: on failure nothing has changed. */
-	if (!make_room(histogram, n))
+	if (!make_room_for_buckets(histogram, n))
 		return false;
 	if (times)
-		join(histogram, times);
+		join_buckets(histogram, times);
 	before = histogram->n ? histogram->first - (low >> times) : 0;
 	memmove(histogram->counts + before, histogram->counts,
 		histogram->n * sizeof(*histogram->counts));
@@ -124,7 +124,7 @@ bool triad_histogram_merge(
 	if (histogram->joined < from->joined) {
 		/* First make it as coarse as the other one. */
 		times = from->joined - histogram->joined;
-		join(histogram, times);
+		join_buckets(histogram, times);
 	} else {
 		times = histogram->joined - from->joined;
 		low >>= times;
@@ -142,7 +142,7 @@ bool triad_histogram_merge(
 }
 
 /* Drops empty buckets at both ends. */
-static void trim(struct triad_histogram *histogram)
+static void trim_buckets(struct triad_histogram *histogram)
 {
 	unsigned n_before = 0;
 
@@ -177,7 +177,7 @@ bool triad_histogram_subtract(
 			return false;
 		histogram->counts[bucket - histogram->first] -= earlier->counts[i];
 	}
-	trim(histogram);
+	trim_buckets(histogram);
 	return true;
 }
 

@@ -331,7 +331,7 @@ int triad_histograms_adopt(struct triad_histograms *histograms, struct triad_vie
 
 /* --- adding --- */
 
-static struct set *group_of(struct triad_histograms *histograms, uint32_t port)
+static struct set *set_of_group(struct triad_histograms *histograms, uint32_t port)
 {
 	unsigned group = histograms->view->group[port];
 	struct set **set = &histograms->groups[group];
@@ -346,7 +346,7 @@ static struct set *group_of(struct triad_histograms *histograms, uint32_t port)
 	return *set;
 }
 
-/* Adds a value whose bucket is new.  That is rare, so it stays out of add(). */
+/* Adds a value whose bucket is new.  That is rare, so it stays out of add_at_place(). */
 static __attribute__((noinline)) void add_bucket(
 	struct triad_histograms *histograms, struct triad_histogram *to, unsigned place)
 {
@@ -357,7 +357,7 @@ static __attribute__((noinline)) void add_bucket(
 	histograms->n_counts += to->room - room;
 }
 
-static inline void add(
+static inline void add_at_place(
 	struct triad_histograms *histograms, struct triad_histogram *to, unsigned place)
 {
 	if (triad_histogram_has(to, place))
@@ -366,7 +366,7 @@ static inline void add(
 		add_bucket(histograms, to, place);
 }
 
-static void add_port(struct triad_histograms *histograms, struct port *port,
+static void add_port_changes(struct triad_histograms *histograms, struct port *port,
 	const struct triad_engine_changes *changes, const uint8_t *places)
 {
 	unsigned k = 0;
@@ -378,7 +378,7 @@ static void add_port(struct triad_histograms *histograms, struct port *port,
 			continue;
 		port->n_samples[k]++;
 		if (changes->changed & 1u << i)
-			add(histograms, &port->of[k], places[i]);
+			add_at_place(histograms, &port->of[k], places[i]);
 	}
 }
 
@@ -386,7 +386,7 @@ void triad_histograms_add(struct triad_histograms *histograms, uint32_t port,
 	const struct triad_engine_changes *changes)
 {
 	const struct triad_view *view = histograms->view;
-	struct set *all = &histograms->all, *group = group_of(histograms, port);
+	struct set *all = &histograms->all, *group = set_of_group(histograms, port);
 	struct set *node = &histograms->of_fabric[view->fabric->ports[port].node]->set;
 	double factor[TRIAD_READ_N_PARTS];
 	uint8_t places[TRIAD_N_COUNTERS];
@@ -405,17 +405,18 @@ void triad_histograms_add(struct triad_histograms *histograms, uint32_t port,
 			factor[triad_engine_part(changes, i)];
 
 		places[i] = (uint8_t)triad_histogram_place(steps);
-		add(histograms, &all->of[i], places[i]);
-		add(histograms, &node->of[i], places[i]);
+		add_at_place(histograms, &all->of[i], places[i]);
+		add_at_place(histograms, &node->of[i], places[i]);
 		if (group)
-			add(histograms, &group->of[i], places[i]);
+			add_at_place(histograms, &group->of[i], places[i]);
 	}
-	add_port(histograms, port_of(histograms, view->rows[port]), changes, places);
+	add_port_changes(
+		histograms, port_of(histograms, view->rows[port]), changes, places);
 }
 
 /* --- asking --- */
 
-static const struct node *find_node(
+static const struct node *find_node_by_guid(
 	const struct triad_histograms *histograms, uint64_t guid)
 {
 	uint32_t at;
@@ -484,7 +485,7 @@ int triad_histograms_get(const struct triad_histograms *histograms,
 		return copy_set(
 			histograms->groups[scope->group], counter, copy, n_zeros);
 	case TRIAD_HISTOGRAMS_OF_NODE:
-		node = find_node(histograms, scope->node_guid);
+		node = find_node_by_guid(histograms, scope->node_guid);
 		return node ? copy_set(&node->set, counter, copy, n_zeros) : ENOENT;
 	case TRIAD_HISTOGRAMS_OF_PORT:
 		return copy_port(histograms, scope, counter, copy, n_zeros);

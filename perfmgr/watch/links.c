@@ -238,7 +238,7 @@ static void refresh_ends(struct triad_link *link, const struct triad_fabric *fab
 }
 
 /* Updates the record of a link from the new fabric. */
-static void look_at(struct record *record, const struct adoption *adoption)
+static void update_record(struct record *record, const struct adoption *adoption)
 {
 	const struct triad_fabric *fabric = adoption->fabric;
 	struct triad_link *link = &record->link;
@@ -285,7 +285,7 @@ int triad_links_adopt(
 	if (error)
 		return error;
 	for (uint32_t i = 0; i < links->n && !links->is_part; i++)
-		look_at(&links->records[i], &adoption);
+		update_record(&links->records[i], &adoption);
 	compact(links);
 	triad_fabric_unref(links->fabric);
 	links->fabric = triad_fabric_ref(fabric);

@@ -21,7 +21,8 @@ struct groups {
 	} of[TRIAD_SLOW_MAX_FINDINGS];
 };
 
-static struct group *group_of(struct groups *groups, const struct triad_slow_link *link)
+static struct group *find_group(
+	struct groups *groups, const struct triad_slow_link *link)
 {
 	for (uint32_t i = 0; i < groups->n; i++)
 		if (are_alike(groups->of[i].first, link))
@@ -29,7 +30,7 @@ static struct group *group_of(struct groups *groups, const struct triad_slow_lin
 	return NULL;
 }
 
-static void add(const struct triad_fabric *fabric, struct triad_found *found,
+static void add_finding(const struct triad_fabric *fabric, struct triad_found *found,
 	const struct triad_slow_link *link, uint32_t n)
 {
 	const struct triad_fabric_port *port = &fabric->ports[link->port];
@@ -82,7 +83,7 @@ void triad_slow_finder_give(
 
 	/* Faults come first. */
 	for (uint32_t i = 0; i < n_faults; i++) {
-		struct group *group = group_of(&groups, &slow->links[i]);
+		struct group *group = find_group(&groups, &slow->links[i]);
 
 		if (!group && groups.n < TRIAD_SLOW_MAX_FINDINGS) {
 			group = &groups.of[groups.n++];
@@ -93,12 +94,12 @@ void triad_slow_finder_give(
 	}
 	for (uint32_t i = 0; i < n_faults && n_added < TRIAD_SLOW_MAX_FINDINGS; i++) {
 		const struct triad_slow_link *link = &slow->links[i];
-		const struct group *group = group_of(&groups, link);
+		const struct group *group = find_group(&groups, link);
 		bool is_alone = !group || group->n <= TRIAD_SLOW_MAX_ALONE;
 
 		if (!is_alone && group->first != link)
 			continue;
-		add(finder->fabric, found, link, is_alone ? 1 : group->n);
+		add_finding(finder->fabric, found, link, is_alone ? 1 : group->n);
 		n_added++;
 	}
 }

@@ -175,7 +175,7 @@ static void report_changes(struct triad_watch *watch, struct triad_fabric *fabri
 }
 
 /* In slices, because each alert is compared with all silences. */
-static void settle(struct triad_watch *watch, uint64_t now_us)
+static void settle_alerts(struct triad_watch *watch, uint64_t now_us)
 {
 	uint32_t cursor = 0;
 	bool is_more;
@@ -202,7 +202,7 @@ int triad_watch_adopt(
 	if (!error)
 		error = triad_bers_adopt(watch->bers, view);
 	pthread_mutex_unlock(&watch->lock);
-	settle(watch, now_us);
+	settle_alerts(watch, now_us);
 	/* After an error some parts have the new view and others the old one, so a
 	 * port's index means different ports to them. */
 	triad_view_unref(watch->view);
@@ -227,7 +227,7 @@ int triad_watch_restore(struct triad_watch *watch, struct triad_view *past,
 	if (!error)
 		watch->knows_since_us = 0;
 	pthread_mutex_unlock(&watch->lock);
-	settle(watch, now_us);
+	settle_alerts(watch, now_us);
 	triad_fabric_unref(watch->reported);
 	watch->reported = triad_fabric_ref(past->fabric);
 	if (watch->view)
@@ -357,7 +357,7 @@ static void leave_gap_out(const struct triad_watch *watch,
 	changes->full &= changes->fresh;
 }
 
-static void look_at(
+static void look_at_port(
 	struct triad_watch *watch, uint32_t port, uint64_t since_us, uint64_t now_us)
 {
 	const struct triad_view *view = watch->view;
@@ -388,7 +388,7 @@ static void look_at_ports(struct triad_watch *watch, uint64_t since_us, uint64_t
 		if (i % TRIAD_WATCH_SLICE == 0)
 			pthread_mutex_lock(&watch->lock);
 		if (watch->view->fabric->ports[i].has_pma)
-			look_at(watch, i, since_us, now_us);
+			look_at_port(watch, i, since_us, now_us);
 		if ((i + 1) % TRIAD_WATCH_SLICE == 0 || i + 1 == n)
 			pthread_mutex_unlock(&watch->lock);
 	}
@@ -414,7 +414,7 @@ void triad_watch_look_at_finders(struct triad_watch *watch, uint64_t now_us)
 	if (!watch->view)
 		return;
 	look_at_finders(watch, now_us);
-	settle(watch, now_us);
+	settle_alerts(watch, now_us);
 }
 
 void triad_watch_set_idle(struct triad_watch *watch, bool is_idle, uint64_t now_us)
@@ -438,7 +438,7 @@ void triad_watch_end_sweep(
 	triad_alerts_end_sweep(watch->alerts, cut, now_us);
 	triad_links_forget(watch->links, now_us);
 	pthread_mutex_unlock(&watch->lock);
-	settle(watch, now_us);
+	settle_alerts(watch, now_us);
 	pthread_mutex_lock(&watch->lock);
 	watch->walk_us = triad_clock_now_us() - begun_us;
 	pthread_mutex_unlock(&watch->lock);
@@ -469,7 +469,7 @@ void triad_watch_match(
 void triad_watch_settle(struct triad_watch *watch, uint64_t now_us)
 {
 	if (watch->view)
-		settle(watch, now_us);
+		settle_alerts(watch, now_us);
 }
 
 void triad_watch_count_downs(
@@ -491,7 +491,7 @@ void triad_watch_end_round(struct triad_watch *watch, uint64_t now_us)
 	triad_alerts_note_sweep(watch->alerts, now_us);
 	triad_links_forget(watch->links, now_us);
 	pthread_mutex_unlock(&watch->lock);
-	settle(watch, now_us);
+	settle_alerts(watch, now_us);
 }
 
 /* --- reading --- */
