@@ -23,7 +23,7 @@ static struct bind *find_bind(const struct triad_bind_hook *hook)
 			: triad_osm_peek(&osm->sa.mad_ctrl.h_bind));
 }
 
-static bool is_known(const struct triad_bind_hook *hook, const struct bind *bind)
+static bool is_known_bind(const struct triad_bind_hook *hook, const struct bind *bind)
 {
 	struct osm_opensm *osm = hook->osm;
 	const void *context = hook->bind == TRIAD_BIND_SM ? (void *)&osm->sm.mad_ctrl
@@ -44,7 +44,7 @@ int triad_bind_hook_install(struct triad_bind_hook *hook)
 	/* OpenSM frees the structure when it ends. */
 	if (!bind || osm_exit_flag)
 		return ENOTCONN;
-	if (!is_known(hook, bind))
+	if (!is_known_bind(hook, bind))
 		return ENOTSUP;
 	original = atomic_load(&bind->receive);
 	original_fail = atomic_load(&bind->fail);
@@ -70,7 +70,7 @@ void triad_bind_hook_remove(struct triad_bind_hook *hook)
 	if (!atomic_exchange(&hook->installed, false))
 		return;
 	bind = find_bind(hook);
-	if (!bind || !is_known(hook, bind))
+	if (!bind || !is_known_bind(hook, bind))
 		return;
 	/* If somebody installed another callback over ours, leave it. */
 	(void)atomic_compare_exchange_strong(

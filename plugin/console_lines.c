@@ -5,7 +5,7 @@
 
 /* 'line' is complete.  Leave a line that contains a 0 octet to OpenSM: we would lose
  * the text after it. */
-static bool is_ours(const char *line, size_t size)
+static bool is_triad_line(const char *line, size_t size)
 {
 	static const char name[] = "triad";
 
@@ -29,7 +29,7 @@ enum triad_console_line triad_console_lines_take(
 		return TRIAD_CONSOLE_MORE;
 	lines->line[lines->used] = '\0';
 	lines->is_long = !is_end;
-	if (!is_end || was_long || !is_ours(lines->line, lines->used))
+	if (!is_end || was_long || !is_triad_line(lines->line, lines->used))
 		return TRIAD_CONSOLE_PASS;
 	lines->line[strcspn(lines->line, "\r\n")] = '\0';
 	return TRIAD_CONSOLE_OURS;

@@ -63,7 +63,7 @@ static int take_mark(osm_madw_t *request)
 	return mark;
 }
 
-static struct triad_withheld_end end_of(const osm_madw_t *request, int mark)
+static struct triad_withheld_end withheld_end_of(const osm_madw_t *request, int mark)
 {
 	const ib_smp_t *smp = osm_madw_get_smp_ptr(request);
 	uint32_t modifier = cl_ntoh32(smp->attr_mod);
@@ -83,8 +83,8 @@ static uint32_t now_s(void)
 }
 
 /* Gets what 'request' was about, by OpenSM's queue.  Returns whether OpenSM took it. */
-static bool ask(struct triad_extended_speeds *speeds, const osm_madw_t *request,
-	enum triad_withheld_step step, ib_net64_t m_key)
+static bool ask_port_again(struct triad_extended_speeds *speeds,
+	const osm_madw_t *request, enum triad_withheld_step step, ib_net64_t m_key)
 {
 	const ib_smp_t *smp = osm_madw_get_smp_ptr(request);
 	osm_madw_context_t context = request->context;
@@ -106,7 +106,7 @@ static bool ask(struct triad_extended_speeds *speeds, const osm_madw_t *request,
 }
 
 /* Changes a count as cl_atomic_inc() does; other threads of ours peek at these. */
-static void add(atomic32_t *count, int32_t n)
+static void add_to_count(atomic32_t *count, int32_t n)
 {
 	cl_spinlock_acquire(&cl_atomic_spinlock);
 	triad_osm_poke(count, triad_osm_peek(count) + n);
@@ -129,11 +129,11 @@ static void end_outstanding(osm_stats_t *stats)
 /* Ends a request that another one took the place of, as OpenSM does. */
 static void retire(struct osm_opensm *osm, osm_madw_t *request, osm_madw_t *answer)
 {
-	add(&osm->stats.qp0_mads_outstanding_on_wire, -1);
+	add_to_count(&osm->stats.qp0_mads_outstanding_on_wire, -1);
 	osm_vl15_poll(&osm->vl15);
 	osm_mad_pool_put(&osm->mad_pool, request);
 	if (answer) {
-		add(&osm->stats.qp0_mads_rcvd, 1);
+		add_to_count(&osm->stats.qp0_mads_rcvd, 1);
 		osm_mad_pool_put(&osm->mad_pool, answer);
 	}
 	end_outstanding(&osm->stats);
@@ -156,7 +156,7 @@ static bool take_end(struct triad_extended_speeds *speeds, osm_madw_t *request,
 	/* A Set may have changed it. */
 	if (smp->method == IB_MAD_METHOD_SET)
 		m_key = ((const ib_port_info_t *)end->info)->m_key;
-	if (!ask(speeds, request, step, m_key))
+	if (!ask_port_again(speeds, request, step, m_key))
 		return false;
 	if (step == TRIAD_WITHHELD_ASK)
 		atomic_fetch_add(&speeds->n_asked, 1);
@@ -164,18 +164,19 @@ static bool take_end(struct triad_extended_speeds *speeds, osm_madw_t *request,
 	return true;
 }
 
-static bool take_answer(
+static bool take_port_answer(
 	struct triad_extended_speeds *speeds, osm_madw_t *request, osm_madw_t *answer)
 {
 	const ib_smp_t *smp = osm_madw_get_smp_ptr(answer);
-	struct triad_withheld_end end = end_of(request, take_mark(request));
+	struct triad_withheld_end end = withheld_end_of(request, take_mark(request));
 
 	end.status = cl_ntoh16(ib_smp_get_status(smp));
 	end.info = smp->data;
 	return take_end(speeds, request, answer, &end);
 }
 
-static void receive(struct osm_madw *madw, void *context, struct osm_madw *request)
+static void receive_answer(
+	struct osm_madw *madw, void *context, struct osm_madw *request)
 {
 	struct triad_extended_speeds *speeds = atomic_load(&installed);
 	triad_bind_receive original = atomic_load(&speeds->hook.original);
@@ -183,18 +184,18 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 	if (osm_exit_flag || !request || !is_port_info(madw) ||
 		!is_port_info(request) || request->context.pi_context.light_sweep ||
 		osm_madw_get_smp_ptr(madw)->method != IB_MAD_METHOD_GET_RESP ||
-		!take_answer(speeds, request, madw))
+		!take_port_answer(speeds, request, madw))
 		original(madw, context, request);
 }
 
-static void fail(void *context, struct osm_madw *request)
+static void take_lost_request(void *context, struct osm_madw *request)
 {
 	struct triad_extended_speeds *speeds = atomic_load(&installed);
 	triad_bind_fail original = atomic_load(&speeds->hook.original_fail);
 	struct triad_withheld_end end;
 
 	if (!osm_exit_flag && is_port_info(request)) {
-		end = end_of(request, take_mark(request));
+		end = withheld_end_of(request, take_mark(request));
 		if (take_end(speeds, request, NULL, &end))
 			return;
 	}
@@ -263,8 +264,8 @@ struct triad_extended_speeds *triad_extended_speeds_new(
 	speeds->log = log;
 	speeds->hook.osm = osm;
 	speeds->hook.bind = TRIAD_BIND_SM;
-	speeds->hook.receive = receive;
-	speeds->hook.fail = fail;
+	speeds->hook.receive = receive_answer;
+	speeds->hook.fail = take_lost_request;
 	pthread_mutex_init(&speeds->lock, NULL);
 	return speeds;
 }

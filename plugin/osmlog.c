@@ -3,7 +3,7 @@
 
 #include "plugin/opensm.h"
 
-static void write_line(void *context, enum triad_log_level level, const char *line)
+static void write_log_line(void *context, enum triad_log_level level, const char *line)
 {
 	static const osm_log_level_t levels[] = {
 		[TRIAD_LOG_ERROR] = OSM_LOG_ERROR,
@@ -25,7 +25,7 @@ static void write_line(void *context, enum triad_log_level level, const char *li
 void triad_osmlog_init(struct triad_osmlog *osmlog, void *osm_log)
 {
 	osmlog->osm_log = osm_log;
-	osmlog->log.write = write_line;
+	osmlog->log.write = write_log_line;
 	osmlog->log.context = osmlog;
 	atomic_init(&osmlog->log.level, TRIAD_LOG_INFO);
 	atomic_init(&osmlog->has_syslog, true);

@@ -93,7 +93,7 @@ static uint16_t ask_for_pair(struct asking *asking,
 	return sls;
 }
 
-static void ask(struct asking *asking, const struct osm_routing_engine *engine)
+static void ask_for_sls(struct asking *asking, const struct osm_routing_engine *engine)
 {
 	const struct triad_routes_layout *layout = asking->layout;
 	const struct triad_routes_goal *goal = &layout->goals[asking->goal];
@@ -132,7 +132,7 @@ static int ask_some(struct asking *asking)
 			asking->draws = engine->type == OSM_ROUTING_ENGINE_TYPE_DFSSSP;
 		for (unsigned i = 0; !error && i < QUESTIONS && !is_through(asking);
 			i += 1 + asking->n_again) {
-			ask(asking, engine);
+			ask_for_sls(asking, engine);
 			continue_asking(asking);
 		}
 	} while (!error && !is_through(asking) && triad_clock_now_us() < until_us);

@@ -78,7 +78,7 @@ static const char *find_message(const char *line, unsigned *level)
 }
 
 /* Copies what can be shown, behind what 'to' has. */
-static void append(char to[TRIAD_SM_ERROR_TEXT_SIZE], const char *text)
+static void append_message(char to[TRIAD_SM_ERROR_TEXT_SIZE], const char *text)
 {
 	text += strspn(text, " \t");
 	triad_text_append(
@@ -86,7 +86,7 @@ static void append(char to[TRIAD_SM_ERROR_TEXT_SIZE], const char *text)
 	triad_text_clean(to);
 }
 
-static enum triad_sm_error kind_of(const char *message)
+static enum triad_sm_error error_kind_of(const char *message)
 {
 	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
 		const char *at = strstr(message, messages[i].words[0]);
@@ -120,9 +120,9 @@ static void begin_text(
 	if (!errors->is_continued)
 		return;
 	state->text[0] = '\0';
-	append(state->text, without_place(message));
+	append_message(state->text, without_place(message));
 	if (kind == TRIAD_SM_ERROR_PARTITIONS && errors->reason[0])
-		append(state->text, errors->reason);
+		append_message(state->text, errors->reason);
 }
 
 /* OpenSM begins with its version. */
@@ -132,7 +132,7 @@ static bool is_start(const char *message)
 		message[7] <= '9';
 }
 
-static bool is_ours(const char *message)
+static bool is_triad_message(const char *message)
 {
 	return strncmp(message, "triad: ", 7) == 0;
 }
@@ -148,20 +148,20 @@ enum triad_sm_error triad_sm_errors_take(
 
 	if (!message) {
 		if (errors->last < TRIAD_SM_N_ERRORS && errors->is_continued)
-			append(errors->of[errors->last].text, line);
+			append_message(errors->of[errors->last].text, line);
 		return TRIAD_SM_N_ERRORS;
 	}
 	errors->last = TRIAD_SM_N_ERRORS;
 	if (is_start(message))
 		triad_sm_errors_init(errors);
-	if (!(level & 1) || is_ours(message))
+	if (!(level & 1) || is_triad_message(message))
 		return TRIAD_SM_N_ERRORS;
 	if (strstr(message, "PARSE ERROR")) {
 		errors->reason[0] = '\0';
-		append(errors->reason, without_place(message));
+		append_message(errors->reason, without_place(message));
 		return TRIAD_SM_N_ERRORS;
 	}
-	kind = kind_of(message);
+	kind = error_kind_of(message);
 	if (kind == TRIAD_SM_N_ERRORS) {
 		errors->n_others_now++;
 		return kind;

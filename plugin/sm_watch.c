@@ -55,7 +55,7 @@ static bool goes_on(const struct triad_sm_watch *watch, enum triad_sm_trouble tr
 		(trouble != TRIAD_SM_NO_ANSWERS || watch->last.n_smps == sight->n_smps);
 }
 
-static bool look_at(struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
+static bool look_at_trouble(struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
 	const struct triad_sm_sight *sight)
 {
 	bool was_so = goes_on(watch, trouble, sight), is = is_so(watch, sight, trouble);
@@ -99,7 +99,7 @@ uint32_t triad_sm_watch_look(
 
 	count_sweeps(watch, sight);
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
-		bool is_raised = look_at(watch, i, sight);
+		bool is_raised = look_at_trouble(watch, i, sight);
 
 		changed |= (uint32_t)(is_raised != watch->is_raised[i]) << i;
 		watch->is_raised[i] = is_raised;

@@ -163,7 +163,7 @@ static void set_rate(const ib_port_info_t *info, struct triad_fabric_port *port)
 	port->source_speed = port->speed;
 }
 
-static void add_port(const struct snapshot *snapshot, osm_node_t *node,
+static void add_physical_port(const struct snapshot *snapshot, osm_node_t *node,
 	osm_physp_t *physp, const struct triad_fabric_port *own)
 {
 	const ib_port_info_t *info = &physp->port_info;
@@ -239,7 +239,7 @@ static void add_mft(const struct snapshot *snapshot, osm_switch_t *sw)
 		n_blocks * IB_MCAST_BLOCK_SIZE * width, (uint8_t)width, is_cut);
 }
 
-static void add_node(const struct snapshot *snapshot, osm_node_t *node)
+static void add_opensm_node(const struct snapshot *snapshot, osm_node_t *node)
 {
 	const osm_switch_t *sw = node->sw;
 	uint32_t lft_size = 0;
@@ -278,7 +278,7 @@ static void add_node(const struct snapshot *snapshot, osm_node_t *node)
 			own.lmc = osm_physp_get_lmc(physp);
 			own.sl = choose_path_sl(snapshot, physp, own.lid);
 		}
-		add_port(snapshot, node, physp, &own);
+		add_physical_port(snapshot, node, physp, &own);
 	}
 }
 
@@ -297,13 +297,13 @@ static void read_some(struct snapshot *snapshot)
 				   : cl_qmap_head(nodes);
 	do {
 		/* OpenSM frees its routing engines, without a lock, some steps after
-		 * it has raised this flag; add_node() may ask one of them. */
+		 * it has raised this flag; add_opensm_node() may ask one of them. */
 		snapshot->canceled = osm_exit_flag;
 		if (snapshot->canceled || item == cl_qmap_end(nodes)) {
 			snapshot->done = true;
 			break;
 		}
-		add_node(snapshot, (osm_node_t *)item);
+		add_opensm_node(snapshot, (osm_node_t *)item);
 		snapshot->last_guid = cl_qmap_key(item);
 		item = cl_qmap_next(item);
 	} while (triad_clock_now_us() - begun_us < TRIAD_SNAPSHOT_HOLD_US);

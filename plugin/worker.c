@@ -72,7 +72,7 @@ struct triad_worker {
 	struct triad_fabric_qos defaults;
 };
 
-static void *run_thread(void *argument);
+static void *run_worker(void *argument);
 
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
@@ -101,7 +101,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	triad_sm_errors_init(&worker->errors);
 	pthread_mutex_init(&worker->lock, NULL);
 	triad_osm_defaults_read(osm, &worker->defaults);
-	if (!triad_thread_start(&worker->thread, "triad-worker", run_thread, worker))
+	if (!triad_thread_start(&worker->thread, "triad-worker", run_worker, worker))
 		return worker;
 	free(worker);
 	return NULL;
@@ -172,7 +172,7 @@ struct triad_worker_status triad_worker_status(struct triad_worker *worker)
 
 /* --- snapshots --- */
 
-static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
+static void publish_fabric(struct triad_worker *worker, struct triad_fabric *fabric)
 {
 	struct triad_worker_status status = triad_worker_status(worker);
 	struct triad_fabric_counts counts = triad_fabric_count(fabric);
@@ -213,7 +213,7 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 		(unsigned long)status.lock_us);
 }
 
-static void fail(struct triad_worker *worker, int error)
+static void note_failed_snapshot(struct triad_worker *worker, int error)
 {
 	pthread_mutex_lock(&worker->lock);
 	worker->status.n_failed++;
@@ -276,7 +276,7 @@ static void copy_subnet(struct triad_worker *worker)
 	if (error == ECANCELED) {
 		return; /* OpenSM ends */
 	} else if (error) {
-		fail(worker, error);
+		note_failed_snapshot(worker, error);
 	} else if (!fabric->consistent && worker->n_discarded < MAX_DISCARDED) {
 		/* A sweep began meanwhile: copy again at its end, or after a time if it
 		 * does not end. */
@@ -290,7 +290,7 @@ static void copy_subnet(struct triad_worker *worker)
 		worker->n_discarded = 0;
 		worker->snapshot_error = 0;
 		atomic_store(&worker->sweeps_of_fabric, sweeps);
-		publish(worker, fabric);
+		publish_fabric(worker, fabric);
 	}
 }
 
@@ -500,7 +500,7 @@ static void handle(struct triad_worker *worker, const struct triad_event *event)
 	}
 }
 
-static void *run_thread(void *argument)
+static void *run_worker(void *argument)
 {
 	struct triad_worker *worker = argument;
 	struct triad_console *console;

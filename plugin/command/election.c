@@ -18,7 +18,7 @@
 
 #define PRIORITY_TEXT_SIZE 96
 
-static const char *state_of(const struct triad_elector_status *status)
+static const char *election_state_of(const struct triad_elector_status *status)
 {
 	return status->is_on ? triad_election_state_name(status->election.state) : NULL;
 }
@@ -248,7 +248,7 @@ static void put_facts_json(
 	triad_json_bool(json, "enabled", status->is_on);
 	triad_json_string(json, "cluster", status->cluster);
 	triad_json_guid(json, "id", status->id);
-	triad_json_string(json, "state", state_of(status));
+	triad_json_string(json, "state", election_state_of(status));
 	triad_json_guid(json, "master", election->master);
 	triad_json_guid(json, "holder", election->holder);
 	triad_json_uint(json, "term", election->term);
@@ -273,7 +273,7 @@ static void put_facts_json(
 }
 
 /* 'sm_trouble': what is wrong with OpenSM as the master, or "". */
-static void put_json(struct triad_plugin *plugin,
+static void put_election_json(struct triad_plugin *plugin,
 	const struct triad_elector_status *status, const char *sm_trouble,
 	struct triad_output *output)
 {
@@ -331,7 +331,7 @@ static void put_self(struct triad_report *report,
 
 	triad_report_section(report, NULL, "This SM");
 	triad_report_guid(report, NULL, "port GUID", status->id);
-	triad_report_text(report, NULL, "state", state_of(status));
+	triad_report_text(report, NULL, "state", election_state_of(status));
 	snprintf(text, sizeof(text), "%u (without elections: %u)",
 		sm_priority_of(status), status->sm.own_priority);
 	triad_report_text(report, NULL, "SM priority", text);
@@ -377,7 +377,7 @@ static void put_cluster(
 	put_blacklist(report, &election->blacklist);
 }
 
-static void put_text(struct triad_plugin *plugin,
+static void put_election_text(struct triad_plugin *plugin,
 	const struct triad_elector_status *status, const char *sm_trouble,
 	struct triad_output *output)
 {
@@ -425,11 +425,11 @@ int triad_command_run_election(struct triad_plugin *plugin,
 	triad_elector_status(plugin->elector, &status);
 	triad_sm_watch_summary(&worker.sm, sm_trouble, sizeof(sm_trouble));
 	if (command->json)
-		put_json(plugin, &status, sm_trouble, output);
+		put_election_json(plugin, &status, sm_trouble, output);
 	else if (!status.is_on)
 		print_off(plugin, output);
 	else
-		put_text(plugin, &status, sm_trouble, output);
+		put_election_text(plugin, &status, sm_trouble, output);
 	return TRIAD_CONTROL_DONE;
 }
 
@@ -443,8 +443,8 @@ void triad_command_report_election(
 
 	triad_elector_status(plugin->elector, &status);
 	triad_report_section(report, "election", "Election");
-	triad_report_text(
-		report, "state", "state", status.is_on ? state_of(&status) : "off");
+	triad_report_text(report, "state", "state",
+		status.is_on ? election_state_of(&status) : "off");
 	if (status.is_on || report->as_json) {
 		triad_report_text(report, "cluster", "cluster", status.cluster);
 		format_sm(text, sizeof(text), &status, status.election.master);

@@ -22,7 +22,7 @@ static const char *role_word(enum triad_sa_role role)
 	return words[role];
 }
 
-static void put_json(
+static void put_sa_json(
 	struct triad_report *report, const struct triad_sa_copies_status *status)
 {
 	const struct triad_sa_copier_status *copier = &status->copier;
@@ -77,7 +77,7 @@ void triad_command_report_sa_copies(
 		return;
 	triad_report_section(report, "sa", "Records of the SA");
 	if (report->as_json)
-		put_json(report, &status);
+		put_sa_json(report, &status);
 	else
 		put_copy(report, &status);
 	triad_report_facts(report, triad_sa_record_facts, &status);

@@ -14,7 +14,8 @@
 #define OFF                                                                            \
 	"elections are off: set election.enabled to true first, in triad.conf or by 'set'"
 
-static int fail(struct triad_output *output, const char *what, const char *why)
+static int fail_port_command(
+	struct triad_output *output, const char *what, const char *why)
 {
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "port %s: %s\n", what, why);
 	return TRIAD_CONTROL_FAILED;
@@ -29,7 +30,7 @@ static int run_priority(struct triad_plugin *plugin,
 
 	triad_elector_status(plugin->elector, &status);
 	if (!status.is_on)
-		return fail(output, "priority", OFF);
+		return fail_port_command(output, "priority", OFF);
 	snprintf(value, sizeof(value), "%u", command->priority);
 	if (triad_service_set(&plugin->service, "election.priority", value, &diags)) {
 		triad_commands_put_diags(&diags, output);
@@ -51,9 +52,9 @@ static int run_confirm(struct triad_plugin *plugin, struct triad_output *output)
 			"comes or goes; 'election' shows who may enforce\n");
 		return TRIAD_CONTROL_DONE;
 	case ENOTCONN:
-		return fail(output, "confirm", OFF);
+		return fail_port_command(output, "confirm", OFF);
 	default:
-		return fail(output, "confirm",
+		return fail_port_command(output, "confirm",
 			"there is nothing to confirm: nobody is missing, or the "
 			"cluster can't be reached at all; see 'election'");
 	}
@@ -69,7 +70,7 @@ static int show_blacklist(struct triad_plugin *plugin, struct triad_output *outp
 
 	triad_elector_status(plugin->elector, &status);
 	if (!status.is_on)
-		return fail(output, "blacklist", OFF);
+		return fail_port_command(output, "blacklist", OFF);
 	list = &status.election.blacklist;
 	for (uint32_t i = 0; i < list->n; i++) {
 		if (!list->entries[i].is_listed)
@@ -120,13 +121,13 @@ static int run_blacklist(struct triad_plugin *plugin,
 	case 0:
 		return print_changed(plugin, command, output);
 	case ENOTCONN:
-		return fail(output, "blacklist", OFF);
+		return fail_port_command(output, "blacklist", OFF);
 	case EALREADY:
-		return fail(output, "blacklist",
+		return fail_port_command(output, "blacklist",
 			is_added ? "this SM is on it already"
 				 : "this SM is not on it; 'port blacklist' shows it");
 	default:
-		return fail(output, "blacklist",
+		return fail_port_command(output, "blacklist",
 			"it is full: 32 SMs are on it; 'port blacklist remove GUID' "
 			"takes one off");
 	}
@@ -138,7 +139,7 @@ static int run_verdict(struct triad_plugin *plugin, const struct triad_command *
 	const struct triad_conf *conf;
 
 	if (triad_elector_verdict(plugin->elector, command->is_yes))
-		return fail(output, "verdict", OFF);
+		return fail_port_command(output, "verdict", OFF);
 	conf = triad_service_conf(&plugin->service);
 	triad_output_printf(output, "verdict: %s, for %u s%s\n",
 		command->is_yes ? "yes" : "no", conf->election.check_max_age_s,

@@ -67,7 +67,7 @@ int triad_command_find_switch(struct triad_plugin *plugin, const char *verb,
 
 /* As triad_command_find_switch(), but requires a port that can be disabled: not port
  * 0. */
-static int find_port(struct triad_plugin *plugin, const char *verb,
+static int find_switch_port(struct triad_plugin *plugin, const char *verb,
 	const struct triad_command *command, struct triad_command_switch *found,
 	struct triad_output *output)
 {
@@ -84,7 +84,7 @@ static int find_port(struct triad_plugin *plugin, const char *verb,
 
 /* --- by hand --- */
 
-static int refuse(struct triad_plugin *plugin, const char *what,
+static int explain_refusal(struct triad_plugin *plugin, const char *what,
 	enum triad_ports_answer answer, struct triad_output *output)
 {
 	struct triad_ports_status status;
@@ -130,7 +130,7 @@ static int run_release(struct triad_plugin *plugin, const struct triad_command *
 	enum triad_ports_answer answer;
 	struct triad_command_switch found;
 
-	if (find_port(plugin, "port release", command, &found, output))
+	if (find_switch_port(plugin, "port release", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
 	answer = triad_ports_release(plugin->ports, found.guid, (uint8_t)found.port);
 	if (answer == TRIAD_PORTS_NOTHING)
@@ -138,7 +138,7 @@ static int run_release(struct triad_plugin *plugin, const struct triad_command *
 			"this port was not disabled as failed; 'port list --failed' "
 			"has those that were");
 	if (answer != TRIAD_PORTS_OK)
-		return refuse(plugin, "release", answer, output);
+		return explain_refusal(plugin, "release", answer, output);
 	triad_output_printf(output,
 		"%s port %d: released; it is enabled when the plan comes to it\n",
 		found.name, found.port);
@@ -151,7 +151,7 @@ static int approve_all(struct triad_plugin *plugin, struct triad_output *output)
 	enum triad_ports_answer answer = triad_ports_approve_all(plugin->ports, &n);
 
 	if (answer != TRIAD_PORTS_OK)
-		return refuse(plugin, "approve", answer, output);
+		return explain_refusal(plugin, "approve", answer, output);
 	triad_output_printf(output,
 		"%u item(s) of the plan approved; what a guard stops is approved one "
 		"by one\n",
@@ -168,7 +168,7 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 
 	if (!command->node[0])
 		return approve_all(plugin, output);
-	if (find_port(plugin, "port approve", command, &found, output))
+	if (find_switch_port(plugin, "port approve", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
 	answer = triad_ports_approve(
 		plugin->ports, found.guid, (uint8_t)found.port, cut);
@@ -181,7 +181,7 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 			"it is this SM's own link: once it is down, this SM reaches "
 			"nothing; let another SM become master, and approve it there");
 	if (answer != TRIAD_PORTS_OK)
-		return refuse(plugin, "approve", answer, output);
+		return explain_refusal(plugin, "approve", answer, output);
 	triad_output_printf(output, "%s port %d: approved%s%s\n", found.name,
 		found.port, *cut ? "; it cuts off " : "", cut);
 	return TRIAD_CONTROL_DONE;
@@ -189,7 +189,7 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 
 /* --- snapshot --- */
 
-static void put_line(void *context, const char *line)
+static void put_output_line(void *context, const char *line)
 {
 	triad_output_put(context, line, strlen(line));
 }
@@ -204,7 +204,7 @@ static int run_snapshot(struct triad_plugin *plugin, struct triad_output *output
 			"there is no fabric: OpenSM has not brought up the subnet yet, "
 			"or this SM is not the master; ask on the host of the master");
 	triad_ports_status(plugin->ports, &status);
-	triad_expected_write(fabric, status.generation + 1, put_line, output);
+	triad_expected_write(fabric, status.generation + 1, put_output_line, output);
 	triad_fabric_unref(fabric);
 	return TRIAD_CONTROL_DONE;
 }
@@ -224,7 +224,7 @@ int triad_command_run_port_by_hand(struct triad_plugin *plugin,
 
 /* --- status --- */
 
-static const char *state_of(const struct triad_ports_status *status)
+static const char *manager_state_of(const struct triad_ports_status *status)
 {
 	if (!status->is_enabled)
 		return "off";
@@ -242,7 +242,7 @@ void triad_command_report_ports(
 
 	triad_ports_status(plugin->ports, &status);
 	triad_report_section(report, "ports", "Port manager");
-	triad_report_text(report, "state", "state", state_of(&status));
+	triad_report_text(report, "state", "state", manager_state_of(&status));
 	if (status.is_enabled || report->as_json || status.generation ||
 		status.n_mistakes)
 		triad_report_facts(report, triad_ports_facts, &status);

@@ -52,7 +52,7 @@ static const char *found_word(const struct triad_port_row *row)
 					     : triad_port_state_name(row->state);
 }
 
-static bool is_stopped(const struct triad_port_row *row)
+static bool is_stopped_by_guard(const struct triad_port_row *row)
 {
 	return row->guard && !row->is_overridden;
 }
@@ -74,7 +74,7 @@ static void put_item_json(struct triad_json *json, const struct triad_port_row *
 	triad_json_bool(json, "approved", row->is_approved);
 	/* The agenda lacks notes, and items that a guard stops. */
 	triad_json_string(json, "agenda",
-		row->kind == TRIAD_PLAN_NOTE || is_stopped(row)
+		row->kind == TRIAD_PLAN_NOTE || is_stopped_by_guard(row)
 			? NULL
 			: triad_agenda_state_name(row->agenda));
 }
@@ -95,12 +95,12 @@ static void put_remarks(
 {
 	if (row->text[0])
 		triad_list_note(list, "    %s", row->text);
-	if (row->has_item && row->kind != TRIAD_PLAN_NOTE && !is_stopped(row) &&
-		row->agenda)
+	if (row->has_item && row->kind != TRIAD_PLAN_NOTE &&
+		!is_stopped_by_guard(row) && row->agenda)
 		triad_list_note(list, "    %s", agenda_text(row, all_stopped));
 }
 
-static void put_row(struct triad_list *list, const struct triad_fabric *fabric,
+static void put_plan_row(struct triad_list *list, const struct triad_fabric *fabric,
 	const struct triad_port_row *row, bool all_stopped)
 {
 	triad_list_row(list);
@@ -208,7 +208,7 @@ static void put_view(struct view *view, struct triad_plugin *plugin)
 		put_head_json(&report->json, view);
 	triad_report_array(report, "ports");
 	for (uint32_t i = 0; i < view->n; i++)
-		put_row(&list, now ? now->fabric : NULL, &view->rows[i],
+		put_plan_row(&list, now ? now->fabric : NULL, &view->rows[i],
 			view->head.is_stopped);
 	triad_report_array_end(report);
 	if (!report->as_json && view->n_all > view->n)

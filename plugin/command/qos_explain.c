@@ -139,7 +139,7 @@ static void put_path(struct view *view, const char *name, const char *title,
 
 /* --- its ends --- */
 
-static void put_end(struct view *view, const char *name, const char *title,
+static void put_path_end(struct view *view, const char *name, const char *title,
 	uint32_t port, uint16_t lid)
 {
 	const struct triad_fabric_port *at = &fabric_of(view)->ports[port];
@@ -328,8 +328,9 @@ static void put_all(struct view *view)
 	const struct triad_explanation *explained = view->explained;
 
 	triad_report_begin(&view->report);
-	put_end(view, "source", "From", explained->source, explained->slid);
-	put_end(view, "destination", "To", explained->destination, explained->dlid);
+	put_path_end(view, "source", "From", explained->source, explained->slid);
+	put_path_end(
+		view, "destination", "To", explained->destination, explained->dlid);
 	put_rules(view);
 	put_level(view);
 	put_path(view, "there", "There", &explained->there);
@@ -378,7 +379,7 @@ static uint32_t find_held(struct triad_hold *hold, const struct view *view)
 	return TRIAD_FABRIC_NONE;
 }
 
-static int explain(struct triad_plugin *plugin,
+static int explain_path(struct triad_plugin *plugin,
 	const struct triad_qos_snapshot *snapshot, const struct triad_command *command,
 	struct triad_output *output)
 {
@@ -437,7 +438,7 @@ int triad_command_run_qos_explain(struct triad_plugin *plugin,
 				: "'health' says more");
 		return TRIAD_CONTROL_FAILED;
 	}
-	status = explain(plugin, snapshot, command, output);
+	status = explain_path(plugin, snapshot, command, output);
 	triad_qos_snapshot_unref(snapshot);
 	return status;
 }

@@ -57,8 +57,9 @@ static void put_nodes(const struct triad_fabric *fabric, const bool *is_lonely,
 			n, fabric->n_nodes);
 }
 
-static int show(const struct triad_policy *policy, const struct triad_fabric *fabric,
-	const struct triad_command *command, struct triad_output *output)
+static int show_nodes(const struct triad_policy *policy,
+	const struct triad_fabric *fabric, const struct triad_command *command,
+	struct triad_output *output)
 {
 	struct triad_report report = {.output = output, .as_json = command->json};
 	bool *is_lonely = calloc((size_t)fabric->n_nodes + 1, sizeof(*is_lonely));
@@ -87,7 +88,7 @@ int triad_command_run_qos_nodes(struct triad_plugin *plugin,
 	else
 		fabric = triad_setup_find_fabric(plugin, "qos nodes", output);
 	if (fabric)
-		status = show(policy, fabric, command, output);
+		status = show_nodes(policy, fabric, command, output);
 	triad_policy_unref(policy);
 	triad_fabric_unref(fabric);
 	return status;

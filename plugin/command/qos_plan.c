@@ -68,7 +68,8 @@ static unsigned line_of(
 		: policy->vlarb[change->scope].scope.location.line;
 }
 
-static bool is_wanted(const struct view *view, const struct triad_setup_change *change)
+static bool is_chosen_change(
+	const struct view *view, const struct triad_setup_change *change)
 {
 	return triad_node_choice_has_port(
 		&view->choice, view->context->fabric, change->port);
@@ -115,7 +116,7 @@ static void put_changes(struct view *view)
 		put_change(&list, view, &plan->changes[0]);
 	triad_report_array(&view->report, "changes");
 	for (uint32_t i = 0; i < plan->n_changes; i++) {
-		if (!is_wanted(view, &plan->changes[i]))
+		if (!is_chosen_change(view, &plan->changes[i]))
 			continue;
 		if (n++ < view->command->limit || as_json)
 			put_change(&list, view, &plan->changes[i]);
@@ -280,7 +281,7 @@ static bool find_credit(struct view *view, struct triad_plugin *plugin)
 
 /* --- the whole --- */
 
-static void put_head(const struct view *view)
+static void put_plan_head(const struct view *view)
 {
 	const struct triad_setup_plan *plan = view->plan;
 	const struct triad_policy *policy = view->context->policy;
@@ -327,7 +328,7 @@ static void put_plan(struct view *view)
 	if (view->report.as_json)
 		put_head_json(view);
 	else
-		put_head(view);
+		put_plan_head(view);
 	put_changes(view);
 	put_findings(view);
 	put_paths(view);
@@ -339,7 +340,7 @@ static void put_plan(struct view *view)
 
 /* Refuses names that match no node: an empty plan would look as if nothing were to
  * do. */
-static bool choose(struct view *view)
+static bool choose_nodes(struct view *view)
 {
 	const struct triad_fabric *fabric = view->context->fabric;
 	struct triad_node_choice *choice = &view->choice;
@@ -367,7 +368,7 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 	if (!triad_setup_context_make(
 		    &context, plugin, "qos plan", command->file, output))
 		return TRIAD_CONTROL_FAILED;
-	if (!choose(&view)) {
+	if (!choose_nodes(&view)) {
 		triad_setup_context_drop(&context);
 		return TRIAD_CONTROL_FAILED;
 	}

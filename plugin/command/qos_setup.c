@@ -92,7 +92,7 @@ static bool fail_with(struct triad_output *output, const char *verb, const char 
 	return false;
 }
 
-static bool load(struct triad_setup_context *context, struct triad_plugin *plugin,
+static bool load_setup(struct triad_setup_context *context, struct triad_plugin *plugin,
 	const char *file, struct triad_output *output)
 {
 	struct triad_diags *diags = malloc(sizeof(*diags));
@@ -121,7 +121,7 @@ static bool find_policy(struct triad_setup_context *context,
 	if (file[0] && file[0] != '/')
 		return fail_with(output, verb, "give the file's whole path");
 	if (file[0])
-		return load(context, plugin, file, output);
+		return load_setup(context, plugin, file, output);
 	context->policy = triad_qos_policy(plugin->qos);
 	if (!context->policy && !triad_qos_wants_fabric(plugin->qos))
 		return fail_with(output, verb,

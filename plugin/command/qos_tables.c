@@ -60,8 +60,8 @@ static bool is_chosen(const struct listing *listing, uint32_t port)
 
 /* --- reading --- */
 
-static void ask(struct listing *listing, uint32_t port, enum triad_smp_kind kind,
-	unsigned block)
+static void ask_for_block(struct listing *listing, uint32_t port,
+	enum triad_smp_kind kind, unsigned block)
 {
 	if (listing->items)
 		listing->items[listing->n_items] =
@@ -75,15 +75,16 @@ static void ask_for_port(struct listing *listing, uint32_t port)
 	unsigned n_in_ports = triad_port_tables_n_in_ports(&listing->desired, port);
 
 	for (unsigned in = 0; in < n_in_ports; in++)
-		ask(listing, port, TRIAD_SMP_SL2VL, in);
+		ask_for_block(listing, port, TRIAD_SMP_SL2VL, in);
 	for (unsigned high = 0; high < 2; high++) {
 		unsigned n = triad_desired_n_vlarb(&listing->desired, port, high);
 
 		for (unsigned first = 0; first < n; first += 32)
-			ask(listing, port, TRIAD_SMP_VLARB, 1 + 2 * high + first / 32);
+			ask_for_block(listing, port, TRIAD_SMP_VLARB,
+				1 + 2 * high + first / 32);
 	}
 	if (triad_desired_has_high_limit(&listing->desired, port))
-		ask(listing, port, TRIAD_SMP_PORT_INFO, 0);
+		ask_for_block(listing, port, TRIAD_SMP_PORT_INFO, 0);
 }
 
 static void ask_for_all(struct listing *listing)
@@ -166,7 +167,7 @@ static const char *format_answer(
 	return text;
 }
 
-static bool is_same(const struct row *row, const union triad_setup_value *a,
+static bool is_same_table(const struct row *row, const union triad_setup_value *a,
 	const union triad_setup_value *b)
 {
 	return triad_port_table_is_same(row->known.table, row->known.n, a, b);
@@ -174,13 +175,13 @@ static bool is_same(const struct row *row, const union triad_setup_value *a,
 
 static bool agrees(const struct row *row)
 {
-	return is_same(row, &row->known.policy, &row->known.sm) &&
+	return is_same_table(row, &row->known.policy, &row->known.sm) &&
 		(row->error < 0 ||
 			(!row->error &&
-				is_same(row, &row->known.policy, &row->answer)));
+				is_same_table(row, &row->known.policy, &row->answer)));
 }
 
-static void put_row(struct listing *listing, const struct row *row)
+static void put_table_row(struct listing *listing, const struct row *row)
 {
 	struct triad_list *list = &listing->list;
 	char policy[TRIAD_TABLE_TEXT_SIZE], sm[TRIAD_TABLE_TEXT_SIZE],
@@ -205,12 +206,12 @@ static void put_row(struct listing *listing, const struct row *row)
 	triad_list_row_end(list);
 }
 
-static void flush(struct listing *listing)
+static void flush_row(struct listing *listing)
 {
 	if (!listing->has_row)
 		return;
 	listing->has_row = false;
-	put_row(listing, &listing->row);
+	put_table_row(listing, &listing->row);
 	listing->n_shown++;
 	listing->n_different += !agrees(&listing->row);
 	if (listing->row.error)
@@ -221,21 +222,21 @@ static void flush(struct listing *listing)
 
 /* Joins a row to the last one if they are SL2VL tables of one port with equal
  * content. */
-static void add(struct listing *listing, const struct row *row)
+static void add_or_join_row(struct listing *listing, const struct row *row)
 {
 	struct row *last = &listing->row;
 	bool joins = listing->has_row && row->known.table == TRIAD_SETUP_SL2VL &&
 		last->known.table == row->known.table && last->port == row->port &&
 		last->error == row->error &&
-		is_same(row, &last->known.policy, &row->known.policy) &&
-		is_same(row, &last->known.sm, &row->known.sm) &&
-		(row->error || is_same(row, &last->answer, &row->answer));
+		is_same_table(row, &last->known.policy, &row->known.policy) &&
+		is_same_table(row, &last->known.sm, &row->known.sm) &&
+		(row->error || is_same_table(row, &last->answer, &row->answer));
 
 	if (joins) {
 		last->known.in_last = row->known.in_last;
 		return;
 	}
-	flush(listing);
+	flush_row(listing);
 	*last = *row;
 	listing->has_row = true;
 }
@@ -257,7 +258,7 @@ static void take_vlarb_answer(struct listing *listing, struct row *row)
 	}
 }
 
-static void take_answer(struct listing *listing, struct row *row)
+static void take_table_answer(struct listing *listing, struct row *row)
 {
 	const struct triad_read_back *item;
 
@@ -282,8 +283,8 @@ static void add_table(
 	struct row row = {.port = port, .known = *table, .error = -1};
 
 	if (listing->items)
-		take_answer(listing, &row);
-	add(listing, &row);
+		take_table_answer(listing, &row);
+	add_or_join_row(listing, &row);
 }
 
 static void put_all(struct listing *listing)
@@ -292,7 +293,7 @@ static void put_all(struct listing *listing)
 		if (is_chosen(listing, i))
 			triad_port_tables_each(
 				&listing->desired, i, add_table, listing);
-	flush(listing);
+	flush_row(listing);
 }
 
 /* --- the command --- */
@@ -311,7 +312,7 @@ static int end_rows(struct listing *listing)
 	return TRIAD_CONTROL_DONE;
 }
 
-static int show(struct listing *listing, struct triad_plugin *plugin)
+static int show_tables(struct listing *listing, struct triad_plugin *plugin)
 {
 	const struct triad_node_choice *choice = &listing->choice;
 
@@ -347,7 +348,7 @@ static int show_present(struct listing *listing, struct triad_plugin *plugin)
 	has_desired = has_choice &&
 		!triad_desired_resolve(&listing->desired, setup, listing->fabric);
 	if (has_desired) {
-		status = show(listing, plugin);
+		status = show_tables(listing, plugin);
 		triad_desired_clear(&listing->desired);
 	} else if (has_choice) {
 		triad_output_message(
@@ -383,7 +384,7 @@ static void put_table(void *context, uint64_t guid, uint8_t number,
 	const struct row row = {
 		.port = find_port(listing, guid, number), .known = *table, .error = -1};
 
-	flush(listing);
+	flush_row(listing);
 	listing->row = row;
 	listing->has_row = true;
 }
@@ -396,7 +397,7 @@ static int show_list(struct listing *listing, const struct triad_kept_list *list
 
 	triad_report_array(&listing->report, NULL);
 	error = triad_kept_tables_read(list, &reader);
-	flush(listing);
+	flush_row(listing);
 	triad_report_array_end(&listing->report);
 	return error ? triad_moment_refuse_row(listing->command, listing->output)
 		     : end_rows(listing);
@@ -446,7 +447,7 @@ static uint64_t stamp_of(struct triad_plugin *plugin, const struct triad_fabric 
 }
 
 /* Returns false on an error: then the next call fills the list again. */
-static bool fill(struct triad_kept_list *list, struct triad_setup *setup,
+static bool fill_kept_list(struct triad_kept_list *list, struct triad_setup *setup,
 	const struct triad_fabric *fabric)
 {
 	struct triad_desired desired;
@@ -472,7 +473,7 @@ void triad_command_keep_qos_tables(
 	if (!has_tables)
 		triad_kept_list_refuse(
 			list, fabric ? TRIAD_SETUP_NO_QOS : TRIAD_SETUP_NO_FABRIC);
-	else if (stamp != list->stamp && !fill(list, setup, fabric))
+	else if (stamp != list->stamp && !fill_kept_list(list, setup, fabric))
 		stamp = 0;
 	list->stamp = stamp;
 	triad_fabric_unref(fabric);

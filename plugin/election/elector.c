@@ -195,7 +195,7 @@ static uint64_t run_step(struct triad_elector *elector)
 
 /* --- the thread --- */
 
-static uint64_t task_step(void *context)
+static uint64_t run_election(void *context)
 {
 	struct triad_elector *elector = context;
 	uint64_t next_us;
@@ -220,7 +220,7 @@ static uint64_t task_step(void *context)
 /* --- life --- */
 
 /* Requires that no thread uses the elector any more. */
-static void destroy(struct triad_elector *elector)
+static void destroy_elector(struct triad_elector *elector)
 {
 	triad_conf_unref(elector->conf);
 	triad_sm_control_free(elector->sm);
@@ -252,7 +252,7 @@ struct triad_elector *triad_elector_new(
 	pthread_mutex_init(&elector->conf_lock, NULL);
 	pthread_mutex_init(&elector->listener_lock, NULL);
 	triad_task_init(&elector->task, &elector->inbox_lock, "triad-election",
-		task_step, elector);
+		run_election, elector);
 	elector->status = (struct triad_elector_status){
 		.cluster = "none", .id = port_guid, .check_age_us = UINT64_MAX};
 	elector->late_limit.burst = 1;
@@ -273,7 +273,7 @@ struct triad_elector *triad_elector_new(
 	/* These can't hang: they have read and asked nothing yet. */
 	(void)triad_health_watch_free(elector->watch);
 	(void)triad_state_probe_free(elector->probe);
-	destroy(elector);
+	destroy_elector(elector);
 	(void)triad_fabric_ask_free(fabric);
 	return NULL;
 }
@@ -296,6 +296,6 @@ bool triad_elector_free(struct triad_elector *elector)
 	has_ended &= triad_state_probe_free(elector->probe);
 	fabric =
 		elector->fabric; /* free it last: triad-sm, which ends below, uses it */
-	destroy(elector);
+	destroy_elector(elector);
 	return triad_fabric_ask_free(fabric) && has_ended;
 }

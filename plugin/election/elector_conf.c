@@ -63,7 +63,7 @@ static struct triad_cluster *join_peers(
 	return triad_cluster_peers_new(&peers, carrier, &sink, elector->log);
 }
 
-static struct triad_cluster *join(struct triad_elector *elector)
+static struct triad_cluster *join_cluster(struct triad_elector *elector)
 {
 	const struct triad_conf *conf = elector->conf;
 	struct triad_cluster_sink sink = elector_sink(elector);
@@ -132,7 +132,7 @@ static void begin_asking(struct triad_elector *elector)
 		elector->fabric, FABRIC_HEARTBEAT_MS, status_ms(elector->conf));
 }
 
-static void start(struct triad_elector *elector)
+static void start_election(struct triad_elector *elector)
 {
 	struct triad_cluster *cluster;
 
@@ -142,7 +142,7 @@ static void start(struct triad_elector *elector)
 	elector->check = TRIAD_CHECK_OFF;
 	elector->reported_state = (enum triad_election_state)0;
 	elector->election = make_election(elector);
-	cluster = elector->election ? join(elector) : NULL;
+	cluster = elector->election ? join_cluster(elector) : NULL;
 	elector->cluster = cluster;
 	if (cluster) {
 		elector->is_on = true;
@@ -285,7 +285,7 @@ static void put_into_force(struct triad_elector *elector, const struct triad_con
 	find_ports(elector);
 	elector_open_trace(elector);
 	if (conf->election.enabled && !elector->is_on)
-		start(elector);
+		start_election(elector);
 	/* Local ports are read only while elections are on.  Restart both times, so
 	 * that the time of this call does not count as blindness or lateness. */
 	triad_health_watch_set(

@@ -58,7 +58,7 @@ static void describe_trouble(
 			*status->trouble ? "; " : "");
 }
 
-static void describe(
+static void describe_elector(
 	const struct triad_elector *elector, struct triad_elector_status *status)
 {
 	memset(status, 0, sizeof(*status));
@@ -97,7 +97,7 @@ void elector_publish_and_unlock(struct triad_elector *elector)
 {
 	struct triad_elector_status status;
 
-	describe(elector, &status);
+	describe_elector(elector, &status);
 	pthread_mutex_lock(&elector->facts_lock);
 	elector->status = status;
 	pthread_mutex_unlock(&elector->facts_lock);

@@ -172,7 +172,7 @@ static void note_success(struct triad_fabric_ask *ask)
 	ask->has_failed = false;
 }
 
-static bool open_port(struct triad_fabric_ask *ask)
+static bool open_umad(struct triad_fabric_ask *ask)
 {
 	int error = 0;
 
@@ -193,7 +193,7 @@ static uint32_t send_questions(struct triad_fabric_ask *ask,
 {
 	const struct triad_mad_transport *transport;
 
-	if (!open_port(ask))
+	if (!open_umad(ask))
 		return 0;
 	transport = triad_umad_transport(ask->umad);
 	for (uint32_t i = 0; i < n; i++) {
@@ -320,7 +320,7 @@ static void run_round(struct triad_fabric_ask *ask)
 		triad_fabric_watch_answer(&ask->watch, &answers[i], now_us);
 }
 
-static uint64_t task_step(void *context)
+static uint64_t watch_fabric(void *context)
 {
 	struct triad_fabric_ask *ask = context;
 	uint64_t now_us = triad_clock_boot_us();
@@ -432,7 +432,7 @@ void triad_fabric_ask_report(
 
 /* --- life --- */
 
-static void destroy(struct triad_fabric_ask *ask)
+static void destroy_ask(struct triad_fabric_ask *ask)
 {
 	close_port(ask);
 	triad_task_clear(&ask->task);
@@ -453,7 +453,7 @@ struct triad_fabric_ask *triad_fabric_ask_new(
 	ask->limit.burst = 20;
 	ask->limit.period_us = 60 * TRIAD_US_PER_S;
 	pthread_mutex_init(&ask->lock, NULL);
-	triad_task_init(&ask->task, &ask->lock, "triad-fabric", task_step, ask);
+	triad_task_init(&ask->task, &ask->lock, "triad-fabric", watch_fabric, ask);
 	return ask;
 }
 
@@ -463,6 +463,6 @@ bool triad_fabric_ask_free(struct triad_fabric_ask *ask)
 		return true;
 	if (!triad_task_stop(&ask->task, PATIENCE_US))
 		return false;
-	destroy(ask);
+	destroy_ask(ask);
 	return true;
 }

@@ -62,7 +62,7 @@ static void close_port(struct fabric_carrier *carrier)
 	carrier->up_us = 0;
 }
 
-static bool open_port(struct triad_carrier *base, const struct triad_address *own,
+static bool open_carrier(struct triad_carrier *base, const struct triad_address *own,
 	char *reason, size_t size)
 {
 	struct fabric_carrier *carrier = (struct fabric_carrier *)base;
@@ -252,7 +252,7 @@ static void free_carrier(struct triad_carrier *base)
 
 static const struct triad_carrier_ops ops = {.name = "fabric",
 	.parse = parse,
-	.open = open_port,
+	.open = open_carrier,
 	.fd = fd_of,
 	.up_us = up_us,
 	.send = send_one,

@@ -42,7 +42,7 @@ static void read_health(struct triad_health_watch *watch)
 	watch->has_seen = true;
 }
 
-static uint64_t task_step(void *context)
+static uint64_t watch_health(void *context)
 {
 	struct triad_health_watch *watch = context;
 	uint64_t next_us = triad_clock_now_us() + TRIAD_HEALTH_READ_US;
@@ -87,7 +87,7 @@ bool triad_health_watch_take(
 
 /* --- life --- */
 
-static void destroy(struct triad_health_watch *watch)
+static void destroy_watch(struct triad_health_watch *watch)
 {
 	triad_task_clear(&watch->task);
 	pthread_mutex_destroy(&watch->lock);
@@ -101,7 +101,8 @@ struct triad_health_watch *triad_health_watch_new(void)
 	if (!watch)
 		return NULL;
 	pthread_mutex_init(&watch->lock, NULL);
-	triad_task_init(&watch->task, &watch->lock, "triad-health", task_step, watch);
+	triad_task_init(
+		&watch->task, &watch->lock, "triad-health", watch_health, watch);
 	return watch;
 }
 
@@ -111,6 +112,6 @@ bool triad_health_watch_free(struct triad_health_watch *watch)
 		return true;
 	if (!triad_task_stop(&watch->task, PATIENCE_US))
 		return false;
-	destroy(watch);
+	destroy_watch(watch);
 	return true;
 }

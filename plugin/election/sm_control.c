@@ -145,7 +145,7 @@ static void set_priority(struct triad_sm_control *control, uint8_t priority)
 
 /* --- mastership --- */
 
-static void count(struct triad_sm_control *control, uint64_t *counter)
+static void count_under_lock(struct triad_sm_control *control, uint64_t *counter)
 {
 	pthread_mutex_lock(&control->lock);
 	(*counter)++;
@@ -226,7 +226,7 @@ static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 
 static void sweep(struct triad_sm_control *control)
 {
-	count(control, &control->status.n_sweeps);
+	count_under_lock(control, &control->status.n_sweeps);
 	triad_sm_sweep(control->osm);
 }
 
@@ -374,7 +374,7 @@ static void ignore_others(
 	cl_plock_release(&control->osm->lock);
 	if (!control->ignore_until_us)
 		return;
-	count(control, &control->status.n_unasked);
+	count_under_lock(control, &control->status.n_unasked);
 	triad_log_write(control->log, TRIAD_LOG_INFO,
 		"election: SM 0x%016" PRIx64
 		" is dead: its port answers over the fabric, and it does not, nor does the "
@@ -442,7 +442,7 @@ static void become_master(struct triad_sm_control *control,
 	triad_log_write(control->log, TRIAD_LOG_INFO,
 		"election: no live SM is master as far as is known: this one takes over at "
 		"once");
-	count(control, &control->status.n_take_overs);
+	count_under_lock(control, &control->status.n_take_overs);
 	ignore_others(control, target);
 	/* As if polling the master had timed out: OpenSM discovers the fabric. */
 	osm_sm_state_mgr_process(&control->osm->sm, OSM_SM_SIGNAL_POLLING_TIMEOUT);
@@ -563,7 +563,7 @@ static void carry_out(
 	look_for_others(control, target);
 }
 
-static uint64_t task_step(void *context)
+static uint64_t follow_target(void *context)
 {
 	struct triad_sm_control *control = context;
 	struct triad_sm_target target = control->target;
@@ -612,7 +612,8 @@ struct triad_sm_control *triad_sm_control_new(
 	control->log = log;
 	control->status.own_priority = osm->subn.opt.sm_priority;
 	pthread_mutex_init(&control->lock, NULL);
-	triad_task_init(&control->task, &control->lock, "triad-sm", task_step, control);
+	triad_task_init(
+		&control->task, &control->lock, "triad-sm", follow_target, control);
 	if (!triad_task_start(&control->task))
 		return control;
 	triad_task_clear(&control->task);

@@ -47,8 +47,8 @@ static int try_to_write(const char *path, char why[TRIAD_FILE_REASON_SIZE])
 	return error;
 }
 
-static void report(const struct triad_state_probe *probe, const char *path, int error,
-	const char *why)
+static void report_probe(const struct triad_state_probe *probe, const char *path,
+	int error, const char *why)
 {
 	if (error && !probe->error)
 		triad_log_write(probe->log, TRIAD_LOG_ERROR,
@@ -62,7 +62,7 @@ static void report(const struct triad_state_probe *probe, const char *path, int 
 }
 
 /* With the lock, which is released while the disk is asked. */
-static uint64_t task_step(void *context)
+static uint64_t probe_state_file(void *context)
 {
 	struct triad_state_probe *probe = context;
 	char path[TRIAD_CONF_PATH_SIZE], why[TRIAD_FILE_REASON_SIZE];
@@ -79,7 +79,7 @@ static uint64_t task_step(void *context)
 	/* The path has changed meanwhile. */
 	if (strcmp(path, probe->path) != 0)
 		return triad_clock_now_us();
-	report(probe, path, error, why);
+	report_probe(probe, path, error, why);
 	probe->error = error;
 	strcpy(probe->why, why);
 	return triad_clock_now_us() + TRIAD_PROBE_US;
@@ -121,7 +121,7 @@ bool triad_state_probe_fails(struct triad_state_probe *probe, char *why, size_t 
 
 /* --- life --- */
 
-static void destroy(struct triad_state_probe *probe)
+static void destroy_probe(struct triad_state_probe *probe)
 {
 	triad_task_clear(&probe->task);
 	pthread_mutex_destroy(&probe->lock);
@@ -136,7 +136,8 @@ struct triad_state_probe *triad_state_probe_new(struct triad_log *log)
 		return NULL;
 	probe->log = log;
 	pthread_mutex_init(&probe->lock, NULL);
-	triad_task_init(&probe->task, &probe->lock, "triad-probe", task_step, probe);
+	triad_task_init(
+		&probe->task, &probe->lock, "triad-probe", probe_state_file, probe);
 	return probe;
 }
 
@@ -146,6 +147,6 @@ bool triad_state_probe_free(struct triad_state_probe *probe)
 		return true;
 	if (!triad_task_stop(&probe->task, PATIENCE_US))
 		return false;
-	destroy(probe);
+	destroy_probe(probe);
 	return true;
 }

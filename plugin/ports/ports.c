@@ -281,7 +281,7 @@ static void look_whether_idle(struct triad_ports *ports)
 
 /* --- the thread --- */
 
-static uint64_t task_step(void *context)
+static uint64_t run_port_manager(void *context)
 {
 	struct triad_ports *ports = context;
 	uint64_t next_us;
@@ -303,7 +303,7 @@ static uint64_t task_step(void *context)
 /* --- life --- */
 
 /* Requires that no thread uses the port manager any more. */
-static void destroy(struct triad_ports *ports)
+static void destroy_manager(struct triad_ports *ports)
 {
 	triad_conf_unref(ports->inbox.conf);
 	triad_conf_unref(ports->conf);
@@ -369,10 +369,10 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	pthread_mutex_init(&ports->inbox.lock, NULL);
 	pthread_mutex_init(&ports->lock, NULL);
 	pthread_mutex_init(&ports->status_lock, NULL);
-	triad_task_init(
-		&ports->task, &ports->inbox.lock, "triad-ports", task_step, ports);
+	triad_task_init(&ports->task, &ports->inbox.lock, "triad-ports",
+		run_port_manager, ports);
 	if (!make_parts(ports) || triad_task_start(&ports->task)) {
-		destroy(ports);
+		destroy_manager(ports);
 		return NULL;
 	}
 	triad_elector_set_listener(elector, TRIAD_ELECTOR_PORTS, &sink);
@@ -388,6 +388,6 @@ bool triad_ports_free(struct triad_ports *ports)
 	triad_elector_set_listener(ports->elector, TRIAD_ELECTOR_PORTS, NULL);
 	if (!triad_task_stop(&ports->task, PATIENCE_US))
 		return false;
-	destroy(ports);
+	destroy_manager(ports);
 	return true;
 }

@@ -196,7 +196,8 @@ static enum triad_outcome outcome_of(const struct action *action, int error)
 	}
 }
 
-static void explain(const struct action *action, int error, char *text, size_t size)
+static void explain_error(
+	const struct action *action, int error, char *text, size_t size)
 {
 	switch (error) {
 	case EPROTO:
@@ -242,7 +243,7 @@ static void log_outcome(struct action *action, int error)
 	char text[TRIAD_RECORD_TEXT_SIZE] = "";
 
 	if (error)
-		explain(action, error, text, sizeof(text));
+		explain_error(action, error, text, sizeof(text));
 	triad_log_write(action->ports->log, error ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
 		"ports: %s (0x%016" PRIx64 ") port %u: %s: %s%s%s",
 		ports_node_name(action->ports, record->node_guid), record->node_guid,
@@ -261,7 +262,7 @@ static void conclude(struct action *action, int error)
 	if (error) {
 		/* The text is reason and result.  Cut the reason if both do not fit:
 		 * the result matters more. */
-		explain(action, error, text, sizeof(text));
+		explain_error(action, error, text, sizeof(text));
 		room = (int)(sizeof(outcome.text) - strlen(text) - sizeof(" -- "));
 		snprintf(outcome.text, sizeof(outcome.text), "%.*s -- %s",
 			room > 0 ? room : 0, action->record.text, text);

@@ -85,7 +85,8 @@ static void describe_trouble(
 			"of ports: is port.enabled true on all of them?");
 }
 
-static void describe(struct triad_ports *ports, struct triad_ports_status *status)
+static void describe_manager(
+	struct triad_ports *ports, struct triad_ports_status *status)
 {
 	memset(status, 0, sizeof(*status));
 	status->is_enabled = ports->conf->port.enabled;
@@ -114,7 +115,7 @@ void ports_publish_status(struct triad_ports *ports)
 
 	/* 'status_lock' is held only to copy, so that 'status' and metrics never wait
 	 * for a step. */
-	describe(ports, &status);
+	describe_manager(ports, &status);
 	pthread_mutex_lock(&ports->status_lock);
 	ports->status = status;
 	pthread_mutex_unlock(&ports->status_lock);

@@ -114,7 +114,7 @@ static void write_file(struct triad_ports *ports, const struct search *search)
 }
 
 /* Returns 0 or an errno, with the reason in 'why', or "" there. */
-static int read_file(struct ports_sms *sms, char why[TRIAD_FILE_REASON_SIZE])
+static int read_seen_sms(struct ports_sms *sms, char why[TRIAD_FILE_REASON_SIZE])
 {
 	char text[TRIAD_SEEN_SMS_SIZE];
 	size_t size = 0;
@@ -149,7 +149,7 @@ void ports_open_sms(struct triad_ports *ports)
 	strcpy(sms->path, path);
 	sms->written.n = 0;
 	ports_begin_wait(ports);
-	error = read_file(sms, why);
+	error = read_seen_sms(sms, why);
 	ports_end_wait(ports);
 	if (error && error != ENOENT)
 		triad_log_write(ports->log, TRIAD_LOG_ERROR,

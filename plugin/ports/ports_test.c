@@ -34,7 +34,7 @@ void ports_end_tests(struct triad_ports *ports)
 }
 
 /* The port in the fabric, or TRIAD_FABRIC_NONE. */
-static uint32_t find_port(
+static uint32_t find_tested_port(
 	const struct triad_ports *ports, const struct ports_test *test)
 {
 	if (!ports->fabric)
@@ -166,7 +166,8 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 
 /* Whether a guard stops the test that has begun: meanwhile other links went down.
  * The port is held no longer then (ports_look.c). */
-static bool is_stopped(const struct triad_ports *ports, const struct ports_test *test)
+static bool is_test_stopped(
+	const struct triad_ports *ports, const struct ports_test *test)
 {
 	const struct triad_plan_item *item =
 		triad_plan_find(ports->plan, test->node_guid, test->number);
@@ -190,7 +191,7 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 
 	while (i < ports->tests.n) {
 		struct ports_test *test = &ports->tests.all[i];
-		uint32_t at = find_port(ports, test);
+		uint32_t at = find_tested_port(ports, test);
 		uint32_t place = at == TRIAD_FABRIC_NONE || !ports->placed
 			? TRIAD_PLACED_NONE
 			: ports->placed->row_of[at];
@@ -202,7 +203,7 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 		 * link has become the only way to something.  The last test takes its
 		 * place in the list, so 'i' stays. */
 		if (!row || row->state != TRIAD_EXPECTED_TEST ||
-			is_stopped(ports, test)) {
+			is_test_stopped(ports, test)) {
 			remove_test(&ports->tests, i);
 			continue;
 		}
@@ -281,7 +282,7 @@ static void read_near(struct triad_ports *ports, struct ports_test *test)
 static const struct triad_fabric_port *far_end(
 	const struct triad_ports *ports, const struct ports_test *test)
 {
-	uint32_t at = find_port(ports, test);
+	uint32_t at = find_tested_port(ports, test);
 
 	if (at == TRIAD_FABRIC_NONE ||
 		ports->fabric->ports[at].remote == TRIAD_FABRIC_NONE)

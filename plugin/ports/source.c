@@ -33,7 +33,7 @@ void triad_source_clear(struct triad_source *source)
 
 /* --- files --- */
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_ino == b->st_ino && a->st_dev == b->st_dev &&
 		a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
@@ -41,7 +41,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 /* Non-blocking, so that a FIFO does not keep us waiting. */
-static int open_file(const char *path, struct stat *status)
+static int open_source(const char *path, struct stat *status)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
@@ -59,8 +59,8 @@ static int open_file(const char *path, struct stat *status)
 
 /* Returns 0, EAGAIN (somebody is writing it), EFBIG, EPERM (not trusted; 'why' has the
  * reason) or another errno.  The caller frees '*octets'. */
-static int read_file(const char *path, struct stat *status, char **octets, size_t *size,
-	char why[TRIAD_FILE_REASON_SIZE])
+static int read_source(const char *path, struct stat *status, char **octets,
+	size_t *size, char why[TRIAD_FILE_REASON_SIZE])
 {
 	struct stat after;
 	size_t n;
@@ -69,7 +69,7 @@ static int read_file(const char *path, struct stat *status, char **octets, size_
 	/* open() reports other errors of the check, such as ENOENT, again. */
 	if (triad_file_check_trusted(path, false, why) == EPERM)
 		return EPERM;
-	fd = open_file(path, status);
+	fd = open_source(path, status);
 	if (fd < 0)
 		return -fd;
 	*size = (size_t)status->st_size;
@@ -80,7 +80,7 @@ static int read_file(const char *path, struct stat *status, char **octets, size_
 	}
 	error = triad_read_all(fd, *octets, *size, &n);
 	/* Somebody is writing a file that changed or became shorter during the read. */
-	if (!error && (n < *size || fstat(fd, &after) || !is_same(status, &after)))
+	if (!error && (n < *size || fstat(fd, &after) || !is_same_file(status, &after)))
 		error = EAGAIN;
 	close(fd);
 	if (error)
@@ -251,7 +251,7 @@ static bool read_operators(struct triad_source *source)
 	int error;
 
 	pthread_mutex_unlock(source->lock);
-	error = read_file(source->path, &status, &octets, &size, why);
+	error = read_source(source->path, &status, &octets, &size, why);
 	pthread_mutex_lock(source->lock);
 	source->has_seen = error != EAGAIN;
 	source->seen = status;
@@ -279,9 +279,9 @@ bool triad_source_look(struct triad_source *source, uint64_t now_us)
 	if (stat(source->path, &now))
 		memset(&now, 0, sizeof(now));
 	pthread_mutex_lock(source->lock);
-	if (source->has_seen && is_same(&now, &source->seen))
+	if (source->has_seen && is_same_file(&now, &source->seen))
 		return false;
-	if (!is_same(&now, &source->changed)) {
+	if (!is_same_file(&now, &source->changed)) {
 		source->changed = now; /* somebody may still be writing */
 		return false;
 	}
@@ -298,7 +298,7 @@ static bool read_copy(struct triad_source *source)
 
 	pthread_mutex_unlock(source->lock);
 	if (*source->copy)
-		error = read_file(source->copy, &status, &octets, &size, why);
+		error = read_source(source->copy, &status, &octets, &size, why);
 	pthread_mutex_lock(source->lock);
 	if (error == EPERM)
 		triad_log_write(source->log, TRIAD_LOG_ERROR,

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static void fill(const struct osm_subn *subn, ib_class_port_info_t *info)
+static void fill_info(const struct osm_subn *subn, ib_class_port_info_t *info)
 {
 	uint16_t mask = OSM_CAP_IS_SUBN_GET_SET_NOTICE_SUP |
 		OSM_CAP_IS_PORT_INFO_CAPMASK_MATCH_SUPPORTED | OSM_CAP_IS_MULTIPATH_SUP;
@@ -52,6 +52,6 @@ void triad_class_port_info_answer(struct osm_opensm *osm, struct osm_madw *madw)
 	memcpy(mad, osm_madw_get_sa_mad_ptr(madw), IB_SA_MAD_HDR_SIZE);
 	mad->method |= IB_MAD_METHOD_RESP_MASK;
 	mad->sm_key = 0; /* [IBA 15.2.1.1] */
-	fill(&osm->subn, (ib_class_port_info_t *)ib_sa_mad_get_payload_ptr(mad));
+	fill_info(&osm->subn, (ib_class_port_info_t *)ib_sa_mad_get_payload_ptr(mad));
 	osm_sa_send(&osm->sa, answer, FALSE);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
+static int compare_pkeys(const void *a, const void *b)
 {
 	const struct triad_fabric_partition *one = a, *other = b;
 
@@ -34,6 +34,6 @@ int triad_partitions_read(
 		triad_fabric_clean_name(name, partition->name);
 		memcpy(to->name, name, sizeof(to->name) - 1);
 	}
-	qsort(*list, *n, sizeof(**list), compare);
+	qsort(*list, *n, sizeof(**list), compare_pkeys);
 	return 0;
 }

@@ -60,7 +60,7 @@ static bool is_enabled(struct triad_qos *qos)
 	return enabled;
 }
 
-static uint64_t task_step(void *context)
+static uint64_t renew_snapshot(void *context)
 {
 	struct triad_qos *qos = context;
 	struct triad_diags *diags = NULL;
@@ -115,7 +115,7 @@ struct triad_qos *triad_qos_new(struct osm_opensm *osm, struct triad_sampler *sa
 	triad_policy_source_init(
 		&qos->source, opt->qos ? opt->qos_policy_file : NULL, recorder, log);
 	pthread_mutex_init(&qos->lock, NULL);
-	triad_task_init(&qos->task, &qos->lock, "triad-qos", task_step, qos);
+	triad_task_init(&qos->task, &qos->lock, "triad-qos", renew_snapshot, qos);
 	qos->sampler = sampler;
 	qos->hold = hold;
 	if (!triad_task_start(&qos->task))

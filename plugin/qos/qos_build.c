@@ -61,7 +61,7 @@ static void set_state(struct triad_qos *qos, enum triad_qos_state state)
 /* Puts the snapshot, or NULL, into force and takes over the caller's reference.  If
  * this SM ceased to be master while it was made, frees it and returns false: the old
  * one serves the remaining requests. */
-static bool publish(struct triad_qos *qos, struct triad_qos_snapshot *snapshot,
+static bool publish_snapshot(struct triad_qos *qos, struct triad_qos_snapshot *snapshot,
 	unsigned long n_forgotten)
 {
 	struct triad_qos_snapshot *old = snapshot;
@@ -79,8 +79,9 @@ static bool publish(struct triad_qos *qos, struct triad_qos_snapshot *snapshot,
 	return !is_past;
 }
 
-static void describe(struct triad_qos *qos, const struct triad_qos_snapshot *snapshot,
-	const struct inputs *inputs, uint64_t begun_us)
+static void describe_snapshot(struct triad_qos *qos,
+	const struct triad_qos_snapshot *snapshot, const struct inputs *inputs,
+	uint64_t begun_us)
 {
 	struct triad_qos_status *status = &qos->status;
 
@@ -131,7 +132,7 @@ static void put_into_force(struct triad_qos *qos, const struct inputs *inputs,
 	bool is_new = !qos->snapshot || qos->snapshot->paths != snapshot->paths;
 
 	/* Publish first, then compare: the new paths receive a mark in between. */
-	if (!publish(qos, snapshot, inputs->n_forgotten))
+	if (!publish_snapshot(qos, snapshot, inputs->n_forgotten))
 		return;
 	if (is_new && atomic_load(&qos->marks) != inputs->before.marks) {
 		triad_paths_mark_all(snapshot->paths);
@@ -156,7 +157,8 @@ static bool make_server(struct triad_qos *qos)
 	return qos->server;
 }
 
-static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *inputs)
+static enum triad_qos_state build_snapshot(
+	struct triad_qos *qos, const struct inputs *inputs)
 {
 	uint64_t begun_us = triad_clock_now_us();
 	struct triad_qos_snapshot *snapshot = NULL;
@@ -176,13 +178,13 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 		/* Requests wait for the first snapshot, so the hook must be there. */
 		(void)triad_qos_server_install(qos->server);
 		if (!triad_qos_server_answers_on(qos->server))
-			(void)publish(qos, NULL, 0);
+			(void)publish_snapshot(qos, NULL, 0);
 		return TRIAD_QOS_WAITING;
 	}
 	error = make_snapshot(qos, inputs, &snapshot);
 	if (error)
 		return error == EOVERFLOW ? TRIAD_QOS_TOO_LARGE : TRIAD_QOS_NO_MEMORY;
-	describe(qos, snapshot, inputs, begun_us);
+	describe_snapshot(qos, snapshot, inputs, begun_us);
 	put_into_force(qos, inputs, snapshot);
 	error = triad_qos_server_install(qos->server);
 	if (error)
@@ -249,12 +251,12 @@ static bool work_once(struct triad_qos *qos)
 	bool is_taken_back;
 
 	choose_policy(qos, &inputs);
-	state = build(qos, &inputs);
+	state = build_snapshot(qos, &inputs);
 	if (qos->server && state != TRIAD_QOS_ANSWERING && state != TRIAD_QOS_WAITING) {
 		/* Keep the hook if it has to refuse paths to held ports. */
 		if (!inputs.settings.holds)
 			triad_qos_server_remove(qos->server);
-		(void)publish(qos, NULL, 0);
+		(void)publish_snapshot(qos, NULL, 0);
 	}
 	if (qos->server)
 		triad_qos_server_set_expects(qos->server,

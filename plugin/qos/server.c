@@ -31,7 +31,7 @@ static void handle_in(struct triad_work_queue *queue, struct worker *worker,
 		triad_work_queue_end_long(queue);
 }
 
-static void *serve(void *argument)
+static void *answer_jobs(void *argument)
 {
 	struct triad_work_queue *queue = argument;
 	struct triad_qos_server *server = queue->context;
@@ -86,7 +86,7 @@ static bool is_for_paths(const ib_sa_mad_t *mad)
 /* OpenSM drops all requests during a master's first sweep.  But paths are valid as soon
  * as switches have their tables, and a snapshot exists then.  So take requests: after a
  * fail-over none waits for the rest of that sweep. */
-static bool is_wanted(struct triad_qos_server *server, const ib_sa_mad_t *mad)
+static bool wants_request(struct triad_qos_server *server, const ib_sa_mad_t *mad)
 {
 	const struct osm_subn *subn = &server->osm->subn;
 	bool is_for_info = mad->attr_id == IB_MAD_ATTR_CLASS_PORT_INFO &&
@@ -104,7 +104,8 @@ static bool is_wanted(struct triad_qos_server *server, const ib_sa_mad_t *mad)
 }
 
 /* On the vendor's receiving thread, under its lock. */
-static void receive(struct osm_madw *madw, void *context, struct osm_madw *request)
+static void receive_request(
+	struct osm_madw *madw, void *context, struct osm_madw *request)
 {
 	struct triad_qos_server *server = atomic_load(&installed);
 	triad_bind_receive original = atomic_load(&server->hook.original);
@@ -113,7 +114,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 		.madw = madw, .lid = cl_ntoh16(madw->mad_addr.dest_lid)};
 
 	/* 'request' is set when the MAD is an answer to a request of OpenSM's. */
-	if (request || !is_wanted(server, mad) || !is_accepted(server, mad)) {
+	if (request || !wants_request(server, mad) || !is_accepted(server, mad)) {
 		original(madw, context, request);
 		return;
 	}
@@ -166,15 +167,15 @@ struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
 	server->osm = osm;
 	server->hook.osm = osm;
 	server->hook.bind = TRIAD_BIND_SA;
-	server->hook.receive = receive;
+	server->hook.receive = receive_request;
 	server->sampler = sampler;
 	server->hold = hold;
 	pthread_mutex_init(&server->lock, NULL);
 	triad_condition_init(&server->published);
-	runs = triad_work_queue_start(&server->fast, "triad-sa", n_threads, serve,
+	runs = triad_work_queue_start(&server->fast, "triad-sa", n_threads, answer_jobs,
 		server, &server->generation);
-	runs &= triad_work_queue_start(
-		&server->slow, "triad-sa-slow", 1, serve, server, &server->generation);
+	runs &= triad_work_queue_start(&server->slow, "triad-sa-slow", 1, answer_jobs,
+		server, &server->generation);
 	if (runs)
 		return server;
 	triad_qos_server_free(server);

@@ -231,7 +231,7 @@ static bool names_held(struct worker *worker, const osm_madw_t *madw)
 	return is_held;
 }
 
-static void look_up(struct worker *worker, const osm_madw_t *madw)
+static void look_up_paths(struct worker *worker, const osm_madw_t *madw)
 {
 	struct triad_answer_snapshot snapshot = {.paths = worker->snapshot->paths,
 		.classifier = worker->snapshot->classifier};
@@ -358,7 +358,7 @@ static void wait_for_snapshot(
 
 static void look_up_and_revalidate(struct worker *worker, const osm_madw_t *madw)
 {
-	look_up(worker, madw);
+	look_up_paths(worker, madw);
 	revalidate(worker);
 }
 

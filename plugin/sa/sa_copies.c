@@ -216,7 +216,7 @@ static const char *find_trouble(
 	return NULL;
 }
 
-static void publish(
+static void publish_status(
 	struct triad_sa_copies *copies, const struct triad_conf *conf, uint64_t now_us)
 {
 	struct triad_sa_copies_status *draft = &copies->draft;
@@ -293,14 +293,14 @@ static uint64_t run_copier(
 	again_us = send_all(copies, now_us);
 	triad_sa_copier_status(copies->copier, &copies->draft.copier);
 	copies_file_look(copies, now_us);
-	publish(copies, conf, now_us);
+	publish_status(copies, conf, now_us);
 	/* 'again_us' is when to retry a payload that waits for the transport. */
 	if (again_us == UINT64_MAX)
 		again_us = triad_sa_copier_next_us(copies->copier);
 	return again_us < next_us ? again_us : next_us;
 }
 
-static uint64_t task_step(void *context)
+static uint64_t copy_when_due(void *context)
 {
 	struct triad_sa_copies *copies = context;
 	const struct triad_conf *conf = triad_conf_ref(copies->conf);
@@ -316,7 +316,7 @@ static uint64_t task_step(void *context)
 	if (copies->copier)
 		next_us = run_copier(copies, conf);
 	else
-		publish(copies, conf, triad_clock_now_us());
+		publish_status(copies, conf, triad_clock_now_us());
 	triad_conf_unref(conf);
 	pthread_mutex_lock(&copies->lock);
 	return next_us;
@@ -343,7 +343,7 @@ struct triad_sa_copies *triad_sa_copies_new(struct osm_opensm *osm, uint64_t por
 		.log = log};
 	pthread_mutex_init(&copies->lock, NULL);
 	triad_task_init(
-		&copies->task, &copies->lock, "triad-sa-copies", task_step, copies);
+		&copies->task, &copies->lock, "triad-sa-copies", copy_when_due, copies);
 	copies->restore = triad_sa_restore_new(osm);
 	if (copies->restore) {
 		triad_elector_set_listener(elector, TRIAD_ELECTOR_SA, &sink);

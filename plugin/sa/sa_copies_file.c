@@ -148,7 +148,8 @@ static int write_file(struct triad_sa_copies *copies, char why[TRIAD_FILE_REASON
 	return triad_file_new_end(output.fd, path, error);
 }
 
-static void report(struct triad_sa_copies *copies, int error, const char *why)
+static void report_file_error(
+	struct triad_sa_copies *copies, int error, const char *why)
 {
 	struct copies_file *file = &copies->file;
 	struct triad_sa_copies_status *draft = &copies->draft;
@@ -187,7 +188,7 @@ static void write_and_give(struct triad_sa_copies *copies, uint64_t begun_us)
 	error = write_file(copies, why);
 	now_us = triad_clock_now_us();
 
-	report(copies, error, why);
+	report_file_error(copies, error, why);
 	if (error) {
 		/* The present file is older than the known records. */
 		copies_file_forget(copies);

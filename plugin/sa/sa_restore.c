@@ -49,7 +49,7 @@ static char *present(const struct triad_sa_restore *restore)
 	return __atomic_load_n(&restore->osm->subn.opt.sa_db_file, __ATOMIC_ACQUIRE);
 }
 
-static bool is_ours(const struct triad_sa_restore *restore, const char *path)
+static bool is_our_path(const struct triad_sa_restore *restore, const char *path)
 {
 	for (const struct name *name = restore->names; name; name = name->before)
 		if (name->path == path)
@@ -61,14 +61,14 @@ bool triad_sa_restore_has_own(const struct triad_sa_restore *restore)
 {
 	const char *path = present(restore);
 
-	return path && !is_ours(restore, path);
+	return path && !is_our_path(restore, path);
 }
 
 bool triad_sa_restore_is_given(const struct triad_sa_restore *restore)
 {
 	const char *path = present(restore);
 
-	return path && is_ours(restore, path);
+	return path && is_our_path(restore, path);
 }
 
 void triad_sa_restore_withdraw(struct triad_sa_restore *restore)
@@ -142,7 +142,7 @@ int triad_sa_restore_give(
 	char *given = present(restore), *name;
 	int error = 0;
 
-	if (given && !is_ours(restore, given))
+	if (given && !is_our_path(restore, given))
 		return EEXIST;
 	name = find_name(restore, path);
 	if (!name)

@@ -109,7 +109,7 @@ static bool keeps(struct triad_tables_pass *pass)
 	return pass->keeps;
 }
 
-static bool is_known(const void *table, size_t size)
+static bool is_known_table(const void *table, size_t size)
 {
 	static const uint8_t nothing[sizeof(ib_vl_arb_table_t)];
 
@@ -122,7 +122,7 @@ static void keep_sl2vl(const osm_physp_t *port, uint8_t in, ib_slvl_table_t *tab
 {
 	const ib_slvl_table_t *known = osm_physp_get_slvl_tbl(port, in);
 
-	if (is_known(known, sizeof(*known)))
+	if (is_known_table(known, sizeof(*known)))
 		*table = *known;
 }
 
@@ -132,7 +132,7 @@ static void keep_vlarb(
 	size_t size = length * sizeof(block->vl_entry[0]);
 
 	port->vl_high_limit = port->port_info.vl_high_limit;
-	if (is_known(&port->vl_arb[index], size))
+	if (is_known_table(&port->vl_arb[index], size))
 		memcpy(block, &port->vl_arb[index], size);
 }
 

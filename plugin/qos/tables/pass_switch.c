@@ -220,7 +220,7 @@ static void send_for_all_in(struct triad_tables_pass *pass, osm_node_t *node,
 
 /* Clears OpenSM's copy of a table that was sent; the answer fills it in.  Without an
  * answer it differs in the next sweep, which sends it again. */
-static void forget(const osm_physp_t *out, unsigned in)
+static void forget_table(const osm_physp_t *out, unsigned in)
 {
 	memset(known(out, in), 0, sizeof(ib_slvl_table_t));
 }
@@ -268,7 +268,7 @@ static void forget_all(struct triad_tables_pass *pass, osm_node_t *node)
 		const osm_physp_t *out = osm_node_get_physp_ptr(node, i);
 
 		for (unsigned in = 0; is_up(out) && in < pass->view.n; in++)
-			forget(out, in);
+			forget_table(out, in);
 	}
 }
 
@@ -289,7 +289,7 @@ static void send_out(struct triad_tables_pass *pass, osm_node_t *node,
 			continue;
 		if (!common)
 			send_smp(pass, node, out, in << 8 | number, table);
-		forget(out, in);
+		forget_table(out, in);
 	}
 }
 

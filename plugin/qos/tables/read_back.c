@@ -64,7 +64,7 @@ static void encode(const struct reader *reader, const struct triad_read_back *it
 	triad_wire_put(&w, 8, reader->m_key);
 }
 
-static void end(struct reader *reader, struct slot *slot, int error)
+static void end_read(struct reader *reader, struct slot *slot, int error)
 {
 	reader->items[slot->item].error = error;
 	slot->tid = 0;
@@ -85,7 +85,7 @@ static bool send_slot(struct reader *reader, struct slot *slot)
 	error = reader->transport->send(
 		reader->transport->context, &to, mad, TIMEOUT_MS);
 	if (error && error != EAGAIN)
-		end(reader, slot, error);
+		end_read(reader, slot, error);
 	else if (!error)
 		slot->tries++;
 	return error != EAGAIN;
@@ -135,7 +135,7 @@ static void give_up_or_try(struct reader *reader, struct slot *slot, int error)
 		return;
 	if (slot->tries >= N_TRIES)
 		reader->silent[lid / 64] |= UINT64_C(1) << lid % 64;
-	end(reader, slot, error);
+	end_read(reader, slot, error);
 }
 
 static void handle_reply(struct reader *reader, const struct triad_mad_reply *reply)
@@ -159,7 +159,7 @@ static void handle_reply(struct reader *reader, const struct triad_mad_reply *re
 	}
 	item->status = (uint16_t)triad_wire_number(reply->mad, AT_STATUS, 2);
 	memcpy(item->data, reply->mad + AT_DATA, sizeof(item->data));
-	end(reader, slot, item->status ? EIO : 0);
+	end_read(reader, slot, item->status ? EIO : 0);
 }
 
 static void look_for_lost(struct reader *reader)

@@ -48,7 +48,7 @@ static void put_into_force(
 }
 
 /* Notes the refusal of an offered setup; the one in force stays. */
-static void refuse(
+static void note_refusal(
 	struct triad_tables *tables, enum triad_tables_refusal refusal, bool is_enabled)
 {
 	pthread_mutex_lock(&tables->lock);
@@ -123,7 +123,7 @@ static void offer(struct triad_tables *tables, const struct triad_tables_goal *g
 			goal->policy->source, strerror(error));
 	} else if (refusal) {
 		triad_setup_unref(setup);
-		refuse(tables, refusal, goal->is_enabled);
+		note_refusal(tables, refusal, goal->is_enabled);
 	} else {
 		tables->tested = goal->fabric || !goal->guarded;
 		put_into_force(tables, setup, goal->is_enabled);
@@ -158,7 +158,7 @@ static uint64_t n_different(const struct triad_setup_plan *plan)
  * trouble, because it sweeps by itself then. */
 enum verdict { FINE, ASK, WAIT, LOST };
 
-static enum verdict judge(const struct triad_tables *tables,
+static enum verdict judge_plan(const struct triad_tables *tables,
 	const struct triad_fabric *fabric, const struct triad_setup_plan *plan)
 {
 	const osm_subn_t *subn = &tables->osm->subn;
@@ -193,7 +193,7 @@ static enum verdict note_review(struct triad_tables *tables,
 	status->n_findings = plan->n_findings_total;
 	status->n_errors = plan->n_errors;
 	status->n_dead_places = plan->n_dead_places;
-	verdict = judge(tables, fabric, plan);
+	verdict = judge_plan(tables, fabric, plan);
 	if (verdict == ASK) {
 		/* Before the first pass with this setup, all tables differ.  That shows
 		 * nothing about what a pass can't change: store no hash. */
@@ -290,7 +290,7 @@ static void test_first(
 	 * alert. */
 	if (refusal && is_first) {
 		put_into_force(tables, NULL, goal->is_enabled);
-		refuse(tables, refusal, goal->is_enabled);
+		note_refusal(tables, refusal, goal->is_enabled);
 	}
 	tables->tested = true;
 	triad_setup_unref(setup);
