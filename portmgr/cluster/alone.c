@@ -3,7 +3,7 @@
 
 #include "portmgr/cluster/transport.h"
 
-static void *run_thread(void *argument)
+static void *deliver_own_view(void *argument)
 {
 	struct triad_transport *alone = argument;
 	struct triad_cluster_view view = {.is_connected = true,
@@ -39,7 +39,7 @@ struct triad_cluster *triad_cluster_alone_new(
 	struct triad_transport *alone =
 		triad_transport_new(sizeof(*alone), &ops, id, sink, NULL);
 
-	if (alone && triad_transport_start(alone, "triad-alone", run_thread)) {
+	if (alone && triad_transport_start(alone, "triad-alone", deliver_own_view)) {
 		triad_transport_free(alone);
 		return NULL;
 	}

@@ -214,8 +214,8 @@ static void receive_ring(
 	note_change(corosync);
 }
 
-static void complain(struct corosync *corosync, const struct triad_group_member *about,
-	const char *what, uint64_t *counter)
+static void complain_of_process(struct corosync *corosync,
+	const struct triad_group_member *about, const char *what, uint64_t *counter)
 {
 	triad_transport_count(&corosync->base, counter);
 	snprintf(corosync->complaint, sizeof(corosync->complaint),
@@ -240,12 +240,12 @@ static bool handle_verdict(struct corosync *corosync, enum triad_group_verdict v
 		triad_transport_count(&corosync->base, &status->n_unknown_senders);
 		break;
 	case TRIAD_GROUP_VERSION:
-		complain(corosync, message->from,
+		complain_of_process(corosync, message->from,
 			"speaks another version: install the same",
 			&status->n_versions);
 		break;
 	case TRIAD_GROUP_DUPLICATE_ID:
-		complain(corosync, message->from,
+		complain_of_process(corosync, message->from,
 			"has another member's port GUID: two SMs are run on one port",
 			&status->n_unknown_senders);
 		break;
@@ -441,7 +441,7 @@ static void send_queued(struct corosync *corosync)
 
 /* --- the thread --- */
 
-static void serve(struct corosync *corosync)
+static void serve_corosync(struct corosync *corosync)
 {
 	read_votes(corosync);
 	if (!corosync->is_broken)
@@ -467,7 +467,7 @@ static void run_once(struct corosync *corosync)
 	if (!corosync->is_open && now_us >= corosync->again_us)
 		connect_all(corosync, now_us);
 	if (corosync->is_open)
-		serve(corosync);
+		serve_corosync(corosync);
 	if (!corosync->is_broken)
 		return;
 	close_all(corosync);
@@ -500,7 +500,7 @@ static void wait_for_more(struct corosync *corosync)
 			corosync->is_broken = true;
 }
 
-static void *run_thread(void *argument)
+static void *run_corosync(void *argument)
 {
 	struct corosync *corosync = argument;
 
@@ -541,7 +541,7 @@ struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
 		memcpy(corosync->group.value, group, length);
 		corosync->group.length = (uint32_t)length;
 	}
-	if (triad_transport_start(&corosync->base, "triad-corosync", run_thread)) {
+	if (triad_transport_start(&corosync->base, "triad-corosync", run_corosync)) {
 		triad_transport_free(&corosync->base);
 		return NULL;
 	}

@@ -2,7 +2,7 @@
 #include "portmgr/cluster/transport.h"
 
 /* As in other transports a thread delivers the view. */
-static void *run_thread(void *argument)
+static void *deliver_no_view(void *argument)
 {
 	struct triad_transport *transport = argument;
 
@@ -26,7 +26,7 @@ struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
 		triad_transport_new(sizeof(*transport), &ops, id, sink, log);
 
 	if (transport &&
-		triad_transport_start(transport, "triad-corosync", run_thread)) {
+		triad_transport_start(transport, "triad-corosync", deliver_no_view)) {
 		triad_transport_free(transport);
 		return NULL;
 	}

@@ -110,7 +110,8 @@ static bool open_peers(struct peers *peers, const struct triad_cluster_peers_con
 /* --- trouble --- */
 
 /* Shows the trouble with a peer until the next one, or for a while. */
-static void complain(struct peers *peers, const struct peer *about, const char *what)
+static void complain_of_peer(
+	struct peers *peers, const struct peer *about, const char *what)
 {
 	char text[TRIAD_ADDRESS_TEXT_SIZE];
 
@@ -179,7 +180,7 @@ static bool is_working(const struct peers *peers)
 	return peers->has_key && carrier_fd(peers) >= 0;
 }
 
-static void prepare(struct peers *peers, uint64_t now_us)
+static void prepare_carrier(struct peers *peers, uint64_t now_us)
 {
 	if (*peers->wrong || is_working(peers) || now_us < peers->again_us)
 		return;
@@ -322,7 +323,7 @@ static void handle_accepted(struct peers *peers, struct peer *peer,
 		deliver_view(peers);
 		triad_transport_count(
 			&peers->base, &peers->base.status.n_unknown_senders);
-		complain(peers, peer,
+		complain_of_peer(peers, peer,
 			"has another member's port GUID: two SMs are run on one port");
 		return;
 	}
@@ -350,10 +351,11 @@ static void count_verdict(
 	if (counters[verdict])
 		triad_transport_count(&peers->base, counters[verdict]);
 	if (verdict == TRIAD_SEAL_OTHER_VERSION)
-		complain(peers, peer, "speaks another version: install the same Triad");
+		complain_of_peer(
+			peers, peer, "speaks another version: install the same Triad");
 	/* If the peer is a member, somebody else probably forges: only count it. */
 	if (verdict == TRIAD_SEAL_FORGED && !peer->is_member)
-		complain(peers, peer,
+		complain_of_peer(peers, peer,
 			"isn't authentic: it has another key, or list of peers");
 }
 
@@ -400,7 +402,7 @@ static void count_dropped(struct peers *peers)
 }
 
 /* Takes at most BATCH datagrams, or parts of them. */
-static void receive(struct peers *peers, uint64_t now_us)
+static void receive_datagrams(struct peers *peers, uint64_t now_us)
 {
 	uint8_t datagram[TRIAD_SEAL_MAX_SIZE +
 		1]; /* one more, to detect too large ones */
@@ -446,10 +448,10 @@ static void run_once(struct peers *peers)
 {
 	const uint64_t now_us = triad_clock_now_us();
 
-	prepare(peers, now_us);
+	prepare_carrier(peers, now_us);
 	end_silent(peers, now_us);
 	if (is_working(peers)) {
-		receive(peers, now_us);
+		receive_datagrams(peers, now_us);
 		send_queued(peers, now_us);
 		/* Keepalives come last: a peer that just got a payload needs none. */
 		for (size_t i = 0; i < peers->n; i++)
@@ -461,7 +463,7 @@ static void run_once(struct peers *peers)
 	log_trouble(peers, now_us);
 }
 
-static void *run_thread(void *argument)
+static void *run_peers(void *argument)
 {
 	struct peers *peers = argument;
 
@@ -488,7 +490,7 @@ static void free_peers(struct peers *peers)
 	triad_transport_free(&peers->base);
 }
 
-static bool end(struct triad_cluster *cluster)
+static bool end_peers(struct triad_cluster *cluster)
 {
 	struct peers *peers = (struct peers *)cluster;
 
@@ -501,7 +503,7 @@ static bool end(struct triad_cluster *cluster)
 static const struct triad_cluster_ops cluster_ops = {.send = triad_transport_send,
 	.send_spare = triad_transport_send_spare,
 	.status = triad_transport_status,
-	.free = end};
+	.free = end_peers};
 
 struct triad_cluster *triad_cluster_peers_new(
 	const struct triad_cluster_peers_conf *conf, struct triad_carrier *carrier,
@@ -523,7 +525,7 @@ struct triad_cluster *triad_cluster_peers_new(
 	peers->key_file = strdup(conf->key_file);
 	(void)open_peers(peers, conf);
 	if (!peers->key_file ||
-		triad_transport_start(&peers->base, "triad-peers", run_thread)) {
+		triad_transport_start(&peers->base, "triad-peers", run_peers)) {
 		free_peers(peers);
 		return NULL;
 	}

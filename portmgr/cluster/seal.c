@@ -122,7 +122,7 @@ static void accept_it(struct triad_seal_peer *peer, const struct header *header)
 	peer->their_id = header->id;
 }
 
-static enum triad_seal_verdict judge(struct triad_seal *seal,
+static enum triad_seal_verdict judge_header(struct triad_seal *seal,
 	struct triad_seal_peer *peer, const struct header *header,
 	struct triad_seal_opened *opened)
 {
@@ -189,7 +189,7 @@ enum triad_seal_verdict triad_seal_open(struct triad_seal *seal,
 		return TRIAD_SEAL_OTHER_VERSION;
 	if (!is_well_formed(&header, size))
 		return TRIAD_SEAL_MALFORMED;
-	verdict = judge(seal, peer, &header, opened);
+	verdict = judge_header(seal, peer, &header, opened);
 	opened->kind = header.kind;
 	opened->id = header.id;
 	opened->payload = octets + TRIAD_SEAL_HEADER_SIZE;

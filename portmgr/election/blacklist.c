@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-static struct triad_blacklist_entry *find_entry(
+static struct triad_blacklist_entry *find_listed(
 	struct triad_blacklist *list, uint64_t id)
 {
 	for (uint32_t i = 0; i < list->n; i++)
@@ -32,7 +32,7 @@ static uint32_t highest_version(const struct triad_blacklist *list)
 }
 
 /* A free entry: at the end, or that of the oldest id that is no longer listed. */
-static struct triad_blacklist_entry *make_room(struct triad_blacklist *list)
+static struct triad_blacklist_entry *take_free_entry(struct triad_blacklist *list)
 {
 	struct triad_blacklist_entry *oldest = NULL;
 
@@ -57,7 +57,7 @@ bool triad_blacklist_has(const struct triad_blacklist *list, uint64_t id)
 
 int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_listed)
 {
-	struct triad_blacklist_entry *entry = find_entry(list, id);
+	struct triad_blacklist_entry *entry = find_listed(list, id);
 	uint32_t highest = entry ? entry->version : highest_version(list);
 
 	if (triad_blacklist_has(list, id) == is_listed)
@@ -67,7 +67,7 @@ int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_liste
 	if (highest >= UINT32_MAX - is_listed)
 		return ENOSPC;
 	if (!entry)
-		entry = make_room(list);
+		entry = take_free_entry(list);
 	if (!entry)
 		return ENOSPC;
 	*entry = (struct triad_blacklist_entry){
@@ -78,7 +78,7 @@ int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_liste
 static bool merge_entry(
 	struct triad_blacklist *list, const struct triad_blacklist_entry *theirs)
 {
-	struct triad_blacklist_entry *ours = find_entry(list, theirs->id);
+	struct triad_blacklist_entry *ours = find_listed(list, theirs->id);
 
 	if (ours && !is_newer(theirs, ours))
 		return false;
@@ -86,7 +86,7 @@ static bool merge_entry(
 	if (!ours && list->n == TRIAD_BLACKLIST_MAX && !theirs->is_listed)
 		return false;
 	if (!ours)
-		ours = make_room(list);
+		ours = take_free_entry(list);
 	if (!ours)
 		return false;
 	*ours = *theirs;

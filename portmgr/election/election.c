@@ -178,7 +178,7 @@ static void set_now(struct triad_election *e, uint64_t now_us)
 }
 
 /* Runs after every input. */
-static void settle(struct triad_election *e)
+static void settle_election(struct triad_election *e)
 {
 	election_store_again(e);
 	lease_run(e);
@@ -200,7 +200,7 @@ void triad_election_view(struct triad_election *election,
 	lease_view(election);
 	states_view(election);
 	election->was_connected |= view->is_connected;
-	settle(election);
+	settle_election(election);
 }
 
 /* Merges facts that all members finally agree on. */
@@ -267,7 +267,7 @@ void triad_election_payload(struct triad_election *election, uint64_t sender,
 	if (!election->view.number)
 		return;
 	handle(election, &message);
-	settle(election);
+	settle_election(election);
 }
 
 void triad_election_ports(struct triad_election *election,
@@ -277,7 +277,7 @@ void triad_election_ports(struct triad_election *election,
 	election->n_ports = health->n_ports;
 	election->n_good = health->n_good;
 	election->has_port = health->is_up;
-	settle(election);
+	settle_election(election);
 }
 
 void triad_election_sm(
@@ -286,7 +286,7 @@ void triad_election_sm(
 	set_now(election, now_us);
 	election->is_sm_master = is_master;
 	election->is_subnet_up = is_master && is_up;
-	settle(election);
+	settle_election(election);
 }
 
 void triad_election_check(
@@ -294,7 +294,7 @@ void triad_election_check(
 {
 	set_now(election, now_us);
 	election->check = check;
-	settle(election);
+	settle_election(election);
 }
 
 void triad_election_config(struct triad_election *election, uint64_t generation,
@@ -307,7 +307,7 @@ void triad_election_config(struct triad_election *election, uint64_t generation,
 		election->stored.generation = generation;
 		election_store(election);
 	}
-	settle(election);
+	settle_election(election);
 }
 
 void triad_election_prefer(
@@ -315,7 +315,7 @@ void triad_election_prefer(
 {
 	set_now(election, now_us);
 	election->preference = preference;
-	settle(election);
+	settle_election(election);
 }
 
 int triad_election_blacklist(
@@ -327,7 +327,7 @@ int triad_election_blacklist(
 	if (error)
 		return error;
 	election_store(election);
-	settle(election);
+	settle_election(election);
 	if (election->view.number)
 		election_send(election, TRIAD_ELECTION_STATUS, NULL, 0);
 	return 0;
@@ -343,7 +343,7 @@ int triad_election_confirm(struct triad_election *election, uint64_t now_us)
 	/* A missing member may hold the lease until then. */
 	election->not_before_us =
 		election->now_us + election_us(election->conf.lease_ms);
-	settle(election);
+	settle_election(election);
 	return 0;
 }
 
@@ -362,7 +362,7 @@ void triad_election_resign(struct triad_election *election, uint64_t now_us)
 void triad_election_run(struct triad_election *election, uint64_t now_us)
 {
 	set_now(election, now_us);
-	settle(election);
+	settle_election(election);
 }
 
 uint64_t triad_election_next_us(const struct triad_election *election)
@@ -425,8 +425,9 @@ static void describe_self(
 	};
 }
 
-static void describe(const struct triad_election *e, const struct received *received,
-	uint64_t now_us, struct triad_election_member *member)
+static void describe_member(const struct triad_election *e,
+	const struct received *received, uint64_t now_us,
+	struct triad_election_member *member)
 {
 	const struct triad_election_message *m = &received->message;
 	bool is_fresh = now_us < received->at_us + election_us(e->conf.keepalive_ms);
@@ -500,6 +501,6 @@ void triad_election_status(const struct triad_election *election, uint64_t now_u
 	describe_self(e, &status->members[status->n_members++]);
 	for (uint32_t i = 0; i < e->n_received; i++)
 		if (status->n_members < TRIAD_CLUSTER_MAX_MEMBERS)
-			describe(e, &e->received[i], now_us,
+			describe_member(e, &e->received[i], now_us,
 				&status->members[status->n_members++]);
 }

@@ -64,7 +64,7 @@ void states_update_priority(struct triad_election *e)
 
 /* --- transitions --- */
 
-static void enter(struct triad_election *e, enum triad_election_state state)
+static void enter_state(struct triad_election *e, enum triad_election_state state)
 {
 	bool was_master = e->state == TRIAD_ELECTION_MASTER;
 
@@ -89,7 +89,7 @@ void states_elect(struct triad_election *e)
 	e->n_shorter = e->n_longer = 0;
 	e->status_due_us = e->now_us;
 	e->counts.n_elections++;
-	enter(e, TRIAD_ELECTION_ELECTING);
+	enter_state(e, TRIAD_ELECTION_ELECTING);
 }
 
 void states_become_master(struct triad_election *e)
@@ -98,7 +98,7 @@ void states_become_master(struct triad_election *e)
 	e->yields_until_us = 0;
 	e->status_due_us = e->now_us;
 	e->counts.n_won++;
-	enter(e, TRIAD_ELECTION_MASTER);
+	enter_state(e, TRIAD_ELECTION_MASTER);
 	election_act(e, TRIAD_ELECTION_TAKE_OVER);
 }
 
@@ -106,7 +106,7 @@ void states_become_standby(struct triad_election *e, uint64_t master)
 {
 	e->master = master;
 	e->deadline_us = e->now_us + election_us(e->conf.keepalive_ms);
-	enter(e, TRIAD_ELECTION_STANDBY);
+	enter_state(e, TRIAD_ELECTION_STANDBY);
 }
 
 /* --- messages --- */
@@ -140,7 +140,8 @@ static void decide_early(struct triad_election *e)
 }
 
 /* How a standby reacts to STATUS of its master, or of another one. */
-static void follow(struct triad_election *e, const struct triad_election_message *m)
+static void follow_master(
+	struct triad_election *e, const struct triad_election_message *m)
 {
 	const struct received *present = members_find(e, e->master);
 
@@ -179,7 +180,7 @@ void states_status(struct triad_election *e, const struct triad_election_message
 		return;
 	grant = lease_vote(e, m);
 	if (e->state == TRIAD_ELECTION_STANDBY && !e->conf.is_witness)
-		follow(e, m);
+		follow_master(e, m);
 	if (members_is_better(e, m)) {
 		election_send(e, TRIAD_ELECTION_TAKEOVER, m, grant);
 		return;
@@ -211,7 +212,7 @@ void states_takeover(struct triad_election *e, const struct triad_election_messa
 		return;
 	}
 	if (m->from != e->master)
-		follow(e, m);
+		follow_master(e, m);
 	if ((m->from == e->master && m->state == TRIAD_ELECTION_MASTER) ||
 		(!members_better_master(e) && !members_is_better(e, m)))
 		states_become_master(e);
@@ -223,7 +224,7 @@ void states_cede(struct triad_election *e, const struct triad_election_message *
 	bool is_better = members_is_better(e, m);
 
 	if (e->state == TRIAD_ELECTION_STANDBY && !e->conf.is_witness)
-		follow(e, m);
+		follow_master(e, m);
 	if (e->state == TRIAD_ELECTION_ELECTING) {
 		move_deadline(e, is_better);
 		decide_early(e);

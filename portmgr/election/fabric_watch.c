@@ -183,7 +183,7 @@ static uint64_t period_of(const struct triad_fabric_watch *watch,
 	return SLOW_US;
 }
 
-static bool is_due(uint64_t asked_us, uint64_t period_us, uint64_t now_us)
+static bool is_period_over(uint64_t asked_us, uint64_t period_us, uint64_t now_us)
 {
 	return !asked_us || now_us >= asked_us + period_us;
 }
@@ -216,10 +216,11 @@ static bool ask_peer(struct triad_fabric_watch *watch, struct triad_fabric_peer 
 		return false;
 	*question = (struct triad_fabric_question){
 		.id = peer->id, .lid = peer->lid, .m_key = peer->m_key};
-	if (is_due(peer->asked_us, period_us, now_us)) {
+	if (is_period_over(peer->asked_us, period_us, now_us)) {
 		question->attribute = TRIAD_SMP_SM_INFO;
 		peer->asked_us = now_us;
-	} else if (is_unsure(peer) && is_due(peer->port_asked_us, period_us, now_us)) {
+	} else if (is_unsure(peer) &&
+		is_period_over(peer->port_asked_us, period_us, now_us)) {
 		question->attribute = TRIAD_SMP_NODE_INFO;
 		peer->port_asked_us = now_us;
 	} else {
@@ -235,7 +236,7 @@ static bool ask_at_master_lid(struct triad_fabric_watch *watch, uint64_t now_us,
 	struct triad_fabric_question *question)
 {
 	if (!watch->master_lid || !watch->n_peers ||
-		!is_due(watch->master_asked_us, SLOW_US, now_us))
+		!is_period_over(watch->master_asked_us, SLOW_US, now_us))
 		return false;
 	for (uint32_t i = 0; i < watch->n_peers; i++)
 		if (watch->peers[i].lid == watch->master_lid)
@@ -373,7 +374,7 @@ static bool is_silent(const struct triad_fabric_silence *silence, uint64_t now_u
 }
 
 /* Keeps the verdict if the evidence is recent but not clear. */
-static enum triad_fabric_verdict judge(
+static enum triad_fabric_verdict judge_peer(
 	const struct triad_fabric_peer *peer, uint64_t now_us)
 {
 	bool has_port =
@@ -418,7 +419,7 @@ void triad_fabric_watch_run(struct triad_fabric_watch *watch, uint64_t now_us)
 	for (uint32_t i = 0; i < watch->n_peers; i++) {
 		struct triad_fabric_peer *peer = &watch->peers[i];
 
-		peer->verdict = judge(peer, now_us);
+		peer->verdict = judge_peer(peer, now_us);
 		if (is_to_be_kept(peer, now_us))
 			watch->peers[n++] = *peer;
 	}

@@ -44,7 +44,7 @@ static bool is_of_later(const char *line)
 	return length && line[length] == ' ';
 }
 
-static int read_line(const char *line, struct triad_election_stored *stored)
+static int read_stored_line(const char *line, struct triad_election_stored *stored)
 {
 	struct triad_blacklist_entry entry;
 	struct triad_blacklist *list = &stored->blacklist;
@@ -99,7 +99,7 @@ int triad_election_stored_parse(
 			line = strtok_r(NULL, "\n", &save)) {
 			is_behind |= is_of_later(line);
 			if (!is_behind)
-				error = read_line(line, stored);
+				error = read_stored_line(line, stored);
 			else if (!is_of_later(line))
 				error = EINVAL;
 		}

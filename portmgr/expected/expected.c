@@ -180,7 +180,7 @@ static void read_row(
 }
 
 /* 'size' without the line's end. */
-static void read_line(struct triad_expected_reader *reader, uint32_t number,
+static void read_expected_line(struct triad_expected_reader *reader, uint32_t number,
 	const char *octets, size_t size)
 {
 	struct triad_expected_line line;
@@ -225,7 +225,7 @@ static void read_lines(
 			return;
 		if (n && octets[n - 1] == '\r')
 			n--;
-		read_line(reader, number, octets, n);
+		read_expected_line(reader, number, octets, n);
 	}
 }
 
@@ -271,7 +271,7 @@ static size_t check_caps(struct triad_expected_reader *reader, const char *octet
 	return size;
 }
 
-static int read_all(
+static int read_expected(
 	struct triad_expected_reader *reader, const char *octets, size_t size)
 {
 	const size_t n_before = reader->diags->n_total;
@@ -305,7 +305,7 @@ int triad_expected_parse(const char *octets, size_t size, struct triad_diags *di
 	reader.expected = new_expected(&reader);
 	if (!reader.expected)
 		return ENOMEM;
-	error = read_all(&reader, octets, size);
+	error = read_expected(&reader, octets, size);
 	free(reader.slots);
 	if (error)
 		triad_expected_free(reader.expected);

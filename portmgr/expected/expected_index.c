@@ -10,7 +10,7 @@
 
 /* Mixes the GUID before it adds the port.  GUIDs are often consecutive, and a plain sum
  * of (GUID, port + 1) would equal that of (GUID + 1, port). */
-static uint64_t hash_of(uint64_t node_guid, const char *node_name, uint8_t port)
+static uint64_t hash_row(uint64_t node_guid, const char *node_name, uint8_t port)
 {
 	uint64_t hash = node_guid
 		? triad_hash_word(TRIAD_HASH_START, node_guid)
@@ -35,7 +35,7 @@ static bool is_row(const struct triad_expected *expected, uint32_t at,
 static uint32_t *slot_of(const struct triad_expected_reader *reader, uint64_t node_guid,
 	const char *node_name, uint8_t port)
 {
-	size_t at = hash_of(node_guid, node_name, port) & (reader->n_slots - 1);
+	size_t at = hash_row(node_guid, node_name, port) & (reader->n_slots - 1);
 
 	while (reader->slots[at] &&
 		!is_row(reader->expected, reader->slots[at] - 1, node_guid, node_name,

@@ -19,7 +19,7 @@ static void skip_blanks(struct cutter *cutter)
 	cutter->read += strspn(cutter->text + cutter->read, " \t");
 }
 
-static void complain(struct cutter *cutter, size_t at, const char *what)
+static void complain_of_column(struct cutter *cutter, size_t at, const char *what)
 {
 	triad_diags_add(
 		cutter->diags, cutter->line->number, (unsigned)at + 1, "%s", what);
@@ -37,13 +37,14 @@ static void read_quoted(struct cutter *cutter)
 		text[cutter->written++] = text[cutter->read++];
 	}
 	if (!text[cutter->read]) {
-		complain(cutter, start, "the quote isn't closed in this line");
+		complain_of_column(
+			cutter, start, "the quote isn't closed in this line");
 		return;
 	}
 	cutter->read++;
 	skip_blanks(cutter);
 	if (text[cutter->read] && text[cutter->read] != ',')
-		complain(cutter, cutter->read,
+		complain_of_column(cutter, cutter->read,
 			"behind a closing quote there must be a comma or the line's "
 			"end; a quote within quotes is written twice");
 	cutter->read += strcspn(text + cutter->read, ",");
@@ -56,7 +57,7 @@ static void read_plain(struct cutter *cutter)
 	const char *quote = memchr(from, '"', n);
 
 	if (quote)
-		complain(cutter, (size_t)(quote - cutter->text),
+		complain_of_column(cutter, (size_t)(quote - cutter->text),
 			"a quote in the midst of a field; such a field stands in "
 			"quotes as a whole, with each of its own written twice");
 	cutter->read += n;
@@ -89,7 +90,7 @@ static void read_field(struct cutter *cutter)
 		line->fields[line->n_fields++] = cutter->text + at;
 	} else if (!cutter->has_too_many) {
 		cutter->has_too_many = true;
-		complain(cutter, start,
+		complain_of_column(cutter, start,
 			"more than 8 fields; a field with a comma in it stands in "
 			"quotes");
 	}

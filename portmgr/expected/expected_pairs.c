@@ -91,7 +91,7 @@ static uint32_t find_far_row(const struct triad_expected_reader *reader,
 	return far;
 }
 
-static struct triad_expected_end end_of(
+static struct triad_expected_end end_of_row(
 	const struct triad_expected *expected, uint32_t at)
 {
 	const struct triad_expected_port *row = &expected->ports[at];
@@ -110,13 +110,13 @@ void triad_expected_pairs_check(const struct triad_expected_reader *reader)
 	char why[TRIAD_DIAG_TEXT_SIZE];
 
 	for (uint32_t i = 0; i < expected->n_ports; i++) {
-		struct triad_expected_end near = end_of(expected, i), far;
+		struct triad_expected_end near = end_of_row(expected, i), far;
 		uint32_t at = find_far_row(reader, &near.row->remote);
 
 		if (at == UINT32_MAX || near.row->state == TRIAD_EXPECTED_BROKEN ||
 			expected->ports[at].state == TRIAD_EXPECTED_BROKEN)
 			continue;
-		far = end_of(expected, at);
+		far = end_of_row(expected, at);
 		if (triad_expected_ends_contradict(
 			    expected, &near, &far, why, sizeof(why)))
 			triad_diags_add(reader->diags, near.row->line, 0, "%s", why);

@@ -43,10 +43,10 @@ struct field {
 	const char *text;
 };
 
-static bool complain(const struct field *field, const char *format, ...)
+static bool complain_of_field(const struct field *field, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static bool complain(const struct field *field, const char *format, ...)
+static bool complain_of_field(const struct field *field, const char *format, ...)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE];
 	va_list args;
@@ -66,10 +66,10 @@ static bool complain(const struct field *field, const char *format, ...)
 static bool check_name(const struct field *field, const char *what, const char *name)
 {
 	if (strlen(name) > MAX_NAME)
-		return complain(field, "%s %.40s... is longer than %d octets", what,
-			name, MAX_NAME);
+		return complain_of_field(field, "%s %.40s... is longer than %d octets",
+			what, name, MAX_NAME);
 	if (strchr(name, '\t'))
-		return complain(field, "%s %s has a tab in it", what, name);
+		return complain_of_field(field, "%s %s has a tab in it", what, name);
 	return true;
 }
 
@@ -77,7 +77,7 @@ static bool read_guid(
 	const struct field *field, const char *what, const char *text, uint64_t *guid)
 {
 	return triad_text_guid(text, guid) ||
-		complain(field, "%s %.40s: " GUID_RULE, what, text);
+		complain_of_field(field, "%s %.40s: " GUID_RULE, what, text);
 }
 
 static bool read_port(
@@ -87,8 +87,8 @@ static bool read_port(
 
 	if (!triad_text_number(text, &number) || !number ||
 		number > TRIAD_FABRIC_MAX_PORT_NUMBER)
-		return complain(field, "%s %.40s: allowed are 1 to %d", what, text,
-			TRIAD_FABRIC_MAX_PORT_NUMBER);
+		return complain_of_field(field, "%s %.40s: allowed are 1 to %d", what,
+			text, TRIAD_FABRIC_MAX_PORT_NUMBER);
 	*port = (uint8_t)number;
 	return true;
 }
@@ -98,7 +98,7 @@ static bool read_vendor(const struct field *field, const char *text, uint32_t *v
 	uint64_t value;
 
 	if (!triad_text_guid(text, &value) || value > MAX_VENDOR_ID)
-		return complain(field,
+		return complain_of_field(field,
 			"vendor=%.40s: a vendor id is 0x and 1 to 6 hexadecimal "
 			"digits, not all 0",
 			text);
@@ -109,7 +109,7 @@ static bool read_vendor(const struct field *field, const char *text, uint32_t *v
 static bool read_pattern(const struct field *field, const char *text, uint32_t *pattern)
 {
 	if (!*text)
-		return complain(field, "name= has no name behind it");
+		return complain_of_field(field, "name= has no name behind it");
 	if (!check_name(field, "the pattern", text))
 		return false;
 	*pattern = triad_expected_keep(field->reader, text);
@@ -191,11 +191,11 @@ static bool complain_key(
 	for (size_t i = 0; i < list->n_keys; i++)
 		triad_text_append(known, sizeof(known), "%s%s%s", i ? ", " : "",
 			list->keys[i].name, list->keys[i].has_value ? "=" : "");
-	return complain(
+	return complain_of_field(
 		field, "%s: no key '%.40s'; allowed are %s", list->name, key, known);
 }
 
-static char *trim(char *text)
+static char *trim_text(char *text)
 {
 	char *end;
 
@@ -215,18 +215,19 @@ static bool read_item(const struct field *field, const struct list *list, char *
 
 	if (equals)
 		*equals = '\0';
-	key = trim(item);
+	key = trim_text(item);
 	for (i = 0; i < list->n_keys && strcmp(key, list->keys[i].name); i++)
 		;
 	if (i == list->n_keys)
 		return complain_key(field, list, key);
 	if (*seen & 1u << i)
-		return complain(field, "%s: '%s' is there twice", list->name, key);
+		return complain_of_field(
+			field, "%s: '%s' is there twice", list->name, key);
 	*seen |= 1u << i;
 	if (list->keys[i].has_value != !!equals)
-		return complain(field, "%s: '%s' %s", list->name, key,
+		return complain_of_field(field, "%s: '%s' %s", list->name, key,
 			equals ? "has no value" : "needs '=' and a value");
-	return list->take(field, row, i, equals ? trim(equals + 1) : "");
+	return list->take(field, row, i, equals ? trim_text(equals + 1) : "");
 }
 
 static void read_list(const struct field *field, const struct list *list,
@@ -238,7 +239,7 @@ static void read_list(const struct field *field, const struct list *list,
 	/* Cut a copy: messages quote the text. */
 	snprintf(copy, sizeof(copy), "%s", field->text);
 	while ((item = strsep(&at, ";"))) {
-		item = trim(item);
+		item = trim_text(item);
 		if (*item)
 			read_item(field, list, item, row, &seen);
 	}
@@ -246,10 +247,11 @@ static void read_list(const struct field *field, const struct list *list,
 
 /* --- columns ----------------------------------------------------------- */
 
-static bool read_node(const struct field *field, struct triad_expected_port *row)
+static bool read_node_field(const struct field *field, struct triad_expected_port *row)
 {
 	if (!*field->text)
-		return complain(field, "the node is missing: its GUID, or its name");
+		return complain_of_field(
+			field, "the node is missing: its GUID, or its name");
 	if (!strncmp(field->text, "0x", 2) || !strncmp(field->text, "0X", 2))
 		return read_guid(field, "the node", field->text, &row->node_guid);
 	if (!check_name(field, "the node's name", field->text))
@@ -266,15 +268,16 @@ static void read_state(const struct field *field, struct triad_expected_port *ro
 			return;
 		}
 	row->state = TRIAD_EXPECTED_BROKEN;
-	complain(field, "the state '%.40s': allowed are enabled, disabled, test",
-		field->text);
+	complain_of_field(field,
+		"the state '%.40s': allowed are enabled, disabled, test", field->text);
 }
 
 static void read_width(const struct field *field, struct triad_expected_port *row)
 {
 	row->width = triad_link_width_find(field->text);
 	if (*field->text && !row->width)
-		complain(field, "the width '%.40s': allowed are 1x, 2x, 4x, 8x, 12x",
+		complain_of_field(field,
+			"the width '%.40s': allowed are 1x, 2x, 4x, 8x, 12x",
 			field->text);
 }
 
@@ -282,7 +285,7 @@ static void read_speed(const struct field *field, struct triad_expected_port *ro
 {
 	row->speed = (uint8_t)triad_link_speed_find(field->text);
 	if (*field->text && !row->speed)
-		complain(field,
+		complain_of_field(field,
 			"the speed '%.40s': allowed are SDR, DDR, QDR, FDR, EDR, HDR, "
 			"NDR, XDR",
 			field->text);
@@ -293,7 +296,8 @@ static void read_check(const struct field *field, struct triad_expected_port *ro
 	read_list(field, &check_list, row);
 	if (*field->text && row->state != TRIAD_EXPECTED_TEST &&
 		row->state != TRIAD_EXPECTED_BROKEN)
-		complain(field, "a check is for ports under test; this one is %s",
+		complain_of_field(field,
+			"a check is for ports under test; this one is %s",
 			triad_expected_state_name(row->state));
 }
 
@@ -301,7 +305,7 @@ static bool read_port_of_node(
 	const struct field *field, struct triad_expected_port *row)
 {
 	if (!*field->text)
-		return complain(field, "the port is missing, 1 to %d",
+		return complain_of_field(field, "the port is missing, 1 to %d",
 			TRIAD_FABRIC_MAX_PORT_NUMBER);
 	return read_port(field, "the port", field->text, &row->port);
 }
@@ -317,7 +321,7 @@ bool triad_expected_row_read(struct triad_expected_reader *reader,
 		fields[i] =
 			(struct field){reader, line, line->columns[i], line->fields[i]};
 	*row = (struct triad_expected_port){.line = line->number};
-	is_known = read_node(&fields[TRIAD_COLUMN_NODE], row);
+	is_known = read_node_field(&fields[TRIAD_COLUMN_NODE], row);
 	is_known = read_port_of_node(&fields[TRIAD_COLUMN_PORT], row) && is_known;
 	read_state(&fields[TRIAD_COLUMN_STATE], row);
 	read_list(&fields[TRIAD_COLUMN_REMOTE], &remote_list, row);

@@ -55,7 +55,7 @@ static void remember(struct reader *reader, uint64_t guid, uint8_t port, uint32_
 		reader->links[reader->n_links++] = (struct link){guid, line, port};
 }
 
-static void add_port(struct reader *reader, unsigned number)
+static void add_listed_port(struct reader *reader, unsigned number)
 {
 	const struct node *node = &reader->node;
 	static const struct triad_netdiscover_line none;
@@ -103,7 +103,7 @@ static void end_node(struct reader *reader)
 	remember(reader, added.guid, 0, node->line);
 	for (unsigned i = !is_switch; i <= node->header.port; i++)
 		if (is_switch || node->lines[i])
-			add_port(reader, i);
+			add_listed_port(reader, i);
 	node->header.guid = 0;
 }
 
@@ -152,7 +152,7 @@ static void add_link(struct reader *reader, const struct triad_netdiscover_line 
 
 /* --- lines ------------------------------------------------------------- */
 
-static void read_line(
+static void read_listed_line(
 	struct reader *reader, uint32_t number, const char *octets, size_t size)
 {
 	struct triad_netdiscover_line line;
@@ -188,7 +188,7 @@ static void read_lines(struct reader *reader, const char *octets, size_t size)
 		next = newline ? newline + 1 : end;
 		if (n && octets[n - 1] == '\r')
 			n--;
-		read_line(reader, number, octets, n);
+		read_listed_line(reader, number, octets, n);
 	}
 	end_node(reader);
 }
@@ -238,7 +238,7 @@ static void check_links(const struct reader *reader, const struct triad_fabric *
 	}
 }
 
-static int build(struct reader *reader, struct triad_fabric **fabric)
+static int build_listed_fabric(struct reader *reader, struct triad_fabric **fabric)
 {
 	const size_t n_before = reader->diags->n_total;
 	int error = triad_fabric_build(reader->builder, 0, fabric);
@@ -252,7 +252,7 @@ static int build(struct reader *reader, struct triad_fabric **fabric)
 	return EINVAL;
 }
 
-static int read_all(struct reader *reader, const char *octets, size_t size,
+static int read_listing(struct reader *reader, const char *octets, size_t size,
 	struct triad_fabric **fabric)
 {
 	const size_t n_before = reader->diags->n_total;
@@ -271,7 +271,7 @@ static int read_all(struct reader *reader, const char *octets, size_t size,
 	if (!reader->error && reader->diags->n_total != n_before)
 		return EINVAL;
 	if (!reader->error)
-		reader->error = build(reader, fabric);
+		reader->error = build_listed_fabric(reader, fabric);
 	if (reader->error == E2BIG)
 		triad_diags_add(reader->diags, 0, 0, "more than %u nodes or %u ports",
 			TRIAD_FABRIC_MAX_NODES, TRIAD_FABRIC_MAX_PORTS);
@@ -289,7 +289,7 @@ int triad_netdiscover_parse(const char *octets, size_t size, struct triad_diags 
 	reader->diags = diags;
 	reader->builder = triad_fabric_builder_new(NULL);
 	if (reader->builder)
-		error = read_all(reader, octets, size, fabric);
+		error = read_listing(reader, octets, size, fabric);
 	triad_fabric_builder_free(reader->builder);
 	free(reader->links);
 	free(reader);

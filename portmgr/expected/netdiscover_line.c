@@ -15,7 +15,7 @@ struct scan {
 	const char *wrong; /* the first mistake; NULL: none yet */
 };
 
-static bool fail(struct scan *scan, const char *what)
+static bool fail_line(struct scan *scan, const char *what)
 {
 	if (!scan->wrong)
 		scan->wrong = what;
@@ -71,7 +71,7 @@ static bool parse_ext(struct scan *scan)
 	if (!skip_word(scan, "[ext "))
 		return false;
 	scan->at += strcspn(scan->at, "]\"");
-	return skip_word(scan, "]") || fail(scan, "']' is missing");
+	return skip_word(scan, "]") || fail_line(scan, "']' is missing");
 }
 
 static bool parse_guid(struct scan *scan, uint64_t *guid)
@@ -79,7 +79,7 @@ static bool parse_guid(struct scan *scan, uint64_t *guid)
 	if (!skip_word(scan, "("))
 		return false;
 	if (!parse_hex(scan, guid) || !skip_word(scan, ")"))
-		return fail(scan, "a GUID and ')' are missing");
+		return fail_line(scan, "a GUID and ')' are missing");
 	return true;
 }
 
@@ -87,7 +87,7 @@ static bool parse_port(struct scan *scan, unsigned *number, uint64_t *guid)
 {
 	if (!skip_word(scan, "[") || !parse_number(scan, 254, number) || !*number ||
 		!skip_word(scan, "]"))
-		return fail(scan, "a port, [1] to [254], is missing");
+		return fail_line(scan, "a port, [1] to [254], is missing");
 	while (!scan->wrong && (parse_ext(scan) || parse_guid(scan, guid)))
 		;
 	skip_blanks(scan);
@@ -107,7 +107,7 @@ static bool parse_node(struct scan *scan, uint64_t *guid)
 	}
 	scan->at = start;
 	*guid = 0;
-	return fail(scan, "a node, as \"S-0002c90000000001\", is missing");
+	return fail_line(scan, "a node, as \"S-0002c90000000001\", is missing");
 }
 
 /* --- behind '#' -------------------------------------------------------- */
@@ -197,23 +197,23 @@ static bool read_link(struct scan *scan, struct triad_netdiscover_line *line)
 		!parse_port(scan, &line->far_port, &ignored))
 		return false;
 	if (!skip_word(scan, "#"))
-		return !*scan->at || fail(scan, "'#' is missing");
+		return !*scan->at || fail_line(scan, "'#' is missing");
 	read_link_comment(scan, line);
 	return true;
 }
 
-static bool read_node(struct scan *scan, struct triad_netdiscover_line *line)
+static bool read_node_line(struct scan *scan, struct triad_netdiscover_line *line)
 {
 	line->kind = TRIAD_NETDISCOVER_NODE;
 	skip_blanks(scan);
 	if (!parse_number(scan, 254, &line->port) || !line->port)
-		return fail(scan, "the number of ports, 1 to 254, is missing");
+		return fail_line(scan, "the number of ports, 1 to 254, is missing");
 	skip_blanks(scan);
 	if (!parse_node(scan, &line->guid))
 		return false;
 	skip_blanks(scan);
 	if (!skip_word(scan, "#"))
-		return !*scan->at || fail(scan, "'#' is missing");
+		return !*scan->at || fail_line(scan, "'#' is missing");
 	read_node_comment(scan, line);
 	return true;
 }
@@ -223,12 +223,12 @@ static bool read_value(struct scan *scan, struct triad_netdiscover_line *line,
 {
 	line->kind = kind;
 	if (!skip_word(scan, "0x") || !parse_hex(scan, &line->number))
-		return fail(scan, "0x and 1 to 16 hexadecimal digits are missing");
+		return fail_line(scan, "0x and 1 to 16 hexadecimal digits are missing");
 	parse_guid(scan, &line->port_guid);
 	return !scan->wrong;
 }
 
-static bool read_line(struct scan *scan, struct triad_netdiscover_line *line)
+static bool read_by_first_word(struct scan *scan, struct triad_netdiscover_line *line)
 {
 	static const struct {
 		const char *word;
@@ -257,11 +257,11 @@ static bool read_line(struct scan *scan, struct triad_netdiscover_line *line)
 			continue;
 		line->type = words[i].type;
 		if (words[i].kind == TRIAD_NETDISCOVER_NODE)
-			return read_node(scan, line);
+			return read_node_line(scan, line);
 		return words[i].kind == TRIAD_NETDISCOVER_NOTHING ||
 			read_value(scan, line, words[i].kind);
 	}
-	return !*scan->at || fail(scan, "ibnetdiscover prints no such line");
+	return !*scan->at || fail_line(scan, "ibnetdiscover prints no such line");
 }
 
 const char *triad_netdiscover_line_read(const char *octets, size_t size,
@@ -279,7 +279,7 @@ const char *triad_netdiscover_line_read(const char *octets, size_t size,
 	memcpy(text, octets, size);
 	text[size] = '\0';
 	skip_blanks(&scan);
-	read_line(&scan, line);
+	read_by_first_word(&scan, line);
 	*at = (size_t)(scan.at - scan.start);
 	return scan.wrong;
 }

@@ -182,7 +182,8 @@ static uint32_t find_name(const struct placer *placer, const char *name)
 	return placer->names[at].at;
 }
 
-static uint32_t find_node(const struct placer *placer, uint64_t guid, uint32_t name)
+static uint32_t find_expected_node(
+	const struct placer *placer, uint64_t guid, uint32_t name)
 {
 	if (guid)
 		return triad_fabric_find_node(placer->fabric, guid);
@@ -197,7 +198,7 @@ static void find_leaders_node(struct placer *placer, uint32_t leader)
 	char node[TRIAD_NODE_NAME_SIZE], text[TRIAD_DIAG_TEXT_SIZE];
 	const char *what = NULL;
 
-	about->node = find_node(placer, row->node_guid, row->node_name);
+	about->node = find_expected_node(placer, row->node_guid, row->node_name);
 	if (about->node == NO_NODE)
 		what = "isn't in the fabric";
 	else if (about->node == SEVERAL)
@@ -279,7 +280,7 @@ static uint32_t find_far_row(
 	if (!remote->port || (!remote->node_guid && !remote->name) ||
 		(!remote->node_guid && !triad_expected_is_plain(name)))
 		return TRIAD_PLACED_NONE;
-	node = find_node(placer, remote->node_guid, remote->name);
+	node = find_expected_node(placer, remote->node_guid, remote->name);
 	if (node == NO_NODE || node == SEVERAL)
 		return TRIAD_PLACED_NONE;
 	port = triad_fabric_find_port(placer->fabric, node, remote->port);
@@ -289,7 +290,8 @@ static uint32_t find_far_row(
 
 /* One end of a link, as its row names it.  If the row has a GUID, omits the node's
  * present name: it may change, so a difference is no contradiction. */
-static struct triad_expected_end end_of(const struct placer *placer, uint32_t row)
+static struct triad_expected_end named_end_of_row(
+	const struct placer *placer, uint32_t row)
 {
 	const struct triad_expected_port *at = row_at(placer, row);
 	const struct triad_fabric_port *port =
@@ -318,8 +320,8 @@ static void check_link(struct placer *placer, uint32_t row)
 	other = find_far_row(placer, &row_at(placer, row)->remote);
 	if (other == TRIAD_PLACED_NONE)
 		return;
-	near = end_of(placer, row);
-	far = end_of(placer, other);
+	near = named_end_of_row(placer, row);
+	far = named_end_of_row(placer, other);
 	if (!triad_expected_ends_contradict(
 		    placer->expected, &near, &far, why, sizeof(why)))
 		return;

@@ -67,8 +67,8 @@ static bool is_asked_for(const struct triad_expected_remote *desired)
 		desired->name || desired->port;
 }
 
-static enum triad_remote_match judge(const struct triad_fabric *fabric, uint32_t port,
-	const struct triad_expected *expected,
+static enum triad_remote_match judge_remote(const struct triad_fabric *fabric,
+	uint32_t port, const struct triad_expected *expected,
 	const struct triad_expected_remote *desired)
 {
 	const struct triad_fabric_port *far;
@@ -116,7 +116,7 @@ static void describe_far_end(const struct triad_fabric *fabric, uint32_t port,
 }
 
 /* Explains a difference by all facts of both sides. */
-static void explain(const struct triad_fabric *fabric, uint32_t port,
+static void explain_difference(const struct triad_fabric *fabric, uint32_t port,
 	const struct triad_expected *expected,
 	const struct triad_expected_remote *desired, char *why, size_t size)
 {
@@ -135,12 +135,12 @@ enum triad_remote_match triad_remote_compare(const struct triad_fabric *fabric,
 	uint32_t port, const struct triad_expected *expected,
 	const struct triad_expected_remote *desired, char *why, size_t size)
 {
-	enum triad_remote_match match = judge(fabric, port, expected, desired);
+	enum triad_remote_match match = judge_remote(fabric, port, expected, desired);
 
 	if (!why || !size)
 		return match;
 	why[0] = '\0';
 	if (match != TRIAD_REMOTE_FITS)
-		explain(fabric, port, expected, desired, why, size);
+		explain_difference(fabric, port, expected, desired, why, size);
 	return match;
 }

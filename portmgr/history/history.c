@@ -103,7 +103,7 @@ static uint32_t slot_of(const struct bucket *bucket, uint64_t node_guid, uint8_t
 	}
 }
 
-static struct entry *find_entry(
+static struct entry *find_port_entry(
 	const struct triad_history *history, uint64_t node_guid, uint8_t port)
 {
 	const struct bucket *bucket =
@@ -146,7 +146,7 @@ static int grow(struct bucket *bucket)
 	return 0;
 }
 
-static int add(struct triad_history *history, const struct triad_record *record,
+static int add_entry(struct triad_history *history, const struct triad_record *record,
 	struct entry **entry)
 {
 	struct bucket *bucket = &history->buckets[bucket_of(
@@ -235,7 +235,7 @@ int triad_history_merge(
 	struct triad_history *history, const struct triad_record *record)
 {
 	struct triad_record clean = *record;
-	struct entry *entry = find_entry(history, record->node_guid, record->port);
+	struct entry *entry = find_port_entry(history, record->node_guid, record->port);
 	uint64_t hash;
 	int error;
 
@@ -245,7 +245,7 @@ int triad_history_merge(
 	hash = hash_record(&clean);
 	if (entry && triad_record_compare(&clean, &entry->record) <= 0)
 		return latest_add(&history->latest, &clean, hash) ? ESTALE : EALREADY;
-	error = entry ? 0 : add(history, &clean, &entry);
+	error = entry ? 0 : add_entry(history, &clean, &entry);
 	if (error)
 		return error;
 	/* Remove the old line from the digest and add the new one.  The hash of a new
@@ -260,7 +260,7 @@ int triad_history_merge(
 const struct triad_record *triad_history_find(
 	const struct triad_history *history, uint64_t node_guid, uint8_t port)
 {
-	const struct entry *entry = find_entry(history, node_guid, port);
+	const struct entry *entry = find_port_entry(history, node_guid, port);
 
 	return entry ? &entry->record : NULL;
 }
@@ -325,7 +325,7 @@ const struct triad_record *triad_history_latest_in(
 bool triad_history_is_in_latest(
 	const struct triad_history *history, uint64_t node_guid, uint8_t port)
 {
-	const struct entry *entry = find_entry(history, node_guid, port);
+	const struct entry *entry = find_port_entry(history, node_guid, port);
 	const struct latest *latest = &history->latest;
 
 	/* Whatever was not cut is among them. */

@@ -47,7 +47,7 @@ void triad_journal_close(struct triad_journal *journal)
 
 /* --- reading --- */
 
-static int read_all(struct triad_journal *journal, struct triad_history *history)
+static int read_journal(struct triad_journal *journal, struct triad_history *history)
 {
 	struct triad_journal_reader reader;
 	char piece[8192];
@@ -174,7 +174,7 @@ static int open_and_read(struct triad_journal *journal, struct triad_history *hi
 	 * confirmed records. */
 	error = triad_file_sync_folder(journal->path);
 	if (!error)
-		error = read_all(journal, history);
+		error = read_journal(journal, history);
 	if (error)
 		describe_unread(journal, error, reason, size);
 	return error;
@@ -276,7 +276,7 @@ struct copy {
 	char octets[16384];
 };
 
-static void flush(struct copy *copy)
+static void flush_copy(struct copy *copy)
 {
 	if (!copy->error)
 		copy->error =
@@ -287,7 +287,7 @@ static void flush(struct copy *copy)
 static void copy_record(struct copy *copy, const struct triad_record *record)
 {
 	if (copy->used + TRIAD_RECORD_LINE_SIZE > sizeof(copy->octets))
-		flush(copy);
+		flush_copy(copy);
 	copy->used += triad_record_format(record, copy->octets + copy->used);
 	copy->octets[copy->used++] = '\n';
 }
@@ -310,7 +310,7 @@ static void put_all(struct copy *copy, const struct triad_history *history)
 		n++;
 	while (n--)
 		copy_record(copy, triad_history_latest(history, n));
-	flush(copy);
+	flush_copy(copy);
 }
 
 static int write_anew(

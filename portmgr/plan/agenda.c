@@ -53,7 +53,7 @@ void triad_agenda_configure(
 
 /* --- entries --- */
 
-static struct triad_agenda_entry *find_port(
+static struct triad_agenda_entry *find_agenda_entry(
 	const struct triad_agenda *agenda, uint64_t node_guid, uint8_t number)
 {
 	uint32_t first = 0, n = agenda->n;
@@ -78,7 +78,7 @@ static struct triad_agenda_entry *find_port(
 const struct triad_agenda_entry *triad_agenda_find(
 	const struct triad_agenda *agenda, uint64_t node_guid, uint8_t number)
 {
-	return find_port(agenda, node_guid, number);
+	return find_agenda_entry(agenda, node_guid, number);
 }
 
 static bool is_gentle(const struct triad_plan_item *item)
@@ -88,7 +88,7 @@ static bool is_gentle(const struct triad_plan_item *item)
 }
 
 /* The first state of a new item's entry. */
-static struct triad_agenda_entry begin(const struct triad_agenda *agenda,
+static struct triad_agenda_entry begin_entry(const struct triad_agenda *agenda,
 	const struct triad_plan_item *item, uint64_t now_us)
 {
 	struct triad_agenda_entry entry = {
@@ -160,13 +160,13 @@ static struct triad_agenda_entry carry_on(const struct triad_agenda *agenda,
 	const struct triad_plan_item *item, uint64_t now_us)
 {
 	const struct triad_agenda_entry *old =
-		find_port(agenda, item->node_guid, item->number);
+		find_agenda_entry(agenda, item->node_guid, item->number);
 	struct triad_agenda_entry entry;
 
 	/* An approval is for the action at the port: keep it if only the reason
 	 * changed. */
 	if (!old || is_another(old, item)) {
-		entry = begin(agenda, item, now_us);
+		entry = begin_entry(agenda, item, now_us);
 		entry.is_approved = old && old->is_approved && old->kind == item->kind;
 	} else {
 		entry = *old;
@@ -186,7 +186,7 @@ static bool counts_as_open(const struct triad_agenda_entry *entry)
 	return entry->takes_set && !entry->is_approved;
 }
 
-static bool is_stopped(const struct triad_agenda *agenda)
+static bool has_too_many_open(const struct triad_agenda *agenda)
 {
 	return agenda->n_open > agenda->conf.max_actions;
 }
@@ -225,8 +225,8 @@ int triad_agenda_look(
 	agenda->fabric = plan->fabric;
 	begin_anew(agenda);
 	/* Count how often it stops, not how many plans find it stopped. */
-	agenda->n_stops += is_stopped(agenda) && !agenda->was_stopped;
-	agenda->was_stopped = is_stopped(agenda);
+	agenda->n_stops += has_too_many_open(agenda) && !agenda->was_stopped;
+	agenda->was_stopped = has_too_many_open(agenda);
 	return 0;
 }
 
@@ -248,7 +248,7 @@ static bool may_act(const struct triad_agenda *agenda,
 		(!stopped || entry->is_approved);
 }
 
-static enum triad_agenda_kind kind_of(const struct triad_agenda_entry *entry)
+static enum triad_agenda_kind action_kind_of(const struct triad_agenda_entry *entry)
 {
 	switch (entry->state) {
 	case TRIAD_AGENDA_GRACE:
@@ -267,13 +267,13 @@ static enum triad_agenda_kind kind_of(const struct triad_agenda_entry *entry)
 static const struct triad_agenda_entry *find_next(
 	struct triad_agenda *agenda, uint64_t now_us)
 {
-	bool stopped = is_stopped(agenda);
+	bool stopped = has_too_many_open(agenda);
 
 	for (; agenda->first < agenda->n; agenda->first++) {
 		const struct triad_agenda_entry *entry =
 			&agenda->entries[agenda->first];
 
-		if (kind_of(entry) == TRIAD_AGENDA_WAIT ||
+		if (action_kind_of(entry) == TRIAD_AGENDA_WAIT ||
 			!may_act(agenda, entry, stopped))
 			continue;
 		if (entry->next_us <= now_us)
@@ -296,7 +296,7 @@ enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t n
 	if (!entry)
 		return TRIAD_AGENDA_WAIT;
 	*found = entry;
-	return kind_of(entry);
+	return action_kind_of(entry);
 }
 
 /* --- results --- */
@@ -314,9 +314,9 @@ static void wait_until(
 void triad_agenda_warned(struct triad_agenda *agenda, uint64_t node_guid,
 	uint8_t number, uint64_t now_us)
 {
-	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
+	struct triad_agenda_entry *entry = find_agenda_entry(agenda, node_guid, number);
 
-	if (!entry || kind_of(entry) != TRIAD_AGENDA_WARN)
+	if (!entry || action_kind_of(entry) != TRIAD_AGENDA_WARN)
 		return;
 	entry->is_warned = true;
 	entry->since_us = now_us;
@@ -326,11 +326,11 @@ void triad_agenda_warned(struct triad_agenda *agenda, uint64_t node_guid,
 void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
 	uint8_t number, uint64_t octets_per_s, uint64_t now_us)
 {
-	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
+	struct triad_agenda_entry *entry = find_agenda_entry(agenda, node_guid, number);
 	const struct triad_agenda_conf *conf = &agenda->conf;
 	uint64_t end_us;
 
-	if (!entry || kind_of(entry) != TRIAD_AGENDA_TRAFFIC)
+	if (!entry || action_kind_of(entry) != TRIAD_AGENDA_TRAFFIC)
 		return;
 	entry->traffic_bps = octets_per_s;
 	end_us = entry->since_us + conf->grace_us + conf->drain_us;
@@ -349,7 +349,7 @@ void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
 void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t number,
 	bool worked, bool is_sent, uint64_t now_us)
 {
-	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
+	struct triad_agenda_entry *entry = find_agenda_entry(agenda, node_guid, number);
 	uint64_t pause_us = RETRY_US;
 
 	/* Count only what was sent: nothing else causes a sweep, which resets the
@@ -390,7 +390,7 @@ uint32_t triad_agenda_approve_all(struct triad_agenda *agenda)
 bool triad_agenda_approve(
 	struct triad_agenda *agenda, uint64_t node_guid, uint8_t number)
 {
-	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
+	struct triad_agenda_entry *entry = find_agenda_entry(agenda, node_guid, number);
 
 	if (!entry)
 		return false;
@@ -406,7 +406,7 @@ void triad_agenda_status(
 	*status = (struct triad_agenda_status){
 		.n = agenda->n,
 		.n_open = agenda->n_open,
-		.is_stopped = is_stopped(agenda),
+		.is_stopped = has_too_many_open(agenda),
 		.n_done = agenda->n_done,
 		.n_stops = agenda->n_stops,
 	};

@@ -99,8 +99,8 @@ void guard_make_graph(struct triad_guard *guard)
 
 /* --- walks --- */
 
-static void enter(struct triad_guard *guard, struct guard_view *view, uint32_t at,
-	uint32_t parent, uint32_t number)
+static void enter_switch(struct triad_guard *guard, struct guard_view *view,
+	uint32_t at, uint32_t parent, uint32_t number)
 {
 	view->enter[at] = number;
 	view->low[at] = number;
@@ -111,7 +111,8 @@ static void enter(struct triad_guard *guard, struct guard_view *view, uint32_t a
 
 /* Follows the next link of 'at'.  Returns the switch if it was not entered before, else
  * NONE. */
-static uint32_t follow(struct triad_guard *guard, struct guard_view *view, uint32_t at)
+static uint32_t follow_next_link(
+	struct triad_guard *guard, struct guard_view *view, uint32_t at)
 {
 	const struct guard_link *link = &guard->links[guard->next[at]++];
 
@@ -134,16 +135,16 @@ void guard_walk(struct triad_guard *guard, struct guard_view *view)
 	if (root == NONE)
 		return;
 	/* Use a stack, not recursion: a chain of switches makes the walk as deep. */
-	enter(guard, view, root, NONE, n_entered++);
+	enter_switch(guard, view, root, NONE, n_entered++);
 	guard->stack[depth++] = root;
 	while (depth) {
 		uint32_t at = guard->stack[depth - 1], to;
 
 		if (guard->next[at] < guard->first_link[at + 1]) {
-			to = follow(guard, view, at);
+			to = follow_next_link(guard, view, at);
 			if (to == NONE)
 				continue;
-			enter(guard, view, to,
+			enter_switch(guard, view, to,
 				guard_far_of(
 					guard, guard->links[guard->next[at] - 1].port),
 				n_entered++);

@@ -136,7 +136,7 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 }
 
 /* Looks at the rows in the order of the fabric's ports, so that the items are sorted
- * and find_port() can search them. */
+ * and find_plan_item() can search them. */
 static void look_at_rows(struct build *build)
 {
 	const struct triad_plan_input *input = build->input;
@@ -201,7 +201,7 @@ static bool is_overridden(
 	return false;
 }
 
-static void judge(struct build *build, struct triad_plan_item *item)
+static void judge_item(struct build *build, struct triad_plan_item *item)
 {
 	const struct triad_fabric *fabric = build->input->fabric;
 	uint32_t far = fabric->ports[fabric->ports[item->port].remote].node;
@@ -230,7 +230,7 @@ static void judge(struct build *build, struct triad_plan_item *item)
 	triad_guard_remove(build->guard, item->port);
 }
 
-static struct triad_plan_item *find_port(
+static struct triad_plan_item *find_plan_item(
 	struct triad_plan *plan, uint64_t node_guid, uint8_t number)
 {
 	size_t first = 0, n = plan->n_items;
@@ -265,7 +265,7 @@ static bool is_left_to_other_end(struct build *build, struct triad_plan_item *it
 
 	if (item->kind != TRIAD_PLAN_DISABLE || !is_between_switches(fabric, item))
 		return false;
-	other = find_port(build->plan, fabric->nodes[fabric->ports[far].node].guid,
+	other = find_plan_item(build->plan, fabric->nodes[fabric->ports[far].node].guid,
 		fabric->ports[far].number);
 	if (!other || other->kind != TRIAD_PLAN_DISABLE)
 		return false;
@@ -291,7 +291,7 @@ static void judge_items(struct build *build)
 	}
 	for (uint32_t i = 0; i < plan->n_items; i++)
 		if (takes_link_down(&plan->items[i]))
-			judge(build, &plan->items[i]);
+			judge_item(build, &plan->items[i]);
 }
 
 /* --- the plan --- */
@@ -373,7 +373,7 @@ void triad_plan_free(struct triad_plan *plan)
 const struct triad_plan_item *triad_plan_find(
 	const struct triad_plan *plan, uint64_t node_guid, uint8_t port)
 {
-	return find_port((struct triad_plan *)plan, node_guid, port);
+	return find_plan_item((struct triad_plan *)plan, node_guid, port);
 }
 
 uint32_t triad_plan_n_open(const struct triad_plan *plan)

@@ -19,7 +19,7 @@ struct finder {
 	struct named *names; /* of all nodes, sorted; NULL: not made yet */
 };
 
-static int compare_names(const void *a, const void *b)
+static int compare_desired_names(const void *a, const void *b)
 {
 	const struct named *one = a, *other = b;
 
@@ -35,7 +35,8 @@ static int sort_names(struct finder *finder)
 		return ENOMEM;
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		finder->names[i] = (struct named){fabric->nodes[i].name, i};
-	qsort(finder->names, fabric->n_nodes, sizeof(*finder->names), compare_names);
+	qsort(finder->names, fabric->n_nodes, sizeof(*finder->names),
+		compare_desired_names);
 	return 0;
 }
 

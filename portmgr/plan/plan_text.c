@@ -15,10 +15,10 @@ struct text {
 	size_t size, used;
 };
 
-static void add(struct text *text, const char *format, ...)
+static void add_words(struct text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void add(struct text *text, const char *format, ...)
+static void add_words(struct text *text, const char *format, ...)
 {
 	va_list args;
 	int n;
@@ -44,9 +44,9 @@ static void add_why(
 	while (!strncmp(words, FAILED ": ", sizeof(FAILED ": ") - 1))
 		words += sizeof(FAILED ": ") - 1;
 	if (*words)
-		add(text, ": %s", words);
+		add_words(text, ": %s", words);
 	else
-		add(text, ": %s", triad_port_reason_name(reason));
+		add_words(text, ": %s", triad_port_reason_name(reason));
 }
 
 static void add_disable(struct text *text, const struct triad_plan_input *input,
@@ -57,9 +57,9 @@ static void add_disable(struct text *text, const struct triad_plan_input *input,
 
 	switch (item->reason) {
 	case TRIAD_REASON_EXPECTED:
-		add(text, "expected disabled");
+		add_words(text, "expected disabled");
 		if (item->is_active)
-			add(text, "; its link is active, and is phased out");
+			add_words(text, "; its link is active, and is phased out");
 		break;
 	case TRIAD_REASON_MISWIRED:
 		/* The record only says that the port was miswired.  If it still is, the
@@ -68,15 +68,15 @@ static void add_disable(struct text *text, const struct triad_plan_input *input,
 			&input->expected->ports[item->row].remote, why, sizeof(why));
 		if (match == TRIAD_REMOTE_DIFFERS ||
 			match == TRIAD_REMOTE_NAME_DIFFERS) {
-			add(text, "miswired: %s", why);
+			add_words(text, "miswired: %s", why);
 			if (item->may_be_name)
-				add(text,
+				add_words(text,
 					" (its name alone; it may still be starting)");
 			break;
 		}
 		/* fall through */
 	default:
-		add(text, FAILED);
+		add_words(text, FAILED);
 		add_why(text, record, item->reason);
 	}
 }
@@ -91,41 +91,42 @@ static void add_note(struct text *text, const struct triad_plan_input *input,
 
 	switch (item->note) {
 	case TRIAD_NOTE_NO_SWITCH:
-		add(text, "line %u: there is no such port in the fabric", row->line);
+		add_words(text, "line %u: there is no such port in the fabric",
+			row->line);
 		break;
 	case TRIAD_NOTE_FAILED:
-		add(text, "disabled%s as failed",
+		add_words(text, "disabled%s as failed",
 			item->was_ours ? " by the port manager" : "");
 		add_why(text, record, item->reason);
-		add(text, "; 'port release' when it is mended");
+		add_words(text, "; 'port release' when it is mended");
 		break;
 	case TRIAD_NOTE_OTHER_END:
-		add(text, "the other end of the link is disabled instead");
+		add_words(text, "the other end of the link is disabled instead");
 		break;
 	case TRIAD_NOTE_WIDTH:
-		add(text, "the link is %s wide, expected is %s",
+		add_words(text, "the link is %s wide, expected is %s",
 			triad_link_width_name(port->width),
 			triad_link_width_name(row->width));
 		break;
 	case TRIAD_NOTE_SPEED:
-		add(text, "the link is %s, expected is %s",
+		add_words(text, "the link is %s, expected is %s",
 			triad_link_speed_name(
 				triad_link_speed(port->speed, port->speed_ext)),
 			triad_link_speed_name(row->speed));
 		break;
 	case TRIAD_NOTE_ENGINE:
-		add(text,
+		add_words(text,
 			"a link between switches is not tested with this routing "
 			"engine: it would route over it meanwhile");
 		break;
 	case TRIAD_NOTE_LATER:
-		add(text,
+		add_words(text,
 			"%u links between switches are taken down at once: the next "
 			"plan has this one",
 			TRIAD_PLAN_MAX_WALKS);
 		break;
 	case TRIAD_NOTE_MISSING:
-		add(text,
+		add_words(text,
 			"not disabled: it has no link now and may be the way to what is "
 			"missing: %s; done when that is there, or a link comes up here",
 			input->missing ? input->missing : "");
@@ -133,11 +134,12 @@ static void add_note(struct text *text, const struct triad_plan_input *input,
 	}
 }
 
-static void add_node(struct text *text, const struct triad_fabric *fabric, uint32_t at)
+static void add_node_words(
+	struct text *text, const struct triad_fabric *fabric, uint32_t at)
 {
 	const struct triad_fabric_node *node = &fabric->nodes[at];
 
-	add(text, "%s (0x%016" PRIx64 ")",
+	add_words(text, "%s (0x%016" PRIx64 ")",
 		node->name[0] ? node->name : "a node without a name", node->guid);
 }
 
@@ -148,11 +150,11 @@ static void add_lost(struct text *text, const struct triad_fabric *fabric,
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (i)
-			add(text, i + 1 == n && !n_more ? " and " : ", ");
-		add_node(text, fabric, lost->nodes[i]);
+			add_words(text, i + 1 == n && !n_more ? " and " : ", ");
+		add_node_words(text, fabric, lost->nodes[i]);
 	}
 	if (n_more)
-		add(text, " and %" PRIu32 " more node%s", n_more,
+		add_words(text, " and %" PRIu32 " more node%s", n_more,
 			n_more == 1 ? "" : "s");
 }
 
@@ -176,25 +178,25 @@ static void add_guard(struct text *text, const struct triad_plan_input *input,
 
 	switch (item->guard) {
 	case TRIAD_GUARD_OWN_PATH:
-		add(text, " -- not done: it is this SM's own link");
+		add_words(text, " -- not done: it is this SM's own link");
 		break;
 	case TRIAD_GUARD_SM_PATH:
-		add(text, " -- %s: ", done);
-		add_node(text, input->fabric, item->lost.nodes[0]);
-		add(text, " runs another SM, and could no longer be reached");
+		add_words(text, " -- %s: ", done);
+		add_node_words(text, input->fabric, item->lost.nodes[0]);
+		add_words(text, " runs another SM, and could no longer be reached");
 		if (n_others)
-			add(text, ", nor could %" PRIu32 " more node%s", n_others,
+			add_words(text, ", nor could %" PRIu32 " more node%s", n_others,
 				n_others == 1 ? "" : "s");
-		add(text, "%s", end);
+		add_words(text, "%s", end);
 		break;
 	case TRIAD_GUARD_SPLIT:
-		add(text, " -- %s: ", done);
+		add_words(text, " -- %s: ", done);
 		add_lost(text, input->fabric, &item->lost, MAX_NAMED);
-		add(text, " could no longer be reached%s", end);
+		add_words(text, " could no longer be reached%s", end);
 		break;
 	case TRIAD_GUARD_UNKNOWN:
-		add(text, " -- %s: this SM's own port is not in its fabric%s", done,
-			end);
+		add_words(text, " -- %s: this SM's own port is not in its fabric%s",
+			done, end);
 		break;
 	}
 }
@@ -212,13 +214,13 @@ void triad_plan_describe(const struct triad_plan_input *input,
 		add_disable(&out, input, item, record);
 		break;
 	case TRIAD_PLAN_ENABLE:
-		add(&out, "expected %s; disabled by %s",
+		add_words(&out, "expected %s; disabled by %s",
 			triad_expected_state_name(
 				input->expected->ports[item->row].state),
 			item->was_ours ? "the port manager" : "somebody else");
 		break;
 	case TRIAD_PLAN_TEST:
-		add(&out, "expected to be tested%s",
+		add_words(&out, "expected to be tested%s",
 			item->is_active
 				? "; its link is active, and is taken down first"
 				: "");

@@ -51,7 +51,7 @@ static const struct triad_field head_fields[] = {
 };
 
 /* Writes the length in two octets, as a text may be longer than 255. */
-static void put_text(struct triad_wire *wire, const char *text)
+static void put_long_text(struct triad_wire *wire, const char *text)
 {
 	size_t length = strlen(text);
 	uint8_t *to;
@@ -85,7 +85,7 @@ size_t triad_port_row_put(
 	triad_wire_init(&wire, octets, TRIAD_PORT_ROW_SIZE);
 	triad_wire_put(&wire, 1, IS_ROW);
 	triad_fields_put(&wire, row_fields, COUNT(row_fields), row);
-	put_text(&wire, row->text);
+	put_long_text(&wire, row->text);
 	return wire.at;
 }
 
@@ -112,7 +112,7 @@ size_t triad_port_rows_head_put(
 	triad_wire_init(&wire, octets, TRIAD_PORT_ROW_SIZE);
 	triad_wire_put(&wire, 1, IS_HEAD);
 	triad_fields_put(&wire, head_fields, COUNT(head_fields), head);
-	put_text(&wire, head->trouble);
+	put_long_text(&wire, head->trouble);
 	return wire.at;
 }
 

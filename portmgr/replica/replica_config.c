@@ -42,7 +42,7 @@ static void shun(struct triad_replica *replica)
 	end_fetch(replica);
 }
 
-static bool is_wanted(
+static bool is_wanted_config(
 	const struct triad_replica *replica, const struct triad_replica_config *config)
 {
 	/* It must be newer than the one in force, the one that is ready and the last
@@ -97,14 +97,15 @@ static void begin_fetch(
 
 /* Fetches the newest configuration of all members if it is newer than the present
  * one. */
-static void choose(struct triad_replica *replica)
+static void choose_config(struct triad_replica *replica)
 {
 	const struct triad_replica_config *best = NULL;
 
 	for (uint32_t i = 0; i < replica->n_members; i++) {
 		const struct triad_replica_config *config = &replica->members[i].config;
 
-		if (replica->members[i].has_digest && is_wanted(replica, config) &&
+		if (replica->members[i].has_digest &&
+			is_wanted_config(replica, config) &&
 			(!best || config->generation > best->generation))
 			best = config;
 	}
@@ -118,11 +119,11 @@ void replica_config_received(
 	if (member->config.size > replica->conf.max_config_size &&
 		member->config.generation > replica->own.generation)
 		replica->status.n_offers_refused++;
-	choose(replica);
+	choose_config(replica);
 }
 
 /* Requests the first row of missing pieces. */
-static void ask(struct triad_replica *replica)
+static void request_pieces(struct triad_replica *replica)
 {
 	struct replica_fetch *fetch = &replica->fetch;
 
@@ -150,15 +151,15 @@ void replica_config_run(struct triad_replica *replica)
 	if (!fetch->source) {
 		/* Nobody has it any more.  Don't ignore it: its member may return. */
 		end_fetch(replica);
-		choose(replica);
+		choose_config(replica);
 	} else if (fetch->n_tries > MAX_ROUNDS * (replica->n_members + 1)) {
 		shun(replica);
-		choose(replica);
+		choose_config(replica);
 	}
 	if (fetch->config.generation && !fetch->source)
 		fetch->source = next_source(replica);
 	if (fetch->config.generation && replica->now_us >= fetch->ask_us)
-		ask(replica);
+		request_pieces(replica);
 }
 
 uint64_t replica_config_next_us(const struct triad_replica *replica)
@@ -196,7 +197,7 @@ static void finish(struct triad_replica *replica)
 		fetch->config.hash) {
 		replica->status.n_configs_bad++;
 		shun(replica);
-		choose(replica);
+		choose_config(replica);
 		return;
 	}
 	free(replica->ready_octets);

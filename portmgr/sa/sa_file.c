@@ -39,7 +39,7 @@ struct writer {
 
 /* --- lines --- */
 
-static void flush(struct writer *writer)
+static void flush_buffer(struct writer *writer)
 {
 	if (!writer->error && writer->size)
 		writer->error = writer->conf->write(
@@ -47,16 +47,16 @@ static void flush(struct writer *writer)
 	writer->size = 0;
 }
 
-static void put_line(struct writer *writer, const char *format, ...)
+static void put_file_line(struct writer *writer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void put_line(struct writer *writer, const char *format, ...)
+static void put_file_line(struct writer *writer, const char *format, ...)
 {
 	va_list args;
 	int n;
 
 	if (writer->size + MAX_LINE > BUFFER_SIZE)
-		flush(writer);
+		flush_buffer(writer);
 	va_start(args, format);
 	n = vsnprintf(writer->buffer + writer->size, MAX_LINE, format, args);
 	va_end(args);
@@ -84,7 +84,7 @@ static void put_guids(struct writer *writer, const struct triad_sa_guids *guids)
 		writer->n_left_out++;
 		return;
 	}
-	put_line(writer,
+	put_file_line(writer,
 		"GUIDInfo Record: base_guid=0x%016" PRIx64 " lid=0x%04x block_num=0x%x"
 		" guid0=0x%016" PRIx64 " guid1=0x%016" PRIx64 " guid2=0x%016" PRIx64
 		" guid3=0x%016" PRIx64 " guid4=0x%016" PRIx64 " guid5=0x%016" PRIx64
@@ -97,7 +97,7 @@ static void put_group(struct writer *writer, const struct triad_sa_group *group)
 {
 	writer->mgid = group->mgid;
 	writer->has_group = true;
-	put_line(writer,
+	put_file_line(writer,
 		"MC Group 0x%04x %s: mgid=" GID " port_gid=" GID
 		" qkey=0x%08x mlid=0x%04x mtu=0x%02x tclass=0x%02x pkey=0x%04x"
 		" rate=0x%02x pkt_life=0x%02x sl_flow_hop=0x%08x scope_state=0x%02x"
@@ -117,7 +117,7 @@ static void put_member(struct writer *writer, const struct triad_sa_member *memb
 		writer->n_left_out++;
 		return;
 	}
-	put_line(writer,
+	put_file_line(writer,
 		"mcm_port: port_gid=" GID " scope_state=0x%02x proxy_join=0x%x\n",
 		member->port_gid.prefix, member->port_gid.guid, member->scope_state,
 		member->is_proxy);
@@ -126,7 +126,7 @@ static void put_member(struct writer *writer, const struct triad_sa_member *memb
 static void put_subscription(
 	struct writer *writer, const struct triad_sa_subscription *of)
 {
-	put_line(writer,
+	put_file_line(writer,
 		"InformInfo Record: subscriber_gid=" GID " subscriber_enum=0x%x"
 		" InformInfo: gid=" GID " lid_range_begin=0x%x lid_range_end=0x%x"
 		" is_generic=0x%x subscribe=0x%x trap_type=0x%x trap_num=0x%x"
@@ -180,7 +180,7 @@ static void put_service(struct writer *writer, const struct triad_sa_service *se
 		writer->n_left_out++;
 	if (!quote || !left_s)
 		return;
-	put_line(writer,
+	put_file_line(writer,
 		"Service Record: id=0x%016" PRIx64 " gid=" GID " pkey=0x%x lease=0x%x"
 		" key=" GID " name=%c%s%c data8=" GID " data16=" GID " data32=" GID
 		" data64=" GID " modified_time=0x%x lease_period=0x%x\n",
@@ -256,7 +256,7 @@ static void add_entry(struct writer *writer, const struct triad_sa_record *recor
 
 /* Handles one record.  Each pass over all records writes one 'kind'; kind 0 collects
  * groups and members. */
-static void look_at(
+static void handle_record(
 	struct writer *writer, unsigned kind, const uint8_t *octets, size_t size)
 {
 	struct triad_sa_record record;
@@ -283,7 +283,7 @@ static void pass_over(
 			n = triad_sa_record_size(bucket.octets + at, bucket.size - at);
 			if (!n)
 				break;
-			look_at(writer, kind, bucket.octets + at, n);
+			handle_record(writer, kind, bucket.octets + at, n);
 		}
 	}
 }
@@ -317,13 +317,13 @@ int triad_sa_file_write(const struct triad_sa_set *set,
 	if (!writer.buffer || !writer.entries) {
 		writer.error = ENOMEM;
 	} else {
-		put_line(&writer,
+		put_file_line(&writer,
 			"# What the SA of the last master had; made by Triad.\n");
 		pass_over(&writer, set, TRIAD_SA_GUIDS);
 		put_groups(&writer, set);
 		pass_over(&writer, set, TRIAD_SA_SUBSCRIPTION);
 		pass_over(&writer, set, TRIAD_SA_SERVICE);
-		flush(&writer);
+		flush_buffer(&writer);
 	}
 	*n_left_out = writer.n_left_out;
 	free(writer.entries);

@@ -8,7 +8,7 @@
 
 /* --- encoding --- */
 
-static void put_head(struct triad_wire *wire, enum triad_sa_message_kind kind)
+static void put_message_head(struct triad_wire *wire, enum triad_sa_message_kind kind)
 {
 	triad_wire_put(wire, 4, TRIAD_SA_MAGIC_NUMBER);
 	triad_wire_put(wire, 1, TRIAD_SA_VERSION);
@@ -28,7 +28,7 @@ size_t triad_sa_message_encode(
 	struct triad_wire wire;
 
 	triad_wire_init(&wire, payload, TRIAD_SA_PAYLOAD_SIZE);
-	put_head(&wire, message->kind);
+	put_message_head(&wire, message->kind);
 	switch (message->kind) {
 	case TRIAD_SA_STATE:
 		triad_wire_put(&wire, 8, message->wall_us);
@@ -59,7 +59,7 @@ size_t triad_sa_message_begin_pieces(uint8_t payload[TRIAD_SA_PAYLOAD_SIZE])
 	struct triad_wire wire;
 
 	triad_wire_init(&wire, payload, TRIAD_SA_PAYLOAD_SIZE);
-	put_head(&wire, TRIAD_SA_PIECES);
+	put_message_head(&wire, TRIAD_SA_PIECES);
 	return wire.at;
 }
 

@@ -91,7 +91,7 @@ static void replace_bucket(
 
 /* 0 for an unknown kind: it is kept for members that know it, and counts only as
  * octets. */
-static unsigned kind_of(const uint8_t *octets)
+static unsigned record_kind_of(const uint8_t *octets)
 {
 	return octets[0] < TRIAD_SA_KINDS_END ? octets[0] : 0;
 }
@@ -109,13 +109,13 @@ static bool count_records(struct triad_sa_counts *counts, const uint8_t *octets,
 		if (!n)
 			return false;
 		*digest += triad_sa_record_digest(octets + at, n);
-		counts->n[kind_of(octets + at)] += adds ? 1u : -1u;
+		counts->n[record_kind_of(octets + at)] += adds ? 1u : -1u;
 	}
 	counts->octets += (uint32_t)(adds ? size : -size);
 	return true;
 }
 
-static bool is_over(const struct triad_sa_counts *counts)
+static bool is_over_limit(const struct triad_sa_counts *counts)
 {
 	for (unsigned kind = 1; kind < TRIAD_SA_KINDS_END; kind++)
 		if (counts->n[kind] > triad_sa_set_limit((enum triad_sa_kind)kind))
@@ -136,7 +136,7 @@ int triad_sa_set_put(struct triad_sa_set *set, unsigned bucket, uint64_t digest,
 	(void)count_records(&counts, old->octets, old->size, false, &found);
 	if (!count_records(&counts, octets, size, true, &found) || found != digest)
 		return EINVAL;
-	if (is_over(&counts))
+	if (is_over_limit(&counts))
 		return E2BIG;
 	if (size) {
 		with.octets = malloc(size);
@@ -163,7 +163,7 @@ static void begin_intake(struct intake *intake)
 static unsigned place_record(struct intake *intake, const uint8_t *octets, size_t size)
 {
 	struct triad_sa_counts *counts = &intake->counts;
-	unsigned kind = kind_of(octets);
+	unsigned kind = record_kind_of(octets);
 	unsigned bucket =
 		(unsigned)(triad_sa_record_key(octets, size) % TRIAD_SA_SET_N_BUCKETS);
 

@@ -70,7 +70,7 @@ static uint64_t deadline(const struct triad_port_test *test)
 }
 
 /* Whether there is a verdict; this also gives that of a timeout. */
-static bool is_over(struct triad_port_test *test, uint64_t now_us)
+static bool is_test_over(struct triad_port_test *test, uint64_t now_us)
 {
 	char waited_for[sizeof(test->text)];
 	uint64_t tenths = test->conf.timeout_us / (TRIAD_US_PER_S / 10);
@@ -92,7 +92,7 @@ static bool is_over(struct triad_port_test *test, uint64_t now_us)
 	return true;
 }
 
-static void enter(
+static void enter_step(
 	struct triad_port_test *test, enum triad_test_step step, uint64_t now_us)
 {
 	test->step = step;
@@ -117,7 +117,7 @@ static enum triad_test_step step_from(const struct triad_port_test *test, unsign
 	return step;
 }
 
-static void forget(struct triad_port_test *test, uint64_t now_us)
+static void forget_packets(struct triad_port_test *test, uint64_t now_us)
 {
 	test->n_sent = test->n_answered = test->n_lost = 0;
 	test->near_before = test->far_before = NOT_READ;
@@ -125,7 +125,7 @@ static void forget(struct triad_port_test *test, uint64_t now_us)
 	/* An answer that is under way is about the old link: ignore it. */
 	test->is_stale = test->awaited != TRIAD_TEST_WAIT;
 	test->name[0] = '\0';
-	enter(test, step_from(test, TRIAD_TEST_PRESENCE), now_us);
+	enter_step(test, step_from(test, TRIAD_TEST_PRESENCE), now_us);
 }
 
 void triad_port_test_begin(struct triad_port_test *test,
@@ -134,7 +134,7 @@ void triad_port_test_begin(struct triad_port_test *test,
 {
 	*test = (struct triad_port_test){
 		.conf = *conf, .expected = *expected, .begun_us = now_us};
-	forget(test, now_us);
+	forget_packets(test, now_us);
 	set_text(test, "no sweep has seen the port yet");
 }
 
@@ -161,7 +161,7 @@ static void set_step_text(struct triad_port_test *test)
 
 static void leave(struct triad_port_test *test, uint64_t now_us)
 {
-	enter(test, step_from(test, test->step + 1), now_us);
+	enter_step(test, step_from(test, test->step + 1), now_us);
 	set_step_text(test);
 }
 
@@ -176,7 +176,7 @@ static bool is_as_expected(const struct triad_port_test *test)
 static void restart(struct triad_port_test *test, uint64_t now_us)
 {
 	test->n_restarts++;
-	forget(test, now_us);
+	forget_packets(test, now_us);
 }
 
 /* Whether width, speed and state stayed the same while SMPs are sent; fails the test if
@@ -244,7 +244,7 @@ static void look_at_wiring(struct triad_port_test *test,
 		return;
 	}
 	if (!seen->is_only_name) {
-		enter(test, TRIAD_TEST_MISWIRE, now_us);
+		enter_step(test, TRIAD_TEST_MISWIRE, now_us);
 		test->state = TRIAD_TEST_FAILED;
 		set_text(test, "miswire: %s", why);
 		return;
@@ -277,7 +277,7 @@ void triad_port_test_look(struct triad_port_test *test,
 {
 	bool was_linked = test->is_linked;
 
-	if (is_over(test, now_us))
+	if (is_test_over(test, now_us))
 		return;
 	look_at_far_end(test, seen, now_us);
 	if (test->near_before != NOT_READ && test->step == TRIAD_TEST_QUALITY &&
@@ -304,7 +304,7 @@ static bool is_awaited(
 {
 	bool is_stale = test->is_stale;
 
-	if (is_over(test, now_us) || test->awaited != request)
+	if (is_test_over(test, now_us) || test->awaited != request)
 		return false;
 	test->awaited = TRIAD_TEST_WAIT;
 	test->is_stale = false;
@@ -433,7 +433,7 @@ void triad_port_test_pong(
 
 /* --- requests --- */
 
-static enum triad_test_request ask(struct triad_port_test *test,
+static enum triad_test_request make_request(struct triad_port_test *test,
 	enum triad_test_request request, uint64_t now_us, uint64_t again_us)
 {
 	test->awaited = request;
@@ -455,12 +455,13 @@ static enum triad_test_request request_quality(
 
 	/* Send at least one SMP, however short the time is. */
 	if (test->near_before == NOT_READ || (test->n_sent && now_us >= end_us))
-		return ask(test, TRIAD_TEST_READ_NEAR, now_us, 0);
+		return make_request(test, TRIAD_TEST_READ_NEAR, now_us, 0);
 	if (now_us < test->next_us)
 		return wait_until(
 			test->next_us < end_us ? test->next_us : end_us, until_us);
 	test->n_sent++;
-	return ask(test, TRIAD_TEST_SEND_SMP, now_us, test->conf.smp_interval_us);
+	return make_request(
+		test, TRIAD_TEST_SEND_SMP, now_us, test->conf.smp_interval_us);
 }
 
 static enum triad_test_request request_name(
@@ -468,7 +469,7 @@ static enum triad_test_request request_name(
 {
 	if (now_us < test->next_us)
 		return wait_until(test->next_us, until_us);
-	return ask(test, TRIAD_TEST_SEND_SMP, now_us, AGAIN_US);
+	return make_request(test, TRIAD_TEST_SEND_SMP, now_us, AGAIN_US);
 }
 
 static enum triad_test_request request_admission(
@@ -480,22 +481,22 @@ static enum triad_test_request request_admission(
 	if (!test->is_active)
 		return TRIAD_TEST_ADMIT;
 	if (test->far_before == NOT_READ)
-		return ask(test, TRIAD_TEST_READ_FAR, now_us, 0);
+		return make_request(test, TRIAD_TEST_READ_FAR, now_us, 0);
 	if (!test->expected.ping || test->has_pong) {
 		if (now_us < end_us)
 			return wait_until(end_us, until_us);
-		return ask(test, TRIAD_TEST_READ_FAR, now_us, 0);
+		return make_request(test, TRIAD_TEST_READ_FAR, now_us, 0);
 	}
 	if (now_us < test->next_us)
 		return wait_until(test->next_us, until_us);
-	return ask(test, TRIAD_TEST_SEND_PING, now_us, AGAIN_US);
+	return make_request(test, TRIAD_TEST_SEND_PING, now_us, AGAIN_US);
 }
 
 enum triad_test_request triad_port_test_request(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us)
 {
 	*until_us = UINT64_MAX;
-	if (is_over(test, now_us))
+	if (is_test_over(test, now_us))
 		return TRIAD_TEST_WAIT;
 	/* Make one request at a time, and none through a link that is down. */
 	*until_us = deadline(test);
