@@ -59,7 +59,7 @@ struct named {
 
 /* Looks up the ports of the end.  False when no port has the LID: the answer has no
  * records then; or the GUID: OpenSM must answer then. */
-static bool look_up(struct triad_answering *answering, struct named *named)
+static bool look_up_end(struct triad_answering *answering, struct named *named)
 {
 	const struct triad_paths *paths = paths_of(answering);
 
@@ -165,7 +165,7 @@ static void answer_one(struct triad_answering *answering)
 	 * finds.  From a source in another subnet no path begins here. */
 	if (from.has_gid && !triad_answering_is_local(answering, &from.gid))
 		return;
-	if (!look_up(answering, &from) || !look_up(answering, &to))
+	if (!look_up_end(answering, &from) || !look_up_end(answering, &to))
 		return;
 	if (disagrees(&from) || disagrees(&to)) {
 		triad_answering_fail(answering, TRIAD_SA_REQUEST_INVALID);

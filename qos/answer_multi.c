@@ -6,7 +6,8 @@
 /* Looks up both lists, sources first.  A GID of another subnet makes the whole request
  * invalid.  If no port has a GID, OpenSM answers: the GID may be an alias that was
  * added after the snapshot. */
-static bool look_up(struct triad_answering *answering, struct triad_answer_end *ends)
+static bool look_up_lists(
+	struct triad_answering *answering, struct triad_answer_end *ends)
 {
 	const struct triad_path_request *request = answering->request;
 	const struct triad_fabric *fabric = answering->snapshot->paths->fabric;
@@ -176,7 +177,7 @@ void triad_answering_multi(struct triad_answering *answering)
 	const struct triad_path_request *request = answering->request;
 	struct triad_answer_end ends[TRIAD_MULTIPATH_MAX_GIDS];
 
-	if (!look_up(answering, ends))
+	if (!look_up_lists(answering, ends))
 		return;
 	if (request->n_sources == 2 && request->n_destinations == 2 &&
 		request->n_paths == 2)

@@ -15,7 +15,7 @@ static unsigned bucket_of(uint64_t ns)
 	return bucket < TRIAD_LATENCY_BUCKETS ? bucket : TRIAD_LATENCY_BUCKETS - 1;
 }
 
-static uint64_t end_of(unsigned bucket)
+static uint64_t end_of_bucket(unsigned bucket)
 {
 	unsigned shift = bucket / TRIAD_LATENCY_STEPS;
 
@@ -59,7 +59,7 @@ static uint64_t quantile(const uint64_t *counts, uint64_t n, double part)
 	for (unsigned i = 0; i < TRIAD_LATENCY_BUCKETS; i++) {
 		seen += counts[i];
 		if (seen > wanted)
-			return end_of(i);
+			return end_of_bucket(i);
 	}
 	return 0;
 }
@@ -77,7 +77,7 @@ struct triad_latency_summary triad_latency_summarize(
 			&latency->buckets[i], memory_order_relaxed);
 		summary.n += counts[i];
 		if (counts[i])
-			summary.max_ns = end_of(i);
+			summary.max_ns = end_of_bucket(i);
 	}
 	if (!summary.n)
 		return summary;

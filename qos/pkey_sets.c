@@ -74,7 +74,7 @@ struct pool {
 	size_t n_pkeys, room;
 };
 
-static uint32_t hash_of(const uint16_t *set, uint32_t n)
+static uint32_t hash_set(const uint16_t *set, uint32_t n)
 {
 	uint32_t hash = 2166136261u;
 
@@ -95,10 +95,10 @@ static uint32_t find_in_pool(const struct triad_paths *paths, const struct pool 
 }
 
 /* Finds the index of the set with these P_Keys; adds it if it is new. */
-static int add(struct triad_paths *paths, struct pool *pool, const uint16_t *set,
-	uint32_t n, uint32_t *index)
+static int find_or_add_set(struct triad_paths *paths, struct pool *pool,
+	const uint16_t *set, uint32_t n, uint32_t *index)
 {
-	uint32_t slot = hash_of(set, n) & pool->mask;
+	uint32_t slot = hash_set(set, n) & pool->mask;
 	struct triad_pkey_set *added;
 
 	*index = find_in_pool(paths, pool, slot, set, n);
@@ -121,7 +121,7 @@ static int add(struct triad_paths *paths, struct pool *pool, const uint16_t *set
 	return 0;
 }
 
-static int fill(struct triad_paths *paths, struct pool *pool)
+static int fill_pool(struct triad_paths *paths, struct pool *pool)
 {
 	const struct triad_fabric *fabric = paths->fabric;
 	uint16_t set[MAX_SET];
@@ -132,7 +132,7 @@ static int fill(struct triad_paths *paths, struct pool *pool)
 		if (!paths->ends[i].is_end)
 			continue;
 		n = collect(fabric, &fabric->ports[i], set);
-		if (add(paths, pool, set, n, &paths->ends[i].pkey_set))
+		if (find_or_add_set(paths, pool, set, n, &paths->ends[i].pkey_set))
 			return ENOMEM;
 	}
 	paths->octets += pool->room * sizeof(*paths->pkeys);
@@ -157,7 +157,7 @@ int triad_pkey_sets_build(struct triad_paths *paths)
 	paths->octets += n_ends * sizeof(*paths->pkey_sets);
 	if (pool.heads && pool.next && paths->pkey_sets) {
 		memset(pool.heads, 0xff, slots * sizeof(*pool.heads));
-		error = fill(paths, &pool);
+		error = fill_pool(paths, &pool);
 	}
 	free(pool.heads);
 	free(pool.next);

@@ -30,8 +30,8 @@ static void set_bit(struct restricting *restricting, unsigned bit)
 }
 
 /* Sets 'selector' and 'value' at an octet whose component bits begin at 'bit'. */
-static void ask(struct restricting *restricting, unsigned octet, unsigned bit,
-	enum triad_selector selector, uint8_t value)
+static void restrict_octet(struct restricting *restricting, unsigned octet,
+	unsigned bit, enum triad_selector selector, uint8_t value)
 {
 	restricting->at[octet] = (uint8_t)(selector << 6 | value);
 	set_bit(restricting, bit);
@@ -66,7 +66,8 @@ static bool restrict_mtu(struct restricting *restricting, uint8_t limit)
 	/* One selector can't express "more than this, at most the limit".  Ask for the
 	 * limit, the one value that surely meets both. */
 	if (selector == TRIAD_SELECT_GREATER) {
-		ask(restricting, AT_MTU, BIT_MTU, TRIAD_SELECT_EXACTLY, limit);
+		restrict_octet(
+			restricting, AT_MTU, BIT_MTU, TRIAD_SELECT_EXACTLY, limit);
 		return request->mtu < limit;
 	}
 	if (selector == TRIAD_SELECT_LESS && request->mtu <= limit)
@@ -74,7 +75,8 @@ static bool restrict_mtu(struct restricting *restricting, uint8_t limit)
 	/* There is no "at most": ask for less than the value after the limit.  Nothing
 	 * follows the largest MTU, so it limits nothing. */
 	if (limit < TRIAD_MTU_MAX)
-		ask(restricting, AT_MTU, BIT_MTU, TRIAD_SELECT_LESS, limit + 1);
+		restrict_octet(
+			restricting, AT_MTU, BIT_MTU, TRIAD_SELECT_LESS, limit + 1);
 	return true;
 }
 
@@ -92,7 +94,8 @@ static bool restrict_rate(struct restricting *restricting, uint8_t limit)
 	if (selector == TRIAD_SELECT_EXACTLY)
 		return wanted <= highest;
 	if (selector == TRIAD_SELECT_GREATER) {
-		ask(restricting, AT_RATE, BIT_RATE, TRIAD_SELECT_EXACTLY, limit);
+		restrict_octet(
+			restricting, AT_RATE, BIT_RATE, TRIAD_SELECT_EXACTLY, limit);
 		return wanted < highest;
 	}
 	if (selector == TRIAD_SELECT_LESS && wanted <= highest)
@@ -100,7 +103,7 @@ static bool restrict_rate(struct restricting *restricting, uint8_t limit)
 	/* Nothing follows the highest rate that the SM supports, so it limits
 	 * nothing. */
 	if (next && next <= request->max_rate)
-		ask(restricting, AT_RATE, BIT_RATE, TRIAD_SELECT_LESS, next);
+		restrict_octet(restricting, AT_RATE, BIT_RATE, TRIAD_SELECT_LESS, next);
 	return true;
 }
 
@@ -121,11 +124,13 @@ static bool restrict_life(struct restricting *restricting, uint8_t life)
 		return false;
 	/* OpenSM finds nothing below 1. */
 	if (!life)
-		ask(restricting, AT_LIFE, BIT_LIFE, TRIAD_SELECT_EXACTLY, 0);
+		restrict_octet(restricting, AT_LIFE, BIT_LIFE, TRIAD_SELECT_EXACTLY, 0);
 	else if (selector == TRIAD_SELECT_GREATER)
-		ask(restricting, AT_LIFE, BIT_LIFE, TRIAD_SELECT_EXACTLY, life);
+		restrict_octet(
+			restricting, AT_LIFE, BIT_LIFE, TRIAD_SELECT_EXACTLY, life);
 	else if (life < 63)
-		ask(restricting, AT_LIFE, BIT_LIFE, TRIAD_SELECT_LESS, life + 1);
+		restrict_octet(
+			restricting, AT_LIFE, BIT_LIFE, TRIAD_SELECT_LESS, life + 1);
 	return true;
 }
 

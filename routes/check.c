@@ -363,7 +363,7 @@ static int look_at_all(struct pass *pass)
 	return 0;
 }
 
-static int begin(struct pass *pass, const struct triad_routes_layout *layout,
+static int begin_pass(struct pass *pass, const struct triad_routes_layout *layout,
 	const struct triad_routes_options *options, struct triad_routes_check *check)
 {
 	size_t n = layout->n_switches + 1u; /* never 0 */
@@ -397,7 +397,7 @@ static int begin(struct pass *pass, const struct triad_routes_layout *layout,
 	return error;
 }
 
-static void end(struct pass *pass)
+static void end_pass(struct pass *pass)
 {
 	triad_routes_tree_clear(&pass->tree);
 	triad_routes_deps_clear(&pass->deps);
@@ -513,7 +513,7 @@ static int fill_check(struct triad_routes_check *check, struct triad_fabric *fab
 		return ENXIO;
 	if (!check->layout->has_tables)
 		return ENODATA;
-	error = begin(&pass, check->layout, options, check);
+	error = begin_pass(&pass, check->layout, options, check);
 	if (!error)
 		error = look_at_all(&pass);
 	if (!error)
@@ -523,7 +523,7 @@ static int fill_check(struct triad_routes_check *check, struct triad_fabric *fab
 			&pass.deps, &options->sls, &options->vls, &check->credit);
 	if (!error && !options->from && !options->to)
 		error = triad_routes_multicast_find(check->layout, &check->multicast);
-	end(&pass);
+	end_pass(&pass);
 	return error;
 }
 
@@ -547,13 +547,13 @@ int triad_routes_check_credit(const struct triad_routes_layout *layout,
 	const struct triad_routes_options *options, struct triad_routes_credit *credit)
 {
 	struct pass pass;
-	int error = begin(&pass, layout, options, NULL);
+	int error = begin_pass(&pass, layout, options, NULL);
 
 	if (!error)
 		error = look_at_all(&pass);
 	if (!error)
 		error = triad_routes_credit_find(
 			&pass.deps, &options->sls, &options->vls, credit);
-	end(&pass);
+	end_pass(&pass);
 	return error;
 }

@@ -389,7 +389,7 @@ static uint32_t switch_of(const struct triad_routes_layout *layout, uint32_t lin
 }
 
 /* Describes the step between the successive channels 'name' and 'next'. */
-static void describe(const struct search *search, uint32_t name, uint32_t next,
+static void describe_step(const struct search *search, uint32_t name, uint32_t next,
 	struct triad_routes_step *step)
 {
 	const struct triad_routes_layout *layout = search->layout;
@@ -422,7 +422,7 @@ static int show_loop(
 	loop->n_steps =
 		n < TRIAD_ROUTES_MAX_LOOP_STEPS ? n : TRIAD_ROUTES_MAX_LOOP_STEPS;
 	for (uint32_t i = 0; i < loop->n_steps; i++)
-		describe(search, circle[i], circle[(i + 1) % n], &loop->steps[i]);
+		describe_step(search, circle[i], circle[(i + 1) % n], &loop->steps[i]);
 	free(circle);
 	return 0;
 }

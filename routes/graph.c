@@ -26,7 +26,7 @@ void triad_routes_graph_clear(struct triad_routes_graph *graph)
 
 /* --- edges --- */
 
-static uint64_t *find_slot(uint64_t *edges, uint32_t n_slots, uint64_t edge)
+static uint64_t *find_edge_slot(uint64_t *edges, uint32_t n_slots, uint64_t edge)
 {
 	uint32_t i = (uint32_t)triad_hash_word(0, edge) & (n_slots - 1);
 
@@ -35,7 +35,7 @@ static uint64_t *find_slot(uint64_t *edges, uint32_t n_slots, uint64_t edge)
 	return &edges[i];
 }
 
-static int make_room(struct triad_routes_graph *graph)
+static int make_room_for_edge(struct triad_routes_graph *graph)
 {
 	uint32_t n_slots = graph->n_slots ? 2 * graph->n_slots : LEAST_SLOTS;
 	uint64_t *edges;
@@ -49,7 +49,8 @@ static int make_room(struct triad_routes_graph *graph)
 		return ENOMEM;
 	for (uint32_t i = 0; i < graph->n_slots; i++)
 		if (graph->edges[i])
-			*find_slot(edges, n_slots, graph->edges[i]) = graph->edges[i];
+			*find_edge_slot(edges, n_slots, graph->edges[i]) =
+				graph->edges[i];
 	free(graph->edges);
 	graph->edges = edges;
 	graph->n_slots = n_slots;
@@ -59,12 +60,12 @@ static int make_room(struct triad_routes_graph *graph)
 int triad_routes_graph_add(struct triad_routes_graph *graph, uint32_t from, uint32_t to)
 {
 	uint64_t edge = (uint64_t)from << 32 | to;
-	int error = make_room(graph);
+	int error = make_room_for_edge(graph);
 	uint64_t *slot;
 
 	if (error)
 		return error;
-	slot = find_slot(graph->edges, graph->n_slots, edge);
+	slot = find_edge_slot(graph->edges, graph->n_slots, edge);
 	graph->n_edges += !*slot;
 	*slot = edge;
 	return 0;
@@ -79,7 +80,7 @@ static int compare_edges(const void *a, const void *b)
 	return *one < *other ? -1 : *one > *other;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_node_numbers(const void *a, const void *b)
 {
 	const uint32_t *one = a, *other = b;
 
@@ -89,7 +90,7 @@ static int compare_names(const void *a, const void *b)
 static uint32_t node_of(const struct triad_routes_graph *graph, uint32_t name)
 {
 	const uint32_t *found = bsearch(&name, graph->names, graph->n_nodes,
-		sizeof(*graph->names), compare_names);
+		sizeof(*graph->names), compare_node_numbers);
 
 	return (uint32_t)(found - graph->names);
 }
@@ -108,7 +109,7 @@ static void name_nodes(struct triad_routes_graph *graph)
 		graph->names[2 * i] = (uint32_t)(graph->edges[i] >> 32);
 		graph->names[2 * i + 1] = (uint32_t)graph->edges[i];
 	}
-	qsort(graph->names, 2 * (size_t)n, sizeof(*graph->names), compare_names);
+	qsort(graph->names, 2 * (size_t)n, sizeof(*graph->names), compare_node_numbers);
 	for (uint32_t i = 0; i < 2 * n; i++)
 		if (!i || graph->names[i] != graph->names[i - 1])
 			graph->names[graph->n_nodes++] = graph->names[i];
@@ -151,7 +152,7 @@ struct search {
 	uint8_t *on_stack;
 };
 
-static void enter(struct search *search, uint32_t node)
+static void enter_node(struct search *search, uint32_t node)
 {
 	search->index[node] = search->low[node] = ++search->n_seen;
 	search->next[node] = search->graph->at[node];
@@ -193,7 +194,7 @@ static void search_from(struct search *search, uint32_t root)
 	uint32_t n_path = 1;
 
 	search->path[0] = root;
-	enter(search, root);
+	enter_node(search, root);
 	while (n_path) {
 		uint32_t node = search->path[n_path - 1], to;
 
@@ -206,7 +207,7 @@ static void search_from(struct search *search, uint32_t root)
 		}
 		to = graph->to[search->next[node]++];
 		if (!search->index[to]) {
-			enter(search, to);
+			enter_node(search, to);
 			search->path[n_path++] = to;
 		} else if (search->on_stack[to]) {
 			lower(search, node, search->index[to]);

@@ -11,7 +11,7 @@ void triad_routes_lanes_add(
 }
 
 /* All SLs from the lowest to the highest in 'sls', which is not 0. */
-static uint16_t fill(uint16_t sls)
+static uint16_t fill_sl_range(uint16_t sls)
 {
 	unsigned low = (unsigned)__builtin_ctz(sls), sl = low;
 	uint16_t filled = 0;
@@ -22,12 +22,12 @@ static uint16_t fill(uint16_t sls)
 }
 
 /* Joins the lanes of SLs that share one.  Returns whether anything changed. */
-static bool join(struct triad_routes_lanes *lanes)
+static bool join_lanes(struct triad_routes_lanes *lanes)
 {
 	bool has_changed = false;
 
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		uint16_t whole = fill((uint16_t)(lanes->of[sl] | 1u << sl));
+		uint16_t whole = fill_sl_range((uint16_t)(lanes->of[sl] | 1u << sl));
 
 		for (unsigned other = 0; other < N_SLS; other++)
 			if (lanes->of[other] & whole)
@@ -41,7 +41,7 @@ static bool join(struct triad_routes_lanes *lanes)
 	return has_changed;
 }
 
-static bool is_known(const struct triad_routes_lanes *lanes, unsigned sl)
+static bool is_known_lane(const struct triad_routes_lanes *lanes, unsigned sl)
 {
 	uint64_t n = 0;
 
@@ -55,10 +55,10 @@ uint16_t triad_routes_lanes_close(struct triad_routes_lanes *lanes, uint16_t sls
 {
 	uint16_t unknown = 0;
 
-	while (join(lanes))
+	while (join_lanes(lanes))
 		;
 	for (unsigned sl = 0; sl < N_SLS; sl++)
-		if (sls >> sl & 1 && !is_known(lanes, sl))
+		if (sls >> sl & 1 && !is_known_lane(lanes, sl))
 			unknown |= (uint16_t)(1u << sl);
 	return unknown;
 }

@@ -299,7 +299,7 @@ static void *array(size_t n, size_t size)
 	return calloc(n ? n : 1, size);
 }
 
-static int fill(struct triad_routes_layout *layout)
+static int fill_layout(struct triad_routes_layout *layout)
 {
 	const struct triad_fabric *fabric = layout->fabric;
 	uint32_t *queue;
@@ -347,7 +347,7 @@ int triad_routes_layout_make(
 	if (!made)
 		return ENOMEM;
 	made->fabric = triad_fabric_ref(fabric);
-	error = fill(made);
+	error = fill_layout(made);
 	if (error)
 		triad_routes_layout_free(made);
 	else

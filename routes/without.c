@@ -87,7 +87,8 @@ static bool find_crossings(struct work *work)
 }
 
 /* The port of one of the shortest remaining paths, or 255. */
-static uint8_t choose(const struct work *work, uint32_t sw, const uint16_t *shortest)
+static uint8_t choose_port(
+	const struct work *work, uint32_t sw, const uint16_t *shortest)
 {
 	const struct triad_routes_switch *at = &work->layout->switches[sw];
 	uint64_t fewest = UINT64_MAX;
@@ -107,7 +108,7 @@ static uint8_t choose(const struct work *work, uint32_t sw, const uint16_t *shor
 	return chosen;
 }
 
-static void add(struct work *work, const struct triad_routes_tree *tree,
+static void add_pairs(struct work *work, const struct triad_routes_tree *tree,
 	const uint8_t *column, bool is_taken)
 {
 	for (uint32_t i = 0; i < tree->n_ordered; i++) {
@@ -149,15 +150,15 @@ static void look_at_goal(struct work *work, const struct triad_routes_goal *goal
 	memcpy(work->before.count, work->n_hosts, n_switches * sizeof(uint32_t));
 	work->before.count[goal->sw]--;
 	triad_routes_tree_grow(&work->before, layout, goal, work->column);
-	add(work, &work->before, work->column, true);
+	add_pairs(work, &work->before, work->column, true);
 	any = find_crossings(work);
 	for (uint32_t sw = 0; sw < n_switches && any; sw++)
 		if (work->crosses[sw] && sw != goal->sw)
-			work->column[sw] = choose(work, sw, shortest);
+			work->column[sw] = choose_port(work, sw, shortest);
 	memcpy(work->after.count, work->n_left, n_switches * sizeof(uint32_t));
 	work->after.count[goal->sw] -= is_left;
 	triad_routes_tree_grow(&work->after, &work->reduced, goal, work->column);
-	add(work, &work->after, work->column, false);
+	add_pairs(work, &work->after, work->column, false);
 	work->without->n_lost +=
 		count_arriving(&work->before, work->n_hosts, goal, true) -
 		count_arriving(&work->after, work->n_left, goal, is_left);
@@ -236,7 +237,7 @@ static void copy_pairs(struct work *work, uint64_t *of_ports, bool to_links)
 	}
 }
 
-static int begin(struct work *work, const struct triad_routes_check *check)
+static int begin_work(struct work *work, const struct triad_routes_check *check)
 {
 	const struct triad_routes_layout *layout = check->layout;
 	size_t n = layout->n_switches + 1u, n_links = layout->n_links + 1u;
@@ -265,7 +266,7 @@ static int begin(struct work *work, const struct triad_routes_check *check)
 	return 0;
 }
 
-static void end(struct work *work)
+static void end_work(struct work *work)
 {
 	triad_routes_tree_clear(&work->before);
 	triad_routes_tree_clear(&work->after);
@@ -285,7 +286,7 @@ int triad_routes_without_make(const struct triad_routes_check *check,
 	const uint32_t *ports, uint32_t n, struct triad_routes_without **without)
 {
 	struct work work = {.without = calloc(1, sizeof(*work.without))};
-	int error = begin(&work, check);
+	int error = begin_work(&work, check);
 
 	if (work.without)
 		work.without->pairs = calloc(check->layout->fabric->n_ports + 1u,
@@ -302,7 +303,7 @@ int triad_routes_without_make(const struct triad_routes_check *check,
 		work.without = NULL;
 	}
 	triad_routes_without_free(work.without);
-	end(&work);
+	end_work(&work);
 	return error;
 }
 

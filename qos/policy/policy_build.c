@@ -176,7 +176,7 @@ static void join_ranges(
 }
 
 /* Sets a missing description to "". */
-static void describe(
+static void default_description(
 	struct triad_policy_builder *builder, enum triad_policy_block_kind kind)
 {
 	static char nothing[] = "";
@@ -224,7 +224,7 @@ static void finish_element(
 	if (!builder->stopped)
 		check_needed(builder, open);
 	join_ranges(builder, open);
-	describe(builder, open->kind);
+	default_description(builder, open->kind);
 	if (open->kind == TRIAD_BLOCK_LEVEL)
 		name_level(builder);
 	if (open->kind == TRIAD_BLOCK_SL2VL_SCOPE ||
@@ -290,7 +290,7 @@ static bool is_forgotten_end(
 }
 
 /* Ends blocks until 'kind' can begin. */
-static void make_room(struct triad_policy_builder *builder,
+static void end_blocks_for(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, struct triad_source_location location)
 {
 	enum triad_policy_block_kind parent = triad_policy_blocks[kind].parent;
@@ -340,7 +340,7 @@ void triad_policy_begin(struct triad_policy_builder *builder,
 		pop(builder);
 		return;
 	}
-	make_room(builder, kind, location);
+	end_blocks_for(builder, kind, location);
 	push(builder, kind, location, false);
 }
 

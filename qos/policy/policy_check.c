@@ -127,7 +127,7 @@ static void *element_of(
 	}
 }
 
-static void look_up(struct triad_policy_builder *builder,
+static void resolve_reference(struct triad_policy_builder *builder,
 	const struct triad_policy_reference *reference)
 {
 	struct triad_policy *policy = builder->policy;
@@ -263,7 +263,7 @@ void triad_policy_check(struct triad_policy_builder *builder)
 	report_duplicates(builder, false);
 	report_duplicates(builder, true);
 	for (uint32_t i = 0; i < builder->references.n && !builder->stopped; i++)
-		look_up(builder, &references[i]);
+		resolve_reference(builder, &references[i]);
 	/* Append the rules of qos-ulps only now: references use indexes of rules.  Fill
 	 * in 'use' last, because make_names() relies on NULL. */
 	add_ulp_rules(builder);

@@ -14,7 +14,7 @@ enum triad_policy_block_kind triad_policy_present(
 	return builder->depth ? builder->open[builder->depth - 1].kind : TRIAD_N_BLOCKS;
 }
 
-static void *append(struct triad_policy_builder *builder,
+static void *append_element(struct triad_policy_builder *builder,
 	struct triad_policy_elements *elements, size_t size)
 {
 	void *item;
@@ -36,7 +36,7 @@ void *triad_policy_add(struct triad_policy_builder *builder,
 	const struct triad_policy_block *row = &triad_policy_blocks[kind];
 
 	if (elements->n < row->max)
-		return append(builder, elements, row->size);
+		return append_element(builder, elements, row->size);
 	/* Report all elements that are too many by one message. */
 	if (!elements->is_full)
 		triad_policy_report(builder, location, "too many: %u %ss are allowed",
@@ -52,7 +52,8 @@ void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
 	struct triad_policy_reference *reference = NULL;
 
 	if (is_level || triad_policy_item_count(builder, location))
-		reference = append(builder, &builder->references, sizeof(*reference));
+		reference = append_element(
+			builder, &builder->references, sizeof(*reference));
 	/* Names are looked up after the whole file was read, because a level may follow
 	 * the rule that names it.  Elements may move until then, so store an index, no
 	 * address. */

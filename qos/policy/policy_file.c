@@ -10,7 +10,7 @@
 #include "triad/file.h"
 
 /* Reads up to 'size' octets; fewer only at the end of the file. */
-static int look_at(int fd, struct stat *status)
+static int stat_regular_file(int fd, struct stat *status)
 {
 	if (fstat(fd, status))
 		return errno;
@@ -21,7 +21,7 @@ static int look_at(int fd, struct stat *status)
 	return status->st_size > (off_t)TRIAD_POLICY_FILE_MAX_SIZE ? EFBIG : 0;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
 		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
@@ -31,7 +31,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 static int read_open(int fd, char **text, size_t *size)
 {
 	struct stat before, after;
-	int error = look_at(fd, &before);
+	int error = stat_regular_file(fd, &before);
 	size_t room;
 
 	if (error)
@@ -44,8 +44,9 @@ static int read_open(int fd, char **text, size_t *size)
 	 * but mean something else. */
 	error = triad_read_all(fd, *text, room, size);
 	if (!error)
-		error = look_at(fd, &after);
-	if (!error && (!is_same(&before, &after) || *size != (size_t)before.st_size))
+		error = stat_regular_file(fd, &after);
+	if (!error &&
+		(!is_same_file(&before, &after) || *size != (size_t)before.st_size))
 		error = EAGAIN;
 	return error;
 }

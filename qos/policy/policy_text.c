@@ -20,7 +20,7 @@ static bool is_word(char c)
 		(c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-static size_t skip_blanks(const struct triad_policy_builder *builder, size_t at)
+static size_t skip_blanks_from(const struct triad_policy_builder *builder, size_t at)
 {
 	while (is_blank(builder->text[at]))
 		at++;
@@ -103,8 +103,8 @@ static bool is_keyword(const struct triad_policy_builder *builder, size_t at)
 
 	return word.kind != TRIAD_N_BLOCKS ||
 		(word.length && !is_digit(builder->text[at]) &&
-			builder->text[skip_blanks(builder, word.at + word.length)] ==
-				':');
+			builder->text[skip_blanks_from(
+				builder, word.at + word.length)] == ':');
 }
 
 /* --- lines ------------------------------------------------------------- */
@@ -179,11 +179,11 @@ static size_t read_unknown(
 }
 
 /* Returns where to continue. */
-static size_t read_line(struct triad_policy_builder *builder, size_t at)
+static size_t read_policy_line(struct triad_policy_builder *builder, size_t at)
 {
 	struct word word = read_word(builder, at);
 	size_t behind = word.at + word.length;
-	size_t mark = skip_blanks(builder, behind), end;
+	size_t mark = skip_blanks_from(builder, behind), end;
 
 	if (word.kind != TRIAD_N_BLOCKS) {
 		struct triad_source_location location =
@@ -218,6 +218,6 @@ void triad_policy_text_read(struct triad_policy_builder *builder)
 			at++;
 		if (at >= builder->size)
 			break;
-		at = read_line(builder, at);
+		at = read_policy_line(builder, at);
 	}
 }

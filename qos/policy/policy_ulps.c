@@ -60,7 +60,7 @@ struct line {
 	size_t start, at, end;
 };
 
-static void skip_blanks(struct line *line)
+static void skip_blanks_and_ends(struct line *line)
 {
 	while (line->at < line->end && strchr(" \t\n", line->builder->text[line->at]))
 		line->at++;
@@ -83,11 +83,11 @@ static bool skip_word(struct line *line, const char *word)
 
 static bool skip_mark(struct line *line, char mark)
 {
-	skip_blanks(line);
+	skip_blanks_and_ends(line);
 	if (line->at == line->end || line->builder->text[line->at] != mark)
 		return false;
 	line->at++;
-	skip_blanks(line);
+	skip_blanks_and_ends(line);
 	return true;
 }
 
@@ -96,7 +96,7 @@ static bool try_ulp(struct line *line, const struct ulp *ulp)
 	size_t at = line->at;
 
 	if (skip_word(line, ulp->name)) {
-		skip_blanks(line);
+		skip_blanks_and_ends(line);
 		/* "sdp" and "sdp, port-num" are two rows: what follows decides. */
 		if (!ulp->what && line->builder->text[line->at] == ':')
 			return true;

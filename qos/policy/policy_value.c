@@ -133,7 +133,7 @@ static bool read_number(const struct triad_policy_item *item, uint64_t *number)
 	return triad_policy_number(item->text, end, number) == end;
 }
 
-static void put_number(struct triad_policy_builder *builder,
+static void store_number(struct triad_policy_builder *builder,
 	const struct triad_policy_key *key, uint64_t number)
 {
 	*((uint8_t *)builder->element + key->offset) = (uint8_t)number;
@@ -147,7 +147,7 @@ static void set_number(struct triad_policy_builder *builder,
 	uint64_t number;
 
 	if (read_number(&item, &number) && number >= key->min && number <= key->max)
-		put_number(builder, key, number);
+		store_number(builder, key, number);
 	else
 		triad_policy_report_number(builder, key->name, &item,
 			key->hint ? key->hint : "", key->min, key->max);
@@ -171,14 +171,14 @@ static void set_rate(struct triad_policy_builder *builder,
 			is_xml ? "1 to 1000, times 2.5 Gb/s"
 			       : "PathRecord's codes of rates, 2 to 24");
 	else
-		put_number(builder, key,
+		store_number(builder, key,
 			is_xml ? triad_rate_below(number * BASE_TENTHS) : number);
 }
 
 /* --- port names -------------------------------------------------------- */
 
 /* Finds the port's number, after the last '/' and a P; NULL: there is none. */
-static const char *find_port(const struct triad_policy_item *item)
+static const char *find_port_number(const struct triad_policy_item *item)
 {
 	const char *end = item->text + item->size, *at = end;
 
@@ -204,7 +204,7 @@ static bool has_words(const struct triad_policy_item *node)
 static bool read_port_name(struct triad_policy_builder *builder,
 	struct triad_policy_item item, struct triad_port_name *name)
 {
-	const char *port = find_port(&item), *end = item.text + item.size;
+	const char *port = find_port_number(&item), *end = item.text + item.size;
 	uint64_t number;
 
 	if (!port || triad_policy_number(port, end, &number) != end || number > 254)

@@ -106,7 +106,7 @@ static int add_span(
 	return 0;
 }
 
-static int add_port(struct triad_membership *to, uint32_t port, uint32_t group)
+static int add_port_to_group(struct triad_membership *to, uint32_t port, uint32_t group)
 {
 	uint32_t at = position_of(to, port);
 
@@ -176,7 +176,7 @@ static int add_types(struct resolver *resolver, uint32_t group)
 				to->types[type + 1], group);
 	if (!error && from->self && self != TRIAD_FABRIC_NONE &&
 		triad_fabric_is_end_port(resolver->fabric, self))
-		error = add_port(to, self, group);
+		error = add_port_to_group(to, self, group);
 	return error;
 }
 
@@ -206,7 +206,7 @@ static int add_port_names(struct resolver *resolver, uint32_t group)
 			if (port == TRIAD_FABRIC_NONE)
 				continue;
 			any = true;
-			error = add_port(resolver->to, port, group);
+			error = add_port_to_group(resolver->to, port, group);
 		}
 		if (!any)
 			miss(resolver, TRIAD_MISS_PORT_NAME, group, i);

@@ -55,7 +55,7 @@ struct triad_node_key triad_node_key_wanted(const char *name, bool words)
 	return words ? words_key(name, UINT_MAX) : whole_key(name);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_node_names(const void *a, const void *b)
 {
 	const struct triad_node_name *one = a, *other = b;
 	int order = strcmp(one->name, other->name);
@@ -76,7 +76,7 @@ static struct triad_node_name *make_index(const struct triad_fabric *fabric, boo
 		memcpy(names[i].name, key.text, sizeof(names[i].name));
 	}
 	if (names)
-		qsort(names, fabric->n_nodes, sizeof(*names), compare);
+		qsort(names, fabric->n_nodes, sizeof(*names), compare_node_names);
 	return names;
 }
 

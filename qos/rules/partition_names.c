@@ -8,7 +8,7 @@
 #include "qos/rules/membership.h"
 
 /* Sorts names that differ only in case together. */
-static int compare(const void *a, const void *b)
+static int compare_partition_names(const void *a, const void *b)
 {
 	const struct triad_partition_name *one = a, *other = b;
 	int order = strcasecmp(one->name, other->name);
@@ -33,7 +33,7 @@ int triad_partition_names_init(struct triad_partition_names *names,
 				.name = partitions[i].name,
 				.pkey = partitions[i].pkey,
 			};
-	qsort(names->items, names->n, sizeof(*names->items), compare);
+	qsort(names->items, names->n, sizeof(*names->items), compare_partition_names);
 	return 0;
 }
 

@@ -153,7 +153,7 @@ static int classify(struct triad_desired *desired)
 	return error ? error : triad_scopes_error(desired->scopes);
 }
 
-static struct triad_scopes_end end_of(
+static struct triad_scopes_end scopes_end_of(
 	const struct triad_desired *desired, uint32_t port)
 {
 	const struct triad_fabric_port *at = &desired->fabric->ports[port];
@@ -201,7 +201,7 @@ static int fill_endport(struct triad_desired *desired, uint32_t port)
 	if (!desired->fabric->ports[port].has_sl2vl)
 		return 0;
 	if (desired->scopes) {
-		struct triad_scopes_end end = end_of(desired, port);
+		struct triad_scopes_end end = scopes_end_of(desired, port);
 
 		scope = triad_scopes_endport_sl2vl(desired->scopes, &end);
 	}
@@ -250,7 +250,7 @@ static uint16_t sent_by(struct triad_desired *desired, uint32_t port)
 
 /* --- ports --- */
 
-static void look_at(struct triad_desired *desired, uint32_t port)
+static void resolve_port(struct triad_desired *desired, uint32_t port)
 {
 	const struct triad_fabric_port *at = &desired->fabric->ports[port];
 	struct triad_desired_port *is = &desired->ports[port];
@@ -267,7 +267,7 @@ static void look_at(struct triad_desired *desired, uint32_t port)
 	is->op_vls = triad_fabric_op_vls(desired->fabric, port);
 	is->has_vlarb = at->vl_cap > 1;
 	if (is->has_vlarb && desired->scopes) {
-		struct triad_scopes_end end = end_of(desired, port);
+		struct triad_scopes_end end = scopes_end_of(desired, port);
 
 		is->vlarb = triad_scopes_vlarb(desired->scopes, &end);
 	}
@@ -296,7 +296,7 @@ static void sort_ports(
 				.number = (uint8_t)i};
 	for (uint32_t i = 0; i < from->n_ports; i++)
 		sorted->ends[desired->fabric->ports[from->first_port + i].number] =
-			end_of(desired, from->first_port + i);
+			scopes_end_of(desired, from->first_port + i);
 	triad_scopes_sort_ports(
 		desired->scopes, sorted->ends, to->n_numbers, &sorted->kinds);
 	to->n_kinds = (uint16_t)sorted->kinds.n_kinds;
@@ -337,7 +337,7 @@ static int fill_node(struct triad_desired *desired, uint32_t node)
 	/* Find the VLs that a port sends before its rows: an SL whose VL is not sent is
 	 * dead there. */
 	for (uint32_t i = 0; i < from->n_ports; i++)
-		look_at(desired, from->first_port + i);
+		resolve_port(desired, from->first_port + i);
 	if (from->type == TRIAD_NODE_SWITCH)
 		return desired->nodes[node].has_sl2vl ? fill_switch(desired, node) : 0;
 	for (uint32_t i = 0; !error && i < from->n_ports; i++)
@@ -370,7 +370,7 @@ static unsigned size_node(
 	return is_switch ? to->n_numbers : 1;
 }
 
-static int prepare(struct triad_desired *desired)
+static int allocate_desired(struct triad_desired *desired)
 {
 	const struct triad_fabric *fabric = desired->fabric;
 	size_t n = 0;
@@ -401,7 +401,7 @@ int triad_desired_resolve(struct triad_desired *desired, struct triad_setup *set
 		}
 	/* Find the classes of all ports before any table: the scope also depends on the
 	 * class at the other end of a link. */
-	error = prepare(desired);
+	error = allocate_desired(desired);
 	if (!error && setup)
 		error = classify(desired);
 	for (uint32_t i = 0; !error && i < fabric->n_nodes; i++)

@@ -15,8 +15,8 @@ enum { IS_TABLES = 1, IS_NODE = 2 };
 
 /* --- one table as octets --- */
 
-static void put_value(struct triad_wire *wire, const struct triad_port_table *table,
-	const union triad_setup_value *value)
+static void put_table_value(struct triad_wire *wire,
+	const struct triad_port_table *table, const union triad_setup_value *value)
 {
 	if (table->table == TRIAD_SETUP_HIGH_LIMIT)
 		triad_wire_put(wire, 1, value->high_limit);
@@ -58,9 +58,9 @@ static void put_table(struct triad_wire *wire, const struct triad_port_table *ta
 	triad_wire_put(wire, 1, table->in_last);
 	triad_wire_put(wire, 1, table->n);
 	triad_wire_put(wire, 1, has_both);
-	put_value(wire, table, &table->sm);
+	put_table_value(wire, table, &table->sm);
 	if (has_both)
-		put_value(wire, table, &table->policy);
+		put_table_value(wire, table, &table->policy);
 }
 
 /* Reads a table; only arbitration tables have entries. */
@@ -307,7 +307,7 @@ static int read_port(
 }
 
 /* Reads a node.  Nodes and ports must be in order, so that none comes twice. */
-static int read_node(struct reading *reading, struct triad_wire *wire)
+static int read_node_tables(struct reading *reading, struct triad_wire *wire)
 {
 	const struct triad_kept_tables_reader *reader = reading->reader;
 	uint64_t guid = triad_wire_get64(wire);
@@ -340,7 +340,7 @@ int triad_kept_tables_read(const struct triad_kept_list *list,
 		uint8_t kind = triad_wire_get8(&wire);
 
 		if (kind == IS_NODE)
-			error = read_node(&reading, &wire);
+			error = read_node_tables(&reading, &wire);
 		else if (kind == IS_TABLES)
 			error = triad_grow(&reading.rows, &reading.room, reading.n + 1,
 				sizeof(*reading.rows), 64);

@@ -67,7 +67,7 @@ struct view {
 	const uint64_t *own, *linked, *linked_from, *to, *from;
 };
 
-static struct view look_up(const struct triad_scopes *scopes,
+static struct view look_up_end(const struct triad_scopes *scopes,
 	const struct triad_setup_kind *kind, const struct triad_scopes_end *end)
 {
 	const uint64_t *remote = triad_scopes_record(scopes, end->remote);
@@ -105,7 +105,7 @@ uint16_t triad_scopes_vlarb(
 	struct triad_scopes *scopes, const struct triad_scopes_end *out)
 {
 	const struct triad_setup_kind *kind = &scopes->setup->vlarb;
-	struct view view = look_up(scopes, kind, out);
+	struct view view = look_up_end(scopes, kind, out);
 
 	/* From the highest scope down: the last one of the file that fits applies. */
 	for (uint32_t i = kind->n_words; i--;) {
@@ -121,7 +121,7 @@ uint16_t triad_scopes_endport_sl2vl(
 	struct triad_scopes *scopes, const struct triad_scopes_end *port)
 {
 	const struct triad_setup_kind *kind = &scopes->setup->sl2vl;
-	struct view view = look_up(scopes, kind, port);
+	struct view view = look_up_end(scopes, kind, port);
 
 	for (uint32_t i = kind->n_words; i--;) {
 		/* There is no in-port: ignore 'from'; 'across-from' can't hold. */
@@ -164,7 +164,7 @@ void triad_scopes_sort_ports(struct triad_scopes *scopes,
 
 	to->n_kinds = 0;
 	for (unsigned place = 0; place < n && place < TRIAD_SCOPES_MAX_PORTS; place++) {
-		struct view view = look_up(scopes, kind, &ports[place]);
+		struct view view = look_up_end(scopes, kind, &ports[place]);
 		uint64_t hash = hash_in(kind, &view);
 		unsigned i = 0;
 
@@ -186,7 +186,7 @@ void triad_scopes_sl2vl_row(struct triad_scopes *scopes,
 	const struct triad_scopes_end *out, uint16_t *row)
 {
 	const struct triad_setup_kind *kind = &scopes->setup->sl2vl;
-	struct view view = look_up(scopes, kind, out);
+	struct view view = look_up_end(scopes, kind, out);
 	uint64_t fits[TRIAD_SETUP_MAX_WORDS];
 	uint32_t n = kind->n_words;
 
@@ -197,7 +197,7 @@ void triad_scopes_sl2vl_row(struct triad_scopes *scopes,
 	while (n && !fits[n - 1])
 		n--;
 	for (unsigned k = 0; k < kinds->n_kinds; k++) {
-		struct view in = look_up(scopes, kind, &ports[kinds->first[k]]);
+		struct view in = look_up_end(scopes, kind, &ports[kinds->first[k]]);
 
 		row[k] = TRIAD_SCOPE_NONE;
 		for (uint32_t i = n; i-- && row[k] == TRIAD_SCOPE_NONE;) {

@@ -33,7 +33,8 @@ static bool are_equal(const uint64_t *a, const uint64_t *b, uint32_t n_words)
 }
 
 /* The slot of the class with these groups, or the free one for it. */
-static uint32_t find_slot(const struct triad_scopes *scopes, const uint64_t *groups)
+static uint32_t find_class_slot(
+	const struct triad_scopes *scopes, const uint64_t *groups)
 {
 	uint32_t n_words = scopes->setup->group_words, mask = scopes->n_slots - 1;
 	uint32_t i = (uint32_t)triad_hash_words(0, groups, n_words) & mask;
@@ -49,7 +50,7 @@ static void fill_slots(struct triad_scopes *scopes)
 	for (uint32_t i = 0; i < scopes->n_slots; i++)
 		scopes->slots[i] = NO_SLOT;
 	for (uint32_t i = 0; i < scopes->n_classes; i++)
-		scopes->slots[find_slot(scopes, groups_of(scopes, i))] = i;
+		scopes->slots[find_class_slot(scopes, groups_of(scopes, i))] = i;
 }
 
 /* Leaves half of the slots free at least. */
@@ -127,13 +128,13 @@ static uint32_t add_class(struct triad_scopes *scopes)
 		return TRIAD_SCOPES_NO_CLASS;
 	}
 	fill_record(scopes, record_at(scopes, scopes->n_classes));
-	scopes->slots[find_slot(scopes, scopes->groups)] = scopes->n_classes;
+	scopes->slots[find_class_slot(scopes, scopes->groups)] = scopes->n_classes;
 	return scopes->n_classes++;
 }
 
 /* --- the groups of a port --- */
 
-static void join(const struct triad_scopes *scopes, const uint64_t *groups)
+static void join_groups(const struct triad_scopes *scopes, const uint64_t *groups)
 {
 	for (uint32_t i = 0; i < scopes->setup->group_words; i++)
 		scopes->groups[i] |= groups[i];
@@ -167,7 +168,7 @@ static void join_pkeys(
 		memcmp(scopes->last_pkeys.pkeys, port->pkeys,
 			n * sizeof(*port->pkeys)) != 0)
 		find_pkeys(scopes, port->pkeys, n);
-	join(scopes, scopes->last_pkeys.groups);
+	join_groups(scopes, scopes->last_pkeys.groups);
 }
 
 static void find_name(struct triad_scopes *scopes, const char *name)
@@ -223,12 +224,12 @@ uint32_t triad_scopes_class(
 	memcpy(scopes->groups, triad_setup_of_type(setup, port->node_type),
 		setup->group_words * sizeof(*scopes->groups));
 	if (port->is_self)
-		join(scopes, triad_setup_of_self(setup));
+		join_groups(scopes, triad_setup_of_self(setup));
 	triad_segments_add(&setup->guids,
 		triad_segments_find(&setup->guids, port->guid), scopes->groups);
 	join_pkeys(scopes, port);
 	join_names(scopes, port);
-	slot = find_slot(scopes, scopes->groups);
+	slot = find_class_slot(scopes, scopes->groups);
 	return scopes->slots[slot] != NO_SLOT ? scopes->slots[slot] : add_class(scopes);
 }
 

@@ -64,7 +64,7 @@ int triad_setup_make_pkeys(const struct triad_setup *setup, const uint16_t *part
 	return error;
 }
 
-static int look_up(const struct triad_setup *setup,
+static int look_up_pkeys(const struct triad_setup *setup,
 	const struct triad_fabric_partition *partitions, uint32_t n, uint16_t *pkeys)
 {
 	struct triad_partition_names names;
@@ -114,7 +114,7 @@ int triad_scopes_use_partitions(struct triad_scopes *scopes,
 	if (!pkeys)
 		return ENOMEM;
 	if (n_named)
-		error = look_up(scopes->setup, partitions, n, pkeys);
+		error = look_up_pkeys(scopes->setup, partitions, n, pkeys);
 	*has_changed = !error &&
 		(!scopes->partitions ||
 			memcmp(scopes->partitions, pkeys, n_named * sizeof(*pkeys)));

@@ -29,7 +29,7 @@ struct look {
 };
 
 /* Checks the tables of 'setup'; NULL: the defaults. */
-static int look_at(struct look *look, struct triad_setup *setup,
+static int check_tables(struct look *look, struct triad_setup *setup,
 	struct triad_routes_credit *credit)
 {
 	struct triad_desired desired;
@@ -61,11 +61,11 @@ static int ask_engine(struct look *look, const struct triad_setup_credit_engine 
 	return 0;
 }
 
-static int judge(struct look *look, struct triad_setup *setup,
+static int judge_credit(struct look *look, struct triad_setup *setup,
 	enum triad_setup_credit_state *state, struct triad_routes_credit *credit)
 {
 	struct triad_routes_credit *without;
-	int error = look_at(look, setup, credit);
+	int error = check_tables(look, setup, credit);
 
 	if (error)
 		return error;
@@ -77,7 +77,7 @@ static int judge(struct look *look, struct triad_setup *setup,
 	without = malloc(sizeof(*without));
 	if (!without)
 		return ENOMEM;
-	error = look_at(look, NULL, without);
+	error = check_tables(look, NULL, without);
 	*state = without->state == TRIAD_ROUTES_CREDIT_CLEAN ? TRIAD_SETUP_CREDIT_CLOSES
 							     : TRIAD_SETUP_CREDIT_LOOPS;
 	free(without);
@@ -104,7 +104,7 @@ int triad_setup_credit_find(struct triad_setup *setup, struct triad_fabric *fabr
 	if (fabric->sa.engine_has_sl)
 		error = ask_engine(&look, engine, &of);
 	if (!error)
-		error = judge(&look, setup, state, credit);
+		error = judge_credit(&look, setup, state, credit);
 	free(of);
 	triad_routes_layout_free(layout);
 	return error;

@@ -252,7 +252,7 @@ static void examine_port(struct search *search, uint32_t port)
 }
 
 /* Reports the findings at this node. */
-static void flush(struct search *search)
+static void report_findings(struct search *search)
 {
 	uint32_t n_words = search->kind->n_words;
 
@@ -283,7 +283,7 @@ static void search_node(struct search *search, uint32_t node)
 	look_at_numbers(search, node, &fits);
 	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
 		examine_port(search, i);
-	flush(search);
+	report_findings(search);
 }
 
 static void report_unapplied_scopes(struct search *search)

@@ -12,7 +12,7 @@ bool triad_setup_has_tables(
 		(is_vlarb ? is->has_vlarb : is->first_row != TRIAD_FABRIC_NONE);
 }
 
-static const struct triad_setup_kind *kind_of(
+static const struct triad_setup_kind *table_kind_of(
 	const struct triad_desired *desired, bool is_vlarb)
 {
 	return is_vlarb ? &desired->setup->vlarb : &desired->setup->sl2vl;
@@ -85,7 +85,7 @@ static void fit_outs(const struct triad_desired *desired, uint32_t node, bool is
 	const struct triad_scope_set *only_limit, struct triad_setup_fits *fits)
 {
 	const struct triad_fabric_node *at = &desired->fabric->nodes[node];
-	const struct triad_setup_kind *kind = kind_of(desired, is_vlarb);
+	const struct triad_setup_kind *kind = table_kind_of(desired, is_vlarb);
 
 	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++) {
 		bool has_limit = !is_vlarb || triad_desired_has_high_limit(desired, i);
@@ -100,7 +100,7 @@ void triad_setup_fit_node(const struct triad_desired *desired, uint32_t node,
 	struct triad_setup_fits *fits)
 {
 	const struct triad_fabric_node *at = &desired->fabric->nodes[node];
-	const struct triad_setup_kind *kind = kind_of(desired, is_vlarb);
+	const struct triad_setup_kind *kind = table_kind_of(desired, is_vlarb);
 	size_t size = kind->n_words * sizeof(uint64_t);
 
 	triad_scope_set_clear(&fits->out_aside, kind->n_words);

@@ -197,7 +197,7 @@ static int check_pkeys(const struct triad_setup *setup)
 
 /* --- names --- */
 
-static int compare_names(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
 	const struct triad_setup_name *one = a, *other = b;
 
@@ -246,7 +246,7 @@ static int add_names(struct triad_setup *setup)
 	}
 	for (unsigned words = 0; words < 2; words++)
 		qsort(setup->names[words].items, setup->names[words].n,
-			sizeof(*setup->names[words].items), compare_names);
+			sizeof(*setup->names[words].items), compare_keys);
 	return 0;
 }
 

@@ -82,7 +82,7 @@ uint16_t triad_setup_sls_in_use(const struct triad_desired *desired)
 
 /* --- examples --- */
 
-static void show(
+static void show_paths_like(
 	struct search *search, uint16_t sls, const struct triad_setup_path *like)
 {
 	struct triad_setup_plan *plan = search->plan;
@@ -108,7 +108,7 @@ static void add_place(
 	struct search *search, uint16_t sls, const struct triad_setup_path *path)
 {
 	search->plan->n_dead_places += (unsigned)__builtin_popcount(sls);
-	show(search, sls, path);
+	show_paths_like(search, sls, path);
 }
 
 /* --- hosts --- */

@@ -15,10 +15,10 @@ struct words {
 	size_t size, n;
 };
 
-static void add(struct words *words, const char *format, ...)
+static void add_words(struct words *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void add(struct words *words, const char *format, ...)
+static void add_words(struct words *words, const char *format, ...)
 {
 	va_list list;
 	int n;
@@ -40,21 +40,21 @@ static const struct triad_policy_scope *scope_of(
 				 : &policy->sl2vl[finding->scope].scope;
 }
 
-static void add_node(struct words *words, const struct triad_setup_finding *finding,
-	const struct triad_fabric *fabric)
+static void add_node_words(struct words *words,
+	const struct triad_setup_finding *finding, const struct triad_fabric *fabric)
 {
 	const struct triad_fabric_node *node = &fabric->nodes[finding->node];
 
-	add(words, "%s '%s' (0x%016" PRIx64 ")", triad_node_type_name(node->type),
+	add_words(words, "%s '%s' (0x%016" PRIx64 ")", triad_node_type_name(node->type),
 		node->name, node->guid);
 }
 
 static void add_vls(struct words *words, unsigned n)
 {
 	if (n == 1)
-		add(words, "1 data VL (VL 0)");
+		add_words(words, "1 data VL (VL 0)");
 	else
-		add(words, "%u data VLs (VL 0 to %u)", n, n - 1);
+		add_words(words, "%u data VLs (VL 0 to %u)", n, n - 1);
 }
 
 /* "; so are those of 3 more ports" */
@@ -64,7 +64,7 @@ static void add_others(struct words *words, const struct triad_setup_finding *fi
 	uint32_t n = finding->n_ports - 1;
 
 	if (n)
-		add(words, "; %s %" PRIu32 " more port%s", likewise, n,
+		add_words(words, "; %s %" PRIu32 " more port%s", likewise, n,
 			n == 1 ? "" : "s");
 }
 
@@ -85,15 +85,16 @@ static void report_beyond(struct words *words,
 		fabric->nodes[finding->node].type == TRIAD_NODE_SWITCH;
 	uint32_t n = finding->n_ports - 1;
 
-	add_node(words, finding, fabric);
-	add(words, " has no port %u, which %s: its highest is port %u", finding->port,
+	add_node_words(words, finding, fabric);
+	add_words(words, " has no port %u, which %s: its highest is port %u",
+		finding->port,
 		in_to && in_from ? "'from' and 'to' name"
 			: in_to  ? "'to' names"
 				 : "'from' names",
 		finding->has);
 	if (n)
-		add(words, "; nor has it %" PRIu32 " more of the ports named", n);
-	add(words, "; what it lacks is left out");
+		add_words(words, "; nor has it %" PRIu32 " more of the ports named", n);
+	add_words(words, "; what it lacks is left out");
 }
 
 /* "SL 5, 6 and 9": those that go to VLs that a port with 'has' data VLs lacks. */
@@ -106,20 +107,24 @@ static void add_sls(struct words *words, const uint8_t *vl, unsigned has)
 		if (vl[sl] != NO_VL && vl[sl] >= has)
 			sls[n++] = (uint8_t)sl;
 	for (unsigned i = 0; i < n; i++)
-		add(words, "%s%u", !i ? "SL " : i + 1 < n ? ", " : " and ", sls[i]);
+		add_words(words, "%s%u",
+			!i                  ? "SL "
+				: i + 1 < n ? ", "
+					    : " and ",
+			sls[i]);
 }
 
 static void describe_sl2vl(struct words *words,
 	const struct triad_setup_finding *finding, const struct triad_policy *policy,
 	const struct triad_fabric *fabric)
 {
-	add_node(words, finding, fabric);
-	add(words, " port %u: SL %u goes to VL %u, but the port has ", finding->port,
-		finding->sl, finding->vl);
+	add_node_words(words, finding, fabric);
+	add_words(words, " port %u: SL %u goes to VL %u, but the port has ",
+		finding->port, finding->sl, finding->vl);
 	add_vls(words, finding->has);
-	add(words, ": packets of ");
+	add_words(words, ": packets of ");
 	add_sls(words, policy->sl2vl[finding->scope].vl, finding->has);
-	add(words, " are dropped there (VL 15)");
+	add_words(words, " are dropped there (VL 15)");
 	add_others(words, finding, "some are dropped likewise at");
 }
 
@@ -142,11 +147,12 @@ static void describe_vlarb_vl(struct words *words,
 	const struct triad_setup_finding *finding, const struct triad_policy *policy,
 	const struct triad_fabric *fabric)
 {
-	add_node(words, finding, fabric);
-	add(words, " port %u: the %s table has an entry for VL %u, but the port has ",
+	add_node_words(words, finding, fabric);
+	add_words(words,
+		" port %u: the %s table has an entry for VL %u, but the port has ",
 		finding->port, table_of(finding), finding->vl);
 	add_vls(words, finding->has);
-	add(words,
+	add_words(words,
 		is_long(finding, policy, fabric)
 			? ": such entries would be skipped there (weight 0)"
 			: ": such entries are skipped there (weight 0)");
@@ -156,15 +162,15 @@ static void describe_vlarb_vl(struct words *words,
 static void describe_vlarb_long(struct words *words,
 	const struct triad_setup_finding *finding, const struct triad_fabric *fabric)
 {
-	add_node(words, finding, fabric);
-	add(words, " port %u: the %s table has %u %s, but the port's has ",
+	add_node_words(words, finding, fabric);
+	add_words(words, " port %u: the %s table has %u %s, but the port's has ",
 		finding->port, table_of(finding), finding->asked,
 		finding->asked == 1 ? "entry" : "entries");
 	if (finding->has)
-		add(words, "%u", finding->has);
+		add_words(words, "%u", finding->has);
 	else
-		add(words, "none");
-	add(words, ": OpenSM's default is used there instead");
+		add_words(words, "none");
+	add_words(words, ": OpenSM's default is used there instead");
 	add_others(words, finding, "likewise at");
 }
 
@@ -178,30 +184,30 @@ void triad_setup_finding_format(const struct triad_setup_finding *finding,
 		return;
 	text[0] = '\0';
 	if (finding->scope != TRIAD_SCOPE_NONE)
-		add(&words, "%s-scope on line %" PRIu32 ": ",
+		add_words(&words, "%s-scope on line %" PRIu32 ": ",
 			finding->is_vlarb ? "vlarb" : "sl2vl",
 			scope_of(finding, policy)->location.line);
 	switch (finding->kind) {
 	case TRIAD_FINDING_NO_TARGET:
-		add(&words,
+		add_words(&words,
 			"no port that is up and has %s tables fits it: it has no "
 			"effect",
 			finding->is_vlarb ? "VL arbitration" : "SL2VL");
 		break;
 	case TRIAD_FINDING_HIDDEN:
-		add(&words,
+		add_words(&words,
 			"wherever it fits, a later scope applies: it has no effect");
 		break;
 	case TRIAD_FINDING_VLARB_VL:
 		describe_vlarb_vl(&words, finding, policy, fabric);
 		break;
 	case TRIAD_FINDING_OVERRIDDEN:
-		add(&words,
+		add_words(&words,
 			"scopes: the routing engine has the last word on SL2VL and VL "
 			"arbitration tables, and may replace what they say");
 		break;
 	case TRIAD_FINDING_DEADLOCK:
-		add(&words,
+		add_words(&words,
 			"scopes: the routing engine avoids deadlocks by SLs, each on a "
 			"VL of its own: SL2VL scopes may undo that; see that SLs of "
 			"different layers keep different VLs");
