@@ -78,7 +78,7 @@ struct triad_alert_log {
 	bool is_unwritten; /* 'line' could not be written */
 };
 
-static void *run_thread(void *argument);
+static void *run_outlet(void *argument);
 static void look_again(struct outlet *outlet, uint64_t at_us);
 static void log_item(struct triad_alert_log *, const struct item *, int64_t);
 static void file_item(struct triad_alert_log *, const struct item *, int64_t);
@@ -104,7 +104,7 @@ static bool start_outlet(struct outlet *outlet, const char *name)
 	pthread_mutex_lock(&outlet->lock);
 	if (!outlet->has_thread)
 		outlet->has_thread =
-			!triad_thread_start(&outlet->thread, name, run_thread, outlet);
+			!triad_thread_start(&outlet->thread, name, run_outlet, outlet);
 	pthread_mutex_unlock(&outlet->lock);
 	return outlet->has_thread;
 }
@@ -306,7 +306,7 @@ static enum wake wait_for_item(struct outlet *outlet)
 	return wake;
 }
 
-static void *run_thread(void *argument)
+static void *run_outlet(void *argument)
 {
 	struct outlet *outlet = argument;
 	enum wake wake;
@@ -435,7 +435,7 @@ static void report_file(struct triad_alert_log *alert_log, int error)
 }
 
 /* Writes the line; 'is_again': its first try has been counted as dropped. */
-static void write_line(struct triad_alert_log *alert_log, bool is_again)
+static void write_alert_line(struct triad_alert_log *alert_log, bool is_again)
 {
 	struct triad_alert_log_status *status = &alert_log->status;
 	int error;
@@ -482,12 +482,12 @@ static void file_item(struct triad_alert_log *alert_log, const struct item *item
 	if (!apply_params(alert_log))
 		return;
 	make_line(alert_log, item, wall_offset_us);
-	write_line(alert_log, false);
+	write_alert_line(alert_log, false);
 }
 
 /* Called after a change of the configuration, and to write the last line again. */
 static void file_again(struct triad_alert_log *alert_log)
 {
 	if (apply_params(alert_log) && alert_log->is_unwritten)
-		write_line(alert_log, true);
+		write_alert_line(alert_log, true);
 }

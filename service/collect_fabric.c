@@ -21,7 +21,7 @@
 
 /* Whether our port's P_Keys have changed.  A table that can't be read counts as
  * unchanged. */
-static bool read_pkeys(struct triad_collect *collect, uint64_t now_us)
+static bool read_own_pkeys(struct triad_collect *collect, uint64_t now_us)
 {
 	uint16_t pkeys[TRIAD_PKEYS_MAX];
 	size_t n = triad_local_port_pkeys(collect->port_guid, pkeys, TRIAD_PKEYS_MAX);
@@ -50,7 +50,7 @@ static void log_apart(struct triad_collect *collect)
 void triad_collect_look_at_pkeys(struct triad_collect *collect, uint64_t now_us)
 {
 	if (collect->fabric && now_us - collect->pkeys_us >= PKEYS_US &&
-		read_pkeys(collect, now_us))
+		read_own_pkeys(collect, now_us))
 		triad_collect_put_fabric(collect, collect->fabric,
 			triad_member_topology(collect->member));
 }
@@ -63,7 +63,7 @@ void triad_collect_put_fabric(
 	uint64_t now_us = triad_clock_now_us();
 
 	if (collect->mode == TRIAD_COLLECT_AGENT)
-		(void)read_pkeys(collect, now_us);
+		(void)read_own_pkeys(collect, now_us);
 	if (triad_member_set_fabric(collect->member, fabric, hash, now_us)) {
 		triad_log_write(collect->log, TRIAD_LOG_ERROR,
 			"collect: not enough memory for the new topology; the old one "

@@ -20,7 +20,8 @@ const char *triad_collect_agent_state_name(enum triad_collect_agent_state state)
 	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }
 
-static enum triad_collect_agent_state state_of(const struct triad_claims_agent *agent,
+static enum triad_collect_agent_state agent_state_of(
+	const struct triad_claims_agent *agent,
 	const struct triad_aggregator_agent *reported, bool is_manager)
 {
 	if (agent->state == TRIAD_CLAIMS_DEAD)
@@ -36,7 +37,7 @@ static enum triad_collect_agent_state state_of(const struct triad_claims_agent *
 						     : TRIAD_AGENT_ALIVE;
 }
 
-static void describe(const struct triad_collect *collect,
+static void describe_agent(const struct triad_collect *collect,
 	const struct triad_claims_agent *agent, struct triad_collect_agent *shown,
 	uint64_t now_us)
 {
@@ -50,7 +51,7 @@ static void describe(const struct triad_collect *collect,
 	*shown = (struct triad_collect_agent){
 		.id = agent->id,
 		.is_self = !is_manager && agent->id == collect->port_guid,
-		.state = state_of(agent, &reported, is_manager),
+		.state = agent_state_of(agent, &reported, is_manager),
 		.n_nodes = agent->n_nodes,
 		.received_us = agent->received_us,
 		.n_silent = reported.n_silent,
@@ -74,7 +75,7 @@ static void describe(const struct triad_collect *collect,
 	}
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_agent_names(const void *a, const void *b)
 {
 	const struct triad_collect_agent *one = a, *other = b;
 	int order = strcmp(one->name, other->name);
@@ -92,8 +93,8 @@ static unsigned describe_all(const struct triad_collect *collect,
 	for (unsigned i = 0;
 		n < TRIAD_CLAIMS_MAX_AGENTS && triad_claims_agent(claims, i, &agent);
 		i++)
-		describe(collect, &agent, &agents[n++], now_us);
-	qsort(agents, n, sizeof(*agents), compare_names);
+		describe_agent(collect, &agent, &agents[n++], now_us);
+	qsort(agents, n, sizeof(*agents), compare_agent_names);
 	return n;
 }
 

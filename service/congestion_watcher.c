@@ -48,7 +48,7 @@ struct triad_congestion_watcher {
 	struct triad_congestion_result *result;
 };
 
-static uint64_t task_step(void *context);
+static uint64_t watch_congestion(void *context);
 
 /* --- results --- */
 
@@ -76,7 +76,7 @@ struct triad_congestion_result *triad_congestion_watcher_result(
 }
 
 /* With the lock. */
-static void publish(struct triad_congestion_watcher *watcher,
+static void publish_result(struct triad_congestion_watcher *watcher,
 	struct triad_congestion_result *result, enum triad_congestion_state state)
 {
 	triad_congestion_result_unref(watcher->result);
@@ -97,8 +97,8 @@ struct triad_congestion_watcher *triad_congestion_watcher_new(struct triad_perf 
 	watcher->routes = routes;
 	watcher->log = log;
 	pthread_mutex_init(&watcher->lock, NULL);
-	triad_task_init(
-		&watcher->task, &watcher->lock, "triad-congest", task_step, watcher);
+	triad_task_init(&watcher->task, &watcher->lock, "triad-congest",
+		watch_congestion, watcher);
 	return watcher;
 }
 
@@ -128,13 +128,13 @@ void triad_congestion_watcher_configure(
 	watcher->limits = (struct triad_congestion_limits){
 		.wait = TRIAD_CONGESTION_WAIT, .busy = TRIAD_CONGESTION_BUSY};
 	if (watcher->enabled != conf->congestion.enabled)
-		publish(watcher, NULL,
+		publish_result(watcher, NULL,
 			conf->congestion.enabled ? TRIAD_CONGESTION_NO_SWEEP
 						 : TRIAD_CONGESTION_OFF);
 	watcher->is_begun |= !watcher->enabled && conf->congestion.enabled;
 	watcher->enabled = conf->congestion.enabled;
 	if (watcher->enabled && triad_task_start(&watcher->task))
-		publish(watcher, NULL, TRIAD_CONGESTION_NO_MEMORY);
+		publish_result(watcher, NULL, TRIAD_CONGESTION_NO_MEMORY);
 	triad_task_wake(&watcher->task);
 	pthread_mutex_unlock(&watcher->lock);
 }
@@ -176,7 +176,7 @@ const char *triad_congestion_state_text(enum triad_congestion_state state)
 
 /* --- explaining a sweep --- */
 
-static bool is_stopped(void *context)
+static bool must_stop_watching(void *context)
 {
 	struct triad_congestion_watcher *watcher = context;
 	bool is_over;
@@ -203,7 +203,7 @@ static int count_turns(
 	triad_route_result_unref(watcher->turned);
 	watcher->turned = NULL;
 	error = triad_congestion_turns_make(
-		routes->check->layout, is_stopped, watcher, &watcher->turns);
+		routes->check->layout, must_stop_watching, watcher, &watcher->turns);
 	if (!error)
 		error = triad_congestion_planes_make(
 			&watcher->planes, routes->check->layout, routes->sls);
@@ -232,7 +232,7 @@ static int learn(struct triad_congestion_watcher *watcher,
 	return error;
 }
 
-static int explain(struct triad_congestion_watcher *watcher,
+static int explain_congestion(struct triad_congestion_watcher *watcher,
 	const struct triad_view *view, struct triad_route_result *routes,
 	const struct triad_congestion_limits *limits,
 	struct triad_congestion_result **result)
@@ -422,7 +422,7 @@ static int track_roots(struct triad_congestion_watcher *watcher,
 	return fill_explained(watcher, result, is_missed);
 }
 
-static enum triad_congestion_state state_of(
+static enum triad_congestion_state congestion_state_of(
 	const struct triad_congestion_watcher *watcher, bool has_swept,
 	const struct triad_route_result *routes)
 {
@@ -445,13 +445,14 @@ static void explain_sweep(struct triad_congestion_watcher *watcher,
 	struct triad_view *view = triad_perf_view(watcher->perf);
 	struct triad_route_result *routes = triad_route_checker_result(watcher->routes);
 	struct triad_congestion_result *result = NULL;
-	enum triad_congestion_state state = state_of(watcher, view && ended_us, routes);
+	enum triad_congestion_state state =
+		congestion_state_of(watcher, view && ended_us, routes);
 	bool is_new = state != watcher->looked_state || ended_us != watcher->ended_us;
 	int error = 0;
 
 	/* In other states the next look tries again. */
 	if (is_new && state == TRIAD_CONGESTION_KNOWN)
-		error = explain(watcher, view, routes, limits, &result);
+		error = explain_congestion(watcher, view, routes, limits, &result);
 	if (result)
 		result->until_us = ended_us;
 	if (is_new && error != ECANCELED)
@@ -469,7 +470,7 @@ static void explain_sweep(struct triad_congestion_watcher *watcher,
 	}
 	pthread_mutex_lock(&watcher->lock);
 	if (watcher->enabled)
-		publish(watcher, result, state);
+		publish_result(watcher, result, state);
 	else
 		triad_congestion_result_unref(result);
 	pthread_mutex_unlock(&watcher->lock);
@@ -477,7 +478,7 @@ static void explain_sweep(struct triad_congestion_watcher *watcher,
 }
 
 /* Ends all roots when the watcher is disabled. */
-static void forget(struct triad_congestion_watcher *watcher)
+static void end_all_roots(struct triad_congestion_watcher *watcher)
 {
 	(void)track_roots(watcher, NULL);
 	watcher->looked_state = TRIAD_CONGESTION_OFF;
@@ -492,7 +493,7 @@ static uint64_t last_ended_us(const struct triad_congestion_watcher *watcher)
 	return ended_us < triad_perf_reads_since(watcher->perf) ? 0 : ended_us;
 }
 
-static uint64_t task_step(void *context)
+static uint64_t watch_congestion(void *context)
 {
 	struct triad_congestion_watcher *watcher = context;
 	struct triad_congestion_limits limits = watcher->limits;
@@ -505,7 +506,7 @@ static uint64_t task_step(void *context)
 	if (is_enabled)
 		explain_sweep(watcher, &limits, last_ended_us(watcher));
 	else
-		forget(watcher);
+		end_all_roots(watcher);
 	pthread_mutex_lock(&watcher->lock);
 	return watcher->enabled ? triad_clock_now_us() + LOOK_US : UINT64_MAX;
 }

@@ -51,7 +51,7 @@ struct triad_control {
 	struct triad_control_status status;
 };
 
-static void count(struct triad_control *control, uint64_t *counter)
+static void count_under_lock(struct triad_control *control, uint64_t *counter)
 {
 	pthread_mutex_lock(&control->lock);
 	++*counter;
@@ -81,7 +81,7 @@ static int wait_for(int fd, short events, uint64_t until_us)
 }
 
 /* Returns 0, ETIMEDOUT, ECONNRESET (the client is gone) or another errno. */
-static int read_all(int fd, void *data, size_t size, uint64_t until_us)
+static int receive_octets(int fd, void *data, size_t size, uint64_t until_us)
 {
 	for (size_t at = 0; at < size;) {
 		ssize_t n = recv(fd, (char *)data + at, size - at, MSG_DONTWAIT);
@@ -127,7 +127,7 @@ static bool write_frame(
 	if (!error)
 		error = write_all(client->fd, data, size, until_us);
 	if (error == ETIMEDOUT)
-		count(client->control, &client->control->status.n_timeouts);
+		count_under_lock(client->control, &client->control->status.n_timeouts);
 	return !error;
 }
 
@@ -139,7 +139,7 @@ static int read_request(struct client *client, size_t *size)
 	uint64_t until_us = triad_clock_now_us() + TRIAD_CONTROL_REQUEST_US;
 	uint8_t header[TRIAD_FRAME_HEADER_SIZE];
 	struct triad_frame frame;
-	int error = read_all(client->fd, header, sizeof(header), until_us);
+	int error = receive_octets(client->fd, header, sizeof(header), until_us);
 
 	if (!error)
 		error = triad_frame_decode(header, &frame);
@@ -150,10 +150,10 @@ static int read_request(struct client *client, size_t *size)
 	if (error)
 		return error;
 	*size = frame.size;
-	return read_all(client->fd, client->request, frame.size, until_us);
+	return receive_octets(client->fd, client->request, frame.size, until_us);
 }
 
-static void refuse(struct client *client, int error)
+static void refuse_client(struct client *client, int error)
 {
 	struct triad_control *control = client->control;
 	char exit_status = TRIAD_CONTROL_USAGE;
@@ -161,10 +161,10 @@ static void refuse(struct client *client, int error)
 	if (error == ECONNRESET)
 		return;
 	if (error == ETIMEDOUT) {
-		count(control, &control->status.n_timeouts);
+		count_under_lock(control, &control->status.n_timeouts);
 		return;
 	}
-	count(control, &control->status.n_bad);
+	count_under_lock(control, &control->status.n_bad);
 	triad_output_message(&client->output, TRIAD_FRAME_MESSAGE,
 		"not a request of protocol version %d: %s\n", TRIAD_CONTROL_VERSION,
 		strerror(error));
@@ -218,17 +218,17 @@ static void serve_asker(struct client *client, const struct triad_asker *asker)
 	if (!error)
 		error = triad_request_decode(client->request, size, words, &n_words);
 	if (error) {
-		refuse(client, error);
+		refuse_client(client, error);
 		return;
 	}
-	count(control, &control->status.n_requests);
+	count_under_lock(control, &control->status.n_requests);
 	exit_status = (char)runner->run(runner->context, asker, n_words,
 		(const char *const *)words, &client->output);
 	if (!client->output.failed)
 		write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
 }
 
-static void serve(struct client *client)
+static void serve_client(struct client *client)
 {
 	const struct triad_runner *runner = &client->control->runner;
 	char name[TRIAD_PEER_NAME_SIZE];
@@ -251,7 +251,7 @@ static void *run_client(void *argument)
 
 	/* reap() closes the descriptor: until then no other one can get its number,
 	 * which finds_room() might shut down. */
-	serve(client);
+	serve_client(client);
 	pthread_mutex_lock(&control->lock);
 	shutdown(client->fd, SHUT_RDWR);
 	client->ended = true;
@@ -420,13 +420,13 @@ static void accept_client(struct triad_control *control)
 		triad_peer_clear(&client->peer);
 		free(client);
 	}
-	count(control, &control->status.n_busy);
+	count_under_lock(control, &control->status.n_busy);
 	turn_away(fd,
 		"busy: too many clients at once, or too few descriptors for them; "
 		"try again\n");
 }
 
-static void *run_thread(void *argument)
+static void *accept_clients(void *argument)
 {
 	struct triad_control *control = argument;
 	struct pollfd fds[] = {
@@ -482,7 +482,7 @@ struct triad_control *triad_control_new(const char *path,
 		if (params->is_shared)
 			share(control, true);
 		if (!triad_thread_start(
-			    &control->thread, "triad-control", run_thread, control))
+			    &control->thread, "triad-control", accept_clients, control))
 			return control;
 		triad_control_file_close(&control->file);
 	}

@@ -46,7 +46,7 @@ struct triad_device_reader {
 	int logged_error;
 };
 
-static uint64_t task_step(void *context);
+static uint64_t read_devices_when_due(void *context);
 
 struct triad_device_reader *triad_device_reader_new(struct triad_perf *perf,
 	struct triad_collect *collect, uint64_t port_guid, struct triad_log *log)
@@ -60,8 +60,8 @@ struct triad_device_reader *triad_device_reader_new(struct triad_perf *perf,
 	reader->port_guid = port_guid;
 	reader->log = log;
 	pthread_mutex_init(&reader->lock, NULL);
-	triad_task_init(
-		&reader->task, &reader->lock, "triad-devices", task_step, reader);
+	triad_task_init(&reader->task, &reader->lock, "triad-devices",
+		read_devices_when_due, reader);
 	reader->devices = triad_devices_new();
 	if (reader->devices)
 		return reader;
@@ -144,7 +144,7 @@ static int open_class(struct triad_device_reader *reader, unsigned class)
 	return error;
 }
 
-static int open_port(struct triad_device_reader *reader)
+static int open_both_classes(struct triad_device_reader *reader)
 {
 	int error = open_class(reader, SMPS);
 
@@ -190,7 +190,7 @@ static int await(struct triad_device_reader *reader,
 	return ECANCELED;
 }
 
-static int ask(struct triad_device_reader *reader,
+static int ask_device(struct triad_device_reader *reader,
 	const struct triad_devices_question *question, struct triad_mad_reply *reply)
 {
 	const struct triad_mad_transport *transport =
@@ -243,14 +243,14 @@ static uint64_t read_next(struct triad_device_reader *reader)
 	if (!triad_devices_next(reader->devices, now_us, &question, &due_us))
 		return due_us < now_us + LOOK_US ? due_us : now_us + LOOK_US;
 	pthread_mutex_unlock(&reader->lock);
-	is_sent = !ask(reader, &question, &reply);
+	is_sent = !ask_device(reader, &question, &reply);
 	pthread_mutex_lock(&reader->lock);
 	now_us = triad_clock_now_us();
 	triad_devices_answer(reader->devices, is_sent ? &reply : NULL, now_us);
 	return now_us + reader->gap_us;
 }
 
-static uint64_t task_step(void *context)
+static uint64_t read_devices_when_due(void *context)
 {
 	struct triad_device_reader *reader = context;
 	struct triad_view *view = NULL;
@@ -264,7 +264,7 @@ static uint64_t task_step(void *context)
 	if (is_enabled)
 		view = view_to_read(reader);
 	if (view)
-		error = open_port(reader);
+		error = open_both_classes(reader);
 	pthread_mutex_lock(&reader->lock);
 	reader->is_reading = view && !error;
 	reader->error = error;

@@ -78,7 +78,7 @@ void triad_congestion_give(void *context, struct triad_found *found)
 /* --- for Prometheus --- */
 
 /* Chooses the 'n' roots with the greatest loss, in this order. */
-static unsigned choose(const struct triad_congestion_result *result,
+static unsigned choose_roots(const struct triad_congestion_result *result,
 	const struct triad_congestion_tracked **chosen, unsigned n)
 {
 	unsigned n_chosen = 0;
@@ -143,7 +143,7 @@ void triad_congestion_add_metrics(
 		"Ports with a link of which it is known whether they wait.",
 		(double)result->found->n_known);
 	/* The same roots as in alerts: a root stays when one sweep misses it. */
-	n_chosen = choose(result, chosen, MAX_METRICS);
+	n_chosen = choose_roots(result, chosen, MAX_METRICS);
 	for (unsigned i = 0; i < n_chosen; i++)
 		add_loss(list, result->routes->check->layout->fabric, chosen[i]);
 	triad_congestion_result_unref(result);

@@ -39,7 +39,7 @@ static const struct {
 };
 
 /* 'is_reported': alerts report it, so it is no finding of its own. */
-static void add(struct triad_health *health, enum triad_severity severity,
+static void add_route_trouble(struct triad_health *health, enum triad_severity severity,
 	enum triad_alert_routes routes, const char *what, bool is_reported,
 	enum triad_severity *worst)
 {
@@ -60,8 +60,8 @@ static enum triad_severity add_findings(struct triad_health *health,
 		snprintf(what, sizeof(what),
 			"%" PRIu32 " credit loop%s: traffic may stand still for ever",
 			check->credit.n_loops, check->credit.n_loops == 1 ? "" : "s");
-		add(health, TRIAD_WARNING, TRIAD_ALERT_CREDIT_LOOPS, what, is_reported,
-			&worst);
+		add_route_trouble(health, TRIAD_WARNING, TRIAD_ALERT_CREDIT_LOOPS, what,
+			is_reported, &worst);
 	}
 	if (check->multicast.n_looping) {
 		snprintf(what, sizeof(what),
@@ -69,16 +69,16 @@ static enum triad_severity add_findings(struct triad_health *health,
 			"again and again",
 			check->multicast.n_looping,
 			check->multicast.n_looping == 1 ? "" : "s");
-		add(health, TRIAD_CRITICAL, TRIAD_ALERT_MULTICAST_LOOPS, what,
-			is_reported, &worst);
+		add_route_trouble(health, TRIAD_CRITICAL, TRIAD_ALERT_MULTICAST_LOOPS,
+			what, is_reported, &worst);
 	}
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++) {
 		if (!triad_routes_does_harm(check, i))
 			continue;
 		snprintf(what, sizeof(what), "%" PRIu64 " %s", check->problems[i].n,
 			check->problems[i].n == 1 ? problems[i].one : problems[i].what);
-		add(health, problems[i].severity, problems[i].routes, what, is_reported,
-			&worst);
+		add_route_trouble(health, problems[i].severity, problems[i].routes,
+			what, is_reported, &worst);
 	}
 	return worst;
 }

@@ -239,7 +239,7 @@ static bool blocks_folder(const struct triad_history_owner *owner,
 	}
 }
 
-static int open_file(struct triad_history_store *store,
+static int open_copied_segment(struct triad_history_store *store,
 	const struct triad_history_owner *owner, const struct triad_mirror_image *image)
 {
 	int error = history_open_segment(store, &store->copy, owner, image->tier,
@@ -271,7 +271,7 @@ static int open_copy(struct triad_history_store *store,
 	if (!triad_profile_file_is_there(&copy->file) ||
 		!is_same_segment(
 			&store->copy_image, image->owner, image->tier, image->begun_us))
-		error = open_file(store, &owner, image);
+		error = open_copied_segment(store, &owner, image);
 	if (error || copy->file.size == image->offset)
 		return error;
 	/* Another process has written to it, or cut it. */

@@ -49,7 +49,7 @@ struct triad_history_keeper {
 	const struct triad_conf *conf; /* referenced; NULL: none yet */
 };
 
-static uint64_t task_step(void *context);
+static uint64_t keep_history(void *context);
 
 static void take_event(void *context, const struct triad_timeline_event *event)
 {
@@ -76,7 +76,7 @@ struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	keeper->started_us = triad_clock_wall_us() / TRIAD_US_PER_MS * TRIAD_US_PER_MS;
 	pthread_mutex_init(&keeper->lock, NULL);
 	triad_task_init(
-		&keeper->task, &keeper->lock, "triad-images", task_step, keeper);
+		&keeper->task, &keeper->lock, "triad-images", keep_history, keeper);
 	keeper->store = triad_history_store_new(program, port_guid, log);
 	if (keeper->store)
 		triad_history_store_set_events_sink(keeper->store,
@@ -340,7 +340,7 @@ static void write_sweep(
 	keeper->written_us = status.last_started_us;
 }
 
-static uint64_t task_step(void *context)
+static uint64_t keep_history(void *context)
 {
 	struct triad_history_keeper *keeper = context;
 	const struct triad_conf *conf;

@@ -156,7 +156,7 @@ static int send_payload(void *context, const void *octets, size_t size)
  * need, and a small part of a management network of 100 Mb/s. */
 #define RATE_OCTETS_S 500000u
 
-static void start(struct triad_history_mirror *mirror,
+static void start_mirror(struct triad_history_mirror *mirror,
 	struct triad_history_rings *rings, const char *dir)
 {
 	const struct triad_mirror_conf conf = {
@@ -217,7 +217,8 @@ static const char *find_trouble(
 	return NULL;
 }
 
-static void publish(struct triad_history_mirror *mirror, const struct triad_conf *conf)
+static void publish_status(
+	struct triad_history_mirror *mirror, const struct triad_conf *conf)
 {
 	const char *trouble =
 		conf->history.replicate ? find_trouble(mirror, conf) : NULL;
@@ -273,10 +274,10 @@ uint64_t triad_history_mirror_run(
 	if (!rings || strcmp(mirror->dir, conf->history.dir) != 0)
 		stop(mirror);
 	if (rings)
-		start(mirror, rings, conf->history.dir);
+		start_mirror(mirror, rings, conf->history.dir);
 	if (mirror->machine)
 		next_us = run_machine(mirror, (uint64_t)triad_clock_wall_offset_us());
-	publish(mirror, conf);
+	publish_status(mirror, conf);
 	return next_us;
 }
 

@@ -55,7 +55,7 @@ void triad_history_store_look_at_others(
 
 /* Merges another SM's answer: it replaces one that found nothing, or an earlier
  * image. */
-static void take_answer(
+static void merge_answer(
 	struct triad_history_answer *answer, const struct triad_history_answer *other)
 {
 	uint64_t first_us = answer->first_us, last_us = answer->last_us;
@@ -97,7 +97,7 @@ struct triad_history_answer triad_history_store_find(
 		struct triad_history_answer other = find_in(
 			store, &store->others[i], store->other_guids[i], time_us);
 
-		take_answer(&answer, &other);
+		merge_answer(&answer, &other);
 	}
 	pthread_mutex_unlock(&store->lock);
 	return answer;

@@ -11,7 +11,7 @@
 
 /* --- messages --- */
 
-static void explain(const struct triad_history_answer *answer, char *message)
+static void explain_not_found(const struct triad_history_answer *answer, char *message)
 {
 	char first[TRIAD_CLOCK_TEXT_SIZE], last[TRIAD_CLOCK_TEXT_SIZE];
 	char from[TRIAD_CLOCK_TEXT_SIZE], to[TRIAD_CLOCK_TEXT_SIZE];
@@ -43,7 +43,8 @@ static void explain(const struct triad_history_answer *answer, char *message)
 	}
 }
 
-static int complain(struct triad_history_reading *reading, int error, const char *why)
+static int complain_of_image(
+	struct triad_history_reading *reading, int error, const char *why)
 {
 	snprintf(reading->message, TRIAD_HISTORY_MESSAGE_SIZE,
 		"the image can't be read: %.400s", why);
@@ -60,13 +61,13 @@ static int open_segment(struct triad_history_reading *reading,
 	int fd;
 
 	if (!triad_history_store_path(reading->store, position, path)) {
-		complain(reading, ENAMETOOLONG, strerror(ENAMETOOLONG));
+		complain_of_image(reading, ENAMETOOLONG, strerror(ENAMETOOLONG));
 		return -1;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
 		snprintf(why, sizeof(why), "%s: %s", path, strerror(errno));
-		complain(reading, errno, why);
+		complain_of_image(reading, errno, why);
 	}
 	return fd;
 }
@@ -78,9 +79,9 @@ static int complain_of(struct triad_history_reading *reading,
 	char path[PATH_MAX], text[TRIAD_HISTORY_MESSAGE_SIZE];
 
 	if (!triad_history_store_path(reading->store, position, path))
-		return complain(reading, error, why);
+		return complain_of_image(reading, error, why);
 	snprintf(text, sizeof(text), "%.200s: %.190s", path, why);
-	return complain(reading, error, text);
+	return complain_of_image(reading, error, text);
 }
 
 /* --- an image --- */
@@ -136,8 +137,8 @@ static bool same_key(
 	return same_segment(a, b) && a->key.offset == b->key.offset;
 }
 
-static int read_all(struct triad_history_reading *reading, struct triad_past *past,
-	const struct triad_history_answer *answer)
+static int read_positions(struct triad_history_reading *reading,
+	struct triad_past *past, const struct triad_history_answer *answer)
 {
 	int error = read_position(reading, past, &answer->position, false, false);
 
@@ -146,7 +147,8 @@ static int read_all(struct triad_history_reading *reading, struct triad_past *pa
 			same_key(&answer->position, &answer->before) &&
 				!answer->before.entry.is_key);
 	if (!error && triad_past_finish(past))
-		error = complain(reading, ENOMEM, "not enough memory; try again");
+		error = complain_of_image(
+			reading, ENOMEM, "not enough memory; try again");
 	return error;
 }
 
@@ -177,12 +179,12 @@ static struct triad_past *read_at(struct triad_history_reading *reading, uint64_
 	triad_history_store_look_at_others(reading->store, reading->frames);
 	answer = triad_history_store_find(reading->store, at_us);
 	if (answer.found != TRIAD_HISTORY_FOUND) {
-		explain(&answer, reading->message);
+		explain_not_found(&answer, reading->message);
 		return NULL;
 	}
 	past = triad_past_new(triad_clock_wall_offset_us());
 	if (!past)
-		complain(reading, ENOMEM, "not enough memory; try again");
+		complain_of_image(reading, ENOMEM, "not enough memory; try again");
 	if (past) {
 		past->port_guid = answer.position.port_guid;
 		past->wants_lists = wants_lists;
@@ -197,13 +199,13 @@ static struct triad_past *read_at(struct triad_history_reading *reading, uint64_
 struct triad_past *triad_history_read_past(
 	struct triad_history_reading *reading, uint64_t at_us)
 {
-	return read_at(reading, at_us, false, read_all);
+	return read_at(reading, at_us, false, read_positions);
 }
 
 struct triad_past *triad_history_read_lists(
 	struct triad_history_reading *reading, uint64_t at_us)
 {
-	return read_at(reading, at_us, true, read_all);
+	return read_at(reading, at_us, true, read_positions);
 }
 
 struct triad_past *triad_history_read_outputs(
@@ -410,7 +412,7 @@ static void explain_none(struct triad_history_reading *reading,
 
 	if (answer.found == TRIAD_HISTORY_FOUND)
 		answer.found = TRIAD_HISTORY_TOO_LATE;
-	explain(&answer, reading->message);
+	explain_not_found(&answer, reading->message);
 }
 
 uint32_t triad_history_read_series(struct triad_history_reading *reading,

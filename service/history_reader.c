@@ -39,7 +39,7 @@ struct triad_history_reader {
 	bool is_closed;
 };
 
-static uint64_t task_step(void *context);
+static uint64_t run_wanted_job(void *context);
 
 struct triad_history_reader *triad_history_reader_new(struct triad_history_store *store)
 {
@@ -56,7 +56,7 @@ struct triad_history_reader *triad_history_reader_new(struct triad_history_store
 	pthread_mutex_init(&reader->lock, NULL);
 	triad_condition_init(&reader->changed);
 	triad_task_init(
-		&reader->task, &reader->lock, "triad-rewind", task_step, reader);
+		&reader->task, &reader->lock, "triad-rewind", run_wanted_job, reader);
 	return reader;
 }
 
@@ -121,7 +121,7 @@ static void do_job(struct triad_history_reading *reading, struct job *job)
 	memcpy(job->message, reading->message, sizeof(job->message));
 }
 
-static uint64_t task_step(void *context)
+static uint64_t run_wanted_job(void *context)
 {
 	struct triad_history_reader *reader = context;
 	struct job *job = reader->job;
@@ -194,8 +194,8 @@ static const char *run_job(struct triad_history_reader *reader, struct job *job,
 
 /* Runs a copy of 'wanted' and returns it when it is done; the caller frees it.  NULL,
  * with a message. */
-static struct job *ask(struct triad_history_reader *reader, const struct job *wanted,
-	char message[TRIAD_HISTORY_MESSAGE_SIZE])
+static struct job *run_copy_of_job(struct triad_history_reader *reader,
+	const struct job *wanted, char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
 	struct job *job = malloc(sizeof(*job));
 	bool is_left = false;
@@ -221,7 +221,7 @@ static struct triad_past *ask_past(struct triad_history_reader *reader,
 	enum job_kind kind, uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
 	const struct job wanted = {.kind = kind, .at_us = at_us};
-	struct job *job = ask(reader, &wanted, message);
+	struct job *job = run_copy_of_job(reader, &wanted, message);
 	struct triad_past *past = job ? job->past : NULL;
 
 	free(job);
@@ -246,7 +246,7 @@ uint64_t triad_history_reader_list_since(struct triad_history_reader *reader,
 	const struct job wanted = {
 		.kind = JOB_LIST_SINCE, .list = kind, .at_us = from_us};
 	char message[TRIAD_HISTORY_MESSAGE_SIZE];
-	struct job *job = ask(reader, &wanted, message);
+	struct job *job = run_copy_of_job(reader, &wanted, message);
 	uint64_t since_us = job ? job->since_us : 0;
 
 	free(job);
@@ -265,7 +265,7 @@ uint32_t triad_history_reader_series(struct triad_history_reader *reader,
 	char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
 	const struct job wanted = {.kind = JOB_SERIES, .request = *request};
-	struct job *job = ask(reader, &wanted, message);
+	struct job *job = run_copy_of_job(reader, &wanted, message);
 	uint32_t n = job ? job->n_points : 0;
 
 	if (job)

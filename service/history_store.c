@@ -208,7 +208,7 @@ void history_make_room(
 /* --- segments --- */
 
 /* Notes the reason for 'error' and returns it. */
-static int refuse(
+static int note_store_error(
 	struct triad_history_store *store, int error, const char *what, const char *why)
 {
 	snprintf(store->reason, sizeof(store->reason), "%.160s: %.140s", what,
@@ -234,7 +234,7 @@ int history_check_disk(struct triad_history_store *store, uint64_t more)
 	snprintf(why, sizeof(why),
 		"No space left on device, of which %" PRIu64 " MB stay free for others",
 		(kept_free + OCTETS_PER_MB - 1) / OCTETS_PER_MB);
-	return refuse(store, ENOSPC, store->params.dir, why);
+	return note_store_error(store, ENOSPC, store->params.dir, why);
 }
 
 /* The time in a new segment's name: the first that is free, if the clock was set back. */
@@ -259,16 +259,16 @@ int history_open_segment(struct triad_history_store *store, struct writer_tier *
 	if (!triad_history_segment_path(owner, tier, begun_us, path) ||
 		!triad_history_index_path(path, index) ||
 		strlen(path) >= sizeof(to->file.path))
-		return refuse(store, ENAMETOOLONG, owner->dir, NULL);
+		return note_store_error(store, ENAMETOOLONG, owner->dir, NULL);
 	/* The folder's own first: by default that of the state, which may not be there. */
 	triad_file_make_folder(owner->dir);
 	triad_file_make_folder(path);
 	error = triad_file_check_folder(path, why);
 	if (error)
-		return refuse(store, error, owner->dir, why);
+		return note_store_error(store, error, owner->dir, why);
 	error = triad_profile_file_open(&to->file, path);
 	if (error)
-		return refuse(store, error, path, to->file.why);
+		return note_store_error(store, error, path, to->file.why);
 	to->index = open(index,
 		O_WRONLY | O_CREAT | (is_new ? O_TRUNC : 0) | O_APPEND | O_CLOEXEC |
 			O_NOFOLLOW | O_NOCTTY | O_NONBLOCK,
@@ -293,7 +293,7 @@ static int begin_segment(struct triad_history_store *store,
 	if (segment)
 		return 0;
 	history_close_tier(to);
-	return refuse(store, ENOMEM, to->file.path, NULL);
+	return note_store_error(store, ENOMEM, to->file.path, NULL);
 }
 
 /* --- an image --- */
@@ -357,7 +357,7 @@ static int write_tier(struct triad_history_store *store, enum triad_history_tier
 		&shown, &store->topology, &to->key, store->out, &to->file, &n_left_out);
 	if (error) {
 		triad_profile_file_drop(&to->file);
-		return refuse(store, error, to->file.path, NULL);
+		return note_store_error(store, error, to->file.path, NULL);
 	}
 	triad_profile_file_keep(&to->file);
 	store->n_left_out = n_left_out;
@@ -421,7 +421,7 @@ int triad_history_store_write(
 		return 0;
 	first = triad_history_topology_update(&store->topology, image->view->fabric);
 	if (first)
-		refuse(store, first, "the fabric", NULL);
+		note_store_error(store, first, "the fabric", NULL);
 	for (unsigned tier = 0; !first && tier < TRIAD_HISTORY_N_TIERS; tier++) {
 		if (!triad_history_ring_takes(&store->ring, tier, image->wall_us))
 			continue;

@@ -59,7 +59,7 @@ static void look_at_device(struct search *search, const char *name, const umad_c
 /* Finds the port with that GUID that suits best: of the kind that 'for_smps' asks for,
  * and ACTIVE.  Returns how many there are of that kind, or 1 if only another kind was
  * found; 0: no such port. */
-static unsigned find_port(
+static unsigned find_best_port(
 	uint64_t port_guid, bool for_smps, char ca_name[UMAD_CA_NAME_LEN], int *number)
 {
 	struct search search = {.guid = port_guid,
@@ -84,18 +84,18 @@ static unsigned find_port(
 bool triad_local_port_find(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number)
 {
-	return find_port(port_guid, false, ca_name, number);
+	return find_best_port(port_guid, false, ca_name, number);
 }
 
 bool triad_local_port_find_for_smps(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number)
 {
-	return find_port(port_guid, true, ca_name, number);
+	return find_best_port(port_guid, true, ca_name, number);
 }
 
 /* --- one port again and again --- */
 
-static bool read_file(
+static bool read_port_file(
 	const struct triad_local_port *port, const char *name, char *text, size_t size)
 {
 	char path[128];
@@ -115,7 +115,7 @@ static bool is_there_still(const struct triad_local_port *port)
 	char text[64];
 	unsigned parts[4];
 
-	if (!port->ca_name[0] || !read_file(port, "gids/0", text, sizeof(text)) ||
+	if (!port->ca_name[0] || !read_port_file(port, "gids/0", text, sizeof(text)) ||
 		sscanf(text, "%*x:%*x:%*x:%*x:%4x:%4x:%4x:%4x", &parts[0], &parts[1],
 			&parts[2], &parts[3]) != 4)
 		return false;
@@ -133,7 +133,7 @@ bool triad_local_port_locate(struct triad_local_port *port)
 			(triad_local_port_read(port, "state", &state) &&
 				state == TRIAD_PORT_ACTIVE)))
 		return true;
-	port->n_planes = find_port(port->guid, true, port->ca_name, &port->number);
+	port->n_planes = find_best_port(port->guid, true, port->ca_name, &port->number);
 	return port->n_planes;
 }
 
@@ -142,7 +142,7 @@ bool triad_local_port_read(
 {
 	char text[64], *end;
 
-	if (!read_file(port, name, text, sizeof(text)))
+	if (!read_port_file(port, name, text, sizeof(text)))
 		return false;
 	*value = strtoul(text, &end, 0);
 	return end != text;
@@ -175,7 +175,7 @@ size_t triad_local_port_pkeys_at(
 }
 
 /* Adds the port to 'list'; returns its GUID if MADs can be sent from it now, else 0. */
-static uint64_t look_at(const umad_port_t *port, char *list, size_t size)
+static uint64_t list_port(const umad_port_t *port, char *list, size_t size)
 {
 	uint64_t guid = be64toh(port->port_guid);
 
@@ -201,7 +201,7 @@ uint64_t triad_local_port_choose(char *list, size_t size)
 			continue;
 		for (int port = 0; port <= ca.numports && !chosen; port++)
 			if (ca.ports[port])
-				chosen = look_at(ca.ports[port], list, size);
+				chosen = list_port(ca.ports[port], list, size);
 		umad_release_ca(&ca);
 	}
 	return chosen;

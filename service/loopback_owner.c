@@ -71,8 +71,8 @@ static bool is_connected(const struct inet_diag_msg *found)
 
 /* The kernel reads the user first, then the inode.  A closed socket has no inode, and
  * root as its user: so without an inode the user does not count. */
-static int judge(const struct inet_diag_msg *found, struct triad_loopback_end theirs,
-	struct triad_loopback_end ours, uid_t *uid)
+static int judge_socket(const struct inet_diag_msg *found,
+	struct triad_loopback_end theirs, struct triad_loopback_end ours, uid_t *uid)
 {
 	if (!is_connected(found) || !found->idiag_inode ||
 		found->id.idiag_sport != htons((uint16_t)theirs.port) ||
@@ -110,7 +110,7 @@ static int receive_answer(int fd, struct triad_loopback_end theirs,
 	if (answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY ||
 		answer.header.nlmsg_len < NLMSG_LENGTH(sizeof(*found)))
 		return EPROTO;
-	return judge(found, theirs, ours, uid);
+	return judge_socket(found, theirs, ours, uid);
 }
 
 int triad_loopback_owner(

@@ -12,7 +12,7 @@
 #include "triad/file.h"
 
 /* Reads a regular file of at most TRIAD_NODE_MAP_MAX_OCTETS into memory from malloc(). */
-static int read_file(const char *path, char **text, size_t *size)
+static int read_map_file(const char *path, char **text, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error = 0;
 	struct stat stat;
@@ -35,7 +35,7 @@ static int read_file(const char *path, char **text, size_t *size)
 	return error;
 }
 
-static void report(struct triad_node_names *names, const char *path, int error,
+static void report_map(struct triad_node_names *names, const char *path, int error,
 	const struct triad_node_map_result *result, struct triad_log *log)
 {
 	if (error && error != names->error)
@@ -63,9 +63,9 @@ void triad_node_names_apply(struct triad_node_names *names, const char *path,
 
 	if (!path[0])
 		return;
-	error = read_file(path, &text, &size);
+	error = read_map_file(path, &text, &size);
 	if (!error)
 		error = triad_node_map_apply(fabric, text, size, &result);
 	free(text);
-	report(names, path, error, &result, log);
+	report_map(names, path, error, &result, log);
 }

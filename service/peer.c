@@ -58,7 +58,7 @@ bool triad_peer_is_own(const struct triad_peer *peer)
 	return !peer->error && (peer->uid == 0 || peer->uid == geteuid());
 }
 
-static int make_room(struct triad_peer *peer, size_t n)
+static int make_room_for_groups(struct triad_peer *peer, size_t n)
 {
 	if (n > MAX_GROUPS)
 		return E2BIG;
@@ -76,7 +76,7 @@ static int read_groups(int fd, struct triad_peer *peer, gid_t first)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) && errno != ERANGE)
 		return errno;
-	error = make_room(peer, size / sizeof(gid_t));
+	error = make_room_for_groups(peer, size / sizeof(gid_t));
 	if (error)
 		return error;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, peer->groups, &size))
@@ -99,7 +99,7 @@ static int look_up_groups(struct triad_peer *peer)
 	while (!error) {
 		int wanted = n;
 
-		error = make_room(peer, (size_t)n);
+		error = make_room_for_groups(peer, (size_t)n);
 		if (error ||
 			getgrouplist(entry.pw_name, entry.pw_gid, peer->groups, &n) >=
 				0)
@@ -139,7 +139,7 @@ void triad_peer_of_unix(int fd, struct triad_peer *peer)
 	peer->uid = credentials.uid;
 	/* If the groups can't be read, use only the group of the process. */
 	if (!triad_peer_is_own(peer) && read_groups(fd, peer, credentials.gid) &&
-		!make_room(peer, 1)) {
+		!make_room_for_groups(peer, 1)) {
 		peer->groups[0] = credentials.gid;
 		peer->n_groups = 1;
 	}

@@ -61,7 +61,7 @@ static uint64_t now_us(void *context)
 	return triad_clock_now_us();
 }
 
-static uint64_t task_step(void *context);
+static uint64_t run_perf_manager(void *context);
 
 struct triad_perf *triad_perf_new(uint64_t port_guid,
 	const struct triad_alerts_sink *alerts, struct triad_log *log)
@@ -74,7 +74,7 @@ struct triad_perf *triad_perf_new(uint64_t port_guid,
 	perf->port_guid = port_guid;
 	perf->log = log;
 	pthread_mutex_init(&perf->lock, NULL);
-	triad_task_init(&perf->task, &perf->lock, "triad-perf", task_step, perf);
+	triad_task_init(&perf->task, &perf->lock, "triad-perf", run_perf_manager, perf);
 	triad_condition_init(&perf->swept);
 	perf->collector = triad_collector_new(&clock, alerts, log);
 	if (perf->collector && !triad_task_start(&perf->task))
@@ -235,7 +235,7 @@ enum triad_sm triad_perf_sm(struct triad_perf *perf)
 }
 
 /* Called with the lock. */
-static enum triad_perf_state state_of(const struct triad_perf *perf)
+static enum triad_perf_state perf_state_of(const struct triad_perf *perf)
 {
 	if (!perf->enabled)
 		return TRIAD_PERF_DISABLED;
@@ -251,7 +251,7 @@ enum triad_perf_state triad_perf_state(struct triad_perf *perf)
 	enum triad_perf_state state;
 
 	pthread_mutex_lock(&perf->lock);
-	state = state_of(perf);
+	state = perf_state_of(perf);
 	pthread_mutex_unlock(&perf->lock);
 	return state;
 }
@@ -259,7 +259,8 @@ enum triad_perf_state triad_perf_state(struct triad_perf *perf)
 /* A master that reads no counters still knows the routes.  Called with the lock. */
 static bool is_idle_master(const struct triad_perf *perf)
 {
-	return perf->sm == TRIAD_SM_MASTER && state_of(perf) == TRIAD_PERF_OTHER_ROLE;
+	return perf->sm == TRIAD_SM_MASTER &&
+		perf_state_of(perf) == TRIAD_PERF_OTHER_ROLE;
 }
 
 bool triad_perf_is_idle_master(struct triad_perf *perf)
@@ -285,7 +286,7 @@ void triad_perf_note_findings(struct triad_perf *perf)
 static bool is_reading(struct triad_perf *perf)
 {
 	return perf->reported_state == TRIAD_PERF_RUNNING &&
-		state_of(perf) == TRIAD_PERF_RUNNING;
+		perf_state_of(perf) == TRIAD_PERF_RUNNING;
 }
 
 /* Returns '*since_us' while counters are read, else the present time. */
@@ -391,7 +392,7 @@ int triad_perf_wait_sweep(struct triad_perf *perf, uint64_t ticket, uint64_t wai
 
 	pthread_mutex_lock(&perf->lock);
 	while (!result && !has_swept_since(perf, ticket)) {
-		if (perf->stop || state_of(perf) != TRIAD_PERF_RUNNING)
+		if (perf->stop || perf_state_of(perf) != TRIAD_PERF_RUNNING)
 			result = ECANCELED;
 		else
 			result = triad_condition_wait(
@@ -445,7 +446,7 @@ struct work {
 /* Called with the lock. */
 static struct work take_over_work(struct triad_perf *perf)
 {
-	enum triad_perf_state state = state_of(perf);
+	enum triad_perf_state state = perf_state_of(perf);
 	struct work work = {
 		.wanted =
 			state == TRIAD_PERF_RUNNING || state == TRIAD_PERF_NO_TRANSPORT,
@@ -619,7 +620,7 @@ static void end_reset(struct triad_perf *perf, const struct work *work)
 static void wake_waiters(struct triad_perf *perf, bool reset_made)
 {
 	uint64_t n_sweeps = triad_collector_status(perf->collector).n_sweeps;
-	enum triad_perf_state state = state_of(perf);
+	enum triad_perf_state state = perf_state_of(perf);
 
 	if (n_sweeps == perf->n_reported && state == perf->reported_state &&
 		!reset_made)
@@ -694,7 +695,7 @@ static void restore(struct triad_perf *perf, struct triad_past *past)
 	triad_past_free(past);
 }
 
-static uint64_t task_step(void *context)
+static uint64_t run_perf_manager(void *context)
 {
 	struct triad_perf *perf = context;
 	struct work work = take_over_work(perf);

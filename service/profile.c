@@ -22,7 +22,7 @@ struct triad_profile {
 	bool wanted; /* there is a file */
 };
 
-static uint64_t task_step(void *context);
+static uint64_t write_profile_when_due(void *context);
 
 struct triad_profile *triad_profile_new(
 	struct triad_perf *perf, uint64_t port_guid, struct triad_log *log)
@@ -38,8 +38,8 @@ struct triad_profile *triad_profile_new(
 		return NULL;
 	}
 	pthread_mutex_init(&profile->lock, NULL);
-	triad_task_init(
-		&profile->task, &profile->lock, "triad-profile", task_step, profile);
+	triad_task_init(&profile->task, &profile->lock, "triad-profile",
+		write_profile_when_due, profile);
 	return profile;
 }
 
@@ -77,7 +77,7 @@ static void write_sweep(struct triad_profile *profile)
 	profile->written_us = begun_us;
 }
 
-static uint64_t task_step(void *context)
+static uint64_t write_profile_when_due(void *context)
 {
 	struct triad_profile *profile = context;
 

@@ -26,7 +26,7 @@ static uint64_t look_at_all(void *context);
 /* --- events --- */
 
 /* With the lock. */
-static void add(
+static void add_event(
 	struct triad_recorder *recorder, const struct triad_timeline_event *event)
 {
 	struct triad_timeline_event now = *event;
@@ -54,7 +54,7 @@ static void add_admitted(
 	struct triad_recorder *recorder, const struct triad_timeline_event *event)
 {
 	pthread_mutex_lock(&recorder->lock);
-	add(recorder, event);
+	add_event(recorder, event);
 	pthread_mutex_unlock(&recorder->lock);
 }
 
@@ -136,7 +136,7 @@ void triad_recorder_take_copied(
 		is_of_fabric(event->kind) && is_timely(recorder, event) &&
 		triad_timeline_admits(
 			recorder->timeline, event->kind, triad_clock_now_us()))
-		add(recorder, event);
+		add_event(recorder, event);
 	pthread_mutex_unlock(&recorder->lock);
 }
 
@@ -153,7 +153,7 @@ static void name_file(
 	recorder->has_file = recorder->is_reading = true;
 }
 
-static int start(struct triad_recorder *recorder)
+static int start_recording(struct triad_recorder *recorder)
 {
 	const struct triad_timeline_event event = {
 		.at_us = triad_clock_wall_us(), .kind = TRIAD_TIMELINE_STARTED};
@@ -193,7 +193,7 @@ struct triad_recorder *triad_recorder_new(
 				params->room, params->program);
 	}
 	name_file(recorder, params);
-	if (!start(recorder))
+	if (!start_recording(recorder))
 		return recorder;
 	(void)triad_recorder_stop(recorder);
 	triad_recorder_free(recorder);
@@ -211,7 +211,7 @@ static void write_last(struct triad_recorder *recorder)
 	if (recorder->timeline && !recorder->is_closed) {
 		triad_timeline_report_omitted(recorder->timeline, triad_clock_now_us(),
 			triad_clock_wall_us(), true);
-		add(recorder, &event);
+		add_event(recorder, &event);
 	}
 	recorder->is_closed = true;
 	triad_task_wake(&recorder->write);

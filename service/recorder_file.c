@@ -37,8 +37,8 @@ void triad_recorder_file_close(struct triad_recorder_file *file)
 }
 
 /* Notes why something failed and what to do; returns the error. */
-static int fail(struct triad_recorder_file *file, int error, const char *why,
-	const char *advice)
+static int note_recorder_error(struct triad_recorder_file *file, int error,
+	const char *why, const char *advice)
 {
 	snprintf(file->reason, sizeof(file->reason), "%.160s: %s: %s", file->path, why,
 		advice);
@@ -62,7 +62,7 @@ static int fail_by(struct triad_recorder_file *file, int error)
 	else if (error == EACCES || error == EPERM || error == EROFS)
 		advice = "let this user write there, or name another folder in "
 			 "state.dir";
-	return fail(file, error, strerror(error), advice);
+	return note_recorder_error(file, error, strerror(error), advice);
 }
 
 /* The same for a file of a later Triad. */
@@ -108,14 +108,15 @@ static int check_opened(struct triad_recorder_file *file, uint64_t *alive_us)
 	if (fstat(file->fd, &status))
 		return fail_by(file, errno);
 	if (!S_ISREG(status.st_mode))
-		return fail(file, EMEDIUMTYPE, "it is not a regular file",
+		return note_recorder_error(file, EMEDIUMTYPE,
+			"it is not a regular file",
 			"move it away, or name another folder in state.dir");
 	if ((uint64_t)status.st_size > MAX_OCTETS)
-		return fail(
+		return note_recorder_error(
 			file, EFBIG, "it is too large to be a history", "move it away");
 	if (flock(file->fd, LOCK_EX | LOCK_NB))
 		return errno == EWOULDBLOCK
-			? fail(file, EBUSY, "another program writes it",
+			? note_recorder_error(file, EBUSY, "another program writes it",
 				  "end that one, or give this one another state.dir")
 			: fail_by(file, errno);
 	*alive_us = status.st_size ? triad_clock_from_timespec(&status.st_mtim) : 0;
@@ -152,7 +153,7 @@ int triad_recorder_file_open(struct triad_recorder_file *file,
 
 	/* Room for ".new", and for what was cut. */
 	if (strlen(file->path) + 1 >= sizeof(file->path))
-		return fail(file, ENAMETOOLONG, "the name is too long",
+		return note_recorder_error(file, ENAMETOOLONG, "the name is too long",
 			"use a shorter state.dir");
 	error = check_trusted(file);
 	if (!error)
@@ -182,8 +183,8 @@ static int check_place(struct triad_recorder_file *file)
 		return fail_by(file, errno);
 	if (there.st_dev == open_one.st_dev && there.st_ino == open_one.st_ino)
 		return 0;
-	return fail(file, EEXIST, "somebody put another file in its place",
-		"move that away");
+	return note_recorder_error(file, EEXIST,
+		"somebody put another file in its place", "move that away");
 }
 
 int triad_recorder_file_append(struct triad_recorder_file *file, const char *lines,

@@ -80,7 +80,7 @@ static void prepend_older(
 	}
 }
 
-static bool open_file(struct triad_recorder *recorder)
+static bool open_recording(struct triad_recorder *recorder)
 {
 	uint32_t room = triad_timeline_counts(recorder->timeline).room;
 	struct triad_timeline *older;
@@ -231,7 +231,7 @@ uint64_t recorder_write(void *context)
 
 	if (recorder->file.fd >= 0 ||
 		((now_us >= recorder->open_again_us || recorder->is_closed) &&
-			open_file(recorder)))
+			open_recording(recorder)))
 		write_new(recorder);
 	/* triad_recorder_stop() waits for this. */
 	pthread_cond_broadcast(&recorder->write.changed);

@@ -45,7 +45,7 @@ struct triad_route_checker {
 	struct triad_route_status status;
 };
 
-static uint64_t task_step(void *context);
+static uint64_t check_when_due(void *context);
 
 /* --- results --- */
 
@@ -87,8 +87,8 @@ struct triad_route_checker *triad_route_checker_new(
 		checker->source = *source;
 	checker->log = log;
 	pthread_mutex_init(&checker->lock, NULL);
-	triad_task_init(
-		&checker->task, &checker->lock, "triad-routes", task_step, checker);
+	triad_task_init(&checker->task, &checker->lock, "triad-routes", check_when_due,
+		checker);
 	return checker;
 }
 
@@ -122,7 +122,8 @@ static void call_listener(const struct triad_route_checker *checker)
 }
 
 /* With the lock. */
-static void forget(struct triad_route_checker *checker, enum triad_route_state state)
+static void forget_result(
+	struct triad_route_checker *checker, enum triad_route_state state)
 {
 	checker->is_due = false;
 	triad_route_result_unref(checker->result);
@@ -135,7 +136,7 @@ static void check_soon(struct triad_route_checker *checker)
 {
 	checker->is_due = true;
 	if (triad_task_start(&checker->task))
-		forget(checker, TRIAD_ROUTE_NO_MEMORY);
+		forget_result(checker, TRIAD_ROUTE_NO_MEMORY);
 	triad_task_wake(&checker->task);
 }
 
@@ -147,7 +148,7 @@ void triad_route_checker_configure(
 	pthread_mutex_lock(&checker->lock);
 	is_begun = !checker->enabled && conf->routes.enabled;
 	if (checker->enabled && !conf->routes.enabled)
-		forget(checker, TRIAD_ROUTE_OFF);
+		forget_result(checker, TRIAD_ROUTE_OFF);
 	else if (is_begun)
 		checker->status.state = TRIAD_ROUTE_NO_FABRIC;
 	checker->enabled = conf->routes.enabled;
@@ -170,7 +171,7 @@ void triad_route_checker_set_fabric(
 		if (checker->enabled && fabric)
 			check_soon(checker);
 		else if (checker->enabled)
-			forget(checker, TRIAD_ROUTE_NO_FABRIC);
+			forget_result(checker, TRIAD_ROUTE_NO_FABRIC);
 	}
 	pthread_mutex_unlock(&checker->lock);
 	if (!fabric)
@@ -248,7 +249,7 @@ const char *triad_route_credit_text(enum triad_route_credit credit)
 
 /* --- the thread --- */
 
-static bool is_stopped(void *context)
+static bool must_stop_checking(void *context)
 {
 	struct triad_route_checker *checker = context;
 	bool is_over;
@@ -277,8 +278,8 @@ static int ask_engine(struct triad_route_checker *checker,
 	if (!of)
 		return ENOMEM;
 	if (checker->source.ask_sls)
-		error = checker->source.ask_sls(
-			checker->source.context, layout, of, is_stopped, checker);
+		error = checker->source.ask_sls(checker->source.context, layout, of,
+			must_stop_checking, checker);
 	result->credit = error == E2BIG ? TRIAD_ROUTE_CREDIT_TOO_MANY
 		: error == ENOTSUP      ? TRIAD_ROUTE_CREDIT_NO_TABLES
 		: error                 ? TRIAD_ROUTE_CREDIT_NO_SLS
@@ -297,7 +298,7 @@ static int check_fabric(struct triad_route_checker *checker,
 	struct triad_fabric *fabric, struct triad_route_result *result)
 {
 	struct triad_routes_options options = {
-		.is_stopped = is_stopped, .context = checker};
+		.is_stopped = must_stop_checking, .context = checker};
 	int error;
 
 	if (!fabric->sa.engine_has_sl) {
@@ -444,7 +445,7 @@ static uint64_t wait_for_memory(struct triad_route_checker *checker)
 	return triad_clock_now_us() + checker->again_us;
 }
 
-static uint64_t task_step(void *context)
+static uint64_t check_when_due(void *context)
 {
 	struct triad_route_checker *checker = context;
 	struct triad_fabric *fabric;

@@ -66,7 +66,7 @@ static int read_port(struct triad_sa *sa)
 	return sa->sm_lid ? 0 : ENOTCONN;
 }
 
-static int open_port(struct triad_sa *sa, uint64_t port_guid)
+static int open_sa_port(struct triad_sa *sa, uint64_t port_guid)
 {
 	long methods[16 / sizeof(long)] = {1L << TRIAD_SA_METHOD_REPORT};
 	int error;
@@ -102,7 +102,7 @@ int triad_sa_open(uint64_t port_guid, bool (*is_wanted)(void *context), void *co
 	sa->context = context;
 	sa->fd = sa->agent = -1;
 	sa->requests = triad_mad_requests_new(triad_random_number);
-	error = sa->requests ? open_port(sa, port_guid) : ENOMEM;
+	error = sa->requests ? open_sa_port(sa, port_guid) : ENOMEM;
 	if (error) {
 		triad_sa_close(sa);
 		return error;
@@ -170,7 +170,7 @@ static int send_to_sm(struct triad_sa *sa)
 }
 
 /* Makes the buffer large enough for a MAD of 'size' octets. */
-static int make_room(struct triad_sa *sa, size_t size)
+static int make_room_for_mad(struct triad_sa *sa, size_t size)
 {
 	void *larger;
 
@@ -186,7 +186,7 @@ static int make_room(struct triad_sa *sa, size_t size)
 }
 
 /* Receives the next MAD into the buffer.  Returns 0, EAGAIN or another errno. */
-static int receive(struct triad_sa *sa, uint64_t wait_us)
+static int receive_mad(struct triad_sa *sa, uint64_t wait_us)
 {
 	int length = (int)sa->room, result;
 
@@ -196,7 +196,7 @@ static int receive(struct triad_sa *sa, uint64_t wait_us)
 	result = umad_recv(sa->fd, sa->buffer, &length, 0);
 	/* The RMPP answer does not fit: the kernel keeps it and returns its length. */
 	if (result < 0 && errno == ENOSPC && length > (int)sa->room) {
-		int error = make_room(sa, (size_t)length);
+		int error = make_room_for_mad(sa, (size_t)length);
 
 		if (error)
 			return error;
@@ -272,7 +272,7 @@ static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 	 * Reports that come meanwhile are acknowledged, and counted as missed. */
 	while ((now_us = triad_clock_now_us()) < end_us) {
 		uint64_t left_us = end_us - now_us;
-		int error = receive(sa, left_us < SLICE_US ? left_us : SLICE_US);
+		int error = receive_mad(sa, left_us < SLICE_US ? left_us : SLICE_US);
 
 		if (!sa->is_wanted(sa->context))
 			return ECANCELED;
@@ -350,7 +350,7 @@ int triad_sa_subscribe(struct triad_sa *sa, uint16_t trap, uint64_t wait_us)
 
 int triad_sa_wait_report(struct triad_sa *sa, uint64_t wait_us, uint16_t *trap)
 {
-	int error = receive(sa, wait_us);
+	int error = receive_mad(sa, wait_us);
 
 	if (error)
 		return error;

@@ -64,7 +64,7 @@ struct triad_sa_source {
 	enum logged_hidden logged_hidden;
 };
 
-static uint64_t task_step(void *context);
+static uint64_t serve_when_wanted(void *context);
 
 struct triad_sa_source *triad_sa_source_new(uint64_t port_guid,
 	const struct triad_sa_source_user *user, struct triad_log *log)
@@ -77,8 +77,8 @@ struct triad_sa_source *triad_sa_source_new(uint64_t port_guid,
 	source->user = *user;
 	source->log = log;
 	pthread_mutex_init(&source->lock, NULL);
-	triad_task_init(
-		&source->task, &source->lock, "triad-topology", task_step, source);
+	triad_task_init(&source->task, &source->lock, "triad-topology",
+		serve_when_wanted, source);
 	return source;
 }
 
@@ -124,7 +124,7 @@ void triad_sa_source_set_known(
 	triad_fabric_unref(old);
 }
 
-static bool is_wanted(void *context)
+static bool is_still_wanted(void *context)
 {
 	struct triad_sa_source *source = context;
 	bool wanted;
@@ -150,7 +150,7 @@ static int read_tables(
 	int error = 0;
 
 	for (unsigned i = 0; i < N_NEEDED && !error; i++)
-		error = is_wanted(source)
+		error = is_still_wanted(source)
 			? triad_sa_get_table(
 				  source->sa, attributes[i], TABLE_US, &answers[i])
 			: ECANCELED;
@@ -159,7 +159,8 @@ static int read_tables(
 
 /* Reads the P_Key tables.  A refusal is not an error: the topology is of use
  * without. */
-static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *answer)
+static int ask_pkey_tables(
+	struct triad_sa_source *source, struct triad_sa_answer *answer)
 {
 	uint64_t now_us = triad_clock_now_us(), key;
 	int error;
@@ -333,7 +334,7 @@ static int refresh(struct triad_sa_source *source, struct triad_fabric **fabric)
 	int error = read_tables(source, answers);
 
 	if (!error)
-		error = read_pkeys(source, &answers[PKEYS]);
+		error = ask_pkey_tables(source, &answers[PKEYS]);
 	if (!error)
 		error = make_fabric(source, answers, fabric);
 	for (unsigned i = 0; i < N_TABLES; i++)
@@ -352,7 +353,7 @@ static int subscribe(struct triad_sa_source *source)
 	int error = 0;
 
 	for (unsigned i = 0; i < 2 && !error; i++)
-		error = is_wanted(source)
+		error = is_still_wanted(source)
 			? triad_sa_subscribe(source->sa, traps[i], ANSWER_US)
 			: ECANCELED;
 	pthread_mutex_lock(&source->lock);
@@ -438,7 +439,8 @@ static int listen_for_reports(struct triad_sa_source *source)
 
 	/* First the reports that came while the tables were read. */
 	note_reports(source, triad_sa_take_missed(source->sa));
-	while (is_wanted(source) && (now_us = triad_clock_now_us()) < source->due_us) {
+	while (is_still_wanted(source) &&
+		(now_us = triad_clock_now_us()) < source->due_us) {
 		uint64_t wait_us = source->due_us - now_us;
 		int error = triad_sa_wait_report(
 			source->sa, wait_us < SLICE_US ? wait_us : SLICE_US, &trap);
@@ -481,9 +483,10 @@ static int refresh_or_report(struct triad_sa_source *source)
 }
 
 /* Serves the request until it changes, or the SA can't be asked. */
-static void serve(struct triad_sa_source *source)
+static void serve_request(struct triad_sa_source *source)
 {
-	int error = triad_sa_open(source->port_guid, is_wanted, source, &source->sa);
+	int error =
+		triad_sa_open(source->port_guid, is_still_wanted, source, &source->sa);
 
 	if (error) {
 		note_result(source, error);
@@ -491,7 +494,7 @@ static void serve(struct triad_sa_source *source)
 	}
 	/* The first call only notes the P_Keys, for later comparisons. */
 	(void)triad_sa_has_other_pkeys(source->sa);
-	while (is_wanted(source) && !error) {
+	while (is_still_wanted(source) && !error) {
 		error = refresh_or_report(source);
 		if (!error)
 			error = listen_for_reports(source);
@@ -500,7 +503,7 @@ static void serve(struct triad_sa_source *source)
 	source->sa = NULL;
 }
 
-static uint64_t task_step(void *context)
+static uint64_t serve_when_wanted(void *context)
 {
 	struct triad_sa_source *source = context;
 
@@ -510,7 +513,7 @@ static uint64_t task_step(void *context)
 	source->serving = source->use;
 	source->status.active = true;
 	pthread_mutex_unlock(&source->lock);
-	serve(source);
+	serve_request(source);
 	pthread_mutex_lock(&source->lock);
 	source->status.active = source->status.subscribed = false;
 	return triad_clock_now_us() + AGAIN_US;

@@ -14,7 +14,7 @@ struct triad_sflow {
 	struct triad_task task;
 };
 
-static uint64_t task_step(void *context);
+static uint64_t send_when_due(void *context);
 
 struct triad_sflow *triad_sflow_new(
 	struct triad_perf *perf, struct triad_sampler *sampler, struct triad_log *log)
@@ -30,7 +30,8 @@ struct triad_sflow *triad_sflow_new(
 		return NULL;
 	}
 	pthread_mutex_init(&sflow->lock, NULL);
-	triad_task_init(&sflow->task, &sflow->lock, "triad-sflow", task_step, sflow);
+	triad_task_init(
+		&sflow->task, &sflow->lock, "triad-sflow", send_when_due, sflow);
 	return sflow;
 }
 
@@ -50,7 +51,7 @@ void triad_sflow_free(struct triad_sflow *sflow)
 	free(sflow);
 }
 
-static uint64_t task_step(void *context)
+static uint64_t send_when_due(void *context)
 {
 	struct triad_sflow *sflow = context;
 	struct triad_view *view = NULL;

@@ -139,7 +139,7 @@ static void describe_unread(struct triad_silence_keeper *keeper, int error,
 }
 
 /* Reads the silences; 'trouble' gets why that failed, or "". */
-static void read_file(
+static void read_silences(
 	struct triad_silence_keeper *keeper, char trouble[TRIAD_SILENCE_TROUBLE_SIZE])
 {
 	char why[TRIAD_FILE_REASON_SIZE];
@@ -225,12 +225,12 @@ static int write_file(
 /* --- the thread --- */
 
 /* Reads the file.  With the lock, which is released meanwhile. */
-static void load(struct triad_silence_keeper *keeper)
+static void load_silences(struct triad_silence_keeper *keeper)
 {
 	char trouble[TRIAD_SILENCE_TROUBLE_SIZE];
 
 	pthread_mutex_unlock(&keeper->lock);
-	read_file(keeper, trouble);
+	read_silences(keeper, trouble);
 	if (trouble[0])
 		triad_log_write(keeper->log, TRIAD_LOG_ERROR,
 			"silences: %s: %s; no silence of before is in force",
@@ -267,7 +267,7 @@ static uint64_t keeper_step(void *context)
 	uint64_t version, wall_us, due_us, now_us;
 
 	if (!keeper->is_read)
-		load(keeper);
+		load_silences(keeper);
 	if (keeper->trusts_clock)
 		keeper->clock.is_set = false;
 	keeper->trusts_clock = false;

@@ -32,7 +32,7 @@ struct triad_speed_reader {
 	int logged_error;
 };
 
-static uint64_t task_step(void *context);
+static uint64_t read_speeds_when_due(void *context);
 
 struct triad_speed_reader *triad_speed_reader_new(
 	uint64_t port_guid, const struct triad_m_keys *m_keys, struct triad_log *log)
@@ -45,8 +45,8 @@ struct triad_speed_reader *triad_speed_reader_new(
 	reader->m_keys = *m_keys;
 	reader->log = log;
 	pthread_mutex_init(&reader->lock, NULL);
-	triad_task_init(
-		&reader->task, &reader->lock, "triad-speeds", task_step, reader);
+	triad_task_init(&reader->task, &reader->lock, "triad-speeds",
+		read_speeds_when_due, reader);
 	reader->speeds = triad_speeds_new(m_keys->find);
 	if (reader->speeds)
 		return reader;
@@ -123,7 +123,7 @@ struct triad_speeds_counts triad_speed_reader_counts(struct triad_speed_reader *
 
 /* --- the thread; none of these has the lock --- */
 
-static bool open_port(struct triad_speed_reader *reader)
+static bool open_smp_port(struct triad_speed_reader *reader)
 {
 	int error = 0;
 
@@ -197,7 +197,7 @@ static void send_due(struct triad_speed_reader *reader, uint64_t *due_us)
 	}
 }
 
-static void take_answer(struct triad_speed_reader *reader, uint64_t due_us)
+static void take_speed_answer(struct triad_speed_reader *reader, uint64_t due_us)
 {
 	uint64_t now_us = triad_clock_now_us(), wait_us = SLICE_US;
 	uint8_t info[TRIAD_SMP_DATA_SIZE];
@@ -214,20 +214,20 @@ static void take_answer(struct triad_speed_reader *reader, uint64_t due_us)
 	triad_speeds_expire(reader->speeds, PATIENCE_US, now_us);
 }
 
-static uint64_t task_step(void *context)
+static uint64_t read_speeds_when_due(void *context)
 {
 	struct triad_speed_reader *reader = context;
 	uint64_t due_us = UINT64_MAX;
 	bool is_open;
 
 	pthread_mutex_unlock(&reader->lock);
-	is_open = open_port(reader);
+	is_open = open_smp_port(reader);
 	pthread_mutex_lock(&reader->lock);
 	if (!is_open)
 		return triad_clock_now_us() + OPEN_AGAIN_US;
 	send_due(reader, &due_us);
 	if (triad_speeds_n_asked(reader->speeds)) {
-		take_answer(reader, due_us);
+		take_speed_answer(reader, due_us);
 		due_us = 0;
 	}
 	return due_us;

@@ -97,7 +97,7 @@ static uint16_t sender_of(const struct triad_umad *umad)
 
 /* Whether what was read may be used: the end of a request of ours, or a request to us.
  * 'status' is what the user is told; EREMCHG for an agent that answers from elsewhere. */
-static bool is_wanted(struct triad_umad *umad, size_t size, int *status)
+static bool is_usable_mad(struct triad_umad *umad, size_t size, int *status)
 {
 	uint8_t *mad = umad_get_mad(umad->receive_buffer);
 	bool has_failed = umad_status(umad->receive_buffer);
@@ -138,7 +138,7 @@ static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *
 	size_t size = 0;
 	int error = await_mad(umad, wait_us, &size);
 
-	while (!error && !is_wanted(umad, size, &reply->status))
+	while (!error && !is_usable_mad(umad, size, &reply->status))
 		error = ++n_strangers < MAX_STRANGERS ? await_mad(umad, 0, &size)
 						      : EAGAIN;
 	if (error)
@@ -149,14 +149,14 @@ static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *
 	return 0;
 }
 
-static size_t read_pkeys(void *context, uint16_t *pkeys, size_t most)
+static size_t read_port_pkeys(void *context, uint16_t *pkeys, size_t most)
 {
 	const struct triad_umad *umad = context;
 
 	return triad_local_port_pkeys(umad->port_guid, pkeys, most);
 }
 
-static bool find_port(
+static bool find_port_for_class(
 	uint64_t port_guid, int mgmt_class, char ca_name[UMAD_CA_NAME_LEN], int *number)
 {
 	if (mgmt_class == TRIAD_MAD_CLASS_SUBNET_LID ||
@@ -183,7 +183,7 @@ static int register_vendor(int fd, int mgmt_class, const struct vendor *vendor)
 		fd, mgmt_class, 0, oui, vendor->method ? methods : NULL);
 }
 
-static int open_port(struct triad_umad *umad, uint64_t port_guid, int mgmt_class,
+static int open_umad_port(struct triad_umad *umad, uint64_t port_guid, int mgmt_class,
 	const struct vendor *vendor)
 {
 	char ca_name[UMAD_CA_NAME_LEN];
@@ -191,7 +191,7 @@ static int open_port(struct triad_umad *umad, uint64_t port_guid, int mgmt_class
 
 	if (umad_init() < 0)
 		return ENODEV;
-	if (!find_port(port_guid, mgmt_class, ca_name, &number))
+	if (!find_port_for_class(port_guid, mgmt_class, ca_name, &number))
 		return ENODEV;
 	fd = umad_open_port(ca_name, number);
 	if (fd < 0)
@@ -218,11 +218,11 @@ static int open_umad(uint64_t port_guid, int mgmt_class, const struct vendor *ve
 	umad->transport = (struct triad_mad_transport){.context = umad,
 		.send = send_mad,
 		.receive = receive_mad,
-		.pkeys = read_pkeys};
+		.pkeys = read_port_pkeys};
 	umad->port_guid = port_guid;
 	umad->takes_requests = vendor && vendor->method;
 	umad->requests = triad_mad_requests_new(triad_random_number);
-	error = umad->requests ? open_port(umad, port_guid, mgmt_class, vendor)
+	error = umad->requests ? open_umad_port(umad, port_guid, mgmt_class, vendor)
 			       : ENOMEM;
 	/* Not earlier: umad_size() depends on the header that the kernel wants. */
 	if (!error) {

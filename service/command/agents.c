@@ -32,7 +32,7 @@ static const char *why_local(struct triad_service *service)
 		  "again; if it lasts, the log says why";
 }
 
-static int fail(const struct triad_command *command, const char *why,
+static int fail_agents_command(const struct triad_command *command, const char *why,
 	struct triad_output *output)
 {
 	static const char *const names[] = {
@@ -164,7 +164,7 @@ static int run_agents(struct triad_service *service,
 	unsigned n;
 
 	if (status.mode == TRIAD_COLLECT_LOCAL)
-		return fail(command, why_local(service), output);
+		return fail_agents_command(command, why_local(service), output);
 	/* First the widths of columns are measured, then titles and rows are
 	 * written. */
 	agents = triad_collect_agents(service->collect, &n);
@@ -249,7 +249,7 @@ static void put_owner(const struct owned *owned, const struct triad_command *com
 }
 
 /* False, having written why, when the name does not match exactly one node. */
-static bool find_node(const struct triad_fabric *fabric,
+static bool find_owned_node(const struct triad_fabric *fabric,
 	const struct triad_command *command, struct owned *owned,
 	struct triad_output *output)
 {
@@ -300,16 +300,16 @@ static int run_owner(struct triad_service *service, const struct triad_command *
 	int error;
 
 	if (!fabric)
-		return fail(command, why_local(service), output);
+		return fail_agents_command(command, why_local(service), output);
 	/* From here on use the GUID: the next call may see another fabric. */
-	is_found = find_node(fabric, command, &owned, output);
+	is_found = find_owned_node(fabric, command, &owned, output);
 	triad_fabric_unref(fabric);
 	if (!is_found)
 		return TRIAD_CONTROL_FAILED;
 	error = triad_collect_owner_of(
 		service->collect, owned.guid, &owned.owner, &owned.hops);
 	if (error)
-		return fail(command, why_not(service, error), output);
+		return fail_agents_command(command, why_not(service, error), output);
 	find_agent_of(service, &owned);
 	put_owner(&owned, command, output);
 	return TRIAD_CONTROL_DONE;
@@ -347,11 +347,12 @@ static int show_past_owner(const struct triad_moment *moment,
 	struct owned owned = {.guid = 0};
 	int error;
 
-	if (!find_node(moment->view->fabric, command, &owned, output))
+	if (!find_owned_node(moment->view->fabric, command, &owned, output))
 		return TRIAD_CONTROL_FAILED;
 	error = find_kept_owner(list, &owned);
 	if (error == ENOENT)
-		return fail(command, "nobody was to read that node then", output);
+		return fail_agents_command(
+			command, "nobody was to read that node then", output);
 	if (error)
 		return triad_moment_refuse_row(command, output);
 	put_owner(&owned, command, output);
@@ -417,12 +418,12 @@ static int run_drain(struct triad_service *service, const struct triad_command *
 	int error;
 
 	if (service->owner->may_manage)
-		return fail(command,
+		return fail_agents_command(command,
 			"this is for an agent: ask on its host, 'triadctl --agent'",
 			output);
 	error = triad_collect_drain(service->collect, drain);
 	if (error)
-		return fail(command, why_not(service, error), output);
+		return fail_agents_command(command, why_not(service, error), output);
 	triad_output_printf(output, "%s\n",
 		drain ? "this agent gives its nodes away; 'agents' shows how many are left"
 		      : "this agent reads nodes again");

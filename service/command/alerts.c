@@ -37,7 +37,7 @@ struct list {
 
 /* Whether the command's options choose an alert.  An alert about a whole node counts
  * for each of its ports. */
-static bool is_wanted(const struct list *list, const struct triad_alert *alert)
+static bool is_chosen_alert(const struct list *list, const struct triad_alert *alert)
 {
 	const struct triad_node_choice *choice = &list->choice;
 
@@ -76,7 +76,7 @@ static bool find_alerts(struct list *list)
 	uint32_t cursor = 0, at = 0;
 
 	while (triad_moment_next_alert(&list->moment, &cursor, &alert)) {
-		if (is_wanted(list, &alert) && !add_found(list, alert.id, at))
+		if (is_chosen_alert(list, &alert) && !add_found(list, alert.id, at))
 			return false;
 		at = cursor;
 	}
@@ -213,7 +213,7 @@ static void put_alert(const struct list *list, struct triad_list *rows,
 	triad_list_row_end(rows);
 }
 
-static void put_rows(const struct list *list, struct triad_list *rows, uint32_t n)
+static void put_alert_rows(const struct list *list, struct triad_list *rows, uint32_t n)
 {
 	struct triad_alert alert;
 
@@ -222,7 +222,8 @@ static void put_rows(const struct list *list, struct triad_list *rows, uint32_t 
 			put_alert(list, rows, &alert);
 }
 
-static void put_text(const struct list *list, const struct triad_alerts_counts *counts)
+static void put_alerts_text(
+	const struct list *list, const struct triad_alerts_counts *counts)
 {
 	uint32_t n = list->n < list->command->limit ? list->n : list->command->limit;
 	struct triad_report report = {.output = list->output};
@@ -230,9 +231,9 @@ static void put_text(const struct list *list, const struct triad_alerts_counts *
 		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
 
 	if (triad_list_is_measured(&report))
-		put_rows(list, &rows, n);
+		put_alert_rows(list, &rows, n);
 	rows.phase = TRIAD_LIST_ROWS;
-	put_rows(list, &rows, n);
+	put_alert_rows(list, &rows, n);
 	triad_command_put_left_out(list->output, list->n - n, list->n, "more");
 	triad_output_printf(list->output, "%" PRIu32 " active%s", counts->n_active,
 		list->looked_us ? " then" : "");
@@ -257,7 +258,8 @@ static void put_text(const struct list *list, const struct triad_alerts_counts *
 
 /* --- JSON --- */
 
-static void put_json(const struct list *list, const struct triad_alerts_counts *counts)
+static void put_alerts_json(
+	const struct list *list, const struct triad_alerts_counts *counts)
 {
 	struct triad_alert alert;
 	struct triad_json json;
@@ -291,9 +293,9 @@ static int put_list(const struct triad_fabric *fabric, const struct list *list,
 		return triad_command_print_choice(
 			"alerts", &list->choice, fabric, list->output);
 	if (list->command->json)
-		put_json(list, counts);
+		put_alerts_json(list, counts);
 	else
-		put_text(list, counts);
+		put_alerts_text(list, counts);
 	return TRIAD_CONTROL_DONE;
 }
 

@@ -36,7 +36,7 @@ static const char *const verdicts[] = {
 
 /* --- one rate --- */
 
-static void put_number(
+static void put_small_number(
 	struct triad_list *list, const char *name, const char *title, double number)
 {
 	triad_list_real(list, name, title, 7, number, "%.2g", number);
@@ -54,10 +54,10 @@ static void put_rate(struct triad_list *list, const struct shown *shown)
 	triad_link_rate_format(triad_link_rate_active(shown->port), text, sizeof(text));
 	triad_list_text(list, "rate", NULL, 0, text);
 	triad_list_text(list, "kind", "kind", -9, triad_ber_kind_name(shown->kind));
-	put_number(list, "ber", "BER", rate->estimate.ber);
-	put_number(list, "low", "from", rate->estimate.low);
-	put_number(list, "high", "to", rate->estimate.high);
-	put_number(list, "target", "target", rate->target);
+	put_small_number(list, "ber", "BER", rate->estimate.ber);
+	put_small_number(list, "low", "from", rate->estimate.low);
+	put_small_number(list, "high", "to", rate->estimate.high);
+	put_small_number(list, "target", "target", rate->target);
 	triad_list_text(list, "verdict", "verdict", -9, verdicts[rate->verdict]);
 	triad_list_uint(list, "errors", NULL, 0, rate->estimate.errors);
 	triad_list_double(list, "bits", rate->estimate.bits);
@@ -71,12 +71,13 @@ static void put_rate(struct triad_list *list, const struct shown *shown)
 
 /* --- ports --- */
 
-static bool is_wanted(const struct rates *rates, const struct triad_bers_rate *rate)
+static bool is_chosen_rate(
+	const struct rates *rates, const struct triad_bers_rate *rate)
 {
 	return rates->command->all ? rate->is_known : triad_bers_is_notable(rate);
 }
 
-static void put_port(struct rates *rates, uint32_t port)
+static void put_port_rates(struct rates *rates, uint32_t port)
 {
 	const struct triad_fabric *fabric = rates->moment.view->fabric;
 	struct triad_bers_rate of[TRIAD_BER_N_KINDS];
@@ -92,7 +93,7 @@ static void put_port(struct rates *rates, uint32_t port)
 		};
 
 		is_known |= of[kind].is_known;
-		if (is_wanted(rates, &of[kind]) &&
+		if (is_chosen_rate(rates, &of[kind]) &&
 			rates->n_rows++ < rates->command->limit)
 			put_rate(&rates->list, &shown);
 	}
@@ -101,7 +102,7 @@ static void put_port(struct rates *rates, uint32_t port)
 }
 
 /* Writes why rows are missing. */
-static void put_end(const struct rates *rates, struct triad_output *output)
+static void explain_missing_rows(const struct rates *rates, struct triad_output *output)
 {
 	struct triad_service *service = rates->moment.service;
 
@@ -130,7 +131,7 @@ static void put_end(const struct rates *rates, struct triad_output *output)
 			"on their hosts\n");
 }
 
-static int show(struct rates *rates, struct triad_output *output)
+static int show_rates(struct rates *rates, struct triad_output *output)
 {
 	const struct triad_fabric *fabric = rates->moment.view->fabric;
 	struct triad_report report = {
@@ -143,13 +144,13 @@ static int show(struct rates *rates, struct triad_output *output)
 	triad_report_array(&report, NULL);
 	for (uint32_t i = 0; i < fabric->n_ports && !output->failed; i++)
 		if (triad_command_wants_port(&rates->choice, fabric, i))
-			put_port(rates, i);
+			put_port_rates(rates, i);
 	triad_report_array_end(&report);
 	if (!rates->n_ports)
 		return triad_command_no_port(
 			"perf ber", fabric, &rates->choice, output);
 	if (!rates->command->json)
-		put_end(rates, output);
+		explain_missing_rows(rates, output);
 	return TRIAD_CONTROL_DONE;
 }
 
@@ -161,7 +162,7 @@ int triad_command_run_perf_ber(struct triad_service *service,
 
 	if (!triad_moment_open(&rates.moment, service, command, output))
 		return TRIAD_CONTROL_FAILED;
-	status = rates.moment.view ? show(&rates, output)
+	status = rates.moment.view ? show_rates(&rates, output)
 				   : triad_command_no_view(service, output);
 	triad_moment_close(&rates.moment);
 	return status;

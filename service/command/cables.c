@@ -91,7 +91,7 @@ static void put_cable_json(struct triad_json *json, const struct triad_cable *ca
 
 /* --- a row --- */
 
-static void put_end(struct triad_list *list, const char *title,
+static void put_cable_end(struct triad_list *list, const char *title,
 	const struct triad_fabric *fabric, uint32_t port)
 {
 	if (port == TRIAD_FABRIC_NONE)
@@ -114,7 +114,7 @@ static double least_dbm(const struct triad_cable *cable)
 	return least;
 }
 
-static void put_number(struct triad_list *list, const char *name, const char *title,
+static void put_tenths(struct triad_list *list, const char *name, const char *title,
 	int width, double value)
 {
 	triad_list_real(list, name, title, width, value, "%.1f", value);
@@ -129,8 +129,8 @@ static void put_places(struct triad_list *list, const struct shown *shown)
 	triad_list_guid(list, "node_guid", NULL, fabric->nodes[port->node].guid);
 	triad_list_text(list, "node_name", NULL, 0, fabric->nodes[port->node].name);
 	triad_list_uint(list, "port", NULL, 0, port->number);
-	put_end(list, "end", fabric, shown->port);
-	put_end(list, "far end", fabric, port->remote);
+	put_cable_end(list, "end", fabric, shown->port);
+	put_cable_end(list, "far end", fabric, port->remote);
 	if (!json || port->remote == TRIAD_FABRIC_NONE)
 		return;
 	port = &fabric->ports[port->remote];
@@ -155,10 +155,10 @@ static void put_cable(struct triad_list *list, const struct shown *shown)
 	triad_list_text(list, "part", "part", -16,
 		is_known ? cable->part : modules[shown->known.module]);
 	triad_list_text(list, "serial", "serial", -13, is_known ? cable->serial : NULL);
-	put_number(list, "length_m", "m", 5, length_m);
-	put_number(list, "temperature_c", "C", 5,
+	put_tenths(list, "length_m", "m", 5, length_m);
+	put_tenths(list, "temperature_c", "C", 5,
 		triad_cable_has_state(cable) ? cable->temperature / 256.0 : NAN);
-	put_number(list, "least_rx_dbm", "rx dBm", 6, least_dbm(cable));
+	put_tenths(list, "least_rx_dbm", "rx dBm", 6, least_dbm(cable));
 	triad_list_text(list, "last_read", NULL, 0,
 		triad_command_format_time(shown->known.read_us, text));
 	if (is_known && triad_list_json(list))
@@ -168,7 +168,7 @@ static void put_cable(struct triad_list *list, const struct shown *shown)
 
 /* --- ports --- */
 
-static void put_port(struct cables *cables, uint32_t port)
+static void put_port_cable(struct cables *cables, uint32_t port)
 {
 	const struct triad_fabric *fabric = cables->moment.view->fabric;
 	struct shown shown = {.fabric = fabric, .port = port};
@@ -200,7 +200,7 @@ static void put_end_of_list(const struct cables *cables, struct triad_output *ou
 		triad_command_no_devices(&cables->moment, output);
 }
 
-static int show(struct cables *cables, struct triad_output *output)
+static int show_cables(struct cables *cables, struct triad_output *output)
 {
 	struct triad_report report = {
 		.output = output, .as_json = cables->command->json};
@@ -213,7 +213,7 @@ static int show(struct cables *cables, struct triad_output *output)
 		if (triad_node_choice_has_port(
 			    &cables->choice, cables->moment.view->fabric, i)) {
 			n_wanted++;
-			put_port(cables, i);
+			put_port_cable(cables, i);
 		}
 	triad_report_array_end(&report);
 	if (!n_wanted)
@@ -235,7 +235,7 @@ int triad_command_run_cables(struct triad_service *service,
 	if (triad_command_has_devices(&cables.moment, TRIAD_EXTRA_CABLE, output) &&
 		triad_command_choose_there(command, cables.moment.view->fabric,
 			"cables", &cables.choice, output))
-		status = show(&cables, output);
+		status = show_cables(&cables, output);
 	triad_moment_close(&cables.moment);
 	return status;
 }

@@ -218,8 +218,8 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 /* --- who may --- */
 
 /* Refuses a reader's command that changes something; writes who may run it and how. */
-static void refuse(struct triad_service *service, const struct triad_asker *asker,
-	const char *verb, struct triad_output *output)
+static void refuse_reader(struct triad_service *service,
+	const struct triad_asker *asker, const char *verb, struct triad_output *output)
 {
 	unsigned long suppressed;
 
@@ -266,7 +266,8 @@ int triad_service_ask(void *context, const struct triad_asker *asker, int n_word
 	/* Check before running any command: the table marks those that change
 	 * something. */
 	if (command.changes && asker->role < TRIAD_ROLE_ADMIN) {
-		refuse(service, asker, triad_verb_of(command.verb)->name, output);
+		refuse_reader(
+			service, asker, triad_verb_of(command.verb)->name, output);
 		return TRIAD_CONTROL_FAILED;
 	}
 	/* OpenSM's console, and other clients that do not lay out tables. */

@@ -114,7 +114,7 @@ static bool next_value(struct values *values, struct triad_conf_entry *entry)
 	return true;
 }
 
-static void put_value(struct triad_list *list, const struct values *values,
+static void put_conf_value(struct triad_list *list, const struct values *values,
 	const struct triad_conf_entry *entry)
 {
 	const struct triad_conf_key *key = entry->key;
@@ -147,7 +147,7 @@ static unsigned put_values(
 		if (*wanted && strcmp(wanted, entry.name) != 0 &&
 			!is_in_section(&entry, wanted))
 			continue;
-		put_value(list, &values, &entry);
+		put_conf_value(list, &values, &entry);
 		n++;
 	}
 	return n;
@@ -196,7 +196,7 @@ static int show_keys(const struct values *values, const struct triad_command *co
 		if (i)
 			triad_report_array(&report, NULL);
 		if (is_key)
-			put_value(&list, values, &entry);
+			put_conf_value(&list, values, &entry);
 		else
 			n = put_values(&list, *values, command->key);
 		if (!n)
@@ -336,7 +336,8 @@ static void put_title(struct diff *diff, const char *title)
 
 /* Whether the file's value of a key is known: in a file with mistakes it may be one
  * that could not be parsed. */
-static bool is_known(const struct diff *diff, const struct triad_conf_entry *entry)
+static bool is_known_value(
+	const struct diff *diff, const struct triad_conf_entry *entry)
 {
 	struct triad_conf_entry of_file;
 
@@ -355,7 +356,7 @@ static void put_differences(struct diff *diff)
 	begin_list(diff, "differences");
 	for (struct triad_conf_entry entry = {0};
 		triad_conf_next(diff->in_force, &entry);) {
-		if (!is_known(diff, &entry) ||
+		if (!is_known_value(diff, &entry) ||
 			triad_conf_is_alike(diff->in_force, diff->file, entry.name))
 			continue;
 		put_title(diff, title);
@@ -430,7 +431,7 @@ static void put_mistakes(struct diff *diff, const struct triad_diags *diags)
 	triad_report_array_end(&diff->report);
 }
 
-static void put_head(const struct diff *diff, const char *path, bool is_same)
+static void put_diff_head(const struct diff *diff, const char *path, bool is_same)
 {
 	struct triad_output *output = diff->report.output;
 
@@ -459,7 +460,7 @@ static void put_head(const struct diff *diff, const char *path, bool is_same)
 		triad_output_printf(output, "%s is not in force as it stands\n", path);
 }
 
-static bool is_same(const struct diff *diff)
+static bool is_same_conf(const struct diff *diff)
 {
 	for (struct triad_conf_entry entry = {0};
 		triad_conf_next(diff->in_force, &entry);)
@@ -494,10 +495,10 @@ int triad_command_run_config_diff(struct triad_service *service,
 		diff.has_file = error != ENODATA;
 		diff.is_broken = error && diff.has_file;
 		diff.is_unread = diff.is_broken && error != EINVAL;
-		same = is_same(&diff);
+		same = is_same_conf(&diff);
 		triad_report_begin(&diff.report);
 		if (!command->json)
-			put_head(&diff, diags.source, same);
+			put_diff_head(&diff, diags.source, same);
 		else
 			triad_json_string(&diff.report.json, "file",
 				diff.has_file ? diags.source : NULL);

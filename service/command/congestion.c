@@ -21,7 +21,7 @@ struct shown {
 
 /* --- for people --- */
 
-static void put_row(struct triad_list *list, const struct shown *shown, uint32_t i)
+static void put_root_row(struct triad_list *list, const struct shown *shown, uint32_t i)
 {
 	const struct triad_congestion_root *root = &shown->result->found->roots[i];
 	char ago[TRIAD_CLOCK_TEXT_SIZE];
@@ -106,7 +106,7 @@ static void put_details(
 		put_hosts(output, shown, root, role);
 }
 
-static void put_text(struct triad_report *report, const struct shown *shown)
+static void put_congestion_text(struct triad_report *report, const struct shown *shown)
 {
 	const struct triad_congestion *found = shown->result->found;
 	struct triad_list list = {.report = report};
@@ -142,7 +142,7 @@ static void put_text(struct triad_report *report, const struct shown *shown)
 			"VLs, or they\n  were not read yet\n");
 	triad_output_printf(report->output, "\n");
 	for (uint32_t i = 0; i < found->n_roots; i++)
-		put_row(&list, shown, i);
+		put_root_row(&list, shown, i);
 	for (uint32_t i = 0; i < found->n_roots && i < shown->limit; i++)
 		put_details(report->output, shown, i);
 }
@@ -211,7 +211,7 @@ static void put_root_json(
 	triad_json_object_end(json);
 }
 
-static void put_json(struct triad_report *report, const struct shown *shown)
+static void put_congestion_json(struct triad_report *report, const struct shown *shown)
 {
 	const struct triad_congestion *found = shown->result->found;
 	struct triad_json *json = &report->json;
@@ -269,9 +269,9 @@ int triad_command_run_congestion(struct triad_service *service,
 	shown.fabric = result->routes->check->layout->fabric;
 	triad_report_begin(&report);
 	if (command->json)
-		put_json(&report, &shown);
+		put_congestion_json(&report, &shown);
 	else
-		put_text(&report, &shown);
+		put_congestion_text(&report, &shown);
 	triad_report_end(&report);
 	triad_congestion_result_unref(result);
 	return TRIAD_CONTROL_DONE;

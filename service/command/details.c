@@ -102,7 +102,7 @@ static void put_attribute(struct details *details, struct shown *shown)
 	}
 }
 
-static void put_port(struct details *details, uint32_t port)
+static void put_port_details(struct details *details, uint32_t port)
 {
 	const struct triad_fabric *fabric = details->moment.view->fabric;
 	struct triad_detail_row row;
@@ -125,7 +125,8 @@ static void put_port(struct details *details, uint32_t port)
 }
 
 /* Writes why rows are missing. */
-static void put_end(const struct details *details, struct triad_output *output)
+static void explain_missing_rows(
+	const struct details *details, struct triad_output *output)
 {
 	if (details->n_rows > details->command->limit)
 		triad_command_put_left_out(output,
@@ -147,7 +148,7 @@ static void put_end(const struct details *details, struct triad_output *output)
 			"time (perfmgr.detail_share), and when there is a new error\n");
 }
 
-static int show(struct details *details, struct triad_output *output)
+static int show_details(struct details *details, struct triad_output *output)
 {
 	const struct triad_fabric *fabric = details->moment.view->fabric;
 	struct triad_report report = {
@@ -160,13 +161,13 @@ static int show(struct details *details, struct triad_output *output)
 	triad_report_array(&report, NULL);
 	for (uint32_t i = 0; i < fabric->n_ports && !output->failed; i++)
 		if (triad_command_wants_port(&details->choice, fabric, i))
-			put_port(details, i);
+			put_port_details(details, i);
 	triad_report_array_end(&report);
 	if (!details->n_ports)
 		return triad_command_no_port(
 			"perf details", fabric, &details->choice, output);
 	if (!details->command->json)
-		put_end(details, output);
+		explain_missing_rows(details, output);
 	return TRIAD_CONTROL_DONE;
 }
 
@@ -178,7 +179,7 @@ int triad_command_run_perf_details(struct triad_service *service,
 
 	if (!triad_moment_open(&details.moment, service, command, output))
 		return TRIAD_CONTROL_FAILED;
-	status = details.moment.view ? show(&details, output)
+	status = details.moment.view ? show_details(&details, output)
 				     : triad_command_no_view(service, output);
 	triad_moment_close(&details.moment);
 	return status;

@@ -349,7 +349,7 @@ static void put_node(struct devices *devices, uint32_t at)
 	}
 }
 
-static int show(struct devices *devices, struct triad_output *output)
+static int show_devices(struct devices *devices, struct triad_output *output)
 {
 	struct triad_report report = {
 		.output = output, .as_json = devices->command->json};
@@ -392,7 +392,7 @@ int triad_command_run_devices(struct triad_service *service,
 	if (triad_command_has_devices(&devices.moment, TRIAD_EXTRA_DEVICE, output) &&
 		triad_command_choose_there(command, devices.moment.view->fabric,
 			"devices", &devices.choice, output))
-		status = show(&devices, output);
+		status = show_devices(&devices, output);
 	free(devices.versions);
 	triad_moment_close(&devices.moment);
 	return status;

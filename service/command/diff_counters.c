@@ -18,8 +18,8 @@ struct grown {
 };
 
 /* Adds a port's growth, as far as it is known. */
-static void add_port(const struct diff *diff, uint32_t port, uint32_t before_port,
-	struct grown grown[TRIAD_N_COUNTERS])
+static void add_port_growth(const struct diff *diff, uint32_t port,
+	uint32_t before_port, struct grown grown[TRIAD_N_COUNTERS])
 {
 	struct triad_engine_row now, before;
 
@@ -50,7 +50,7 @@ static void add_all(const struct diff *diff, struct grown grown[TRIAD_N_COUNTERS
 		uint32_t at = triad_fabric_find_same_port(before, now, i);
 
 		if (port->has_pma && at != TRIAD_FABRIC_NONE)
-			add_port(diff, i, at, grown);
+			add_port_growth(diff, i, at, grown);
 	}
 }
 

@@ -129,7 +129,8 @@ static void put_verdict(struct triad_output *output, const struct triad_health *
 	triad_output_put(output, "\n", 1);
 }
 
-static void put_text(struct triad_output *output, const struct triad_health *health)
+static void put_health_text(
+	struct triad_output *output, const struct triad_health *health)
 {
 	uint32_t n_more = count_findings(health) - health->n_findings;
 
@@ -214,7 +215,8 @@ static void put_finding_json(
 	triad_json_object_end(json);
 }
 
-static void put_json(struct triad_output *output, const struct triad_health *health)
+static void put_health_json(
+	struct triad_output *output, const struct triad_health *health)
 {
 	char since[TRIAD_CLOCK_TEXT_SIZE];
 	struct triad_json json;
@@ -258,11 +260,11 @@ int triad_command_run_health(struct triad_service *service,
 
 	triad_service_health(service, &health);
 	if (command->json)
-		put_json(output, &health);
+		put_health_json(output, &health);
 	else if (command->plugin)
 		put_plugin_line(output, &health);
 	else
-		put_text(output, &health);
+		put_health_text(output, &health);
 	return (int)health.verdict;
 }
 

@@ -44,7 +44,7 @@ static const char *const share_keys[] = {"p50", "p90", "p99"};
 
 /* --- whose --- */
 
-static int complain(const char *why, const char *what, const char *advice,
+static int complain_of_value(const char *why, const char *what, const char *advice,
 	struct triad_output *output)
 {
 	triad_output_message(output, TRIAD_FRAME_MESSAGE,
@@ -81,9 +81,9 @@ static int choose_node(const struct triad_view *view,
 	return 0;
 }
 
-static int choose(const struct triad_view *view, const struct triad_command *command,
-	struct triad_histograms_scope *scope, struct shown_histogram *shown,
-	struct triad_output *output)
+static int choose_scope(const struct triad_view *view,
+	const struct triad_command *command, struct triad_histograms_scope *scope,
+	struct shown_histogram *shown, struct triad_output *output)
 {
 	*scope = (struct triad_histograms_scope){.of = TRIAD_HISTOGRAMS_OF_ALL};
 	shown->scope = "all";
@@ -95,7 +95,7 @@ static int choose(const struct triad_view *view, const struct triad_command *com
 	scope->of = TRIAD_HISTOGRAMS_OF_GROUP;
 	scope->group = triad_groups_find(view->groups, command->group);
 	if (scope->group == TRIAD_GROUP_NONE)
-		return complain("there is no group", command->group,
+		return complain_of_value("there is no group", command->group,
 			"groups are sections [group NAME] of triad.conf", output);
 	shown->scope = "group";
 	snprintf(shown->where, sizeof(shown->where), "group %s", command->group);
@@ -184,7 +184,8 @@ static const char *samples_of(const struct shown_histogram *shown)
 	return shown->field ? parts[shown->field->part] : "each port and sweep";
 }
 
-static void put_text(const struct shown_histogram *shown, struct triad_output *output)
+static void put_histogram_text(
+	const struct shown_histogram *shown, struct triad_output *output)
 {
 	const char *separator = "";
 	char text[32];
@@ -211,7 +212,8 @@ static void put_text(const struct shown_histogram *shown, struct triad_output *o
 		100 * triad_histogram_error(&shown->histogram));
 }
 
-static void put_json(const struct shown_histogram *shown, struct triad_output *output)
+static void put_histogram_json(
+	const struct shown_histogram *shown, struct triad_output *output)
 {
 	static const char *const units[] = {
 		[TRIAD_UNIT_EVENTS] = "events/s",
@@ -260,23 +262,24 @@ static int print_why(
 	int error, const struct shown_histogram *shown, struct triad_output *output)
 {
 	if (error == ENODATA)
-		return complain("ports have no histogram of", name_of(shown),
+		return complain_of_value("ports have no histogram of", name_of(shown),
 			"perfmgr.histogram_counters in triad.conf says of which they "
 			"have; nodes have one of each counter",
 			output);
 	if (error == ENOENT)
-		return complain("there is no port with counters at", shown->where,
-			"'perf show --node' lists a node's ports", output);
+		return complain_of_value("there is no port with counters at",
+			shown->where, "'perf show --node' lists a node's ports",
+			output);
 	if (error == ENOMEM)
-		return complain(
+		return complain_of_value(
 			"not enough memory for", shown->where, "try again", output);
-	return complain("no agent was asked for", shown->where,
+	return complain_of_value("no agent was asked for", shown->where,
 		"somebody else is asking, or this ends: try again", output);
 }
 
 /* --- of the past --- */
 
-static int refuse(const char *why, struct triad_output *output)
+static int refuse_histogram(const char *why, struct triad_output *output)
 {
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "perf histogram: %s\n", why);
 	return TRIAD_CONTROL_FAILED;
@@ -287,12 +290,14 @@ static int check_scope(const struct triad_command *command,
 	const struct shown_histogram *shown, struct triad_output *output)
 {
 	if (shown->field)
-		return refuse("images have no histograms of details: 'perf details "
-			      "--at' has those of ports with errors",
+		return refuse_histogram(
+			"images have no histograms of details: 'perf details "
+			"--at' has those of ports with errors",
 			output);
 	if (command->node[0])
-		return refuse("images have histograms of all ports and of groups, and "
-			      "none of a node or port: leave the node out",
+		return refuse_histogram(
+			"images have histograms of all ports and of groups, and "
+			"none of a node or port: leave the node out",
 			output);
 	return 0;
 }
@@ -310,8 +315,9 @@ static int find_kept(const struct triad_kept_list *list,
 		return triad_moment_refuse_row(command, output);
 	/* Images have no histograms without samples. */
 	if (error && command->group[0])
-		return refuse("there was no such group then, or nothing was counted in "
-			      "it yet",
+		return refuse_histogram(
+			"there was no such group then, or nothing was counted in "
+			"it yet",
 			output);
 	if (error)
 		*piece = (struct triad_gather_piece){.counter = command->by};
@@ -323,7 +329,7 @@ static int copy_piece(struct shown_histogram *shown,
 {
 	triad_histogram_init(&shown->histogram, TRIAD_HISTOGRAM_MOST);
 	if (!triad_histogram_merge(&shown->histogram, &piece->histogram))
-		return refuse("not enough memory; try again", output);
+		return refuse_histogram("not enough memory; try again", output);
 	shown->n_zeros = piece->n_zeros;
 	return TRIAD_CONTROL_DONE;
 }
@@ -347,15 +353,17 @@ static int take_earlier_away(struct triad_service *service,
 	if (list)
 		status = find_kept(list, command, piece, output);
 	if (!status && shown->until_us && moment.past->wall_us >= shown->until_us)
-		status = refuse("no image lies between --since and --at: --since must "
-				"be the earlier one",
+		status = refuse_histogram(
+			"no image lies between --since and --at: --since must "
+			"be the earlier one",
 			output);
 	if (!status &&
 		(piece->n_zeros > shown->n_zeros ||
 			!triad_histogram_subtract(
 				&shown->histogram, &piece->histogram)))
-		status = refuse("histograms began anew after that: Triad was started, "
-				"or they were cleared; 'history' says when",
+		status = refuse_histogram(
+			"histograms began anew after that: Triad was started, "
+			"or they were cleared; 'history' says when",
 			output);
 	if (!status) {
 		shown->n_zeros -= piece->n_zeros;
@@ -379,9 +387,9 @@ static int show_histogram(struct triad_service *service,
 
 	shown->n_values = triad_histogram_count(&shown->histogram);
 	if (!status && command->json)
-		put_json(shown, output);
+		put_histogram_json(shown, output);
 	else if (!status)
-		put_text(shown, output);
+		put_histogram_text(shown, output);
 	triad_histogram_clear(&shown->histogram);
 	return status;
 }
@@ -414,14 +422,14 @@ static int show_past(struct triad_service *service, const struct triad_command *
 	return status ? status : show_histogram(service, command, shown, output);
 }
 
-static int show(struct triad_service *service, const struct triad_view *view,
+static int show_chosen(struct triad_service *service, const struct triad_view *view,
 	const struct triad_command *command, struct shown_histogram *shown,
 	struct triad_output *output)
 {
 	struct triad_histograms_scope scope;
 	int error;
 
-	if (choose(view, command, &scope, shown, output))
+	if (choose_scope(view, command, &scope, shown, output))
 		return TRIAD_CONTROL_FAILED;
 	/* A manager reads no counters: its agents have their histograms. */
 	shown->is_gathered =
@@ -458,7 +466,7 @@ int triad_command_run_perf_histogram(struct triad_service *service,
 	view = triad_perf_view(service->perf);
 	if (!view)
 		return triad_command_no_view(service, output);
-	status = show(service, view, command, &shown, output);
+	status = show_chosen(service, view, command, &shown, output);
 	triad_view_unref(view);
 	return status;
 }

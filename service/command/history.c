@@ -105,7 +105,7 @@ static struct triad_port_label label_of(
 }
 
 /* Writes an end: one column for people, three members in JSON. */
-static void put_end(struct triad_list *rows, const struct triad_fabric *fabric,
+static void put_event_end(struct triad_list *rows, const struct triad_fabric *fabric,
 	const struct triad_timeline_end *end, bool is_far)
 {
 	const char *port = is_far ? "remote_port" : "port";
@@ -137,10 +137,10 @@ static void put_event(
 	triad_list_text(
 		rows, NULL, "time", -21, triad_clock_format_s(event->at_us, at_s));
 	triad_list_text(rows, "event", NULL, 0, triad_timeline_kind_name(event->kind));
-	put_end(rows, list->fabric, &event->ends[0], false);
+	put_event_end(rows, list->fabric, &event->ends[0], false);
 	rows->next.name = "event";
 	triad_list_text(rows, NULL, "what", -16, titles[event->kind]);
-	put_end(rows, list->fabric, &event->ends[1], true);
+	put_event_end(rows, list->fabric, &event->ends[1], true);
 	triad_list_uint(rows, "count", NULL, 0, event->count);
 	triad_list_text(rows, "text", NULL, 0, detail[0] ? detail : NULL);
 	rows->next.name = "text";

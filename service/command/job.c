@@ -184,7 +184,7 @@ static struct link_state state_since(const struct job *job, uint32_t port)
 	return state;
 }
 
-static struct link_state state_of(const struct job *job, uint32_t port)
+static struct link_state link_state_of(const struct job *job, uint32_t port)
 {
 	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
 	struct link_state state = {
@@ -221,7 +221,7 @@ static void put_link(struct job *job, struct triad_list *list, uint32_t port)
 {
 	const struct triad_routes_check *all = job->routes->check;
 	const struct triad_fabric *fabric = all->layout->fabric;
-	const struct link_state state = state_of(job, port);
+	const struct link_state state = link_state_of(job, port);
 	uint64_t n = job->check->pairs[port];
 
 	triad_list_row(list);
@@ -323,7 +323,7 @@ static double mean_links(const struct triad_routes_check *check)
 		: 0;
 }
 
-static void put_head(struct job *job, struct triad_report *report)
+static void put_job_head(struct job *job, struct triad_report *report)
 {
 	const struct triad_routes_check *check = job->check;
 	struct triad_output *output = report->output;
@@ -394,7 +394,7 @@ static void put_job(struct job *job, struct triad_output *output)
 	struct triad_list list = {.report = &report};
 
 	triad_report_begin(&report);
-	put_head(job, &report);
+	put_job_head(job, &report);
 	triad_report_array(&report, "links");
 	for (uint32_t i = 0; i < job->n_links && i < job->command->limit; i++)
 		put_link(job, &list, job->links[i]);
@@ -410,7 +410,7 @@ static void put_job(struct job *job, struct triad_output *output)
 
 /* --- the commands --- */
 
-static int refuse(struct triad_output *output, const char *verb, const char *what)
+static int refuse_job(struct triad_output *output, const char *verb, const char *what)
 {
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, what);
 	return TRIAD_CONTROL_FAILED;
@@ -433,7 +433,7 @@ static int open_since(struct job *job, struct triad_output *output)
 	job->is_since = true;
 	job->has_base = triad_moment_shares_base(&job->since, &job->moment);
 	if (past && past->wall_us <= job->since.past->wall_us)
-		return refuse(output, "job",
+		return refuse_job(output, "job",
 			"no image lies between --since and --at: --since must be the "
 			"earlier one");
 	if (until_us > job->since.past->wall_us)
@@ -451,16 +451,16 @@ static int make_job(struct job *job, struct triad_output *output)
 	if (!error)
 		error = find_hosts(job);
 	else if (error != ENOMEM)
-		return refuse(output, "job: --nodes", reason);
+		return refuse_job(output, "job: --nodes", reason);
 	if (!error && !job->n_ports)
-		return refuse(output, "job",
+		return refuse_job(output, "job",
 			"none of these hosts is in the fabric; a host is named by the "
 			"first word of its node's description ('triadctl nodes')");
 	if (!error)
 		error = find_links(job);
 	if (!error)
 		return TRIAD_CONTROL_DONE;
-	return refuse(output, "job",
+	return refuse_job(output, "job",
 		error == ENOMEM
 			? "not enough memory; try again"
 			: triad_route_state_text(triad_route_state_of_error(error)));
@@ -492,7 +492,7 @@ int triad_command_run_job(struct triad_service *service,
 	int status;
 
 	if (!command->hosts[0])
-		return refuse(output, "job",
+		return refuse_job(output, "job",
 			"triadctl asks Slurm for the hosts of a job; name them with "
 			"--nodes here");
 	routes = triad_routes_open_moment(&job.moment, service, command, output);

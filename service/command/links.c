@@ -101,7 +101,7 @@ static void read_gone_end(struct end *end, const struct triad_fabric *fabric,
 }
 
 /* The state of a cable is that of its less active end. */
-static const char *state_of(
+static const char *cable_state_of(
 	const struct triad_fabric_port *a, const struct triad_fabric_port *b)
 {
 	return triad_port_state_name(a->state < b->state ? a->state : b->state);
@@ -128,7 +128,7 @@ static void read_cable(
 	b = &fabric->ports[a->remote];
 	read_end(&shown->ends[0], list->view, cable->port);
 	read_end(&shown->ends[1], list->view, a->remote);
-	shown->state = state_of(a, b);
+	shown->state = cable_state_of(a, b);
 	shown->is_active =
 		a->state == TRIAD_PORT_ACTIVE && b->state == TRIAD_PORT_ACTIVE;
 	shown->rate = triad_link_rate_active(a);
@@ -141,7 +141,8 @@ static void read_cable(
 
 /* --- which, in what order --- */
 
-static bool is_wanted(const struct triad_command *command, const struct shown *shown)
+static bool is_chosen_link(
+	const struct triad_command *command, const struct shown *shown)
 {
 	bool is_down = !shown->ends[0].is_present;
 	bool is_flapped = shown->has_history && triad_link_n_downs(&shown->history);
@@ -208,7 +209,7 @@ static void add_if_wanted(struct list *list, struct cable cable)
 	struct shown shown;
 
 	read_cable(list, &cable, &shown);
-	if (!is_node_wanted(list, &shown) || !is_wanted(list->command, &shown))
+	if (!is_node_wanted(list, &shown) || !is_chosen_link(list->command, &shown))
 		return;
 	cable.rank = rank_of(list, &shown);
 	list->cables[list->n++] = cable;
@@ -302,7 +303,8 @@ static enum triad_port_condition condition_of(const struct shown *shown)
 		shown->ends[0].condition, shown->ends[1].condition);
 }
 
-static void put_json(struct triad_json *json, const struct shown *shown, bool is_brief)
+static void put_link_json(
+	struct triad_json *json, const struct shown *shown, bool is_brief)
 {
 	const struct triad_link *link = shown->has_history ? &shown->history : NULL;
 	char text[TRIAD_CLOCK_TEXT_SIZE];
@@ -337,7 +339,7 @@ static void put_json(struct triad_json *json, const struct shown *shown, bool is
 		triad_command_format_time(link ? link->up_us : 0, text));
 }
 
-static void put_end(struct triad_list *list, const struct triad_fabric *fabric,
+static void put_link_end(struct triad_list *list, const struct triad_fabric *fabric,
 	const struct end *end, const char *title, const char *name)
 {
 	list->next = (struct triad_list_next){.name = name};
@@ -407,7 +409,7 @@ static void put_errors(struct triad_list *list, const struct shown *shown)
 		triad_list_text(list, NULL, "ERRORS", 6, NULL);
 }
 
-static void put_row(struct triad_list *list, const struct triad_fabric *fabric,
+static void put_link_row(struct triad_list *list, const struct triad_fabric *fabric,
 	const struct shown *shown, bool is_brief)
 {
 	const struct triad_link *link = shown->has_history ? &shown->history : NULL;
@@ -422,9 +424,9 @@ static void put_row(struct triad_list *list, const struct triad_fabric *fabric,
 			triad_clock_to_wall_us(triad_link_last_down_us(link)), at);
 	triad_list_row(list);
 	if (triad_list_json(list))
-		put_json(triad_list_json(list), shown, is_brief);
-	put_end(list, fabric, &shown->ends[0], "END", "end");
-	put_end(list, fabric, &shown->ends[1], "FAR END", "far_end");
+		put_link_json(triad_list_json(list), shown, is_brief);
+	put_link_end(list, fabric, &shown->ends[0], "END", "end");
+	put_link_end(list, fabric, &shown->ends[1], "FAR END", "far_end");
 	list->next = (struct triad_list_next){
 		.name = "state", .value = shown->state, .color = color_of(shown)};
 	triad_list_text(list, NULL, "STATE", -11, state_text(shown));
@@ -446,13 +448,13 @@ static void put_row(struct triad_list *list, const struct triad_fabric *fabric,
 	triad_list_row_end(list);
 }
 
-static void put_rows(const struct list *list, struct triad_list *rows)
+static void put_link_rows(const struct list *list, struct triad_list *rows)
 {
 	struct shown shown;
 
 	for (uint32_t i = 0; i < list->n_shown && !rows->report->output->failed; i++) {
 		read_cable(list, &list->cables[i], &shown);
-		put_row(rows, list->view->fabric, &shown, list->command->brief);
+		put_link_row(rows, list->view->fabric, &shown, list->command->brief);
 	}
 }
 
@@ -463,10 +465,10 @@ static void put_cables(const struct list *list, struct triad_output *output)
 		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
 
 	if (triad_list_is_measured(&report))
-		put_rows(list, &rows);
+		put_link_rows(list, &rows);
 	rows.phase = TRIAD_LIST_ROWS;
 	triad_report_array(&report, NULL);
-	put_rows(list, &rows);
+	put_link_rows(list, &rows);
 	triad_report_array_end(&report);
 	if (!list->command->json)
 		triad_command_put_left_out(

@@ -23,7 +23,7 @@ struct triad_json *triad_list_json(const struct triad_list *list)
 }
 
 /* Appends the text to both lines. */
-static void append(struct triad_list *list, const char *text)
+static void append_to_lines(struct triad_list *list, const char *text)
 {
 	triad_text_append(list->titles, sizeof(list->titles), "%s", text);
 	triad_text_append(list->row, sizeof(list->row), "%s", text);
@@ -38,7 +38,7 @@ void triad_list_row(struct triad_list *list)
 {
 	list->n_columns = 0;
 	list->titles[0] = list->row[0] = list->notes[0] = 0;
-	append(list, list->indent ? list->indent : "");
+	append_to_lines(list, list->indent ? list->indent : "");
 	triad_table_record_begin(&list->record, TRIAD_TABLE_ROW);
 	if (triad_list_json(list))
 		triad_json_object_begin(triad_list_json(list), NULL);
@@ -213,7 +213,7 @@ static void add_cell(struct triad_list *list, const char *name, const char *titl
 		.title = title,
 	};
 	if (list->n_columns++)
-		append(list, list->gap ? list->gap : " ");
+		append_to_lines(list, list->gap ? list->gap : " ");
 	measure(measured, title);
 	measure(measured, text);
 	append_title(list, title, width, *measured);
@@ -223,8 +223,8 @@ static void add_cell(struct triad_list *list, const char *name, const char *titl
 	triad_table_record_text(&list->record, value ? value : "");
 }
 
-static void put_number(struct triad_list *list, const char *name, const char *title,
-	int width, const char *text, const char *value)
+static void put_number_cell(struct triad_list *list, const char *name,
+	const char *title, int width, const char *text, const char *value)
 {
 	if (!title)
 		return;
@@ -236,7 +236,7 @@ static void put_number(struct triad_list *list, const char *name, const char *ti
 static void put_cell(struct triad_list *list, const char *name, const char *title,
 	int width, const char *text)
 {
-	put_number(list, name, title, width, text, list->next.value);
+	put_number_cell(list, name, title, width, text, list->next.value);
 }
 
 void triad_list_uint(struct triad_list *list, const char *name, const char *title,
@@ -247,7 +247,7 @@ void triad_list_uint(struct triad_list *list, const char *name, const char *titl
 	if (name && triad_list_json(list))
 		triad_json_uint(triad_list_json(list), name, value);
 	snprintf(text, sizeof(text), "%" PRIu64, value);
-	put_number(list, name, title, width, text, text);
+	put_number_cell(list, name, title, width, text, text);
 }
 
 void triad_list_text(struct triad_list *list, const char *name, const char *title,
@@ -306,7 +306,7 @@ void triad_list_real(struct triad_list *list, const char *name, const char *titl
 		va_end(args);
 		snprintf(digits, sizeof(digits), "%.9g", value);
 	}
-	put_number(list, NULL, title, width, text, digits);
+	put_number_cell(list, NULL, title, width, text, digits);
 }
 
 void triad_list_counter(struct triad_list *list, const char *title, int width,
@@ -320,7 +320,7 @@ void triad_list_counter(struct triad_list *list, const char *title, int width,
 		snprintf(value, sizeof(value), *behind ? "%.9g" : "%.0f",
 			amount * triad_command_scale(unit));
 	}
-	put_number(list, NULL, title, width, text, value);
+	put_number_cell(list, NULL, title, width, text, value);
 }
 
 void triad_list_format(
@@ -337,7 +337,7 @@ void triad_list_format(
 
 void triad_list_blank(struct triad_list *list)
 {
-	append(list, " ");
+	append_to_lines(list, " ");
 }
 
 void triad_list_note(struct triad_list *list, const char *format, ...)

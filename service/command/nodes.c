@@ -42,7 +42,7 @@ struct nodes {
 	uint32_t n_left_out;
 };
 
-static void read_node(
+static void read_shown_node(
 	struct shown_node *shown, const struct triad_view *view, uint32_t at)
 {
 	const struct triad_fabric *fabric = view->fabric;
@@ -69,7 +69,7 @@ static void read_node(
 }
 
 /* The node's state by its answers.  A CA's ports answer even when they are down. */
-static const char *state_of(const struct shown_node *shown)
+static const char *node_state_of(const struct shown_node *shown)
 {
 	if (!shown->n_asked)
 		return shown->n_skipped ? "skipped" : "not asked";
@@ -94,7 +94,7 @@ static void put_node(struct nodes *nodes, uint32_t at)
 	struct triad_list *list = &nodes->list;
 	struct shown_node shown;
 
-	read_node(&shown, nodes->view, at);
+	read_shown_node(&shown, nodes->view, at);
 	triad_list_row(list);
 	triad_list_node(list, "name", "NODE", TRIAD_LIST_MEASURED, shown.node);
 	triad_list_text(
@@ -111,7 +111,7 @@ static void put_node(struct nodes *nodes, uint32_t at)
 	triad_list_text(list, "last_seen", NULL, 0, NULL);
 	triad_list_text(list, "last_at", NULL, 0, NULL);
 	triad_list_text(list, "port_state", NULL, 0, NULL);
-	triad_list_text(list, "state", "STATE", 0, state_of(&shown));
+	triad_list_text(list, "state", "STATE", 0, node_state_of(&shown));
 	triad_list_row_end(list);
 }
 
@@ -204,7 +204,7 @@ static void put_gone(struct nodes *nodes, const struct gone_node *gone)
 	triad_list_row_end(list);
 }
 
-static bool is_wanted(const struct nodes *nodes, uint32_t at)
+static bool is_chosen_node(const struct nodes *nodes, uint32_t at)
 {
 	const struct triad_fabric_node *node = &nodes->view->fabric->nodes[at];
 
@@ -220,7 +220,7 @@ static uint32_t put_nodes(struct nodes *nodes)
 
 	nodes->n_left_out = 0;
 	for (uint32_t i = 0; i < nodes->view->fabric->n_nodes && !output->failed; i++) {
-		if (!is_wanted(nodes, i))
+		if (!is_chosen_node(nodes, i))
 			continue;
 		if (n == nodes->command->limit) {
 			nodes->n_left_out++;
@@ -240,7 +240,7 @@ static uint32_t put_nodes(struct nodes *nodes)
 	return n;
 }
 
-static int show(struct nodes *nodes, struct triad_output *output)
+static int show_nodes(struct nodes *nodes, struct triad_output *output)
 {
 	struct triad_report report = {
 		.output = output, .as_json = nodes->command->json};
@@ -302,7 +302,7 @@ int triad_command_run_nodes(struct triad_service *service,
 		(void)triad_command_print_choice(
 			"nodes", &nodes.choice, view->fabric, output);
 	else
-		status = show(&nodes, output);
+		status = show_nodes(&nodes, output);
 	free(nodes.gone);
 	free(owners);
 	free(agents);

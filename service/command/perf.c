@@ -113,7 +113,7 @@ static void put_remarks(struct triad_list *list, const struct triad_shown_port *
 	triad_list_text(list, NULL, "ERRORS", 0, text);
 }
 
-static void put_line(struct triad_list *list, const struct triad_shown_port *shown,
+static void put_port_line(struct triad_list *list, const struct triad_shown_port *shown,
 	const struct triad_sflow_indices *indices)
 {
 	const struct triad_engine_row *row = &shown->row;
@@ -205,7 +205,7 @@ static unsigned show_ports(const struct triad_view *view,
 	for (next = 0;
 		!output->failed && next_shown(view, command, choice, &next, &shown);
 		n++)
-		put_line(&list, &shown, indices);
+		put_port_line(&list, &shown, indices);
 	triad_report_array_end(&report);
 	return n;
 }

@@ -35,7 +35,7 @@ struct curve {
 /* --- what is drawn --- */
 
 /* Finds the port in the fabric at the end of the time. */
-static bool find_port(struct triad_service *service,
+static bool find_curve_port(struct triad_service *service,
 	const struct triad_command *command, struct curve *curve,
 	struct triad_output *output)
 {
@@ -108,7 +108,7 @@ static void format_amount(
 
 /* Writes one line of the drawing.  The height of a column is its rate; a dot in the
  * lowest line means not known. */
-static void put_line(
+static void put_drawing_line(
 	const struct curve *curve, unsigned line, struct triad_output *output)
 {
 	char text[40] = "", columns[N_POINTS + 1];
@@ -146,7 +146,7 @@ static void put_axis(const struct curve *curve, struct triad_output *output)
 		room > (int)strlen(last) + 1 ? room : (int)strlen(last) + 2, last);
 }
 
-static void put_text(const struct curve *curve, struct triad_output *output)
+static void put_curve_text(const struct curve *curve, struct triad_output *output)
 {
 	char most[40], mean[40], sum[40], at[TRIAD_CLOCK_TEXT_SIZE];
 
@@ -158,7 +158,7 @@ static void put_text(const struct curve *curve, struct triad_output *output)
 		return;
 	}
 	for (unsigned line = HEIGHT; line; line--)
-		put_line(curve, line, output);
+		put_drawing_line(curve, line, output);
 	put_axis(curve, output);
 	format_amount(curve, most, sizeof(most), curve->most);
 	format_amount(curve, sum, sizeof(sum), curve->sum);
@@ -169,7 +169,7 @@ static void put_text(const struct curve *curve, struct triad_output *output)
 		triad_clock_format_s(curve->most_us, at), mean, sum);
 }
 
-static void put_json(const struct curve *curve, struct triad_output *output)
+static void put_curve_json(const struct curve *curve, struct triad_output *output)
 {
 	char at[TRIAD_CLOCK_TEXT_SIZE];
 	struct triad_json json;
@@ -212,7 +212,7 @@ int triad_command_run_perf_history(struct triad_service *service,
 			"in history.dir\n");
 		return TRIAD_CONTROL_FAILED;
 	}
-	if (!find_port(service, command, &curve, output))
+	if (!find_curve_port(service, command, &curve, output))
 		return TRIAD_CONTROL_FAILED;
 	to_us = triad_moment_time(command->at_us, command->at_ago_us);
 	request = (struct triad_history_request){.node_guid = curve.node_guid,
@@ -234,8 +234,8 @@ int triad_command_run_perf_history(struct triad_service *service,
 	}
 	find_rates(&curve);
 	if (command->json)
-		put_json(&curve, output);
+		put_curve_json(&curve, output);
 	else
-		put_text(&curve, output);
+		put_curve_text(&curve, output);
 	return TRIAD_CONTROL_DONE;
 }

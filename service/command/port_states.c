@@ -60,7 +60,8 @@ static void read_port(const struct ports *ports, uint32_t index, struct shown *s
 }
 
 /* Port 0 of a switch has no cable. */
-static bool is_wanted(const struct ports *ports, uint32_t index, struct shown *shown)
+static bool is_chosen_port(
+	const struct ports *ports, uint32_t index, struct shown *shown)
 {
 	const struct triad_fabric_port *port = &ports->fabric->ports[index];
 
@@ -106,7 +107,7 @@ static void put_far_end(struct triad_list *list, const struct triad_fabric *fabr
 		triad_list_text(list, NULL, "FAR END", TRIAD_LIST_MEASURED, "-");
 }
 
-static void put_port(struct ports *ports, const struct shown *shown)
+static void put_port_state(struct ports *ports, const struct shown *shown)
 {
 	struct triad_list *list = &ports->list;
 	struct triad_link_rate rate = triad_link_rate_active(shown->port);
@@ -143,19 +144,19 @@ static uint32_t put_ports(struct ports *ports)
 
 	ports->n_left_out = 0;
 	for (uint32_t i = 0; i < ports->fabric->n_ports && !output->failed; i++) {
-		if (!is_wanted(ports, i, &shown))
+		if (!is_chosen_port(ports, i, &shown))
 			continue;
 		if (n == ports->command->limit) {
 			ports->n_left_out++;
 			continue;
 		}
-		put_port(ports, &shown);
+		put_port_state(ports, &shown);
 		n++;
 	}
 	return n;
 }
 
-static int show(struct ports *ports, struct triad_output *output)
+static int show_ports(struct ports *ports, struct triad_output *output)
 {
 	struct triad_report report = {
 		.output = output, .as_json = ports->command->json};
@@ -192,7 +193,7 @@ int triad_command_run_ports(struct triad_service *service,
 	if (triad_command_choose_there(
 		    command, ports.fabric, "ports", &ports.choice, output) &&
 		!triad_command_lacks_port("ports", ports.fabric, &ports.choice, output))
-		status = show(&ports, output);
+		status = show_ports(&ports, output);
 	triad_moment_close(&ports.moment);
 	return status;
 }

@@ -69,7 +69,8 @@ void triad_report_uint(struct triad_report *report, const char *name, const char
 }
 
 /* Writes a line, and breaks long sentences. */
-static void put_line(struct triad_output *output, const char *label, const char *value)
+static void put_labelled_line(
+	struct triad_output *output, const char *label, const char *value)
 {
 	int width = triad_command_width(label);
 	unsigned column = 2 + (unsigned)(width > LABEL_WIDTH ? width : LABEL_WIDTH) + 1;
@@ -84,7 +85,7 @@ void triad_report_text(struct triad_report *report, const char *name, const char
 	if (report->as_json)
 		triad_json_string(&report->json, name, value);
 	else
-		put_line(report->output, label, value ? value : "-");
+		put_labelled_line(report->output, label, value ? value : "-");
 }
 
 void triad_report_octets(struct triad_report *report, const char *name,

@@ -25,7 +25,8 @@ struct list {
 };
 
 /* NULL: it has left. */
-static const struct triad_fabric_node *find_node(const struct list *list, uint64_t guid)
+static const struct triad_fabric_node *find_reset_node(
+	const struct list *list, uint64_t guid)
 {
 	uint32_t node = list->fabric ? triad_fabric_find_node(list->fabric, guid)
 				     : TRIAD_FABRIC_NONE;
@@ -67,7 +68,7 @@ static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
 static void add_reset(struct list *list, const struct triad_reset *reset)
 {
 	const struct triad_node_choice *choice = &list->choice;
-	const struct triad_fabric_node *node = find_node(list, reset->node_guid);
+	const struct triad_fabric_node *node = find_reset_node(list, reset->node_guid);
 	char at[TRIAD_CLOCK_TEXT_SIZE];
 
 	if (choice->port >= 0 && choice->port != reset->port)
@@ -85,7 +86,7 @@ static void add_reset(struct list *list, const struct triad_reset *reset)
 	put_reset(&list->rows, reset, node, at);
 }
 
-static void put_end(const struct list *list, struct triad_service *service)
+static void explain_missing_rows(const struct list *list, struct triad_service *service)
 {
 	triad_command_put_left_out(list->output, list->n_left_out,
 		list->n + list->n_left_out, "older ones");
@@ -131,7 +132,7 @@ int triad_command_run_perf_resets(struct triad_service *service,
 		add_reset(&list, &reset);
 	triad_report_array_end(&list.report);
 	if (!command->json)
-		put_end(&list, service);
+		explain_missing_rows(&list, service);
 	triad_view_unref(view);
 	return TRIAD_CONTROL_DONE;
 }

@@ -338,7 +338,7 @@ static void put_numbers_json(
 	triad_json_array_end(json);
 }
 
-static void put_number(struct triad_output *output, uint64_t n, const char *what)
+static void put_count_line(struct triad_output *output, uint64_t n, const char *what)
 {
 	triad_output_printf(output, "%12" PRIu64 "  %s\n", n, what);
 }
@@ -358,7 +358,7 @@ static void put_numbers_text(
 		triad_output_printf(output, "%14s", "");
 		triad_command_put_wrapped(output, why_not, 14, 14);
 	} else {
-		put_number(output, check->credit.n_loops,
+		put_count_line(output, check->credit.n_loops,
 			check->credit.by_links
 				? "credit loops: links alone rule them out"
 				: check->credit.n_loops == 1 ? "credit loop"
@@ -371,11 +371,11 @@ static void put_numbers_text(
 				"not checked");
 		else if (i == TRIAD_ROUTES_TURNS && check->problems[i].n &&
 			!triad_routes_does_harm(check, i))
-			put_number(output, check->problems[i].n,
+			put_count_line(output, check->problems[i].n,
 				"turns from down to up, by levels that are unclear: no "
 				"harm");
 		else
-			put_number(output, check->problems[i].n,
+			put_count_line(output, check->problems[i].n,
 				problem_texts[i][check->problems[i].n != 1]);
 	}
 	triad_output_printf(output,

@@ -52,8 +52,9 @@ static void put_not_read(const char *verb,
 }
 
 /* Adds a silence and returns its number; 0, having written why, when that failed. */
-static uint32_t add(struct triad_service *service, const struct triad_silence *silence,
-	const char *verb, struct triad_output *output)
+static uint32_t add_silence(struct triad_service *service,
+	const struct triad_silence *silence, const char *verb,
+	struct triad_output *output)
 {
 	struct triad_silence_keeper_status status;
 	uint32_t id = triad_silence_keeper_add(service->silences, silence, &status);
@@ -130,7 +131,7 @@ int triad_command_run_ack(struct triad_service *service,
 	silence.from_us = triad_clock_wall_us();
 	silence.until_us = silence.from_us + length_s * TRIAD_US_PER_S;
 	copy_words(command, &silence);
-	id = add(service, &silence, "alerts ack", output);
+	id = add_silence(service, &silence, "alerts ack", output);
 	if (!id)
 		return TRIAD_CONTROL_FAILED;
 	end_other_acks(service, id, &silence);
@@ -237,7 +238,7 @@ int triad_command_run_silence(struct triad_service *service,
 	status = choose_place(service, command, &silence, output);
 	if (status != TRIAD_CONTROL_DONE)
 		return status;
-	id = add(service, &silence, "silence", output);
+	id = add_silence(service, &silence, "silence", output);
 	if (!id)
 		return TRIAD_CONTROL_FAILED;
 	if (trouble)
@@ -324,8 +325,8 @@ static void put_silence(struct triad_list *list, const struct triad_silences *si
 	triad_list_row_end(list);
 }
 
-static void put_rows(struct triad_list *list, const struct triad_silences *silences,
-	const uint32_t *n_alerts)
+static void put_silence_rows(struct triad_list *list,
+	const struct triad_silences *silences, const uint32_t *n_alerts)
 {
 	for (uint32_t i = 0; i < silences->n; i++)
 		put_silence(list, silences, &silences->list[i], n_alerts[i]);
@@ -338,10 +339,10 @@ static void put_silences(struct triad_report *report,
 		.report = report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
 
 	if (triad_list_is_measured(report))
-		put_rows(&list, silences, n_alerts);
+		put_silence_rows(&list, silences, n_alerts);
 	list.phase = TRIAD_LIST_ROWS;
 	triad_report_array(report, NULL);
-	put_rows(&list, silences, n_alerts);
+	put_silence_rows(&list, silences, n_alerts);
 	triad_report_array_end(report);
 	if (!silences->n && !report->as_json)
 		triad_output_printf(report->output, "nothing is silenced\n");

@@ -21,7 +21,7 @@ static void put_piece(void *context, const char *piece)
 	triad_output_printf(output, "%s", piece);
 }
 
-static void put_text(
+static void put_topology_text(
 	const struct triad_slurm_topology *topology, struct triad_output *output)
 {
 	triad_output_printf(output,
@@ -65,7 +65,7 @@ static void put_names(
 	triad_json_array_end(json);
 }
 
-static void put_json(
+static void put_topology_json(
 	const struct triad_slurm_topology *topology, struct triad_output *output)
 {
 	struct triad_json json;
@@ -135,9 +135,9 @@ int triad_command_run_topology(struct triad_service *service,
 	if (!error)
 		error = triad_slurm_topology_make(layout, &topology);
 	if (!error && command->json)
-		put_json(topology, output);
+		put_topology_json(topology, output);
 	else if (!error)
-		put_text(topology, output);
+		put_topology_text(topology, output);
 	triad_slurm_topology_free(topology);
 	triad_routes_layout_free(layout);
 	triad_fabric_unref(fabric);
