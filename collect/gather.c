@@ -126,16 +126,13 @@ size_t triad_gather_put_request(const struct triad_gather_request *request,
 {
 	size_t length = strlen(request->group);
 	struct triad_wire w;
-	uint8_t *text;
 
 	triad_wire_init(&w, to, TRIAD_GATHER_MESSAGE_SIZE);
 	triad_collect_put_head(&w, head);
 	triad_wire_put(&w, 8, request->request);
 	triad_wire_put(&w, 1, request->scope.of);
 	triad_wire_put(&w, 1, length);
-	text = triad_wire_take(&w, length);
-	if (text)
-		memcpy(text, request->group, length);
+	triad_wire_put_octets(&w, request->group, length);
 	triad_wire_put(&w, 8, request->scope.node_guid);
 	triad_wire_put(&w, 1, request->scope.port);
 	triad_wire_put(&w, 3, request->counters);

@@ -113,16 +113,13 @@ static void put_node(struct triad_wire *w, const struct triad_fabric *fabric,
 {
 	const struct triad_fabric_node *node = &fabric->nodes[index];
 	size_t length = strlen(node->name);
-	uint8_t *name;
 
 	triad_wire_put(w, 8, node->guid);
 	triad_wire_put(w, 1, node->type);
 	triad_wire_put(w, 4, node->vendor_id);
 	triad_wire_put(w, 2, node->device_id);
 	triad_wire_put(w, 1, length);
-	name = triad_wire_take(w, length);
-	if (name)
-		memcpy(name, node->name, length);
+	triad_wire_put_octets(w, node->name, length);
 	triad_varint_put(w, node->n_ports);
 	for (uint32_t i = 0; i < node->n_ports; i++)
 		put_fabric_port(w, fabric, node->first_port + i, recent);

@@ -83,12 +83,9 @@ static void get_flags(
 static void put_text_field(struct triad_wire *wire, const char *text, size_t size)
 {
 	size_t length = strnlen(text, size - 1);
-	uint8_t *octets;
 
 	triad_wire_put(wire, 1, length);
-	octets = triad_wire_take(wire, length);
-	if (octets)
-		memcpy(octets, text, length);
+	triad_wire_put_octets(wire, text, length);
 }
 
 static void get_text(struct triad_wire *wire, char *text, size_t size)

@@ -27,14 +27,6 @@ uint32_t triad_mirror_piece_size(uint32_t size, uint32_t piece)
 
 /* --- encoding --- */
 
-static void put_octets(struct triad_wire *wire, const void *octets, size_t n)
-{
-	uint8_t *place = triad_wire_take(wire, n);
-
-	if (place && n)
-		memcpy(place, octets, n);
-}
-
 static void put_state(struct triad_wire *wire, const struct triad_mirror_state *state)
 {
 	triad_wire_put(wire, 8, state->max_octets);
@@ -97,7 +89,7 @@ static void put_body(
 		put_image(wire, &message->image);
 		triad_wire_put(wire, 4, message->image.size);
 		triad_wire_put(wire, 4, message->piece);
-		put_octets(wire, message->octets, message->n_octets);
+		triad_wire_put_octets(wire, message->octets, message->n_octets);
 		break;
 	}
 }
@@ -108,7 +100,7 @@ size_t triad_mirror_message_encode(const struct triad_mirror_message *message,
 	struct triad_wire wire;
 
 	triad_wire_init(&wire, payload, TRIAD_MIRROR_PAYLOAD_SIZE);
-	put_octets(&wire, TRIAD_MIRROR_MAGIC, MAGIC_SIZE);
+	triad_wire_put_octets(&wire, TRIAD_MIRROR_MAGIC, MAGIC_SIZE);
 	triad_wire_put(&wire, 1, TRIAD_MIRROR_VERSION);
 	triad_wire_put(&wire, 1, message->kind);
 	triad_wire_put(&wire, 1, message->tier);

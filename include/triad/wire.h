@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct triad_wire {
 	uint8_t *start;
@@ -71,6 +72,16 @@ static inline void triad_wire_put(struct triad_wire *w, size_t n, uint64_t value
 		p[i - 1] = (uint8_t)value;
 		value >>= 8;
 	}
+}
+
+/* 'octets' may be NULL if 'n' is 0. */
+static inline void triad_wire_put_octets(
+	struct triad_wire *w, const void *octets, size_t n)
+{
+	uint8_t *here = triad_wire_take(w, n);
+
+	if (here && n)
+		memcpy(here, octets, n);
 }
 
 static inline uint8_t triad_wire_get8(struct triad_wire *w)

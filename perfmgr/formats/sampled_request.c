@@ -23,14 +23,6 @@ static void put_lrh(struct triad_wire *w, const struct triad_sampled_request *re
 	triad_wire_put(w, 2, request->slid);
 }
 
-static void put_octets(struct triad_wire *w, const uint8_t *octets, size_t n)
-{
-	uint8_t *to = triad_wire_take(w, n);
-
-	if (to)
-		memcpy(to, octets, n);
-}
-
 static void put_grh(struct triad_wire *w, const struct triad_sampled_request *request,
 	uint32_t length)
 {
@@ -40,8 +32,8 @@ static void put_grh(struct triad_wire *w, const struct triad_sampled_request *re
 	triad_wire_put(w, 2, length);
 	triad_wire_put(w, 1, NEXT_HEADER_BTH);
 	triad_wire_put(w, 1, request->hop_limit);
-	put_octets(w, request->src_gid, sizeof(request->src_gid));
-	put_octets(w, request->dst_gid, sizeof(request->dst_gid));
+	triad_wire_put_octets(w, request->src_gid, sizeof(request->src_gid));
+	triad_wire_put_octets(w, request->dst_gid, sizeof(request->dst_gid));
 }
 
 static void put_bth_and_deth(
@@ -74,7 +66,7 @@ void triad_sampled_request_frame(
 	if (request->has_grh)
 		put_grh(&w, request, length);
 	put_bth_and_deth(&w, request);
-	put_octets(&w, request->mad, sizeof(request->mad));
+	triad_wire_put_octets(&w, request->mad, sizeof(request->mad));
 	/* One subnet: the packet arrives as it left. */
 	frame->lrh = (struct triad_sflow_lrh){.src = end, .dst = end};
 	frame->grh =

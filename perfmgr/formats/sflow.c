@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perfmgr/formats/sflow.h"
 
-#include <string.h>
 #include <sys/socket.h>
 
 /* Numbers of [sFlow v5 5]; the enterprise is 0 everywhere. */
@@ -128,14 +127,6 @@ static void put_record_head(struct triad_wire *w, uint32_t format, size_t size)
 	put32(w, (uint32_t)size);
 }
 
-static void put_octets(struct triad_wire *w, const void *octets, size_t n)
-{
-	uint8_t *to = triad_wire_take(w, n);
-
-	if (to && n)
-		memcpy(to, octets, n);
-}
-
 static void begin_datagram(struct triad_sflow_datagram *datagram, void *buffer,
 	size_t size, const struct triad_sflow_header *header)
 {
@@ -145,7 +136,7 @@ static void begin_datagram(struct triad_sflow_datagram *datagram, void *buffer,
 	triad_wire_init(w, buffer, size);
 	put32(w, VERSION);
 	put32(w, is_ipv4 ? ADDRESS_IPV4 : ADDRESS_IPV6);
-	put_octets(w, header->agent.octets, is_ipv4 ? 4 : 16);
+	triad_wire_put_octets(w, header->agent.octets, is_ipv4 ? 4 : 16);
 	put32(w, header->sub_agent);
 	put32(w, header->sequence);
 	put32(w, header->uptime_ms);
@@ -296,8 +287,8 @@ static void put_sampled_header(
 	put32(w, sample->frame_length);
 	put32(w, sample->stripped);
 	put32(w, sample->header_size);
-	put_octets(w, sample->header, sample->header_size);
-	put_octets(w, padding, size - sample->header_size);
+	triad_wire_put_octets(w, sample->header, sample->header_size);
+	triad_wire_put_octets(w, padding, size - sample->header_size);
 }
 
 static void put_lrh_end(struct triad_wire *w, const struct triad_sflow_lrh_end *end)
@@ -321,8 +312,8 @@ static void put_grh(struct triad_wire *w, const struct triad_sflow_grh *grh)
 	put_record_head(w, EXTENDED_GRH, GRH_SIZE);
 	put32(w, grh->flow_label);
 	put32(w, grh->traffic_class);
-	put_octets(w, grh->src_gid, sizeof(grh->src_gid));
-	put_octets(w, grh->dst_gid, sizeof(grh->dst_gid));
+	triad_wire_put_octets(w, grh->src_gid, sizeof(grh->src_gid));
+	triad_wire_put_octets(w, grh->dst_gid, sizeof(grh->dst_gid));
 	put32(w, grh->next_header);
 	put32(w, grh->length);
 }

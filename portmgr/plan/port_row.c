@@ -54,12 +54,9 @@ static const struct triad_field head_fields[] = {
 static void put_long_text(struct triad_wire *wire, const char *text)
 {
 	size_t length = strlen(text);
-	uint8_t *to;
 
 	triad_wire_put(wire, 2, length);
-	to = triad_wire_take(wire, length);
-	if (to)
-		memcpy(to, text, length);
+	triad_wire_put_octets(wire, text, length);
 }
 
 /* Also refuses a 0 or a line's end in the text, which would be shown as it is. */

@@ -2,7 +2,6 @@
 #include "portmgr/replica/replica_message.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "triad/wire.h"
 
@@ -19,14 +18,6 @@ size_t triad_replica_piece_size(size_t size, uint64_t piece)
 		return 0;
 	return piece + 1 < n ? TRIAD_REPLICA_PIECE_SIZE
 			     : size - (size_t)piece * TRIAD_REPLICA_PIECE_SIZE;
-}
-
-static void put_octets(struct triad_wire *wire, const uint8_t *octets, size_t n)
-{
-	uint8_t *place = triad_wire_take(wire, n);
-
-	if (place && n)
-		memcpy(place, octets, n);
 }
 
 static void put_digest(
@@ -62,7 +53,7 @@ static void put_part(
 	triad_wire_put(wire, 8, message->config.hash);
 	triad_wire_put(wire, 8, message->config.size);
 	triad_wire_put(wire, 8, message->piece);
-	put_octets(wire, message->octets, message->n_octets);
+	triad_wire_put_octets(wire, message->octets, message->n_octets);
 }
 
 size_t triad_replica_message_encode(const struct triad_replica_message *message,
@@ -80,7 +71,7 @@ size_t triad_replica_message_encode(const struct triad_replica_message *message,
 		put_digest(&wire, message);
 		break;
 	case TRIAD_REPLICA_RECORDS:
-		put_octets(&wire, message->octets, message->n_octets);
+		triad_wire_put_octets(&wire, message->octets, message->n_octets);
 		break;
 	case TRIAD_REPLICA_WANT:
 		put_want(&wire, message);
