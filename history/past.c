@@ -84,8 +84,7 @@ static struct triad_past_counted *find_counted_port(
 		at++;
 	if (at >= fabric->n_ports || fabric->ports[at].number != number ||
 		fabric->nodes[fabric->ports[at].node].guid != guid)
-		at = triad_fabric_find_port(
-			fabric, triad_fabric_find_node(fabric, guid), number);
+		at = triad_fabric_port_at(fabric, guid, number);
 	if (at == TRIAD_FABRIC_NONE)
 		return NULL;
 	building->next = at + 1;

@@ -75,6 +75,13 @@ uint32_t triad_fabric_find_port(
 	return at < end && fabric->ports[at].number == number ? at : TRIAD_FABRIC_NONE;
 }
 
+uint32_t triad_fabric_port_at(
+	const struct triad_fabric *fabric, uint64_t node_guid, unsigned number)
+{
+	return triad_fabric_find_port(
+		fabric, triad_fabric_find_node(fabric, node_guid), number);
+}
+
 uint32_t triad_fabric_find_same_port(const struct triad_fabric *fabric,
 	const struct triad_fabric *other, uint32_t port)
 {
@@ -82,9 +89,7 @@ uint32_t triad_fabric_find_same_port(const struct triad_fabric *fabric,
 
 	if (fabric == other)
 		return port;
-	return triad_fabric_find_port(fabric,
-		triad_fabric_find_node(fabric, other->nodes[at->node].guid),
-		at->number);
+	return triad_fabric_port_at(fabric, other->nodes[at->node].guid, at->number);
 }
 
 bool triad_fabric_is_end_port(const struct triad_fabric *fabric, uint32_t port)

@@ -83,8 +83,7 @@ enum triad_port_condition triad_port_condition(
 enum triad_port_condition triad_port_condition_at(
 	const struct triad_fabric *fabric, uint64_t node_guid, uint8_t number)
 {
-	uint32_t port = triad_fabric_find_port(
-		fabric, triad_fabric_find_node(fabric, node_guid), number);
+	uint32_t port = triad_fabric_port_at(fabric, node_guid, number);
 
 	return port == TRIAD_FABRIC_NONE ? TRIAD_CONDITION_UNKNOWN
 					 : triad_port_condition(fabric, port, true);

@@ -316,13 +316,6 @@ static uint32_t gather_pkeys(const struct tables *tables, uint16_t lid, uint16_t
 	return n;
 }
 
-static uint32_t find_port(
-	const struct triad_fabric *fabric, uint64_t node_guid, unsigned number)
-{
-	return triad_fabric_find_port(
-		fabric, triad_fabric_find_node(fabric, node_guid), number);
-}
-
 static void add_pkeys(struct triad_fabric_builder *builder, const struct tables *tables,
 	const struct port *port)
 {
@@ -340,7 +333,7 @@ static void add_pkeys(struct triad_fabric_builder *builder, const struct tables 
 	if (n || !known)
 		return;
 	/* The SA has no P_Keys of this port: use the known fabric's. */
-	at = find_port(known, node->guid, port->number);
+	at = triad_fabric_port_at(known, node->guid, port->number);
 	if (at != TRIAD_FABRIC_NONE && known->ports[at].pkeys.n)
 		triad_fabric_builder_add_pkeys(builder,
 			known->pkeys + known->ports[at].pkeys.at,
@@ -359,12 +352,13 @@ static uint32_t find_known_far_end(const struct triad_fabric *fabric,
 	const struct triad_fabric *known, uint32_t port)
 {
 	const struct triad_fabric_port *near = &fabric->ports[port], *far;
-	uint32_t at = find_port(known, fabric->nodes[near->node].guid, near->number);
+	uint32_t at = triad_fabric_port_at(
+		known, fabric->nodes[near->node].guid, near->number);
 
 	if (at == TRIAD_FABRIC_NONE || known->ports[at].remote == TRIAD_FABRIC_NONE)
 		return TRIAD_FABRIC_NONE;
 	far = &known->ports[known->ports[at].remote];
-	return find_port(fabric, known->nodes[far->node].guid, far->number);
+	return triad_fabric_port_at(fabric, known->nodes[far->node].guid, far->number);
 }
 
 /* Adds links of the known fabric between ports whose far ends the SA did not show.

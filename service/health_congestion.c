@@ -99,8 +99,7 @@ static unsigned choose_roots(const struct triad_congestion_result *result,
 static void add_loss(struct triad_own_metrics *list, const struct triad_fabric *fabric,
 	const struct triad_congestion_tracked *root)
 {
-	uint32_t port = triad_fabric_find_port(
-		fabric, triad_fabric_find_node(fabric, root->node_guid), root->port);
+	uint32_t port = triad_fabric_port_at(fabric, root->node_guid, root->port);
 	struct triad_metric *metric;
 	char text[24];
 

@@ -269,6 +269,9 @@ void triad_fabric_unref(struct triad_fabric *fabric);
 uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid);
 uint32_t triad_fabric_find_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number);
+/* The port of that number of the node with that GUID, or TRIAD_FABRIC_NONE. */
+uint32_t triad_fabric_port_at(
+	const struct triad_fabric *fabric, uint64_t node_guid, unsigned number);
 /* The port of 'fabric' that is 'port' of 'other', by its node's GUID and its number; or
  * TRIAD_FABRIC_NONE. */
 uint32_t triad_fabric_find_same_port(const struct triad_fabric *fabric,

@@ -22,9 +22,8 @@ static int compare_ends(const void *a, const void *b)
 
 static bool is_in(const struct triad_fabric *fabric, const struct triad_link_end *end)
 {
-	return triad_fabric_find_port(fabric,
-		       triad_fabric_find_node(fabric, end->node_guid),
-		       end->port) != TRIAD_FABRIC_NONE;
+	return triad_fabric_port_at(fabric, end->node_guid, end->port) !=
+		TRIAD_FABRIC_NONE;
 }
 
 bool triad_lost_links_init(struct triad_lost_links *lost,

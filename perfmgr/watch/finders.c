@@ -33,8 +33,7 @@ void triad_found_explain(struct triad_found *found, uint64_t node_guid, uint8_t 
 static uint32_t port_of(
 	const struct triad_fabric *fabric, const struct triad_placed_finding *finding)
 {
-	return triad_fabric_find_port(fabric,
-		triad_fabric_find_node(fabric, finding->node_guid), finding->port);
+	return triad_fabric_port_at(fabric, finding->node_guid, finding->port);
 }
 
 static bool are_in_one_place(const struct triad_placed_finding *one,

@@ -454,8 +454,7 @@ static int copy_port(const struct triad_histograms *histograms,
 	const struct port *port;
 
 	if (fabric)
-		at = triad_fabric_find_port(fabric,
-			triad_fabric_find_node(fabric, scope->node_guid), scope->port);
+		at = triad_fabric_port_at(fabric, scope->node_guid, scope->port);
 	if (at == TRIAD_FABRIC_NONE)
 		return ENOENT;
 	if (!(histograms->port_counters & 1u << counter))

@@ -217,13 +217,6 @@ static void take_loss(void *context, const struct triad_loss *loss)
 		note_inner_links(adoption, loss->nodes[i]);
 }
 
-static uint32_t find_port(
-	const struct triad_fabric *fabric, const struct triad_link_end *end)
-{
-	return triad_fabric_find_port(
-		fabric, triad_fabric_find_node(fabric, end->node_guid), end->port);
-}
-
 /* Updates the ends: LIDs and names may have changed. */
 static void refresh_ends(struct triad_link *link, const struct triad_fabric *fabric,
 	const uint32_t *ports)
@@ -246,7 +239,8 @@ static void update_record(struct record *record, const struct adoption *adoption
 	unsigned n_present = 0, n_plugged = 0;
 
 	for (unsigned i = 0; i < 2; i++) {
-		ports[i] = find_port(fabric, &link->ends[i]);
+		ports[i] = triad_fabric_port_at(
+			fabric, link->ends[i].node_guid, link->ends[i].port);
 		if (ports[i] == TRIAD_FABRIC_NONE)
 			continue;
 		n_present++;

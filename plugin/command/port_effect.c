@@ -43,9 +43,8 @@ static uint32_t *find_ports(
 		return NULL;
 	ports = calloc(n_rows + 1u, sizeof(*ports));
 	for (uint32_t i = 0; ports && i < n_rows; i++) {
-		uint32_t port = triad_fabric_find_port(fabric,
-			triad_fabric_find_node(fabric, rows[i].node_guid),
-			rows[i].number);
+		uint32_t port =
+			triad_fabric_port_at(fabric, rows[i].node_guid, rows[i].number);
 
 		if (takes_down(&rows[i]) && port != TRIAD_FABRIC_NONE)
 			ports[(*n)++] = port;

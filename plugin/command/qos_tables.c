@@ -361,16 +361,10 @@ static int show_present(struct listing *listing, struct triad_plugin *plugin)
 
 /* --- of the past --- */
 
-static uint32_t find_port(const struct listing *listing, uint64_t guid, uint8_t port)
-{
-	return triad_fabric_find_port(
-		listing->fabric, triad_fabric_find_node(listing->fabric, guid), port);
-}
-
 static bool wants_port(void *context, uint64_t guid, uint8_t number)
 {
 	const struct listing *listing = context;
-	uint32_t port = find_port(listing, guid, number);
+	uint32_t port = triad_fabric_port_at(listing->fabric, guid, number);
 
 	return port != TRIAD_FABRIC_NONE &&
 		triad_node_choice_has_port(&listing->choice, listing->fabric, port);
@@ -382,7 +376,9 @@ static void put_table(void *context, uint64_t guid, uint8_t number,
 {
 	struct listing *listing = context;
 	const struct row row = {
-		.port = find_port(listing, guid, number), .known = *table, .error = -1};
+		.port = triad_fabric_port_at(listing->fabric, guid, number),
+		.known = *table,
+		.error = -1};
 
 	flush_row(listing);
 	listing->row = row;

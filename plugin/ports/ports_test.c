@@ -39,8 +39,7 @@ static uint32_t find_tested_port(
 {
 	if (!ports->fabric)
 		return TRIAD_FABRIC_NONE;
-	return triad_fabric_find_port(ports->fabric,
-		triad_fabric_find_node(ports->fabric, test->node_guid), test->number);
+	return triad_fabric_port_at(ports->fabric, test->node_guid, test->number);
 }
 
 /* --- results of sweeps --- */

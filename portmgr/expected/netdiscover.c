@@ -229,8 +229,7 @@ static void check_links(const struct reader *reader, const struct triad_fabric *
 
 		if (!link->port)
 			continue;
-		port = triad_fabric_find_port(
-			fabric, triad_fabric_find_node(fabric, link->guid), link->port);
+		port = triad_fabric_port_at(fabric, link->guid, link->port);
 		if (fabric->ports[port].remote == TRIAD_FABRIC_NONE)
 			triad_diags_add(reader->diags, link->line, 0,
 				"the far end has no line about this link; is all of "
