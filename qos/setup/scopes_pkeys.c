@@ -12,12 +12,6 @@ struct spans {
 	size_t n;
 };
 
-static const struct triad_policy_group *group_of(
-	const struct triad_setup *setup, uint32_t i)
-{
-	return &setup->policy->groups[setup->groups[i]];
-}
-
 static void add_span(struct spans *spans, uint64_t first, uint64_t last, uint32_t group)
 {
 	/* An entry 0 of a port's table is an empty one. */
@@ -34,7 +28,7 @@ static void add_spans(const struct triad_setup *setup, const uint16_t *partition
 	struct spans *spans)
 {
 	for (uint32_t i = 0; i < setup->n_groups; i++) {
-		const struct triad_policy_group *group = group_of(setup, i);
+		const struct triad_policy_group *group = triad_setup_group(setup, i);
 
 		for (uint32_t j = 0; j < group->n_partitions; j++, partitions++)
 			add_span(spans, *partitions, *partitions, i);
@@ -52,7 +46,7 @@ int triad_setup_make_pkeys(const struct triad_setup *setup, const uint16_t *part
 	int error;
 
 	for (uint32_t i = 0; i < setup->n_groups; i++)
-		n += group_of(setup, i)->pkeys.n;
+		n += triad_setup_group(setup, i)->pkeys.n;
 	if (n > TRIAD_SEGMENTS_MAX_SPANS)
 		return EOVERFLOW;
 	spans.items = malloc((n + 1) * sizeof(*spans.items));
@@ -72,7 +66,7 @@ static int look_up_pkeys(const struct triad_setup *setup,
 	if (triad_partition_names_init(&names, partitions, n))
 		return ENOMEM;
 	for (uint32_t i = 0; i < setup->n_groups; i++) {
-		const struct triad_policy_group *group = group_of(setup, i);
+		const struct triad_policy_group *group = triad_setup_group(setup, i);
 
 		for (uint32_t j = 0; j < group->n_partitions; j++)
 			*pkeys++ = 0x7fff &

@@ -9,12 +9,6 @@
 
 #include "qos/setup/setup_parts.h"
 
-static const struct triad_policy_group *group_of(
-	const struct triad_setup *setup, uint32_t i)
-{
-	return &setup->policy->groups[setup->groups[i]];
-}
-
 /* --- uses of groups --- */
 
 /* One use: a port in the policy's group gets that bit in its record. */
@@ -141,7 +135,7 @@ static int add_types(struct triad_setup *setup)
 	if (!setup->by_type)
 		return ENOMEM;
 	for (uint32_t i = 0; i < setup->n_groups; i++) {
-		const struct triad_policy_group *group = group_of(setup, i);
+		const struct triad_policy_group *group = triad_setup_group(setup, i);
 
 		for (unsigned type = 1; type < TRIAD_SETUP_N_TYPES; type++)
 			if (group->node_types & 1u << type)
@@ -162,7 +156,7 @@ static int add_guids(struct triad_setup *setup)
 	int error;
 
 	for (uint32_t i = 0; i < setup->n_groups; i++)
-		n += group_of(setup, i)->guids.n;
+		n += triad_setup_group(setup, i)->guids.n;
 	if (n > TRIAD_SEGMENTS_MAX_SPANS)
 		return EOVERFLOW;
 	spans = malloc((n + 1) * sizeof(*spans));
@@ -170,7 +164,7 @@ static int add_guids(struct triad_setup *setup)
 		return ENOMEM;
 	n = 0;
 	for (uint32_t i = 0; i < setup->n_groups; i++) {
-		const struct triad_ranges *guids = &group_of(setup, i)->guids;
+		const struct triad_ranges *guids = &triad_setup_group(setup, i)->guids;
 
 		for (uint32_t j = 0; j < guids->n; j++)
 			spans[n++] = (struct triad_segment_span){
@@ -209,7 +203,7 @@ static int copy_names(struct triad_setup *setup)
 	size_t n[2] = {0, 0};
 
 	for (uint32_t i = 0; i < setup->n_groups; i++) {
-		const struct triad_policy_group *group = group_of(setup, i);
+		const struct triad_policy_group *group = triad_setup_group(setup, i);
 
 		for (uint32_t j = 0; j < group->n_port_names; j++)
 			n[group->port_names[j].words]++;
@@ -232,7 +226,7 @@ static int add_names(struct triad_setup *setup)
 	if (error)
 		return error;
 	for (uint32_t i = 0; i < setup->n_groups; i++) {
-		const struct triad_policy_group *group = group_of(setup, i);
+		const struct triad_policy_group *group = triad_setup_group(setup, i);
 
 		for (uint32_t j = 0; j < group->n_port_names; j++) {
 			const struct triad_port_name *name = &group->port_names[j];

@@ -66,6 +66,12 @@ struct triad_setup {
 	struct triad_setup_names names[2]; /* whole ones; first two words */
 };
 
+static inline const struct triad_policy_group *triad_setup_group(
+	const struct triad_setup *setup, uint32_t i)
+{
+	return &setup->policy->groups[setup->groups[i]];
+}
+
 static inline void triad_setup_set_bit(uint64_t *words, size_t bit)
 {
 	words[bit / 64] |= UINT64_C(1) << bit % 64;
