@@ -103,7 +103,7 @@ struct triad_history_answer triad_history_store_find(
 	return answer;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
 	const struct triad_history_position *x = a, *y = b;
 
@@ -138,7 +138,7 @@ uint32_t triad_history_store_spread(struct triad_history_store *store, uint64_t 
 		n += spread_over(&store->others[i], store->other_guids[i], from_us,
 			to_us, all + n, room);
 	pthread_mutex_unlock(&store->lock);
-	qsort(all, n, sizeof(*all), compare_places);
+	qsort(all, n, sizeof(*all), compare_positions);
 	n_given = n < room ? n : room;
 	for (uint32_t i = 0; i < n_given; i++)
 		places[i] = all[n_given > 1
