@@ -160,16 +160,11 @@ struct span {
 	size_t length;
 };
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static struct span trim_span(const char *text, size_t length)
 {
-	while (length && is_blank(text[length - 1]))
+	while (length && triad_text_is_blank(text[length - 1]))
 		length--;
-	while (length && is_blank(*text)) {
+	while (length && triad_text_is_blank(*text)) {
 		text++;
 		length--;
 	}

@@ -24,7 +24,7 @@ static void chop(char *text)
 {
 	size_t n = strlen(text);
 
-	while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
+	while (n && triad_text_is_blank(text[n - 1]))
 		text[--n] = '\0';
 }
 

@@ -72,6 +72,15 @@ void triad_text_append(char *text, size_t size, const char *format, ...)
 	va_end(args);
 }
 
+void triad_text_add(struct triad_text_buffer *buffer, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	triad_text_vappend(buffer->text, buffer->size, format, args);
+	va_end(args);
+}
+
 bool triad_text_number(const char *text, unsigned *value)
 {
 	uint64_t sum = 0;

@@ -17,6 +17,12 @@
  * categories Cc, Cf, Zl, Zp], or invalid UTF-8. */
 size_t triad_text_character(const char *text, size_t size);
 
+/* A space or a tab. */
+static inline bool triad_text_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 /* Returns the offset of the first character that can't be shown (a tab is allowed), or
  * 'size'. */
 size_t triad_text_check(const char *text, size_t size);
@@ -31,6 +37,14 @@ void triad_text_append(char *text, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void triad_text_vappend(char *text, size_t size, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
+
+/* A text that grows in a buffer, and begins as "". */
+struct triad_text_buffer {
+	char *text;
+	size_t size;
+};
+void triad_text_add(struct triad_text_buffer *buffer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Reads a decimal number: only digits, no sign.  False, and '*value' untouched, for
  * anything else and for a number that is over UINT_MAX. */

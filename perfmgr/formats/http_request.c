@@ -89,16 +89,11 @@ struct slice {
 	size_t length;
 };
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static struct slice trim_slice(const char *at, size_t length)
 {
-	for (; length && is_blank(*at); at++)
+	for (; length && triad_text_is_blank(*at); at++)
 		length--;
-	while (length && is_blank(at[length - 1]))
+	while (length && triad_text_is_blank(at[length - 1]))
 		length--;
 	return (struct slice){at, length};
 }

@@ -9,6 +9,7 @@
 
 #include "lib/grow.h"
 #include "lib/hash.h"
+#include "lib/text.h"
 #include "portmgr/expected/expected_parts.h"
 
 static const char generation_rule[] =
@@ -65,11 +66,6 @@ static struct triad_expected *new_expected(struct triad_expected_reader *reader)
 
 /* --- lines ------------------------------------------------------------- */
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /* Whether the line is "generation", followed by one of the characters that may
  * follow. */
 static bool is_generation(const char *octets, size_t size)
@@ -95,7 +91,7 @@ static uint64_t parse_generation(const char *octets, size_t size)
 			return 0;
 		value = value * 10 + (uint64_t)g_ascii_digit_value(octets[at]);
 	}
-	while (at < size && (is_blank(octets[at]) || octets[at] == ','))
+	while (at < size && (triad_text_is_blank(octets[at]) || octets[at] == ','))
 		at++;
 	if ((at < size && octets[at] != '#') || value > TRIAD_EXPECTED_MAX_GENERATION)
 		return 0;
@@ -186,7 +182,7 @@ static void read_expected_line(struct triad_expected_reader *reader, uint32_t nu
 	struct triad_expected_line line;
 	size_t start = 0;
 
-	while (start < size && is_blank(octets[start]))
+	while (start < size && triad_text_is_blank(octets[start]))
 		start++;
 	if (start == size || octets[start] == '#')
 		return;

@@ -61,7 +61,7 @@ static void read_plain(struct cutter *cutter)
 			"a quote in the midst of a field; such a field stands in "
 			"quotes as a whole, with each of its own written twice");
 	cutter->read += n;
-	while (n && (from[n - 1] == ' ' || from[n - 1] == '\t'))
+	while (n && triad_text_is_blank(from[n - 1]))
 		n--;
 	memmove(cutter->text + cutter->written, from, n);
 	cutter->written += n;

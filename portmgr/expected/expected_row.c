@@ -201,7 +201,7 @@ static char *trim_text(char *text)
 
 	text += strspn(text, " \t");
 	end = text + strlen(text);
-	while (end > text && (end[-1] == ' ' || end[-1] == '\t'))
+	while (end > text && triad_text_is_blank(end[-1]))
 		*--end = '\0';
 	return text;
 }

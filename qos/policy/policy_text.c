@@ -7,12 +7,8 @@
  * because OpenSM's lexer treats line ends as blanks. */
 #include <string.h>
 
+#include "lib/text.h"
 #include "qos/policy/policy_build.h"
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
 
 static bool is_word(char c)
 {
@@ -22,7 +18,7 @@ static bool is_word(char c)
 
 static size_t skip_blanks_from(const struct triad_policy_builder *builder, size_t at)
 {
-	while (is_blank(builder->text[at]))
+	while (triad_text_is_blank(builder->text[at]))
 		at++;
 	return at;
 }
@@ -118,9 +114,10 @@ static size_t find_end(
 		size_t last = end, next = end;
 		char before, after;
 
-		while (last > at && is_blank(builder->text[last - 1]))
+		while (last > at && triad_text_is_blank(builder->text[last - 1]))
 			last--;
-		while (is_blank(builder->text[next]) || builder->text[next] == '\n')
+		while (triad_text_is_blank(builder->text[next]) ||
+			builder->text[next] == '\n')
 			next++;
 		if (next >= builder->size)
 			return end;
@@ -214,7 +211,8 @@ void triad_policy_text_read(struct triad_policy_builder *builder)
 	builder->open[builder->depth++] = (struct triad_policy_open){
 		.kind = TRIAD_BLOCK_POLICY, .location = {1, 1}, .implied = true};
 	while (!builder->stopped) {
-		while (is_blank(builder->text[at]) || builder->text[at] == '\n')
+		while (triad_text_is_blank(builder->text[at]) ||
+			builder->text[at] == '\n')
 			at++;
 		if (at >= builder->size)
 			break;

@@ -7,11 +7,7 @@
 #include <string.h>
 
 #include "lib/search.h"
-
-static bool is_blank(char letter)
-{
-	return letter == ' ' || letter == '\t';
-}
+#include "lib/text.h"
 
 /* Without the blanks at its ends, which names of the fabric don't have. */
 static struct triad_node_key whole_key(const char *name)
@@ -19,11 +15,11 @@ static struct triad_node_key whole_key(const char *name)
 	struct triad_node_key key = {{0}};
 	size_t n = 0;
 
-	while (is_blank(*name))
+	while (triad_text_is_blank(*name))
 		name++;
 	for (; n + 1 < sizeof(key.text) && name[n]; n++)
 		key.text[n] = name[n];
-	while (n && is_blank(key.text[n - 1]))
+	while (n && triad_text_is_blank(key.text[n - 1]))
 		key.text[--n] = '\0';
 	return key;
 }
@@ -35,11 +31,11 @@ static struct triad_node_key words_key(const char *name, unsigned max_words)
 
 	for (unsigned word = 0; *name && n + 1 < sizeof(key.text) && word < max_words;
 		word++) {
-		while (is_blank(*name))
+		while (triad_text_is_blank(*name))
 			name++;
 		if (word && *name && n + 1 < sizeof(key.text))
 			key.text[n++] = ' ';
-		while (*name && !is_blank(*name) && n + 1 < sizeof(key.text))
+		while (*name && !triad_text_is_blank(*name) && n + 1 < sizeof(key.text))
 			key.text[n++] = *name++;
 	}
 	return key;
