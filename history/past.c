@@ -368,9 +368,7 @@ static int compare_ends(const void *a, const void *b)
 {
 	const struct triad_past_end *x = a, *y = b;
 
-	if (x->node_guid != y->node_guid)
-		return x->node_guid < y->node_guid ? -1 : 1;
-	return (x->port > y->port) - (x->port < y->port);
+	return triad_port_order(x->node_guid, x->port, y->node_guid, y->port);
 }
 
 static int sort_ends(struct triad_past *past)

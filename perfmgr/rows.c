@@ -105,9 +105,7 @@ static int compare_to_row(
 {
 	const struct triad_row_hot *hot = triad_rows_hot(merge->rows, row);
 
-	if (hot->node_guid != guid)
-		return hot->node_guid < guid ? -1 : 1;
-	return (hot->port > port) - (hot->port < port);
+	return triad_port_order(hot->node_guid, hot->port, guid, port);
 }
 
 /* Whether the row was free or is new, a reader may have its number. */

@@ -272,6 +272,14 @@ uint32_t triad_fabric_find_port(
 /* The port of that number of the node with that GUID, or TRIAD_FABRIC_NONE. */
 uint32_t triad_fabric_port_at(
 	const struct triad_fabric *fabric, uint64_t node_guid, unsigned number);
+/* Orders ports by their nodes' GUIDs, then by number; returns what strcmp() does. */
+static inline int triad_port_order(
+	uint64_t guid_a, unsigned number_a, uint64_t guid_b, unsigned number_b)
+{
+	if (guid_a != guid_b)
+		return guid_a < guid_b ? -1 : 1;
+	return (number_a > number_b) - (number_a < number_b);
+}
 /* The port of 'fabric' that is 'port' of 'other', by its node's GUID and its number; or
  * TRIAD_FABRIC_NONE. */
 uint32_t triad_fabric_find_same_port(const struct triad_fabric *fabric,

@@ -8,9 +8,7 @@
 
 static int compare_to_end(uint64_t guid, uint8_t port, const struct triad_link_end *end)
 {
-	if (guid != end->node_guid)
-		return guid < end->node_guid ? -1 : 1;
-	return (port > end->port) - (port < end->port);
+	return triad_port_order(guid, port, end->node_guid, end->port);
 }
 
 static int compare_ends(const void *a, const void *b)

@@ -187,14 +187,6 @@ struct merge {
 	uint32_t now_s;
 };
 
-static int compare_places(
-	uint64_t guid_a, uint8_t port_a, uint64_t guid_b, uint8_t port_b)
-{
-	if (guid_a != guid_b)
-		return guid_a < guid_b ? -1 : 1;
-	return (port_a > port_b) - (port_a < port_b);
-}
-
 static uint64_t guid_of(const struct triad_fabric *fabric, uint32_t port)
 {
 	return fabric->nodes[fabric->ports[port].node].guid;
@@ -218,7 +210,7 @@ static void advance(struct known *known)
 	}
 	if (has_absent &&
 		(!has_port ||
-			compare_places(absent->guid, absent->port, here.guid,
+			triad_port_order(absent->guid, absent->port, here.guid,
 				here.port) < 0)) {
 		known->at = *absent;
 		known->absent++;
@@ -314,7 +306,8 @@ static int merge_fabric(struct merge *merge, const struct triad_fabric *fabric)
 		uint8_t port = fabric->ports[i].number;
 
 		for (; !error && !known->none &&
-			compare_places(known->at.guid, known->at.port, guid, port) < 0;
+			triad_port_order(known->at.guid, known->at.port, guid, port) <
+				0;
 			advance(known))
 			error = keep_absent(merge);
 		if (!known->none && known->at.guid == guid && known->at.port == port) {
@@ -341,7 +334,7 @@ static uint32_t find_next_port(
 	if (schedule->at >= old->n_ports)
 		return fabric->n_ports;
 	TRIAD_SEARCH(at, 0, fabric->n_ports,
-		compare_places(guid_of(fabric, at), fabric->ports[at].number,
+		triad_port_order(guid_of(fabric, at), fabric->ports[at].number,
 			guid_of(old, schedule->at),
 			old->ports[schedule->at].number) < 0);
 	return at;

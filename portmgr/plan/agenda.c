@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/search.h"
+
 #include "triad/clock.h"
 
 #define TRAFFIC_US (2 * TRIAD_US_PER_S) /* between two readings of a port's traffic */
@@ -56,22 +58,14 @@ void triad_agenda_configure(
 static struct triad_agenda_entry *find_agenda_entry(
 	const struct triad_agenda *agenda, uint64_t node_guid, uint8_t number)
 {
-	uint32_t first = 0, n = agenda->n;
+	uint32_t at;
 
-	while (n) {
-		uint32_t half = n / 2;
-		struct triad_agenda_entry *entry = &agenda->entries[first + half];
-
-		if (entry->node_guid == node_guid && entry->number == number)
-			return entry;
-		if (entry->node_guid < node_guid ||
-			(entry->node_guid == node_guid && entry->number < number)) {
-			first += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
+	TRIAD_SEARCH(at, 0, agenda->n,
+		triad_port_order(agenda->entries[at].node_guid,
+			agenda->entries[at].number, node_guid, number) < 0);
+	if (at < agenda->n && agenda->entries[at].node_guid == node_guid &&
+		agenda->entries[at].number == number)
+		return &agenda->entries[at];
 	return NULL;
 }
 

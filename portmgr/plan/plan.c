@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
+
 struct build {
 	const struct triad_plan_input *input;
 	struct triad_plan *plan;
@@ -233,26 +235,17 @@ static void judge_item(struct build *build, struct triad_plan_item *item)
 static struct triad_plan_item *find_plan_item(
 	struct triad_plan *plan, uint64_t node_guid, uint8_t number)
 {
-	size_t first = 0, n = plan->n_items;
+	struct triad_plan_item *items = plan->items;
+	uint32_t at;
 
-	while (n) {
-		size_t half = n / 2;
-		struct triad_plan_item *item = &plan->items[first + half];
-
-		if (item->port != TRIAD_FABRIC_NONE && item->node_guid == node_guid &&
-			item->number == number)
-			return item;
-		if (item->port != TRIAD_FABRIC_NONE &&
-			(item->node_guid < node_guid ||
-				(item->node_guid == node_guid &&
-					item->number < number))) {
-			first += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return NULL;
+	TRIAD_SEARCH(at, 0, plan->n_items,
+		items[at].port != TRIAD_FABRIC_NONE &&
+			triad_port_order(items[at].node_guid, items[at].number,
+				node_guid, number) < 0);
+	return at < plan->n_items && items[at].port != TRIAD_FABRIC_NONE &&
+			items[at].node_guid == node_guid && items[at].number == number
+		? &items[at]
+		: NULL;
 }
 
 /* If both ends of a link should be disabled, leaves the end farther from the SM
