@@ -43,7 +43,8 @@ static void note(struct octets *to, char type, const void *octets, size_t size)
 static void check_end(struct end end)
 {
 	if (end.what == TRIAD_REPLY_EXIT)
-		require(end.status >= 0 && end.status <= TRIAD_CONTROL_TO_DO, "status");
+		require(end.status >= 0 && end.status <= TRIAD_CONTROL_NO_OBJECT,
+			"status");
 	if (end.what == TRIAD_REPLY_BROKEN)
 		require(end.status == EPROTO || end.status == EPROTONOSUPPORT ||
 				end.status == EMSGSIZE,
@@ -98,7 +99,7 @@ static struct end make_answer(
 		if (type == TRIAD_FRAME_REQUEST || (type == TRIAD_FRAME_EXIT && !size))
 			end.what = TRIAD_REPLY_BROKEN;
 		else if (type == TRIAD_FRAME_EXIT)
-			end = octets[0] <= TRIAD_CONTROL_TO_DO
+			end = octets[0] <= TRIAD_CONTROL_NO_OBJECT
 				? (struct end){TRIAD_REPLY_EXIT, octets[0]}
 				: (struct end){TRIAD_REPLY_BROKEN, EPROTO};
 		else
