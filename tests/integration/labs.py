@@ -178,6 +178,15 @@ class Lab:
         with contextlib.redirect_stderr(messages):
             up.up(self._wishes)
         self.up_messages = messages.getvalue()
+        # So that the first status has what it serves.
+        wait_until(self._are_triadds_known, 30, "reports of triadd")
+
+    def _are_triadds_known(self):
+        """Whether each SM has heard of the triadd beside it."""
+        now = self.state()
+        owners = {it.owner for it in now.triadds}
+        return all(json.loads(self.triad("status", "--json", sm=sm.index).stdout)
+                   ["triadd"]["version"] for sm in now.sms if sm.name in owners)
 
     def down(self):
         down.down(self.folder)
