@@ -23,7 +23,6 @@ struct triad_alert_sender {
 	/* Of the thread alone: */
 	char body[BODY_SIZE];
 	size_t used;
-	bool is_too_long;
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
@@ -38,36 +37,23 @@ static int take_body(
 
 	if (type != TRIAD_FRAME_OUTPUT)
 		return 0;
-	if (size > sizeof(sender->body) - sender->used) {
-		sender->is_too_long = true;
+	if (size > sizeof(sender->body) - sender->used)
 		return ECANCELED;
-	}
 	memcpy(sender->body + sender->used, piece, size);
 	sender->used += size;
-	return 0;
-}
-
-static int ignore(
-	void *context, enum triad_frame_type type, const char *piece, size_t size)
-{
-	(void)context;
-	(void)type;
-	(void)piece;
-	(void)size;
 	return 0;
 }
 
 static void tell(
 	struct triad_alert_sender *sender, const struct triad_webhook_answer *answer)
 {
-	static const struct triad_client_sink sink = {.take = ignore};
 	char status[24], trouble[16];
 	const char *const words[] = {"webhook", status, trouble, answer->reason};
 
 	snprintf(status, sizeof(status), "%ld", answer->status);
 	snprintf(trouble, sizeof(trouble), "%d", answer->trouble);
 	/* If it is not heard, the alerts count as failed, and are given again. */
-	(void)triad_link_ask(sender->link, TRIAD_LINK_S, 4, words, &sink);
+	(void)triad_link_ask(sender->link, TRIAD_LINK_S, 4, words, NULL);
 }
 
 /* Fetches and sends once.  Returns whether it can be done again at once. */
@@ -79,7 +65,6 @@ static bool send_once(
 	struct triad_webhook_answer answer;
 
 	sender->used = 0;
-	sender->is_too_long = false;
 	if (triad_link_ask(sender->link, TRIAD_LINK_S, 1, words, &sink) != 0)
 		return false;
 	if (!sender->used)
@@ -143,12 +128,7 @@ void triad_alert_sender_configure(
 	struct triad_alert_sender *sender, const struct triad_conf *conf)
 {
 	pthread_mutex_lock(&sender->lock);
-	snprintf(sender->target.url, sizeof(sender->target.url), "%s",
-		conf->alerts.webhook);
-	snprintf(sender->target.ca, sizeof(sender->target.ca), "%s",
-		conf->alerts.webhook_ca);
-	snprintf(sender->target.token_file, sizeof(sender->target.token_file), "%s",
-		conf->alerts.webhook_token_file);
+	triad_webhook_target_take(&sender->target, conf);
 	pthread_cond_signal(&sender->changed);
 	pthread_mutex_unlock(&sender->lock);
 }

@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 
 #include "cli/client.h"
-#include "triad/log.h"
 
 /* As triadctl: how long a command may say nothing. */
 #define TRIAD_LINK_COMMAND_S 60
@@ -17,11 +16,11 @@
 
 struct triad_link_to {
 	char path[108];
-	struct triad_log *log;
 	atomic_bool is_ending; /* ends all requests soon */
 };
 
-/* Returns an exit status, or what triad_client_ask() returns besides. */
+/* 'sink' may be NULL, for an answer that nobody wants.  Returns an exit status, or what
+ * triad_client_ask() returns besides. */
 int triad_link_ask(struct triad_link_to *link, unsigned timeout_s, int n_words,
 	const char *const *words, const struct triad_client_sink *sink);
 

@@ -334,16 +334,6 @@ static void *follow(void *context)
 
 /* --- reports --- */
 
-static int ignore(
-	void *context, enum triad_frame_type type, const char *piece, size_t size)
-{
-	(void)context;
-	(void)type;
-	(void)piece;
-	(void)size;
-	return 0;
-}
-
 /* Writes how the listeners do; false while there is nothing to be told. */
 static bool put_report(struct triad_outlet *outlet, char *text, size_t size)
 {
@@ -375,7 +365,6 @@ static void wait_for_look(struct triad_outlet *outlet)
 
 static void *report_again(void *context)
 {
-	static const struct triad_client_sink sink = {.take = ignore};
 	struct triad_outlet *outlet = context;
 	char text[TRIAD_SERVED_TEXT_SIZE], told[sizeof(text)] = "";
 	const char *const words[] = {"report", text};
@@ -390,7 +379,7 @@ static void *report_again(void *context)
 			(strcmp(text, told) != 0 ||
 				now_us >= told_us + TRIAD_SERVED_REPORT_US)) {
 			(void)triad_link_ask(
-				&outlet->link, TRIAD_LINK_S, 2, words, &sink);
+				&outlet->link, TRIAD_LINK_S, 2, words, NULL);
 			memcpy(told, text, sizeof(told));
 			told_us = now_us;
 		}
@@ -409,7 +398,7 @@ struct triad_outlet *triad_outlet_new(const char *path, struct triad_log *log)
 	if (!outlet)
 		return NULL;
 	snprintf(outlet->link.path, sizeof(outlet->link.path), "%s", path);
-	outlet->link.log = outlet->log = log;
+	outlet->log = log;
 	pthread_mutex_init(&outlet->lock, NULL);
 	triad_condition_init(&outlet->changed);
 	source.context = outlet;

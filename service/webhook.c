@@ -26,11 +26,7 @@ struct triad_webhook {
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_alert_outbox *reported;
-	/* Where it is sent: the keys of [alerts]. */
-	struct target {
-		char url[TRIAD_CONF_TEXT_SIZE];
-		char ca[TRIAD_CONF_PATH_SIZE], token_file[TRIAD_CONF_PATH_SIZE];
-	} target;
+	struct triad_webhook_target target;
 	struct triad_alertmanager_sender identity;
 	bool is_on_way;    /* what was fetched, to the present target */
 	bool is_reporting; /* may_report() was true */
@@ -123,7 +119,8 @@ static struct triad_alertmanager_sender make_identity(const struct triad_conf *c
 	return identity;
 }
 
-static void take_target(struct triad_webhook *webhook, const struct target *target)
+static void take_target(
+	struct triad_webhook *webhook, const struct triad_webhook_target *target)
 {
 	bool is_other = strcmp(target->url, webhook->target.url);
 
@@ -147,15 +144,11 @@ static void take_target(struct triad_webhook *webhook, const struct target *targ
 void triad_webhook_configure(
 	struct triad_webhook *webhook, const struct triad_conf *conf)
 {
-	struct target target = {0};
+	struct triad_webhook_target target;
 	struct triad_alertmanager_sender identity = make_identity(conf);
 	bool is_new;
 
-	/* Octets behind the texts stay 0, so that memcmp() can compare targets. */
-	snprintf(target.url, sizeof(target.url), "%s", conf->alerts.webhook);
-	snprintf(target.ca, sizeof(target.ca), "%s", conf->alerts.webhook_ca);
-	snprintf(target.token_file, sizeof(target.token_file), "%s",
-		conf->alerts.webhook_token_file);
+	triad_webhook_target_take(&target, conf);
 	pthread_mutex_lock(&webhook->lock);
 	is_new = memcmp(&target, &webhook->target, sizeof(target)) != 0;
 	webhook->identity = identity;

@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "perfmgr/formats/alert_outbox.h"
 #include "triad/conf.h"
@@ -38,6 +39,24 @@ struct triad_webhook_status {
 	char reason[384];  /* why the last attempt failed; "": it did not */
 	uint64_t taken_us; /* last success, monotonic; 0: never */
 };
+
+/* Where alerts are sent: the keys of [alerts]. */
+struct triad_webhook_target {
+	char url[TRIAD_CONF_TEXT_SIZE];
+	char ca[TRIAD_CONF_PATH_SIZE];         /* "": the system's */
+	char token_file[TRIAD_CONF_PATH_SIZE]; /* "": no token */
+};
+
+/* Octets behind the texts become 0, so that memcmp() can compare targets. */
+static inline void triad_webhook_target_take(
+	struct triad_webhook_target *target, const struct triad_conf *conf)
+{
+	*target = (struct triad_webhook_target){.url = ""};
+	snprintf(target->url, sizeof(target->url), "%s", conf->alerts.webhook);
+	snprintf(target->ca, sizeof(target->ca), "%s", conf->alerts.webhook_ca);
+	snprintf(target->token_file, sizeof(target->token_file), "%s",
+		conf->alerts.webhook_token_file);
+}
 
 /* What came of a request. */
 struct triad_webhook_answer {

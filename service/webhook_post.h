@@ -17,12 +17,6 @@
 #define TRIAD_WEBHOOK_CONNECT_MS 5000
 #define TRIAD_WEBHOOK_ANSWER_MS 15000 /* all in all */
 
-struct triad_webhook_target {
-	char url[TRIAD_CONF_TEXT_SIZE];
-	char ca[TRIAD_CONF_PATH_SIZE];         /* "": the system's */
-	char token_file[TRIAD_CONF_PATH_SIZE]; /* "": no token */
-};
-
 struct triad_webhook_post;
 
 /* NULL when memory is short. */

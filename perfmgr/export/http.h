@@ -95,8 +95,8 @@ struct triad_http *triad_http_new(
 
 /* Listens as in 'params', or stops (NULL).  Reads certificate and key again.  Does
  * nothing when nothing changed, else cuts connections.  Returns 0; or an errno, which a
- * line in the log explains, unless the last one did, and the server goes on as before.  Takes as long as reading
- * four files. */
+ * line in the log explains, unless the last one did, and the server goes on as before.
+ * Takes as long as reading four files. */
 int triad_http_configure(
 	struct triad_http *http, const struct triad_http_params *params);
 /* The same with a checked section of triad.conf. */

@@ -321,6 +321,14 @@ bool triad_http_has_etag(const char *if_none_match, const char *etag)
 	return false;
 }
 
+bool triad_http_is_path(const char *target, const char *path)
+{
+	size_t length = strlen(path);
+
+	return !strncmp(target, path, length) &&
+		(!target[length] || target[length] == '?');
+}
+
 /* --- tokens ------------------------------------------------------------ */
 
 bool triad_http_has_token(const char *authorization, const char *token)

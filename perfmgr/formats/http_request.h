@@ -41,6 +41,9 @@ bool triad_http_takes_gzip(const char *accept_encoding);
  * in 'target' itself, or "/". */
 const char *triad_http_path_of(const char *target);
 
+/* Whether a target is 'path', with a query or without. */
+bool triad_http_is_path(const char *target, const char *path);
+
 /* The host of such a target, in 'room' and cut at its size; or else 'header', which may be
  * NULL. */
 const char *triad_http_host_of(

@@ -261,14 +261,6 @@ static void answer_stream(struct answer *answer, const char *last_event_id)
 	triad_stream_begin(&answer->stream, last_event_id, &now, triad_clock_now_us());
 }
 
-static bool is_path(const char *target, const char *path)
-{
-	size_t length = strlen(path);
-
-	return !strncmp(target, path, length) &&
-		(!target[length] || target[length] == '?');
-}
-
 static void answer_target(
 	struct answer *answer, const struct triad_http_request *request)
 {
@@ -280,7 +272,7 @@ static void answer_target(
 		answer_file(answer, file, takes_gzip);
 		return;
 	}
-	if (is_path(answer->target, TRIAD_RESOURCE_ROOT "changes")) {
+	if (triad_http_is_path(answer->target, TRIAD_RESOURCE_ROOT "changes")) {
 		answer_stream(answer, request->last_event_id);
 		return;
 	}
@@ -291,7 +283,7 @@ static void answer_target(
 		return;
 	}
 	question->is_description =
-		is_path(answer->target, TRIAD_RESOURCE_ROOT "openapi.json");
+		triad_http_is_path(answer->target, TRIAD_RESOURCE_ROOT "openapi.json");
 	if (question->is_description) {
 		answer_question(answer, question, takes_gzip);
 		return;

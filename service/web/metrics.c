@@ -147,14 +147,6 @@ static void answer_metrics(
 				       : "Memory is short.\n");
 }
 
-static bool is_path(const char *target, const char *path)
-{
-	size_t length = strlen(path);
-
-	return !strncmp(target, path, length) &&
-		(!target[length] || target[length] == '?');
-}
-
 /* --- the handler --- */
 
 static bool is_open(void *context, const char *target)
@@ -178,9 +170,9 @@ static void *begin_answer(void *context, const struct triad_http_request *reques
 		answer_refusal(answer, 421,
 			"The name by which you ask is not known here: ask by the address, "
 			"name it in web.names, or set prometheus.token_file\n");
-	else if (is_path(request->target, "/metrics"))
+	else if (triad_http_is_path(request->target, "/metrics"))
 		answer_metrics(answer, request);
-	else if (is_path(request->target, "/"))
+	else if (triad_http_is_path(request->target, "/"))
 		answer_text(answer, 200, "text/html; charset=utf-8", page);
 	else
 		answer_refusal(answer, 404, "There is only / and /metrics.\n");
