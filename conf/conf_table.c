@@ -24,7 +24,6 @@ static const char *const profiles[] = {"data", "all", "details", NULL};
 static const char *const collect_modes[] = {"local", "manager", "agent", NULL};
 static const char *const port_modes[] = {"observe", "enforce", NULL};
 static const char *const clusters[] = {"corosync", "peers", "fabric", "none", NULL};
-static const char *const service_id_masks[] = {"both", "first", NULL};
 
 const char *const triad_conf_types[TRIAD_CONF_N_TYPES + 1] = {
 	"all", "ca", "switch", "router", NULL};
@@ -262,8 +261,6 @@ static const struct triad_conf_key table[] = {
 	{KEY(state, dir), .type = TRIAD_CONF_PATH, .may_be_empty = true, .unit = "",
 		.default_text = TRIAD_STATEDIR,
 		.help = "The folder of what is to outlive a restart, or nothing."},
-	{KEY(state, history), UINT(0, 1000000, ""), .default_text = "65536",
-		.help = "How many events 'triadctl history' has; 0: none."},
 	{KEY(routes, enabled), BOOL, .default_text = "true", .at_run_time = true,
 		.help = "Whether the routes of all pairs are checked when the SM has "
 			"routed."},
@@ -279,9 +276,6 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true, .help = "The fabric's name at the brokers."},
 	{KEY(collect, name), TEXT(check_name), .default_text = "", .at_run_time = true,
 		.help = "What this one is called; empty for the host's name."},
-	{KEY(collect, address), TEXT(check_name), .default_text = "",
-		.at_run_time = true,
-		.help = "Where people find it; empty for the host's name."},
 	{KEY(collect, master), TEXT(check_name), .default_text = "",
 		.at_run_time = true,
 		.help = "The agent that this one reports to; empty for the manager."},
@@ -307,8 +301,6 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true, .help = "How much goes to OpenSM's log."},
 	{KEY(log, syslog), BOOL, .default_text = "true", .at_run_time = true,
 		.help = "Whether what is significant also goes to syslog."},
-	{KEY(control, enabled), BOOL, .default_text = "true",
-		.help = "Whether triadctl can connect."},
 	{KEY(control, socket), .type = TRIAD_CONF_PATH, .unit = "",
 		.default_text = TRIAD_RUNSTATEDIR "/%g.sock",
 		.help = "The UNIX socket that triadctl connects to."},
@@ -364,9 +356,6 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true, .help = "Thresholds of details: NAME RATE."},
 	{KEY(alerts, file), FILE_OR_NONE, .at_run_time = true,
 		.help = "Where each alert is written as a line of JSON."},
-	{KEY_AS(alerts, file_max_size, file_max_size_mb), UINT(0, 1048576, "MB"),
-		.default_text = "100", .at_run_time = true,
-		.help = "How large the file gets before the next is begun, or 0."},
 	{KEY(alerts, webhook), TEXT(check_webhook), .default_text = "",
 		.at_run_time = true,
 		.help = "Where alerts are sent by HTTP, as Alertmanager takes them."},
@@ -448,10 +437,6 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true,
 		.help = "The level of requests that no rule matches, or nothing: the "
 			"one that the policy makes it."},
-	{KEY(qos, service_id_mask), CHOICE(service_id_masks), .default_text = "both",
-		.at_run_time = true,
-		.help = "Which bits of the component mask say that a request has a "
-			"Service-ID."},
 	{KEY(qos, tables_enabled), BOOL, .default_text = "false", .at_run_time = true,
 		.help = "Whether the policy's SL2VL and VL arbitration tables are "
 			"programmed."},
@@ -488,9 +473,6 @@ static const struct triad_conf_key table[] = {
 		.help = "The folder where terms and the blacklist outlive a restart."},
 	{KEY(election, trace_file), FILE_OR_NONE, .at_run_time = true,
 		.help = "Where each change of the permission to enforce is written."},
-	{KEY_AS(election, trace_max_size, trace_max_size_mb), UINT(0, 1048576, "MB"),
-		.default_text = "100", .at_run_time = true,
-		.help = "How large the file gets before the next is begun, or 0."},
 	{KEY(election, ports), TEXT(check_guids), .default_text = "",
 		.at_run_time = true,
 		.help = "GUIDs of the local ports whose health counts, or nothing: the "
@@ -541,17 +523,6 @@ static const struct triad_conf_key table[] = {
 		.default_text = "300", .at_run_time = true,
 		.help = "How long a component that only has another name than expected "
 			"may take to say its own."},
-	{KEY(port, test_presence), BOOL, .default_text = "true", .at_run_time = true,
-		.help = "Whether a port's test looks at the link's width and speed."},
-	{KEY(port, test_miswire), BOOL, .default_text = "true", .at_run_time = true,
-		.help = "Whether a port's test looks at what is at the far end."},
-	{KEY(port, test_quality), BOOL, .default_text = "true", .at_run_time = true,
-		.help = "Whether a port's test sends SMPs and looks at error counters."},
-	{KEY(port, test_application), BOOL, .default_text = "true", .at_run_time = true,
-		.help = "Whether a port's test waits for the far end's name."},
-	{KEY(port, test_admission), BOOL, .default_text = "true", .at_run_time = true,
-		.help = "Whether a port's test goes on when the port is active: ping, the "
-			"far end's error counters."},
 	{KEY_AS(port, test_timeout, test_timeout_s), UINT(1, 86400, "s"),
 		.default_text = "300", .at_run_time = true,
 		.help = "How long a port's test may take; then it has failed."},

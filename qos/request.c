@@ -97,14 +97,14 @@ static void read_common(struct triad_wire *w, struct triad_path_request *request
 }
 
 /* Sets TRIAD_HAS_SERVICE_ID; returns an error for half a Service-ID. */
-static enum triad_sa_status mark_service_id(uint64_t mask, const uint8_t bits[2],
-	enum triad_service_id_mask how, struct triad_path_request *request)
+static enum triad_sa_status mark_service_id(
+	uint64_t mask, const uint8_t bits[2], struct triad_path_request *request)
 {
 	bool first = is_set(mask, bits[0]), second = is_set(mask, bits[1]);
 
 	/* The Service-ID has two bits because it lies in two places of a
 	 * MultiPathRecord.  One bit alone names half of it. */
-	if (how == TRIAD_SERVICE_ID_BOTH && first != second)
+	if (first != second)
 		return TRIAD_SA_INSUFFICIENT_COMPONENTS;
 	if (first)
 		request->has |= TRIAD_HAS_SERVICE_ID;
@@ -132,15 +132,14 @@ static struct triad_gid read_gid(struct triad_wire *w)
 }
 
 enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mask,
-	bool get, const struct triad_request_rules *rules,
-	struct triad_path_request *request)
+	bool get, uint8_t max_rate, struct triad_path_request *request)
 {
 	struct triad_wire w;
 	struct triad_gid dgid;
 	enum triad_sa_status status;
 
 	triad_wire_init(&w, (void *)record, TRIAD_PATH_RECORD_SIZE);
-	*request = (struct triad_path_request){.one = get, .max_rate = rules->max_rate};
+	*request = (struct triad_path_request){.one = get, .max_rate = max_rate};
 	request->has = read_mask(mask, &of_path) |
 		(is_set(mask, 2) ? TRIAD_HAS_DGID : 0) |
 		(is_set(mask, 3) ? TRIAD_HAS_SGID : 0) |
@@ -158,9 +157,7 @@ enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mas
 	request->slid = triad_wire_get16(&w);
 	read_common(&w, request);
 	status = check(request);
-	return status
-		? status
-		: mark_service_id(mask, of_path.service_id, rules->service_id, request);
+	return status ? status : mark_service_id(mask, of_path.service_id, request);
 }
 
 static unsigned at_most(unsigned n, unsigned max)
@@ -169,16 +166,14 @@ static unsigned at_most(unsigned n, unsigned max)
 }
 
 enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t size,
-	uint64_t mask, const struct triad_request_rules *rules,
-	struct triad_path_request *request)
+	uint64_t mask, uint8_t max_rate, struct triad_path_request *request)
 {
 	struct triad_wire w;
 	enum triad_sa_status status;
 	unsigned n;
 
 	triad_wire_init(&w, (void *)record, size);
-	*request =
-		(struct triad_path_request){.multi = true, .max_rate = rules->max_rate};
+	*request = (struct triad_path_request){.multi = true, .max_rate = max_rate};
 	request->has = read_mask(mask, &of_multipath);
 	read_common(&w, request);
 	/* The Service-ID is in two parts: 8 bits before the counts, 56 behind them. */
@@ -193,8 +188,7 @@ enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t 
 		return TRIAD_SA_INSUFFICIENT_COMPONENTS;
 	status = check(request);
 	if (!status)
-		status = mark_service_id(
-			mask, of_multipath.service_id, rules->service_id, request);
+		status = mark_service_id(mask, of_multipath.service_id, request);
 	if (status)
 		return status;
 	/* Don't trust the client's counts: ignore GIDs beyond the number that OpenSM

@@ -80,30 +80,19 @@ struct triad_path_request {
 	struct triad_gid gids[TRIAD_MULTIPATH_MAX_GIDS];
 };
 
-/* How Service-ID is marked in the component mask. */
-enum triad_service_id_mask {
-	TRIAD_SERVICE_ID_BOTH,  /* both bits, as IBA and OpenSM require */
-	TRIAD_SERVICE_ID_FIRST, /* the first bit stands for both [qos-rfc 2] */
-};
-
-/* Settings for reading requests. */
-struct triad_request_rules {
-	enum triad_service_id_mask service_id;
-	uint8_t max_rate; /* the highest rate code that the SM supports, 22 or 24 */
-};
-
 /* 'record' has TRIAD_PATH_RECORD_SIZE octets, 'mask' is the component mask.  'get': the
- * method is SubnAdmGet, else SubnAdmGetTable.  Returns TRIAD_SA_OK or the status to
+ * method is SubnAdmGet, else SubnAdmGetTable.  'max_rate' is the highest rate code that
+ * the SM supports, 22 or 24.
+ * Deviation: a request has a Service-ID when both of its bits in the mask are set, as IBA
+ * and OpenSM want, not the first alone [qos-rfc 2].  Returns TRIAD_SA_OK or the status to
  * answer with, with '*request' undefined then. */
 enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mask,
-	bool get, const struct triad_request_rules *rules,
-	struct triad_path_request *request);
+	bool get, uint8_t max_rate, struct triad_path_request *request);
 
 /* 'record' has 'size' octets of a MultiPathRecord; GIDs that are counted but lie past
  * its end make it invalid. */
 enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t size,
-	uint64_t mask, const struct triad_request_rules *rules,
-	struct triad_path_request *request);
+	uint64_t mask, uint8_t max_rate, struct triad_path_request *request);
 
 /* A path in an answer. */
 struct triad_path_record {

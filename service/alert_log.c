@@ -156,7 +156,7 @@ void triad_alert_log_configure(
 {
 	struct triad_line_file_params params = {
 		.mode = 0640,
-		.max_octets = conf->alerts.file_max_size_mb * UINT64_C(1000000),
+		.max_octets = TRIAD_ALERT_LOG_MAX_OCTETS,
 		.keep = TRIAD_ALERT_LOG_KEEP,
 	};
 

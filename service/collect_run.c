@@ -74,12 +74,9 @@ static bool is_manager(const struct triad_collect *collect)
 	return collect->mode == TRIAD_COLLECT_MANAGER;
 }
 
-/* [collect] name or address, or the host's name. */
-static void choose_name(const char *wanted, char name[TRIAD_COLLECT_NAME_SIZE])
+static void read_host_name(char name[TRIAD_COLLECT_NAME_SIZE])
 {
-	if (wanted[0])
-		snprintf(name, TRIAD_COLLECT_NAME_SIZE, "%.63s", wanted);
-	else if (gethostname(name, TRIAD_COLLECT_NAME_SIZE))
+	if (gethostname(name, TRIAD_COLLECT_NAME_SIZE))
 		snprintf(name, TRIAD_COLLECT_NAME_SIZE, "unknown");
 	name[TRIAD_COLLECT_NAME_SIZE - 1] = '\0';
 }
@@ -100,8 +97,10 @@ static void fill_params(
 		.max_nodes = MAX_NODES,
 		.seed = collect->port_guid ^ triad_clock_now_us(),
 	};
-	choose_name(conf->collect.name, params->name);
-	choose_name(conf->collect.address, params->address);
+	/* People find it by its host's name, whatever it is called. */
+	read_host_name(params->address);
+	snprintf(params->name, sizeof(params->name), "%.63s",
+		conf->collect.name[0] ? conf->collect.name : params->address);
 }
 
 static void configure_bus(

@@ -302,8 +302,6 @@ struct triad_control *triad_outside_open(
 	size_t length = strlen(socket);
 	char path[sizeof(conf->control.socket) + sizeof(TRIAD_OUTSIDE_ENDING)];
 
-	if (!conf->control.enabled)
-		return NULL;
 	if (length > strlen(ending) &&
 		!strcmp(socket + length - strlen(ending), ending))
 		length -= strlen(ending);

@@ -183,15 +183,12 @@ struct triad_recorder *triad_recorder_new(
 		recorder);
 	triad_task_init(&recorder->write, &recorder->lock, "triad-histfile",
 		recorder_write, recorder);
-	if (params->room) {
-		recorder->timeline = triad_timeline_new(params->room);
-		if (!recorder->timeline)
-			triad_log_write(log, TRIAD_LOG_ERROR,
-				"history: not enough memory for %" PRIu32
-				" events, so none is kept: lower state.history and "
-				"restart %s",
-				params->room, params->program);
-	}
+	recorder->timeline = triad_timeline_new(params->room);
+	if (!recorder->timeline)
+		triad_log_write(log, TRIAD_LOG_ERROR,
+			"history: not enough memory for %" PRIu32
+			" events, so none is kept: restart %s to try again",
+			params->room, params->program);
 	name_file(recorder, params);
 	if (!start_recording(recorder))
 		return recorder;

@@ -31,7 +31,7 @@
 struct triad_recorder;
 
 struct triad_recorder_params {
-	uint32_t room;       /* for events; 0: nothing is recorded */
+	uint32_t room;       /* for events, at least 1 */
 	const char *dir;     /* "": in memory only */
 	const char *program; /* "OpenSM": in the file's name, in lower case */
 	uint64_t port_guid;

@@ -92,8 +92,7 @@ static bool open_recording(struct triad_recorder *recorder)
 	error = older ? triad_recorder_file_open(&recorder->file, older, &alive_us)
 		      : ENOMEM;
 	if (!older)
-		strcpy(recorder->file.reason,
-			"not enough memory to read it: lower state.history");
+		strcpy(recorder->file.reason, "not enough memory to read it");
 	if (!error && recorder->file.n_bad)
 		triad_log_write(recorder->log, TRIAD_LOG_ERROR,
 			"history: %s: %lu lines can't be read and are left out",

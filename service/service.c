@@ -420,12 +420,15 @@ static const char *trouble_of(void *context)
 	return triad_service_trouble(context);
 }
 
+/* Weeks of a large fabric, in 16 MiB of memory and some 20 MB of disk at most. */
+#define EVENTS_KEPT 65536u
+
 static struct triad_recorder *make_recorder(struct triad_service *service)
 {
 	/* A file with mistakes may name the wrong folder. */
 	bool is_broken = service->conf_state == TRIAD_CONF_BROKEN;
 	const struct triad_recorder_params params = {
-		.room = service->conf->state.history,
+		.room = EVENTS_KEPT,
 		.dir = is_broken ? "" : service->conf->state.dir,
 		.program = service->owner->program,
 		.port_guid = service->port_guid,
@@ -559,10 +562,9 @@ void triad_service_open(struct triad_service *service)
 	const struct triad_conf *conf = triad_service_conf(service);
 	const struct triad_control_params params = control_params(conf);
 
-	if (conf->control.enabled)
-		atomic_store(&service->control,
-			triad_control_new(
-				conf->control.socket, &params, &runner, service->log));
+	atomic_store(&service->control,
+		triad_control_new(
+			conf->control.socket, &params, &runner, service->log));
 	service->outside = triad_outside_open(service, conf);
 	triad_conf_unref(conf);
 }

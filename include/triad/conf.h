@@ -161,7 +161,6 @@ struct triad_conf {
 	} perfmgr;
 	struct {
 		char dir[TRIAD_CONF_PATH_SIZE]; /* "": nothing outlives a restart */
-		unsigned history;               /* events; 0: none is kept */
 	} state;
 	struct {
 		bool enabled;
@@ -174,7 +173,6 @@ struct triad_conf {
 		char servers[TRIAD_CONF_TEXT_SIZE];     /* triad_servers_check() */
 		char fabric[TRIAD_CONF_TEXT_SIZE];      /* triad_subject_check() */
 		char name[TRIAD_CONF_TEXT_SIZE];        /* "": the host's */
-		char address[TRIAD_CONF_TEXT_SIZE];     /* "": the same */
 		char master[TRIAD_CONF_TEXT_SIZE];      /* "": a manager */
 		char credentials[TRIAD_CONF_PATH_SIZE]; /* "": none, as those below */
 		char tls_ca[TRIAD_CONF_PATH_SIZE];
@@ -192,7 +190,6 @@ struct triad_conf {
 		bool syslog;
 	} log;
 	struct {
-		bool enabled;
 		char socket[TRIAD_CONF_PATH_SIZE];      /* with %g replaced */
 		char group[TRIAD_CONF_TEXT_SIZE];       /* may read; "": none */
 		char admin_group[TRIAD_CONF_TEXT_SIZE]; /* may change, too */
@@ -220,7 +217,6 @@ struct triad_conf {
 		char details
 			[TRIAD_CONF_TEXT_SIZE];  /* triad_detail_thresholds_parse() */
 		char file[TRIAD_CONF_PATH_SIZE]; /* "": off */
-		unsigned file_max_size_mb;       /* 0: it isn't renamed */
 		char webhook[TRIAD_CONF_TEXT_SIZE];            /* a URL; "": off */
 		char webhook_ca[TRIAD_CONF_PATH_SIZE];         /* "": the system's */
 		char webhook_token_file[TRIAD_CONF_PATH_SIZE]; /* "": none */
@@ -253,7 +249,6 @@ struct triad_conf {
 		bool enabled;
 		char policy_file[TRIAD_CONF_PATH_SIZE];   /* "": OpenSM's own, if any */
 		char default_level[TRIAD_CONF_TEXT_SIZE]; /* "": as the policy says */
-		unsigned service_id_mask; /* enum triad_service_id_mask */
 		bool tables_enabled;
 		bool tables_guard;
 		bool partition_groups;
@@ -268,7 +263,6 @@ struct triad_conf {
 		char key_file[TRIAD_CONF_PATH_SIZE];
 		char state_dir[TRIAD_CONF_PATH_SIZE];
 		char trace_file[TRIAD_CONF_PATH_SIZE]; /* "": off */
-		unsigned trace_max_size_mb;            /* 0: it isn't renamed */
 		char ports[TRIAD_CONF_TEXT_SIZE]; /* triad_guids_parse(); "": own */
 		unsigned priority;                /* 0 to 15 */
 		unsigned lease_ms;
@@ -284,8 +278,6 @@ struct triad_conf {
 		char expected_file[TRIAD_CONF_PATH_SIZE]; /* "": none */
 		unsigned max_actions;
 		unsigned grace_s, drain_s, quiet_kb, name_grace_s;
-		bool test_presence, test_miswire, test_quality, test_application;
-		bool test_admission;
 		unsigned test_timeout_s, test_time_s;
 		unsigned test_max_lost, test_max_errors;
 	} port;

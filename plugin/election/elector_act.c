@@ -294,7 +294,9 @@ void elector_look_at_fabric(struct triad_elector *elector)
 	triad_fabric_ask_members(elector->fabric, members, n, status.master);
 }
 
-/* Renamed trace files that are kept: with trace_max_size's default half a gigabyte. */
+/* A trace of 100 MB has a day of lines; the five that are kept renamed take half a
+ * gigabyte. */
+#define TRACE_MAX_OCTETS UINT64_C(100000000)
 #define TRACE_KEEP 5
 
 void elector_open_trace(struct triad_elector *elector)
@@ -302,7 +304,7 @@ void elector_open_trace(struct triad_elector *elector)
 	const struct triad_conf *conf = elector->conf;
 	struct triad_line_file_params params = {
 		.mode = 0644,
-		.max_octets = conf->election.trace_max_size_mb * UINT64_C(1000000),
+		.max_octets = TRACE_MAX_OCTETS,
 		.keep = TRACE_KEEP,
 	};
 

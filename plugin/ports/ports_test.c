@@ -74,7 +74,8 @@ static void look_at_port(struct triad_ports *ports, struct ports_test *test,
 static struct triad_test_conf test_conf(const struct triad_ports *ports)
 {
 	const struct triad_conf *conf = ports->conf;
-	struct triad_test_conf test = {
+
+	return (struct triad_test_conf){
 		.timeout_us = conf->port.test_timeout_s * TRIAD_US_PER_S,
 		.quality_us = conf->port.test_time_s * TRIAD_US_PER_S,
 		/* Each test gets an equal share. */
@@ -83,13 +84,6 @@ static struct triad_test_conf test_conf(const struct triad_ports *ports)
 		.max_lost = conf->port.test_max_lost,
 		.max_errors = conf->port.test_max_errors,
 	};
-
-	test.steps = (conf->port.test_presence ? 1u << TRIAD_TEST_PRESENCE : 0) |
-		(conf->port.test_miswire ? 1u << TRIAD_TEST_MISWIRE : 0) |
-		(conf->port.test_quality ? 1u << TRIAD_TEST_QUALITY : 0) |
-		(conf->port.test_application ? 1u << TRIAD_TEST_APPLICATION : 0) |
-		(conf->port.test_admission ? 1u << TRIAD_TEST_ADMISSION : 0);
-	return test;
 }
 
 static struct triad_test_expected expected_of(

@@ -150,7 +150,6 @@ void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
 {
 	struct triad_qos_settings settings = {
 		.enabled = conf->qos.enabled,
-		.service_id = conf->qos.service_id_mask,
 		.tables = conf->qos.tables_enabled,
 		.tables_guard = conf->qos.tables_guard,
 		.groups = conf->qos.partition_groups,

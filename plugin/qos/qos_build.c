@@ -119,8 +119,7 @@ static int make_snapshot(struct triad_qos *qos, const struct inputs *inputs,
 		triad_paths_unref(paths);
 		return error;
 	}
-	*snapshot = triad_qos_snapshot_new(
-		paths, classifier, inputs->settings.service_id, inputs->now.is_osm);
+	*snapshot = triad_qos_snapshot_new(paths, classifier, inputs->now.is_osm);
 	return *snapshot ? 0 : ENOMEM;
 }
 

@@ -12,7 +12,6 @@
 
 struct triad_qos_settings {
 	bool enabled;
-	enum triad_service_id_mask service_id;
 	bool tables, tables_guard;
 	bool groups;
 	bool holds; /* ports may be held back; requests for paths to them are refused */

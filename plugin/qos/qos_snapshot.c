@@ -9,9 +9,8 @@ struct counted {
 	atomic_uint refs;
 };
 
-struct triad_qos_snapshot *triad_qos_snapshot_new(struct triad_paths *paths,
-	struct triad_classifier *classifier, enum triad_service_id_mask service_id,
-	bool osm_has_it)
+struct triad_qos_snapshot *triad_qos_snapshot_new(
+	struct triad_paths *paths, struct triad_classifier *classifier, bool osm_has_it)
 {
 	static atomic_ulong generations;
 	struct counted *counted = malloc(sizeof(*counted));
@@ -26,7 +25,6 @@ struct triad_qos_snapshot *triad_qos_snapshot_new(struct triad_paths *paths,
 		.generation = atomic_fetch_add(&generations, 1) + 1,
 		.paths = paths,
 		.classifier = classifier,
-		.service_id = service_id,
 		.osm_has_it = osm_has_it,
 	};
 	return &counted->snapshot;

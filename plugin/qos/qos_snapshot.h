@@ -15,15 +15,13 @@ struct triad_qos_snapshot {
 	unsigned long generation;
 	struct triad_paths *paths;
 	struct triad_classifier *classifier; /* NULL: no policy */
-	enum triad_service_id_mask service_id;
 	bool osm_has_it; /* OpenSM's own answers follow the same policy */
 };
 
 /* Takes over the references to 'paths' and 'classifier', even if it returns NULL
  * because memory is short. */
 struct triad_qos_snapshot *triad_qos_snapshot_new(struct triad_paths *paths,
-	struct triad_classifier *classifier, enum triad_service_id_mask service_id,
-	bool osm_has_it);
+	struct triad_classifier *classifier, bool osm_has_it);
 struct triad_qos_snapshot *triad_qos_snapshot_ref(struct triad_qos_snapshot *snapshot);
 void triad_qos_snapshot_unref(struct triad_qos_snapshot *snapshot); /* accepts NULL */
 

@@ -194,15 +194,12 @@ static enum triad_sa_status read_request(struct worker *worker, const osm_madw_t
 {
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 	uint64_t mask = cl_ntoh64(mad->comp_mask);
-	const struct triad_request_rules rules = {.service_id = worker->snapshot
-			? worker->snapshot->service_id
-			: TRIAD_SERVICE_ID_BOTH,
-		.max_rate = IB_MAX_RATE};
 	size_t size = MAD_BLOCK_SIZE;
 
 	if (mad->attr_id == IB_MAD_ATTR_PATH_RECORD)
 		return triad_path_request_read(record_of(madw), mask,
-			mad->method == IB_MAD_METHOD_GET, &rules, &worker->request);
+			mad->method == IB_MAD_METHOD_GET, IB_MAX_RATE,
+			&worker->request);
 	/* A MultiPathRecord has as many GIDs as it says, so the MAD's end is
 	 * checked. */
 	if (madw->mad_size < size)
@@ -210,7 +207,7 @@ static enum triad_sa_status read_request(struct worker *worker, const osm_madw_t
 	if (size < IB_SA_MAD_HDR_SIZE)
 		return TRIAD_SA_REQUEST_INVALID;
 	return triad_multipath_request_read(record_of(madw), size - IB_SA_MAD_HDR_SIZE,
-		mask, &rules, &worker->request);
+		mask, IB_MAX_RATE, &worker->request);
 }
 
 /* Whether the request names an end that is held. */

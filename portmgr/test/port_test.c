@@ -54,11 +54,6 @@ __attribute__((format(printf, 2, 3))) static void set_text(
 	triad_text_clean(test->text);
 }
 
-static bool has_step(const struct triad_port_test *test, enum triad_test_step step)
-{
-	return test->conf.steps >> step & 1;
-}
-
 static uint64_t add_time(uint64_t time_us, uint64_t by_us)
 {
 	return time_us + by_us < time_us ? UINT64_MAX : time_us + by_us;
@@ -106,17 +101,6 @@ static bool has_fit_name(const struct triad_port_test *test)
 		(*test->name && triad_name_fits(test->expected.name, test->name));
 }
 
-/* The next step, from 'step' on, that is configured and not done yet.  The last step,
- * admission, is always part of a test, because it lets the port become active. */
-static enum triad_test_step step_from(const struct triad_port_test *test, unsigned step)
-{
-	while (step < TRIAD_TEST_ADMISSION &&
-		(!has_step(test, step) ||
-			(step == TRIAD_TEST_APPLICATION && has_fit_name(test))))
-		step++;
-	return step;
-}
-
 static void forget_packets(struct triad_port_test *test, uint64_t now_us)
 {
 	test->n_sent = test->n_answered = test->n_lost = 0;
@@ -125,7 +109,7 @@ static void forget_packets(struct triad_port_test *test, uint64_t now_us)
 	/* An answer that is under way is about the old link: ignore it. */
 	test->is_stale = test->awaited != TRIAD_TEST_WAIT;
 	test->name[0] = '\0';
-	enter_step(test, step_from(test, TRIAD_TEST_PRESENCE), now_us);
+	enter_step(test, TRIAD_TEST_PRESENCE, now_us);
 }
 
 void triad_port_test_begin(struct triad_port_test *test,
@@ -161,7 +145,10 @@ static void set_step_text(struct triad_port_test *test)
 
 static void leave(struct triad_port_test *test, uint64_t now_us)
 {
-	enter_step(test, step_from(test, test->step + 1), now_us);
+	enter_step(test, test->step + 1, now_us);
+	/* The SMPs of the quality step have read the name already. */
+	if (test->step == TRIAD_TEST_APPLICATION && has_fit_name(test))
+		enter_step(test, TRIAD_TEST_ADMISSION, now_us);
 	set_step_text(test);
 }
 
@@ -214,8 +201,7 @@ static void report_presence(struct triad_port_test *test)
 static bool look_at_presence(
 	struct triad_port_test *test, bool was_linked, uint64_t now_us)
 {
-	bool is_present = test->is_linked &&
-		(!has_step(test, TRIAD_TEST_PRESENCE) || is_as_expected(test));
+	bool is_present = test->is_linked && is_as_expected(test);
 
 	if (!is_present) {
 		if (was_linked && test->step > TRIAD_TEST_PRESENCE)
@@ -236,8 +222,6 @@ static void look_at_wiring(struct triad_port_test *test,
 {
 	const char *why = seen->why ? seen->why : "something else is at the far end";
 
-	if (!has_step(test, TRIAD_TEST_MISWIRE))
-		return;
 	if (!seen->is_miswired) {
 		if (test->step == TRIAD_TEST_MISWIRE)
 			leave(test, now_us);
@@ -287,13 +271,8 @@ void triad_port_test_look(struct triad_port_test *test,
 	test->is_active = seen->is_linked && seen->is_active;
 	test->width = seen->width;
 	test->speed = seen->speed;
-	if (!look_at_presence(test, was_linked, now_us))
-		return;
-	look_at_wiring(test, seen, now_us);
-	/* Without an admission step the test passes once the port is active. */
-	if (test->state == TRIAD_TEST_RUNNING && test->step == TRIAD_TEST_ADMISSION &&
-		test->is_active && !has_step(test, TRIAD_TEST_ADMISSION))
-		pass(test);
+	if (look_at_presence(test, was_linked, now_us))
+		look_at_wiring(test, seen, now_us);
 }
 
 /* --- answers --- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The test of a port before it may become active: a state machine for one port.
  *
- * Steps, one after the other; each can be left out:
+ * Steps, one after the other:
  *     presence       the link is up, as wide and as fast as expected
  *     miswire        what is at the far end is what is expected
  *     quality        for a time: SMPs through the link, at most 'max_lost' of them lost,
@@ -55,7 +55,6 @@ enum triad_test_request {
 };
 
 struct triad_test_conf {
-	uint32_t steps;           /* bits, 1 << triad_test_step */
 	uint64_t timeout_us;      /* of the whole test */
 	uint64_t quality_us;      /* how long the quality step lasts */
 	uint64_t smp_interval_us; /* between two SMPs of it */
@@ -129,8 +128,7 @@ void triad_port_test_unknown(struct triad_port_test *test, uint64_t now_us);
 
 /* Checks the timer.  With WAIT, '*until_us' says when to call again at the latest.
  * Returns a request other than WAIT and ADMIT only once, until its result comes.  Returns
- * ADMIT until a sweep finds the port active, even if the admission step is left out; in
- * that case the test has then passed. */
+ * ADMIT until a sweep finds the port active. */
 enum triad_test_request triad_port_test_request(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us);
 

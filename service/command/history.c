@@ -275,8 +275,8 @@ int triad_command_run_history(struct triad_service *service,
 		result = put_history(&list, fabric);
 	} else {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"history: off: state.history in triad.conf is 0, or there was "
-			"no memory for it at the start; change that and restart %s\n",
+			"history: off: there was not enough memory for it at the "
+			"start; restart %s\n",
 			service->owner->program);
 	}
 	triad_view_unref(view);

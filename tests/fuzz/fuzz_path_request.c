@@ -17,8 +17,8 @@
 #include "tests/fuzz/fuzz.h"
 
 #define CHOICE_MULTI 0x01
-#define CHOICE_TABLE 0x02     /* SubnAdmGetTable */
-#define CHOICE_FIRST_BIT 0x04 /* Service-ID by its first component mask bit */
+#define CHOICE_TABLE 0x02 /* SubnAdmGetTable */
+/* 0x04 is no choice any more; the seeds have the others where they were. */
 #define CHOICE_NO_POLICY 0x08
 #define CHOICE_MARKED 0x10
 #define CHOICE_SMALL_ROOM 0x20
@@ -243,17 +243,11 @@ static void check_answer(const struct triad_answer_snapshot *snapshot,
 static enum triad_sa_status read_request(unsigned choice, const uint8_t *record,
 	size_t size, uint64_t mask, struct triad_path_request *request)
 {
-	const struct triad_request_rules rules = {
-		.service_id = choice & CHOICE_FIRST_BIT ? TRIAD_SERVICE_ID_FIRST
-							: TRIAD_SERVICE_ID_BOTH,
-		.max_rate = TRIAD_RATE_MAX,
-	};
-
 	if (choice & CHOICE_MULTI)
 		return triad_multipath_request_read(
-			record, size, mask, &rules, request);
+			record, size, mask, TRIAD_RATE_MAX, request);
 	return triad_path_request_read(
-		record, mask, !(choice & CHOICE_TABLE), &rules, request);
+		record, mask, !(choice & CHOICE_TABLE), TRIAD_RATE_MAX, request);
 }
 
 /* Restricts the request to the level: the result must be valid, ask for the level's SL,

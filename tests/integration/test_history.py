@@ -300,12 +300,6 @@ def test_clock_that_is_set_is_in_it_and_ends_and_removes_nothing(tmp_path, monke
         assert [it["id"] for it in ask_json(lab, "silences")] == [1], "the silence"
 
 
-def test_switched_off_says_so():
-    with triad_lab(CONF + "[state]\nhistory = 0\n") as lab:
-        failed(lab.triad("history"), 1, "state.history in triad.conf is 0")
-        assert ask_json(lab, "status")["history"]["state"] == "off"
-
-
 @contextlib.contextmanager
 def hung_disk_lab(tmp_path, monkeypatch):
     flag = tmp_path / "hung"

@@ -100,17 +100,17 @@ START_TEST(test_units_behind_numbers)
 	ck_assert_int_eq(parse("[perfmgr]\nsweep_period = 5m\ntimeout = 2 s\n"
 			       "detail_share = 40 %\n"
 			       "[alerts]\nclear_after = 180 s\n"
-			       "file_max_size = 7 MB\n"),
+			       "[profile]\nmax_size = 7 MB\n"),
 		0);
 	check("perfmgr.sweep_period", "300", TRIAD_CONF_FROM_FILE);
 	check("perfmgr.timeout", "2000", TRIAD_CONF_FROM_FILE);
 	check("perfmgr.detail_share", "40", TRIAD_CONF_FROM_FILE);
-	check("alerts.file_max_size", "7", TRIAD_CONF_FROM_FILE);
+	check("profile.max_size", "7", TRIAD_CONF_FROM_FILE);
 	ck_assert_int_eq(set("perfmgr.sweep_period", "500ms"), EINVAL);
 	assert_mentions(diags.entries[0].text,
 		"perfmgr.sweep_period '500ms' whole s 1 65535 s");
 	ck_assert_int_eq(set("perfmgr.window", "5 s"), EINVAL);
-	ck_assert_int_eq(set("alerts.file_max_size", "7 s"), EINVAL);
+	ck_assert_int_eq(set("profile.max_size", "7 s"), EINVAL);
 	ck_assert_int_eq(set("perfmgr.sweep_period", "19h"), EINVAL);
 }
 END_TEST

@@ -9,7 +9,6 @@
 
 #define BIT(n) (UINT64_C(1) << (n))
 
-static const struct triad_request_rules rules = {TRIAD_SERVICE_ID_BOTH, TRIAD_RATE_MAX};
 static uint8_t record[256];
 static struct triad_path_request request;
 
@@ -27,12 +26,13 @@ static void set_valid(unsigned mtu_at)
 
 static enum triad_sa_status read_path(uint64_t mask)
 {
-	return triad_path_request_read(record, mask, false, &rules, &request);
+	return triad_path_request_read(record, mask, false, TRIAD_RATE_MAX, &request);
 }
 
 static enum triad_sa_status read_multi(size_t size, uint64_t mask)
 {
-	return triad_multipath_request_read(record, size, mask, &rules, &request);
+	return triad_multipath_request_read(
+		record, size, mask, TRIAD_RATE_MAX, &request);
 }
 
 #define BOTH_COUNTS (BIT(19) | BIT(20))
@@ -144,7 +144,8 @@ END_TEST
 
 START_TEST(test_path_record_get_is_for_one)
 {
-	ck_assert_int_eq(triad_path_request_read(record, 0, true, &rules, &request),
+	ck_assert_int_eq(
+		triad_path_request_read(record, 0, true, TRIAD_RATE_MAX, &request),
 		TRIAD_SA_OK);
 	ck_assert(request.one);
 }
@@ -233,35 +234,6 @@ START_TEST(test_multi_without_both_counts_refused)
 	ck_assert_int_eq(read_multi(56, BIT(19)), TRIAD_SA_INSUFFICIENT_COMPONENTS);
 	ck_assert_int_eq(read_multi(56, BIT(20)), TRIAD_SA_INSUFFICIENT_COMPONENTS);
 	ck_assert_int_eq(read_multi(56, 0), TRIAD_SA_INSUFFICIENT_COMPONENTS);
-}
-END_TEST
-
-/* Row: Q2 */
-START_TEST(test_service_id_by_first_bit_alone)
-{
-	const struct triad_request_rules first = {
-		.service_id = TRIAD_SERVICE_ID_FIRST, .max_rate = TRIAD_RATE_MAX};
-
-	ck_assert_int_eq(
-		triad_path_request_read(record, BIT(0), false, &first, &request),
-		TRIAD_SA_OK);
-	ck_assert_uint_eq(request.has, TRIAD_HAS_SERVICE_ID);
-	ck_assert_int_eq(triad_path_request_read(
-				 record, BIT(0) | BIT(1), false, &first, &request),
-		TRIAD_SA_OK);
-	ck_assert_uint_eq(request.has, TRIAD_HAS_SERVICE_ID);
-	ck_assert_int_eq(
-		triad_path_request_read(record, BIT(1), false, &first, &request),
-		TRIAD_SA_OK);
-	ck_assert_uint_eq(request.has, 0);
-	ck_assert_int_eq(triad_multipath_request_read(
-				 record, 24, BOTH_COUNTS | BIT(16), &first, &request),
-		TRIAD_SA_OK);
-	ck_assert_uint_eq(request.has, TRIAD_HAS_SERVICE_ID);
-	ck_assert_int_eq(triad_multipath_request_read(
-				 record, 24, BOTH_COUNTS | BIT(21), &first, &request),
-		TRIAD_SA_OK);
-	ck_assert_uint_eq(request.has, 0);
 }
 END_TEST
 
@@ -398,7 +370,6 @@ int main(void)
 	tcase_add_test(cases, test_path_mask_each_bit_and_pair);
 	tcase_add_test(cases, test_multi_mask_each_bit_and_pair);
 	tcase_add_test(cases, test_multi_without_both_counts_refused);
-	tcase_add_test(cases, test_service_id_by_first_bit_alone);
 	tcase_add_test(cases, test_mtu_or_rate_that_is_none_refused_when_asked_for);
 	tcase_add_test(cases, test_multi_gids_beyond_the_record_refused);
 	tcase_add_test(cases, test_multi_first_11_gids_taken);

@@ -21,7 +21,6 @@ struct on_wire {
 };
 
 static bool is_multi;
-static struct triad_request_rules rules;
 
 static void set_up(void)
 {
@@ -29,7 +28,6 @@ static void set_up(void)
 	srand(seed);
 	memset(&level, 0, sizeof(level));
 	is_multi = false;
-	rules = (struct triad_request_rules){TRIAD_SERVICE_ID_BOTH, TRIAD_RATE_MAX};
 	plan_two_switches(0);
 	build();
 }
@@ -55,9 +53,9 @@ static enum triad_sa_status read_wire(struct on_wire *wire)
 {
 	if (is_multi)
 		return triad_multipath_request_read(wire->record, sizeof(wire->record),
-			wire->mask, &rules, &wire->request);
+			wire->mask, TRIAD_RATE_MAX, &wire->request);
 	return triad_path_request_read(
-		wire->record, wire->mask, true, &rules, &wire->request);
+		wire->record, wire->mask, true, TRIAD_RATE_MAX, &wire->request);
 }
 
 static void clear(struct on_wire *wire)

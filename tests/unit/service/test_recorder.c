@@ -396,17 +396,6 @@ START_TEST(test_recorder_file_moved_away_is_written_anew)
 }
 END_TEST
 
-START_TEST(test_recorder_without_room_records_nothing)
-{
-	recorder = start_as("OpenSM", 0);
-	note(1);
-	ck_assert_str_eq(kinds(), "");
-	ck_assert(!triad_recorder_status(recorder).is_on);
-	stop();
-	ck_assert_uint_eq(size_of_file(), 0);
-}
-END_TEST
-
 START_TEST(test_recorder_storm_is_cut_and_reported_at_the_end)
 {
 	start();
@@ -438,7 +427,6 @@ int main(void)
 	tcase_add_test(tcase, test_recorder_file_of_others_untouched);
 	tcase_add_test(tcase, test_recorder_full_disk_reported_once_and_its_end);
 	tcase_add_test(tcase, test_recorder_file_moved_away_is_written_anew);
-	tcase_add_test(tcase, test_recorder_without_room_records_nothing);
 	tcase_add_test(tcase, test_recorder_storm_is_cut_and_reported_at_the_end);
 	return run_cases(tcase);
 }
