@@ -34,16 +34,17 @@ struct options {
 static const char help[] =
 	"Usage: " NAME " [--conf FILE] [--port GUID] [--log FILE]\n"
 	"\n"
-	"Reads the counters of all ports of an InfiniBand fabric, without OpenSM.  It\n"
-	"stays in the foreground; 'triadctl --agent' asks it.\n"
+	"Reads the counters of all ports of an InfiniBand fabric, without OpenSM.\n"
+	"Stays in the foreground.  'triadctl --agent' shows what it knows.\n"
 	"\n"
-	"  --conf FILE  the configuration [" TRIAD_SYSCONFDIR "/agent.conf, if there]\n"
+	"  --conf FILE  configuration file [" TRIAD_SYSCONFDIR
+	"/agent.conf, if there]\n"
 	"  --port GUID  the port of this host to use [the first that is ACTIVE]\n"
-	"  --log FILE   where log lines go [standard error]\n"
+	"  --log FILE   file for the log [standard error]\n"
 	"  --version    show the version\n"
 	"  --help       show this\n"
 	"\n"
-	"SIGHUP reads the configuration again, SIGTERM and SIGINT end it.\n"
+	"SIGHUP makes it read the configuration again; SIGTERM and SIGINT end it.\n"
 	"\n"
 	"Exit status: 0 ended by a signal, 1 no port or no memory, 2 mistakes in the\n"
 	"configuration or in the command line.\n";

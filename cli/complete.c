@@ -26,8 +26,8 @@ const char *const triad_color_words[] = {"auto", "always", "never", NULL};
 static const struct triad_verb verbs[] = {
 	{.name = "completion",
 		.group = TRIAD_VERB_CONFIGURE,
-		.help = "Prints the script that completes commands, options and names "
-			"of nodes in this shell.",
+		.help = "Prints the script for a shell's completion of commands, "
+			"options and names of nodes.",
 		.arguments = "bash|zsh|fish",
 		.n_arguments_min = 1,
 		.n_arguments_max = 1},

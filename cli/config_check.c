@@ -19,8 +19,9 @@
 static const struct triad_verb verbs[] = {
 	{.name = "config check",
 		.group = TRIAD_VERB_CONFIGURE,
-		.help = "Whether a triad.conf can be used, [" DEFAULT_FILE "]: all its "
-			"mistakes, without asking Triad.",
+		.help = "Checks a triad.conf [" DEFAULT_FILE
+			"] and shows all its mistakes, "
+			"without asking Triad.",
 		.arguments = "[FILE]",
 		.n_arguments_max = 1},
 };

@@ -18,20 +18,21 @@ enum {
 static const struct triad_option options[N_OPTIONS] = {
 	[OPTION_EVERY] = {"--every", "S", TRIAD_OPTION_KIND_NUMBER, AT(every_s),
 		.min = 1, .max = 3600, .unit = "s",
-		.help = "from one start of the command to the next, 1 to 3600 [5]"},
+		.help = "time from one start of the command to the next, 1 to 3600 "
+			"[5]"},
 	[OPTION_TIMEOUT] = {"--timeout", "S", TRIAD_OPTION_KIND_NUMBER, AT(timeout_s),
 		.min = 1, .max = 3600, .unit = "s",
-		.help = "how long it may take, 1 to 3600 [10]; then it is ended, and "
-			"the answer is no"},
+		.help = "time limit of the command, 1 to 3600 [10]; then it is "
+			"ended, and the answer is no"},
 };
 
 static const struct triad_verb verbs[] = {
 	{.name = "election check",
 		.group = TRIAD_VERB_MAINTAIN,
 		.options = BIT(EVERY) | BIT(TIMEOUT),
-		.help = "Runs a command of yours again and again, until Ctrl-C: while "
-			"it exits with 0, this SM may enforce "
-			"(election.check_required).",
+		.help = "Runs your command again and again, until Ctrl-C.  With "
+			"election.check_required, this SM may enforce only while the "
+			"command exits with 0.",
 		.arguments = "-- COMMAND [ARG...]",
 		.n_arguments_min = 1,
 		.n_arguments_max = TRIAD_ELECTION_MAX_WORDS},

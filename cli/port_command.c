@@ -21,11 +21,11 @@ enum {
 
 static const struct triad_option options[N_OPTIONS] = {
 	[OPTION_FABRIC] = {"--fabric", "FILE", TRIAD_OPTION_KIND_PATH, AT(fabric),
-		.help = "lay it over this fabric: what ibnetdiscover printed"},
+		.help = "compare it with this fabric: a file written by ibnetdiscover"},
 	[OPTION_FROM] = {"--from", "FILE", TRIAD_OPTION_KIND_PATH, AT(from),
-		.help = "the fabric: what ibnetdiscover printed"},
+		.help = "the fabric: a file written by ibnetdiscover"},
 	[OPTION_GENERATION] = {"--generation", "N", TRIAD_OPTION_KIND_NAME,
-		AT(generation_text), .help = "the generation to be written [1]"},
+		AT(generation_text), .help = "the generation to write [1]"},
 	[OPTION_JSON] = {"--json", NULL, TRIAD_OPTION_KIND_FLAG, AT(json),
 		.help = "JSON instead of text"},
 };
@@ -34,15 +34,16 @@ static const struct triad_verb verbs[] = {
 	{.name = "port check",
 		.group = TRIAD_VERB_CONFIGURE,
 		.options = BIT(FABRIC) | BIT(JSON),
-		.help = "Whether an expected configuration of switch ports can be "
-			"used, and whether it fits a fabric.",
+		.help = "Checks an expected configuration of switch ports, and "
+			"whether it fits a fabric.",
 		.arguments = "FILE",
 		.n_arguments_min = 1,
 		.n_arguments_max = 1},
 	{.name = "port snapshot",
 		.group = TRIAD_VERB_CONFIGURE,
 		.options = BIT(FROM) | BIT(GENERATION),
-		.help = "Writes the expected configuration of a fabric as it is."},
+		.help = "Prints an expected configuration that describes a fabric as "
+			"it is."},
 };
 
 struct triad_verb_table triad_port_verbs(void)

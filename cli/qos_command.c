@@ -15,7 +15,7 @@ enum {
 static const struct triad_option options[N_OPTIONS] = {
 	[OPTION_DEFAULT_LEVEL] = {"--default-level", "NAME", TRIAD_OPTION_KIND_NAME,
 		AT(default_level),
-		.help = "the level of what no rule matches, whatever the file says"},
+		.help = "level for requests that match no rule, instead of the file's"},
 	[OPTION_JSON] = {"--json", NULL, TRIAD_OPTION_KIND_FLAG, AT(json),
 		.help = "JSON instead of text"},
 };
@@ -24,8 +24,8 @@ static const struct triad_verb verbs[] = {
 	{.name = "qos check",
 		.group = TRIAD_VERB_CONFIGURE,
 		.options = BIT(DEFAULT_LEVEL) | BIT(JSON),
-		.help = "Whether a QoS policy can be used, and what it says: groups, "
-			"levels, rules, tables.",
+		.help = "Checks a QoS policy and shows its groups, levels, rules and "
+			"tables.",
 		.arguments = "FILE",
 		.n_arguments_min = 1,
 		.n_arguments_max = 1},

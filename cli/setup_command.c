@@ -30,17 +30,17 @@ static const struct triad_option options[N_OPTIONS] = {
 	[OPTION_DRY_RUN] = {"--dry-run", NULL, TRIAD_OPTION_KIND_FLAG,
 		.help = "check everything, show what would change, change nothing"},
 	[OPTION_REMOVE] = {"--remove", NULL, TRIAD_OPTION_KIND_FLAG,
-		.help = "undo it: OpenSM shall no longer load Triad"},
+		.help = "undo it: OpenSM no longer loads Triad"},
 	[OPTION_RESTART] = {"--restart", NULL, TRIAD_OPTION_KIND_FLAG,
 		.help = "restart OpenSM's service, then wait until Triad answers; the "
 			"SM sweeps the fabric anew"},
 	[OPTION_CONF] = {"--conf", "FILE", TRIAD_OPTION_KIND_PATH,
 		.help = "OpenSM's configuration [the one that OpenSM reads]"},
 	[OPTION_TRIAD_CONF] = {"--triad-conf", "FILE", TRIAD_OPTION_KIND_PATH,
-		.help = "have Triad read this configuration"},
+		.help = "configuration for Triad to read"},
 	[OPTION_TIMEOUT] = {"--timeout", "S", TRIAD_OPTION_KIND_NUMBER,
-		.help = "with --restart: how long Triad may take to answer, 1 to 3600 "
-			"[60]"},
+		.help = "with --restart: how long to wait for Triad's answer, 1 to "
+			"3600 [60]"},
 };
 
 static const struct triad_verb verbs[] = {
@@ -48,8 +48,8 @@ static const struct triad_verb verbs[] = {
 		.group = TRIAD_VERB_CONFIGURE,
 		.options = BIT(DRY_RUN) | BIT(REMOVE) | BIT(RESTART) | BIT(CONF) |
 			BIT(TRIAD_CONF) | BIT(TIMEOUT),
-		.help = "Has OpenSM load Triad: checks that it can, and adds Triad to "
-			"opensm.conf.  OpenSM is restarted only with --restart."},
+		.help = "Makes OpenSM load Triad: checks that it can, and adds Triad "
+			"to opensm.conf.  Restarts OpenSM only with --restart."},
 };
 
 struct triad_verb_table triad_setup_verbs(void)

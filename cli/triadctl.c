@@ -58,11 +58,11 @@ static const char before_command[] =
 	"Before the command:\n"
 	"  --socket PATH       the control socket to ask (or TRIAD_SOCKET in the\n"
 	"                      environment)\n"
-	"  --port-guid GUID    the OpenSM on this port; needed where several run\n"
-	"  --agent             ask triad-agent, and not the plugin in OpenSM\n"
-	"  --timeout S         give up when nothing comes for S seconds [30]\n"
-	"  --color WHEN        colors: always, never, or auto: on a terminal, unless\n"
-	"                      NO_COLOR is set [auto]\n"
+	"  --port-guid GUID    ask the OpenSM on this port, if several run\n"
+	"  --agent             ask triad-agent instead of the plugin in OpenSM\n"
+	"  --timeout S         give up after S seconds without an answer [30]\n"
+	"  --color WHEN        always, never, or auto: on a terminal, unless NO_COLOR\n"
+	"                      is set [auto]\n"
 	"  --version           show the version\n"
 	"  --help              show this\n";
 

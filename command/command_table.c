@@ -17,50 +17,50 @@
 
 const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 	[TRIAD_OPTION_NODE] = {"--node", "NODE", TRIAD_OPTION_KIND_NODE, AT(node),
-		.help = "its name, 'leaf-*', GUID or LID; NAME:3 is a port"},
+		.help = "a node's name, 'leaf-*', GUID or LID; NAME:3 for a port"},
 	[TRIAD_OPTION_PORT] = {"--port", "N", TRIAD_OPTION_KIND_NUMBER, AT(port),
-		.max = 254, .help = "ports with this number alone, 0 to 254"},
+		.max = 254, .help = "only ports with this number, 0 to 254"},
 	[TRIAD_OPTION_TYPE] = {"--type", "ca|switch|router|all",
 		TRIAD_OPTION_KIND_CHOICE, AT(type), .choices = triad_conf_types,
-		.help = "nodes of this type alone [all]"},
+		.help = "only nodes of this type [all]"},
 	[TRIAD_OPTION_STATE] = {"--state", "STATE", TRIAD_OPTION_KIND_CHOICE, AT(state),
 		.choices = triad_port_condition_choices,
-		.help = "ports in this state alone [all]"},
+		.help = "only ports in this state [all]"},
 	[TRIAD_OPTION_ERRORS] = {"--errors", NULL, TRIAD_OPTION_KIND_FLAG, AT(errors),
-		.help = "ports with errors alone, and those that did not answer"},
+		.help = "only ports with errors or without an answer"},
 	[TRIAD_OPTION_GROUP] = {"--group", "NAME", TRIAD_OPTION_KIND_TEXT, AT(group),
-		.help = "ports of this [group NAME] of triad.conf alone"},
+		.help = "only ports of this [group NAME] of triad.conf"},
 	[TRIAD_OPTION_ALL] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
-		.help = "those too that were cleared lately"},
+		.help = "also alerts that were cleared lately"},
 	[TRIAD_OPTION_EVERY] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
 		.help = "every port"},
 	[TRIAD_OPTION_ZEROS] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
-		.help = "counters that are 0, too"},
+		.help = "also counters that are 0"},
 	[TRIAD_OPTION_LINKS_ALL] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
-		.help = "good links, too"},
+		.help = "also good links"},
 	[TRIAD_OPTION_FIRMWARE] = {"--firmware", NULL, TRIAD_OPTION_KIND_FLAG,
 		AT(firmware),
-		.help = "how many devices of each kind have which firmware"},
+		.help = "how many devices of each kind have which firmware version"},
 	[TRIAD_OPTION_SECTIONS] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
-		.help = "every part with every number, not one screen"},
+		.help = "all numbers, on more than one screen"},
 	[TRIAD_OPTION_PLUGIN] = {"--plugin", NULL, TRIAD_OPTION_KIND_FLAG, AT(plugin),
 		.help = "one line with performance data, for Nagios, Icinga or "
 			"checkmk"},
 	[TRIAD_OPTION_DOWN] = {"--down", NULL, TRIAD_OPTION_KIND_FLAG, AT(down),
-		.help = "those that are down and were up"},
+		.help = "links that are down and were up before"},
 	[TRIAD_OPTION_SLOW] = {"--slow", NULL, TRIAD_OPTION_KIND_FLAG, AT(slow),
-		.help = "those slower than links alike, or than both ends can"},
+		.help = "links slower than similar ones, or than both ends can run"},
 	[TRIAD_OPTION_FLAPPED] = {"--flapped", NULL, TRIAD_OPTION_KIND_FLAG,
-		AT(flapped), .help = "those that went down since the start"},
+		AT(flapped), .help = "links that went down since the start"},
 	[TRIAD_OPTION_LINK_ERRORS] = {"--errors", NULL, TRIAD_OPTION_KIND_FLAG,
-		AT(errors), .help = "those with errors at an end"},
+		AT(errors), .help = "links with errors at either end"},
 	[TRIAD_OPTION_LINKS_BY] = {"--by", "COUNTER", TRIAD_OPTION_KIND_COUNTER, AT(by),
 		.present = offsetof(struct triad_command, has_by),
 		.help = "sort by the rate of this counter, at either end"},
 	[TRIAD_OPTION_BRIEF] = {"--brief", NULL, TRIAD_OPTION_KIND_FLAG, AT(brief),
-		.help = "with --json: without counters that are 0"},
+		.help = "with --json: omit counters that are 0"},
 	[TRIAD_OPTION_FAILED] = {"--failed", NULL, TRIAD_OPTION_KIND_FLAG, AT(failed),
-		.help = "those alone that were disabled as failed"},
+		.help = "only ports that were disabled as failed"},
 	[TRIAD_OPTION_BY] = {"--by", "COUNTER", TRIAD_OPTION_KIND_COUNTER, AT(by),
 		.help = "sort by the rate of this counter [PortXmitData]"},
 	[TRIAD_OPTION_LIMIT] = {"-n", "N", TRIAD_OPTION_KIND_NUMBER, AT(limit),
@@ -75,27 +75,28 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.min = 1, .max = 31536000, .unit = "s",
 		.help = "for how long at most: 30m, 2h, 5d [7d]"},
 	[TRIAD_OPTION_FROM] = {"--from", "TIME", TRIAD_OPTION_KIND_TIME, AT(from_us),
-		.help = "begin then, as 2026-01-31T22:00 (UTC) or "
+		.help = "when to begin, as 2026-01-31T22:00 (UTC) or "
 			"2026-01-31T23:00+01:00 [now]"},
 	[TRIAD_OPTION_REASON] = {"--reason", "TEXT", TRIAD_OPTION_KIND_TEXT, AT(reason),
-		.help = "why, for those who look: 'new line cards'"},
+		.help = "the reason, for others to see: 'new line cards'"},
 	[TRIAD_OPTION_SINCE] = {"--since", "TIME", TRIAD_OPTION_KIND_TEXT, AT(since),
-		.help = "since then, as 2026-01-02, 2026-01-02T03:04 (UTC), or as 2d, "
+		.help = "since this time: 2026-01-02, 2026-01-02T03:04 (UTC), or 2d, "
 			"3h, 90m ago"},
 	[TRIAD_OPTION_AT] = {"--at", "TIME", TRIAD_OPTION_KIND_TEXT, AT(at),
-		.help = "as it was then: 2026-01-02T03:04 (UTC), or 2d, 3h, 90m ago; it "
-			"needs history.dir",
+		.help = "as it was at this time: 2026-01-02T03:04 (UTC), or 2d, 3h, "
+			"90m ago; needs history.dir",
 		.absent =
-			"its past is not kept; 'triadctl(1)', A PAST MOMENT, names those "
-			"whose past is"},
+			"its past is not kept; A PAST MOMENT in triadctl(1) lists the "
+			"commands whose past is"},
 	[TRIAD_OPTION_AT_KEPT] = {"--at", "TIME", TRIAD_OPTION_KIND_TEXT, AT(at),
-		.help = "what it answered then, without other options: "
-			"2026-01-02T03:04 (UTC), or 2d, 3h, 90m ago; it needs "
+		.help = "the answer at this time, without other options: "
+			"2026-01-02T03:04 (UTC), or 2d, 3h, 90m ago; needs "
 			"history.dir"},
 	[TRIAD_OPTION_SOURCE] = {"--src", "NODE", TRIAD_OPTION_KIND_NODE, AT(source),
-		.help = "its source: a node's name, GUID or LID; NAME:2"},
+		.help = "source of the path: a node's name, GUID or LID; NAME:2 for "
+			"a port"},
 	[TRIAD_OPTION_DESTINATION] = {"--dst", "NODE", TRIAD_OPTION_KIND_NODE,
-		AT(destination), .help = "its destination"},
+		AT(destination), .help = "destination of the path"},
 	[TRIAD_OPTION_SERVICE_ID] = {"--service-id", "N", VALUE(service_id),
 		.max_value = UINT64_MAX, .help = "ask with this Service-ID"},
 	[TRIAD_OPTION_TCLASS] = {"--tclass", "N", VALUE(tclass), .max_value = 255,
@@ -107,29 +108,30 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 	[TRIAD_OPTION_SL] = {"--sl", "N", VALUE(sl), .max_value = 15,
 		.help = "ask with this SL, 0 to 15"},
 	[TRIAD_OPTION_HOSTS] = {"--nodes", "HOSTS", TRIAD_OPTION_KIND_TEXT, AT(hosts),
-		.help = "its hosts, as Slurm lists them: host-[0001-0064],login1"},
+		.help = "hosts of the job, as Slurm lists them: "
+			"host-[0001-0064],login1"},
 	[TRIAD_OPTION_SLURM_JOB] = {"--slurm", "JOBID", TRIAD_OPTION_KIND_TEXT,
-		AT(slurm_job), .help = "the hosts that squeue says this job has"},
+		AT(slurm_job), .help = "the hosts of this Slurm job, by squeue"},
 	[TRIAD_OPTION_SLURM] = {"--slurm", NULL, TRIAD_OPTION_KIND_FLAG, AT(slurm),
-		.help = "as topology.conf of Slurm, for topology/tree"},
+		.help = "as Slurm's topology.conf, for topology/tree"},
 	[TRIAD_OPTION_PATH_SL] = {"--sl", "N", VALUE(sl), .max_value = 15,
-		.help = "VLs of packets with this SL, 0 to 15 [that of the routing "
+		.help = "show the VLs for this SL, 0 to 15 [the SL of the routing "
 			"engine, or 0]"},
 	[TRIAD_OPTION_WATCH] = {"--watch", NULL, TRIAD_OPTION_KIND_FLAG, AT(watch),
-		.help = "show it again and again, until Ctrl-C"},
+		.help = "repeat until Ctrl-C"},
 	[TRIAD_OPTION_INTERVAL] = {"--interval", "S", TRIAD_OPTION_KIND_NUMBER,
 		AT(interval_s), .min = 1, .max = 3600, .unit = "s",
-		.help = "with --watch: each S seconds, 1 to 3600 [2]"},
+		.help = "with --watch: every S seconds, 1 to 3600 [2]"},
 	[TRIAD_OPTION_COLUMNS] = {"--columns", "A,B,...", TRIAD_OPTION_KIND_TEXT,
 		AT(columns),
-		.help = "these columns alone, in this order: by their titles, or by "
-			"their names in JSON"},
+		.help = "only these columns, in this order; titles, or names as in "
+			"JSON"},
 	[TRIAD_OPTION_SORT] = {"--sort", "[-]COLUMN", TRIAD_OPTION_KIND_TEXT, AT(sort),
-		.help = "sort by this column; with a minus, the greatest first"},
+		.help = "sort by this column; with a minus, largest first"},
 	[TRIAD_OPTION_NO_HEADINGS] = {"--no-headings", NULL, TRIAD_OPTION_KIND_FLAG,
-		AT(no_headings), .help = "no titles above the columns"},
+		AT(no_headings), .help = "no column titles"},
 	[TRIAD_OPTION_RAW] = {"--raw", NULL, TRIAD_OPTION_KIND_FLAG, AT(raw),
-		.help = "tabs between columns, numbers without units, for programs"},
+		.help = "for programs: tabs between columns, numbers without units"},
 	[TRIAD_OPTION_JSON] = {"--json", NULL, TRIAD_OPTION_KIND_FLAG, AT(json),
 		.help = "JSON instead of text"},
 	[TRIAD_OPTION_COLOR] = {"--color", NULL, TRIAD_OPTION_KIND_FLAG, AT(color)},
@@ -151,39 +153,40 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.is_verdict = true,
 		.options = BIT(AT_KEPT) | BIT(PLUGIN) | WATCHED,
-		.help = "Whether all is well: a verdict, at most ten findings, the "
-			"worst first, and a line for each part.  Exits with 0 (OK), 1 "
-			"(WARNING), 2 (CRITICAL) or 3 (UNKNOWN)."},
+		.help = "Shows a verdict, up to ten findings with the worst first, "
+			"and a line for each part.  Exits with 0 (OK), 1 (WARNING), "
+			"2 (CRITICAL) or 3 (UNKNOWN)."},
 	{.name = "status",
 		.verb = TRIAD_COMMAND_STATUS,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT_KEPT) | BIT(SECTIONS) | WATCHED,
-		.help = "What the plugin sees and does, on one screen; --all and "
-			"--json have every number.  Exits with 1 when nothing works."},
+		.help = "Shows what the plugin sees and does, on one screen; --all "
+			"and --json show every number.  Exits with 1 when nothing "
+			"works."},
 	{.name = "links",
 		.verb = TRIAD_COMMAND_LINKS,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(DOWN) | BIT(SLOW) | BIT(LINK_ERRORS) |
 			BIT(FLAPPED) | BIT(NODE) | BIT(PORT) | BIT(LINKS_BY) |
 			BIT(BRIEF) | BIT(LIMIT_ALL) | TABLE,
-		.help = "Each cable once, the worst on top: both ends, what it runs at "
-			"and could run at, how busy it is, errors, how often it went "
-			"down.  Of --down, --slow, --errors and --flapped, those that "
-			"fit any."},
+		.help = "Lists links, the worst first: both ends, present and "
+			"possible speed, load, errors, how often they went down.  Of "
+			"--down, --slow, --errors and --flapped, a link must match "
+			"one."},
 	{.name = "nodes",
 		.verb = TRIAD_COMMAND_NODES,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(NODE) | BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
-		.help = "The fabric's nodes: type, GUID, LID, ports that are up, and "
+		.help = "Lists nodes: type, GUID, LID, ports that are up, and "
 			"whether they answer."},
 	{.name = "ports",
 		.verb = TRIAD_COMMAND_PORTS,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(STATE) | BIT(NODE) | BIT(PORT) | BIT(TYPE) |
 			BIT(LIMIT_ALL) | TABLE,
-		.help = "Ports and their state in one word: free, disabled, polling, "
-			"training, silent, sleeping, init, armed or active; and what is "
-			"at the far end, or was."},
+		.help = "Lists ports with their state: free, disabled, polling, "
+			"training, silent, sleeping, init, armed or active; and what "
+			"is at the far end, or was."},
 	{.name = "routes check",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_ROUTES_CHECK,
@@ -191,16 +194,17 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.is_verdict = true,
 		.needs_parts = true,
 		.options = BIT(AT_KEPT) | TABLE,
-		.help = "What is wrong with the forwarding tables: credit loops, pairs "
-			"that don't arrive, loops, dead ports, detours; with examples. "
-			" Exits with 0 (clean), 1 (something is) or 3 (not checked)."},
+		.help = "Checks the forwarding tables for credit loops, unreachable "
+			"pairs, loops, dead ports and detours, and gives examples.  "
+			"Exits with 0 (clean), 1 (faults) or 3 (not checked)."},
 	{.name = "routes over",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_ROUTES_OVER,
 		.access = TRIAD_VERB_READS,
 		.needs_parts = true,
 		.options = BIT(AT) | BIT(LIMIT) | TABLE,
-		.help = "The pairs of hosts whose path leaves by this end of a link.",
+		.help = "Lists the pairs of hosts whose path leaves through this "
+			"port.",
 		.arguments = "NODE:PORT",
 		.n_arguments_min = 1,
 		.n_arguments_max = 2},
@@ -210,8 +214,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.needs_parts = true,
 		.options = BIT(AT) | BIT(PATH_SL) | TABLE,
-		.help = "Each path from one host to another: every hop, its VL, how "
-			"busy it is and how many pairs share it.",
+		.help = "Shows each path from one host to another: every hop, its "
+			"VL, its load, and how many pairs share it.",
 		.arguments = "NODE NODE",
 		.n_arguments_min = 2,
 		.n_arguments_max = 2},
@@ -221,44 +225,44 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.needs_parts = true,
 		.options = BIT(AT_KEPT) | BIT(GROUP) | BIT(LIMIT) | TABLE,
-		.help = "How many pairs of hosts cross each link: by tier, how "
-			"uneven, and the worst links; --group: pairs within a group."},
+		.help = "Counts the pairs of hosts that cross each link: by tier, "
+			"how evenly, and the most used links.  --group counts pairs "
+			"within a group."},
 	{.name = "congestion",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_CONGESTION,
 		.access = TRIAD_VERB_READS,
 		.needs_parts = true,
 		.options = BIT(AT_KEPT) | BIT(LIMIT) | TABLE,
-		.help = "Where congestion begins: slow hosts, incasts, weak links, "
-			"uneven routes; what waits because of each, whose packets, what it "
-			"costs and what to do."},
+		.help = "Shows where congestion begins: slow hosts, incasts, weak "
+			"links, uneven routes.  For each: what waits, whose packets, "
+			"the cost, and what to do."},
 	{.name = "job",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_JOB,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(HOSTS) | BIT(SLURM_JOB) | BIT(SINCE) |
 			BIT(LIMIT) | TABLE,
-		.help = "What a set of hosts uses of the fabric: each link between "
-			"them, its share of all pairs there, how busy it is, how long "
-			"data waits, errors, congestion and alerts; now, or since a "
-			"time, which needs history.dir."},
+		.help = "Shows how a set of hosts uses the fabric: links, their "
+			"share of each, load, waits, errors, congestion and alerts.  "
+			"--since needs history.dir."},
 	{.name = "topology",
 		.group = TRIAD_VERB_CONFIGURE,
 		.verb = TRIAD_COMMAND_TOPOLOGY,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(SLURM) | OUTPUT,
-		.help = "The fabric as a workload manager wants it."},
+		.help = "Prints the fabric for a workload manager."},
 	{.name = "perf show",
 		.verb = TRIAD_COMMAND_PERF_SHOW,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(ERRORS) | BIT(NODE) | BIT(PORT) | BIT(TYPE) |
 			TABLE,
-		.help = "The counters of ports, as the last sweep read them."},
+		.help = "Shows the counters of ports, as the last sweep read them."},
 	{.name = "perf top",
 		.verb = TRIAD_COMMAND_PERF_TOP,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(BY) | BIT(LIMIT) | TABLE,
-		.help = "The ports where one counter grows fastest."},
+		.help = "Lists the ports where one counter grows fastest."},
 	{.name = "perf sweep",
 		.group = TRIAD_VERB_MAINTAIN,
 		.verb = TRIAD_COMMAND_PERF_SWEEP,
@@ -270,9 +274,9 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_PERF_CLEAR,
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(EVERY) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | OUTPUT,
-		.help = "Sets the totals of ports to 0, or also the ports' own "
-			"counters, for whoever reads them; or begins all histograms "
-			"anew.",
+		.help = "totals: sets Triad's totals to 0.  hardware: also resets "
+			"the counters in the ports, for all who read them.  "
+			"histograms: begins all histograms anew.",
 		.arguments = "totals|hardware|histograms",
 		.n_arguments_min = 1,
 		.n_arguments_max = 1},
@@ -281,33 +285,33 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_PERF_RESETS,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT_KEPT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
-		.help = "The last resets of counters in hardware, the newest first: "
-			"the counter, what it read before, when, by whom."},
+		.help = "Lists the last resets of hardware counters, newest first: "
+			"the counter, its value before, when, by whom."},
 	{.name = "perf details",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_PERF_DETAILS,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | BIT(ZEROS) |
 			BIT(LIMIT_ALL) | TABLE,
-		.help = "Why there are errors and discards, what forward error "
-			"correction did, what VLs and SLs carried: counters that are "
-			"read now and then, or when there is a new error."},
+		.help = "Shows causes of errors and discards, what FEC corrected, "
+			"and the traffic of VLs and SLs.  These counters are read "
+			"now and then, or when there is a new error."},
 	{.name = "perf ber",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_PERF_BER,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(TYPE) |
 			BIT(LINKS_ALL) | BIT(LIMIT_ALL) | TABLE,
-		.help = "Bit error rates: links that are worse than their target, and "
-			"those with errors of which it is not known yet."},
+		.help = "Shows bit error rates: links above their target, and links "
+			"with errors that are not judged yet."},
 	{.name = "perf history",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_PERF_HISTORY,
 		.access = TRIAD_VERB_READS,
 		.waits = true,
 		.options = BIT(SINCE) | BIT(AT) | WATCHED,
-		.help = "How fast a counter of a port grew, drawn as a curve: in the "
-			"last hour, since --since, until --at.  It needs history.dir.",
+		.help = "Draws how fast a counter of a port grew in the last hour, "
+			"or from --since to --at.  Needs history.dir.",
 		.arguments = "NODE:PORT COUNTER",
 		.n_arguments_min = 2,
 		.n_arguments_max = 2},
@@ -318,9 +322,9 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.waits = true,
 		.options = BIT(LIMIT) | WATCHED,
 		.no_past = "its words are its times: 'diff 2h 1h'",
-		.help = "What changed between two times, or from one until now: nodes, "
-			"links, speeds, routes, alerts, the counters that grew most.  "
-			"It needs history.dir.",
+		.help = "Shows what changed between two times, or since one: nodes, "
+			"links, speeds, routes, alerts, the counters that grew "
+			"most.  Needs history.dir.",
 		.arguments = "TIME [TIME]",
 		.n_arguments_min = 1,
 		.n_arguments_max = 2},
@@ -329,9 +333,9 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.needs_parts = true,
 		.options = BIT(AT) | BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
-		.help = "What is plugged in at ports, of all nodes, one node or one port "
-			"(NODE:3): vendor, part, serial number, length, temperature, "
-			"power of light.  It needs devices.enabled.",
+		.help = "Shows the cables and modules of all nodes, one node or one "
+			"port (NODE:3): vendor, part, serial number, length, "
+			"temperature, optical power.  Needs devices.enabled.",
 		.arguments = "[NODE]",
 		.n_arguments_max = 1},
 	{.name = "devices",
@@ -339,8 +343,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.needs_parts = true,
 		.options = BIT(AT) | BIT(TYPE) | BIT(FIRMWARE) | BIT(LIMIT_ALL) | TABLE,
-		.help = "What switches and HCAs say about themselves: firmware, serial "
-			"number, temperature, fans, power supplies.  It needs "
+		.help = "Shows what switches and HCAs report: firmware, serial "
+			"number, temperature, fans, power supplies.  Needs "
 			"devices.enabled.",
 		.arguments = "[NODE]",
 		.n_arguments_max = 1},
@@ -350,9 +354,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(SINCE) | BIT(NODE) | BIT(PORT) | BIT(GROUP) |
 			WATCHED,
-		.help = "How often a counter grew how fast: over all ports, one port "
-			"group, one node or one port; in all sweeps, or in those "
-			"since a time.",
+		.help = "Shows how often a counter grew at which rate: of all ports, "
+			"a group, a node or a port; in all sweeps, or since a time.",
 		.arguments = "COUNTER",
 		.n_arguments_min = 1,
 		.n_arguments_max = 1},
@@ -360,14 +363,14 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_ALERTS,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(NODE) | BIT(ALL) | BIT(LIMIT) | TABLE,
-		.help = "What is wrong at present, the last to come first."},
+		.help = "Lists the active alerts, newest first."},
 	{.name = "alerts ack",
 		.group = TRIAD_VERB_MAINTAIN,
 		.verb = TRIAD_COMMAND_ALERTS_ACK,
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(FOR_ACK) | BIT(REASON) | BIT(COLOR),
-		.help = "You know of this alert: it wakes nobody until it is over, or "
-			"gets worse.",
+		.help = "Acknowledges an alert: nobody is notified of it again until "
+			"it is over or gets worse.",
 		.arguments = "ID",
 		.n_arguments_min = 1,
 		.n_arguments_max = 1},
@@ -376,9 +379,9 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_SILENCE,
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(FOR) | BIT(FROM) | BIT(REASON) | BIT(COLOR),
-		.help = "Alerts about a node, a port (NODE:3) or the nodes of a pattern "
-			"wake nobody for a time, while work goes on there.  It needs "
-			"--for and --reason.",
+		.help = "Silences alerts during maintenance: of a node, a port "
+			"(NODE:3) or all nodes of a pattern.  Needs --for and "
+			"--reason.",
 		.arguments = "NODE",
 		.n_arguments_min = 1,
 		.n_arguments_max = 1},
@@ -387,7 +390,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_UNSILENCE,
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
-		.help = "Ends a silence, or an acknowledgement; 'silences' has its "
+		.help = "Ends a silence or an acknowledgement; 'silences' shows its "
 			"number.",
 		.arguments = "ID",
 		.n_arguments_min = 1,
@@ -397,15 +400,16 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_SILENCES,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT_KEPT) | TABLE,
-		.help = "Which alerts wake nobody, until when, why and by whose word."},
+		.help = "Lists silences and acknowledgements: of what, until when, "
+			"why, by whom."},
 	{.name = "history",
 		.verb = TRIAD_COMMAND_HISTORY,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(LIMIT) | BIT(SINCE) | TABLE,
-		.help = "What happened in the fabric, or at a node or port (NODE:3), "
-			"the last first, before restarts too: links and nodes that came "
-			"and went, alerts, resets, what was done to ports; and when "
-			"nobody looked.",
+		.help = "Lists what happened in the fabric, or at a node or port "
+			"(NODE:3), newest first: links and nodes that came and went, "
+			"alerts, resets, changes of ports.  Also shows times when "
+			"counters were not read.",
 		.arguments = "[NODE]",
 		.n_arguments_max = 1},
 	{.name = "agents owner",
@@ -413,7 +417,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_AGENTS_OWNER,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | WATCHED,
-		.help = "Which agent reads a node.",
+		.help = "Shows which agent reads a node.",
 		.arguments = "NODE",
 		.n_arguments_min = 1,
 		.n_arguments_max = 1},
@@ -422,39 +426,39 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_AGENTS_DRAIN,
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
-		.help = "Has this agent give its nodes to others, until 'agents resume' "
-			"or its next start."},
+		.help = "Makes this agent give its nodes to others, until 'agents "
+			"resume' or its next start."},
 	{.name = "agents resume",
 		.group = TRIAD_VERB_MAINTAIN,
 		.verb = TRIAD_COMMAND_AGENTS_RESUME,
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
-		.help = "Has this agent read nodes again."},
+		.help = "Lets this agent read nodes again."},
 	{.name = "agents",
 		.verb = TRIAD_COMMAND_AGENTS,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT_KEPT) | TABLE,
-		.help = "The agents that read counters, and how each of them does."},
+		.help = "Lists the agents that read counters, and their state."},
 	{.name = "qos on",
 		.group = TRIAD_VERB_CONFIGURE,
 		.verb = TRIAD_COMMAND_QOS_ON,
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
-		.help = "Triad answers requests for paths, until the next 'reload' or "
-			"start."},
+		.help = "Makes Triad answer path requests, until the next 'reload' "
+			"or start."},
 	{.name = "qos off",
 		.group = TRIAD_VERB_CONFIGURE,
 		.verb = TRIAD_COMMAND_QOS_OFF,
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
-		.help = "OpenSM answers them by itself again, until the next 'reload' "
-			"or start."},
+		.help = "Makes OpenSM answer path requests again, until the next "
+			"'reload' or start."},
 	{.name = "qos clients",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_QOS_CLIENTS,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT_KEPT) | BIT(LIMIT) | TABLE,
-		.help = "Who asks most for paths."},
+		.help = "Lists the clients that send the most path requests."},
 	{.name = "qos explain",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_QOS_EXPLAIN,
@@ -465,7 +469,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.no_past =
 			"the policy and the partitions of then are not kept; 'routes check --at' "
 			"has what was wrong with routes, 'diff' what has changed since",
-		.help = "Why a request for a path gets its answer: rule, level, every "
+		.help = "Explains the answer to a path request: rule, level, every "
 			"hop."},
 	{.name = "qos plan",
 		.group = TRIAD_VERB_CONFIGURE,
@@ -473,9 +477,9 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.arguments_change = true, /* it reads FILE */
 		.options = BIT(AT_KEPT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
-		.help = "Which QoS tables would change, by the policy in FILE or the "
-			"one that is loaded, and what is wrong with it on this fabric. "
-			" Exits with 3 when something would.",
+		.help = "Shows which QoS tables would change, by the policy in FILE "
+			"or the loaded one, and what is wrong with the policy on "
+			"this fabric.  Exits with 3 when a table would change.",
 		.arguments = "[FILE]",
 		.n_arguments_max = 1},
 	{.name = "qos apply",
@@ -484,37 +488,38 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_CHANGES,
 		.needs_parts = true,
 		.options = BIT(COLOR),
-		.help = "Reads the policy again, and has OpenSM sweep now: then tables "
-			"are programmed, or its rules alone taken where tables are "
-			"off.  A policy is in force whole, or not at all."},
+		.help = "Reads the policy again and makes OpenSM sweep, so that the "
+			"tables are programmed.  Without qos.tables_enabled only the "
+			"rules take effect.  A policy takes effect as a whole, or "
+			"not at all."},
 	{.name = "qos tables",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_QOS_TABLES,
 		.access = TRIAD_VERB_READS,
 		.waits = true,
 		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | TABLE,
-		.help = "The QoS tables of ports: as the policy says, as the SM knows "
-			"them, as the ports answer (not with --at)."},
+		.help = "Shows the QoS tables of ports: by the policy, as the SM "
+			"knows them, and as the ports answer (not with --at)."},
 	{.name = "qos nodes",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_QOS_NODES,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT_KEPT) | TABLE,
-		.help = "Nodes that are in none of the policy's port groups."},
+		.help = "Lists the nodes that are in no port group of the policy."},
 	{.name = "election",
 		.verb = TRIAD_COMMAND_ELECTION,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT_KEPT) | TABLE,
-		.help = "Who is master and who may enforce, why, and how the members "
-			"are."},
+		.help = "Shows which SM is master and which may enforce, why, and "
+			"the state of the members."},
 	{.name = "port priority",
 		.group = TRIAD_VERB_MAINTAIN,
 		.verb = TRIAD_COMMAND_PORT_PRIORITY,
 		.access = TRIAD_VERB_CHANGES,
 		.needs_parts = true,
 		.options = BIT(COLOR),
-		.help = "Whom to prefer among SMs that are equally well: 0 to 15, "
-			"until the next 'reload' or start.",
+		.help = "Sets the preference of this SM among SMs of equal health, 0 "
+			"to 15, until the next 'reload' or start.",
 		.arguments = "N",
 		.n_arguments_min = 1,
 		.n_arguments_max = 1},
@@ -524,8 +529,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_CHANGES,
 		.needs_parts = true,
 		.options = BIT(COLOR),
-		.help = "Your word that all members that are missing are down: then "
-			"those that are here may enforce without them."},
+		.help = "Confirms that all missing members are down.  Then the "
+			"present members may enforce without them."},
 	{.name = "port blacklist",
 		.group = TRIAD_VERB_MAINTAIN,
 		.verb = TRIAD_COMMAND_PORT_BLACKLIST,
@@ -534,8 +539,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.needs_parts = true,
 		.options = BIT(COLOR),
 		.no_past = "'election --at' has it",
-		.help = "SMs, by port GUID, that must not enforce; for ever, on all "
-			"members.",
+		.help = "Shows or changes the blacklist: port GUIDs of SMs that must "
+			"not enforce.  It holds on all members, until changed.",
 		.arguments = "[add|remove GUID]",
 		.n_arguments_max = 2},
 	{.name = "port verdict",
@@ -544,7 +549,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_CHANGES,
 		.needs_parts = true,
 		.options = BIT(COLOR),
-		.help = "What an external check says of this SM: whether it may "
+		.help = "Gives the answer of an external check: whether this SM may "
 			"enforce.",
 		.arguments = "yes|no",
 		.n_arguments_min = 1,
@@ -556,30 +561,31 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.needs_parts = true,
 		.options = BIT(AT_KEPT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.kept_rows = 1000,
-		.help = "What would be done so that switch ports are as expected, what "
-			"is not done, and why.  Exits with 3 when something would."},
+		.help = "Shows what would be done to make switch ports as expected, "
+			"what is not done, and why.  Exits with 3 when something "
+			"would be done."},
 	{.name = "port list",
 		.verb = TRIAD_COMMAND_PORT_LIST,
 		.access = TRIAD_VERB_READS,
 		.needs_parts = true,
 		.options = BIT(AT) | BIT(FAILED) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) |
 			TABLE,
-		.help = "Switch ports as they are expected and as they are."},
+		.help = "Lists switch ports: expected state and actual state."},
 	{.name = "port history",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_PORT_HISTORY,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
-		.help = "What was done to ports, by whom, when and why, the last "
-			"first."},
+		.help = "Lists what was done to ports, newest first: by whom, when "
+			"and why."},
 	{.name = "port release",
 		.group = TRIAD_VERB_MAINTAIN,
 		.verb = TRIAD_COMMAND_PORT_RELEASE,
 		.access = TRIAD_VERB_CHANGES,
 		.needs_parts = true,
 		.options = BIT(COLOR),
-		.help = "A port that was disabled as failed is enabled again, and "
-			"looked at anew.",
+		.help = "Enables a port that was disabled as failed, and checks it "
+			"anew.",
 		.arguments = "NODE PORT",
 		.n_arguments_min = 1,
 		.n_arguments_max = 2},
@@ -589,8 +595,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_CHANGES,
 		.needs_parts = true,
 		.options = BIT(COLOR),
-		.help = "Your word that the plan is meant, though it changes more ports "
-			"than port.max_actions; for one port, though a guard stops it.",
+		.help = "Approves a plan that changes more ports than "
+			"port.max_actions; or one port that a guard stops.",
 		.arguments = "[NODE PORT]",
 		.n_arguments_max = 2},
 	{.name = "port snapshot",
@@ -598,14 +604,14 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_PORT_SNAPSHOT,
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
-		.help = "The fabric as it is, written as an expected configuration."},
+		.help = "Prints the present fabric as an expected configuration."},
 	{.name = "get",
 		.group = TRIAD_VERB_CONFIGURE,
 		.verb = TRIAD_COMMAND_GET,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | WATCHED,
-		.help = "The value in force of a key of triad.conf, of all keys of a "
-			"section, or of all, and where it is from.",
+		.help = "Shows the value in force of a key of triad.conf, of a "
+			"section, or of all keys, and where it is from.",
 		.arguments = "[KEY]",
 		.n_arguments_max = 1},
 	{.name = "config diff",
@@ -616,16 +622,16 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.options = WATCHED,
 		.no_past =
 			"triad.conf is read now; 'get --at' has what was in force then",
-		.help = "What is in force compared with triad.conf as it is now, and "
+		.help = "Compares what is in force with triad.conf as it is now, and "
 			"with the defaults.  Exits with 3 when the file is not in "
-			"force as it stands."},
+			"force as it is."},
 	{.name = "set",
 		.group = TRIAD_VERB_CONFIGURE,
 		.verb = TRIAD_COMMAND_SET,
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "Changes a key of triad.conf, written section.key, until the "
-			"next 'reload' or start.  KEY=VALUE and KEY = VALUE are right, "
+			"next 'reload' or start.  KEY=VALUE and KEY = VALUE work, "
 			"too.",
 		.arguments = "KEY VALUE",
 		.n_arguments_min = 1,
@@ -642,13 +648,13 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_VERSION,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(CLIENT) | OUTPUT,
-		.help = "The version of Triad, and what it runs in."},
+		.help = "Shows the version of Triad and the program that it runs in."},
 	{.name = "help",
 		.group = TRIAD_VERB_CONFIGURE,
 		.verb = TRIAD_COMMAND_HELP,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(COLOR),
-		.help = "All commands, or one with its options.",
+		.help = "Shows all commands, or one with its options.",
 		.arguments = "[COMMAND]",
 		.n_arguments_max = 2},
 };

@@ -34,21 +34,21 @@ static const char help[] =
 	"Usage: " NAME " [--agent] [--port-guid GUID | --socket PATH] [--log FILE]\n"
 	"\n"
 	"Serves what the Triad plugin in OpenSM (or triad-agent) knows: metrics for\n"
-	"Prometheus, the page and the REST interface; and sends alerts to Alertmanager.\n"
-	"All as [prometheus], [web] and [alerts] of its triad.conf say.  It needs neither\n"
-	"root nor a fabric, and changes nothing.\n"
+	"Prometheus, the web page and the REST interface.  Sends alerts to Alertmanager.\n"
+	"[prometheus], [web] and [alerts] in triad.conf configure it.  It needs no root\n"
+	"rights and no access to the fabric, and changes nothing there.\n"
 	"\n"
-	"  --agent           ask a triad-agent\n"
-	"  --port-guid GUID  which, if several run here\n"
+	"  --agent           ask triad-agent instead of the plugin in OpenSM\n"
+	"  --port-guid GUID  ask the one on this port, if several run\n"
 	"  --socket PATH     the socket to ask ['PORT-GUID.triadd' in\n"
 	"                    " TRIAD_RUNSTATEDIR "]\n"
-	"  --log FILE        where log lines go [standard error]\n"
+	"  --log FILE        file for the log [standard error]\n"
 	"  --version         show the version\n"
 	"  --help            show this\n"
 	"\n"
-	"SIGTERM and SIGINT end it.\n"
+	"SIGTERM and SIGINT end triadd.\n"
 	"\n"
-	"Exit status: 0 ended by a signal, 1 no memory, 2 mistakes in the command line.\n";
+	"Exit status: 0 ended by a signal, 1 no memory, 2 mistake in the command line.\n";
 
 /* --- the command line --- */
 
