@@ -83,9 +83,9 @@ struct triad_path_request {
 /* 'record' has TRIAD_PATH_RECORD_SIZE octets, 'mask' is the component mask.  'get': the
  * method is SubnAdmGet, else SubnAdmGetTable.  'max_rate' is the highest rate code that
  * the SM supports, 22 or 24.
- * Deviation: a request has a Service-ID when both of its bits in the mask are set, as IBA
- * and OpenSM want, not the first alone [qos-rfc 2].  Returns TRIAD_SA_OK or the status to
- * answer with, with '*request' undefined then. */
+ * Deviation: a request has a Service-ID when both of its bits in the mask are set, as
+ * IBA and OpenSM want, not the first alone [qos-rfc 2].
+ * Returns TRIAD_SA_OK or the status to answer with, with '*request' undefined then. */
 enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mask,
 	bool get, uint8_t max_rate, struct triad_path_request *request);
 

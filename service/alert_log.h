@@ -23,8 +23,8 @@
  * does not flood the log. */
 #define TRIAD_ALERT_LOG_BURST 20u
 
-/* A file of alerts of 100 MB has some 100,000 of them and is read in seconds; the five that
- * are kept renamed take half a gigabyte. */
+/* A file of 100 MB has some 100,000 alerts and is read in seconds; the five that are
+ * kept renamed take half a gigabyte. */
 #define TRIAD_ALERT_LOG_MAX_OCTETS UINT64_C(100000000)
 #define TRIAD_ALERT_LOG_KEEP 5u
 #include "triad/conf.h"
