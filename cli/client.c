@@ -155,15 +155,15 @@ static int receive(const struct answer *answer, void *data, size_t size)
 	return 0;
 }
 
-static int connect_to(const struct triad_client *client, int *fd)
+int triad_client_connect(const char *path, unsigned timeout_s, int *fd)
 {
-	struct timeval timeout = {.tv_sec = client->timeout_s};
+	struct timeval timeout = {.tv_sec = timeout_s};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int error = 0;
 
-	if (strlen(client->path) >= sizeof(address.sun_path))
+	if (strlen(path) >= sizeof(address.sun_path))
 		return ENAMETOOLONG;
-	strcpy(address.sun_path, client->path);
+	strcpy(address.sun_path, path);
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (*fd < 0)
 		return errno;
@@ -237,7 +237,7 @@ int triad_client_ask(
 	struct answer answer = {.client = client};
 	struct triad_reply reply;
 	int status = STATUS_NONE;
-	int error = connect_to(client, &answer.fd);
+	int error = triad_client_connect(client->path, client->timeout_s, &answer.fd);
 
 	if (error)
 		return print_unreachable(&answer, error);

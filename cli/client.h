@@ -51,6 +51,10 @@ struct triad_client {
 /* The process can't be reached, or its answer was cut; the sink has a MESSAGE why. */
 #define TRIAD_CLIENT_NO_ANSWER (-4)
 
+/* Connects to the control socket; its reads and writes take 'timeout_s' at most.  Returns 0
+ * or an errno. */
+int triad_client_connect(const char *path, unsigned timeout_s, int *fd);
+
 /* Sends 'request' (see triad_request_encode()) and passes on the answer.  Returns the
  * answer's exit status, or one of these. */
 int triad_client_ask(

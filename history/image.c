@@ -21,7 +21,7 @@ struct writing {
 	const struct triad_history_image *image;
 	const struct triad_history_topology *topology;
 	struct triad_history_key *key;
-	struct triad_frame_writer *out;
+	struct triad_history_out *out;
 	bool is_key;
 };
 
@@ -191,12 +191,12 @@ static int make_room_for_ports(
 
 static char *line(struct writing *w)
 {
-	return triad_frame_writer_line(w->out);
+	return triad_history_line(w->out);
 }
 
 static void add_to_frame(struct writing *w, size_t length)
 {
-	triad_frame_writer_add(w->out, length);
+	triad_history_add(w->out, length);
 }
 
 static void put_image_head(struct writing *w)
@@ -418,7 +418,7 @@ static void put_profile_rows(struct writing *w)
 		if (w->is_key)
 			w->key->rows[i] = 0;
 		w->key->notes[i] = 0;
-		if (fabric->ports[i].has_pma && !triad_frame_writer_error(w->out))
+		if (fabric->ports[i].has_pma && !w->out->to->failed)
 			put_port_if_changed(w, i, time);
 	}
 }
@@ -473,13 +473,13 @@ static uint32_t put_content(struct writing *w, bool *is_key_due)
 
 int triad_history_image_write(const struct triad_history_image *image,
 	const struct triad_history_topology *topology, struct triad_history_key *key,
-	struct triad_frame_writer *writer, struct triad_profile_file *file,
-	uint32_t *n_left_out)
+	struct triad_output *output, uint32_t *n_left_out)
 {
+	struct triad_history_out out = {.to = output};
 	struct writing w = {.image = image,
 		.topology = topology,
 		.key = key,
-		.out = writer,
+		.out = &out,
 		.is_key = triad_history_key_is_due(key, topology)};
 	int error = make_room_for_ports(key, topology->fabric);
 	bool is_key_due = false;
@@ -487,7 +487,6 @@ int triad_history_image_write(const struct triad_history_image *image,
 	if (!error)
 		error = triad_history_reserve_lists(image, key);
 	if (!error) {
-		triad_frame_writer_begin(writer, file);
 		put_image_head(&w);
 		if (w.is_key) {
 			put_topology(&w);
@@ -495,7 +494,8 @@ int triad_history_image_write(const struct triad_history_image *image,
 				put_tables(&w, t);
 		}
 		*n_left_out = put_content(&w, &is_key_due);
-		error = triad_frame_writer_end(writer);
+		triad_output_flush(output);
+		error = output->failed ? ECANCELED : 0;
 	}
 	if (error) {
 		triad_history_key_forget(key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An image: the state of a fabric after a sweep, written as a frame of a profile.
+/* An image: the state of a fabric after a sweep, written as a section of a profile.
  *
  * Model: an image is a section of a profile (perfmgr/formats/profile.h) with all
  * counters, so 'triadctl profile report' and zstdcat read it.  What has no column in a
@@ -35,7 +35,7 @@
  * Invariant: a total in an image is the engine's; removing images later does not make
  * the others less precise.
  *
- * Thread-safety: none.  Calls wait for the disk, as frame_writer.h does.
+ * Thread-safety: none.  Calls wait for the output's receiver.
  * Memory: 17 octets a port and 8 a node for each key, and a packed topology;
  * checked. */
 #ifndef TRIAD_HISTORY_IMAGE_H
@@ -48,12 +48,12 @@
 #include "history/extra.h"
 #include "history/kept.h"
 #include "history/output.h"
-#include "perfmgr/export/frame_writer.h"
 #include "perfmgr/timeline/event.h"
 #include "perfmgr/view.h"
 #include "perfmgr/watch/alerts.h"
 #include "perfmgr/watch/links.h"
 #include "triad/conf.h"
+#include "triad/output.h"
 
 /* Of the line 'triad-image'. */
 #define TRIAD_HISTORY_IMAGE_VERSION 1u
@@ -115,6 +115,7 @@ struct triad_history_image {
 	const struct triad_view *view;
 	uint64_t since_us;  /* when the sweep began, monotonic */
 	uint64_t wall_us;   /* the same, of the wall clock */
+	uint64_t mark;      /* names the sweep: history/answer.h */
 	int64_t offset_us;  /* add to monotonic times for the wall clock */
 	uint64_t port_guid; /* the port that counters were read from */
 	uint64_t started_us, period_us;
@@ -179,12 +180,11 @@ void triad_history_key_clear(struct triad_history_key *key);
 bool triad_history_key_is_due(const struct triad_history_key *key,
 	const struct triad_history_topology *topology);
 
-/* Writes the image as a complete frame into 'file'.  Returns 0, with the number of
- * items left out, those of the head included; or an errno: then the caller must drop
- * the frame, and the key is forgotten. */
+/* Writes the image.  Returns 0, with the number of items left out, those of the head
+ * included; or an errno, ECANCELED if the output failed: then what was written is no
+ * image, and the key is forgotten. */
 int triad_history_image_write(const struct triad_history_image *image,
 	const struct triad_history_topology *topology, struct triad_history_key *key,
-	struct triad_frame_writer *writer, struct triad_profile_file *file,
-	uint32_t *n_left_out);
+	struct triad_output *output, uint32_t *n_left_out);
 
 #endif

@@ -12,7 +12,7 @@ struct writing {
 	const struct triad_history_image *image;
 	const struct triad_fabric *fabric;
 	struct triad_history_key *key;
-	struct triad_frame_writer *out;
+	struct triad_history_out *out;
 	bool is_key;
 	uint32_t n_details, n_rates, n_left_out;
 	uint32_t n_hardware, n_changed; /* cables and devices; how many were written */
@@ -160,7 +160,7 @@ static void put_port_extra(struct writing *w, uint32_t port)
 }
 
 uint32_t triad_history_put_extras(const struct triad_history_image *image,
-	struct triad_history_key *key, bool is_key, struct triad_frame_writer *out,
+	struct triad_history_key *key, bool is_key, struct triad_history_out *out,
 	bool *is_key_due)
 {
 	struct writing w = {.image = image,
@@ -170,16 +170,14 @@ uint32_t triad_history_put_extras(const struct triad_history_image *image,
 		.is_key = is_key};
 
 	triad_history_lines_begin(&w.lines, out, "# triad-extra ");
-	for (uint32_t i = 0; i < w.fabric->n_nodes && !triad_frame_writer_error(out);
-		i++)
+	for (uint32_t i = 0; i < w.fabric->n_nodes && !out->to->failed; i++)
 		put_device(&w, i);
-	for (uint32_t i = 0; i < w.fabric->n_ports && !triad_frame_writer_error(out);
-		i++)
+	for (uint32_t i = 0; i < w.fabric->n_ports && !out->to->failed; i++)
 		put_port_extra(&w, i);
 	triad_history_lines_end(&w.lines);
 	if (w.n_left_out)
-		triad_frame_writer_add(out,
-			(size_t)sprintf(triad_frame_writer_line(out),
+		triad_history_add(out,
+			(size_t)sprintf(triad_history_line(out),
 				"# triad-left-out %u\n", w.n_left_out));
 	/* Modules are read in rounds, after which all have changed a little.  A new key
 	 * is smaller than these changes in each image until the next round. */

@@ -47,7 +47,7 @@ static void put_kept_row(struct triad_history_lines *lines,
 
 /* Writes the rows that the key lacks; returns how many. */
 static uint32_t put_kept_rows(const struct triad_kept_list *list,
-	struct triad_history_key_rows *key, bool is_key, struct triad_frame_writer *out)
+	struct triad_history_key_rows *key, bool is_key, struct triad_history_out *out)
 {
 	struct triad_history_lines lines;
 	uint32_t n = n_rows(list), n_put = 0;
@@ -55,7 +55,7 @@ static uint32_t put_kept_rows(const struct triad_kept_list *list,
 	if (is_key)
 		key->n = 0;
 	triad_history_lines_begin(&lines, out, "# triad-list-rows ");
-	for (uint32_t i = 0; i < n && !triad_frame_writer_error(out); i++) {
+	for (uint32_t i = 0; i < n && !out->to->failed; i++) {
 		if (i < key->n && key->hashes[i] == list->rows[i].hash)
 			continue;
 		put_kept_row(&lines, list, i);
@@ -70,12 +70,12 @@ static uint32_t put_kept_rows(const struct triad_kept_list *list,
 }
 
 static void put_list_head(enum triad_kept_kind kind, const struct triad_kept_list *list,
-	struct triad_frame_writer *out)
+	struct triad_history_out *out)
 {
-	char *line = triad_frame_writer_line(out);
+	char *line = triad_history_line(out);
 	const char *name = triad_kept_name(kind);
 
-	triad_frame_writer_add(out,
+	triad_history_add(out,
 		(size_t)(list->why[0] ? sprintf(line, "# triad-no-list %s %s\n", name,
 						list->why)
 				      : sprintf(line, "# triad-list %s %" PRIu32 "\n",
@@ -83,7 +83,7 @@ static void put_list_head(enum triad_kept_kind kind, const struct triad_kept_lis
 }
 
 uint32_t triad_history_put_lists(const struct triad_history_image *image,
-	struct triad_history_key *key, bool is_key, struct triad_frame_writer *out,
+	struct triad_history_key *key, bool is_key, struct triad_history_out *out,
 	bool *is_key_due)
 {
 	uint32_t n_left_out = 0;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 void triad_history_lines_begin(struct triad_history_lines *lines,
-	struct triad_frame_writer *out, const char *name)
+	struct triad_history_out *out, const char *name)
 {
 	lines->out = out;
 	lines->name = name;
@@ -13,12 +13,12 @@ void triad_history_lines_begin(struct triad_history_lines *lines,
 
 static void write_hex_line(struct triad_history_lines *lines)
 {
-	char *begin = triad_frame_writer_line(lines->out);
+	char *begin = triad_history_line(lines->out);
 	char *to = stpcpy(begin, lines->name);
 
 	to += triad_history_put_hex(to, lines->octets, lines->n);
 	*to++ = '\n';
-	triad_frame_writer_add(lines->out, (size_t)(to - begin));
+	triad_history_add(lines->out, (size_t)(to - begin));
 	lines->n = 0;
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # In libtriadcollect.la, whose form of a fabric images have.
 libtriadcollect_la_SOURCES += \
+	history/answer.c history/answer.h \
 	history/extra.c history/extra.h \
 	history/image.c history/image.h \
 	history/image_extra.c history/image_extra.h \

@@ -215,6 +215,16 @@ static bool take_comment(struct triad_past *past, const char *line, size_t lengt
 	return true;
 }
 
+const char *triad_past_part_name(enum triad_past_part part)
+{
+	static const char *const names[] = {[TRIAD_PAST_KEY] = "key",
+		[TRIAD_PAST_IMAGE] = "image",
+		[TRIAD_PAST_BEFORE_KEY] = "before-key",
+		[TRIAD_PAST_BEFORE] = "before"};
+
+	return names[part];
+}
+
 void triad_past_begin(struct triad_past *past, enum triad_past_part part)
 {
 	struct triad_past_building *building = past->building;

@@ -44,6 +44,9 @@ enum triad_past_part {
 	TRIAD_PAST_BEFORE,
 };
 
+/* "key", "image", "before-key", "before". */
+const char *triad_past_part_name(enum triad_past_part part);
+
 /* The hash of tables of a node. */
 struct triad_past_tables {
 	uint64_t node_guid, hash;

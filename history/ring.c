@@ -178,15 +178,13 @@ uint64_t triad_history_ring_last_us(
 	return last ? last->time_us : 0;
 }
 
-bool triad_history_ring_takes(const struct triad_history_ring *ring,
-	enum triad_history_tier tier, uint64_t time_us)
+bool triad_history_tier_takes(
+	enum triad_history_tier tier, uint64_t last_us, uint64_t time_us)
 {
 	uint64_t spacing_us = triad_history_tiers[tier].spacing_us;
-	const struct triad_history_entry *last = last_entry(ring, tier);
 
 	/* Also true when the clock went back: it is another minute then. */
-	return !spacing_us || !last ||
-		last->time_us / spacing_us != time_us / spacing_us;
+	return !spacing_us || !last_us || last_us / spacing_us != time_us / spacing_us;
 }
 
 bool triad_history_ring_is_full(const struct triad_history_ring *ring,

@@ -125,9 +125,10 @@ void triad_history_ring_remove(struct triad_history_ring *ring,
 uint64_t triad_history_ring_last_us(
 	const struct triad_history_ring *ring, enum triad_history_tier tier);
 
-/* Whether the tier keeps an image of that time. */
-bool triad_history_ring_takes(const struct triad_history_ring *ring,
-	enum triad_history_tier tier, uint64_t time_us);
+/* Whether a tier keeps an image of that time, if its last one is of 'last_us' (0: it has
+ * none). */
+bool triad_history_tier_takes(
+	enum triad_history_tier tier, uint64_t last_us, uint64_t time_us);
 
 /* Whether the segment that is written is full, so that an image of that time begins a
  * new one. */

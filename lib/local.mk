@@ -20,6 +20,7 @@ libtriad_la_SOURCES = \
 	lib/kept_list.c lib/kept_list.h \
 	lib/hash.c lib/hash.h \
 	lib/inbox.c lib/inbox.h \
+	lib/line_cutter.c lib/line_cutter.h \
 	lib/json.c \
 	lib/json_page.c lib/json_page.h \
 	lib/line_file.c \

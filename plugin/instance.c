@@ -122,24 +122,24 @@ static int send_image(void *context, const void *payload, size_t size)
 
 static void receive_view(void *context, const struct triad_cluster_view *view)
 {
-	triad_history_keeper_view(context, view->members, view->n_members);
+	triad_image_bus_leave_view(context, view->members, view->n_members);
 }
 
 static void receive_image(
 	void *context, uint64_t sender, const void *payload, size_t size)
 {
-	triad_history_keeper_payload(context, sender, payload, size);
+	triad_image_bus_leave_payload(context, sender, payload, size);
 }
 
 static void join_images(struct triad_plugin *plugin)
 {
-	const struct triad_history_carrier carrier = {
+	const struct triad_image_carrier carrier = {
 		.context = plugin->elector, .send = send_image};
-	const struct triad_cluster_sink sink = {.context = plugin->service.history,
+	const struct triad_cluster_sink sink = {.context = plugin->service.image_bus,
 		.view = receive_view,
 		.message = receive_image};
 
-	triad_history_keeper_set_carrier(plugin->service.history, &carrier);
+	triad_image_bus_set_carrier(plugin->service.image_bus, &carrier);
 	triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, &sink);
 }
 
@@ -255,6 +255,8 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	triad_extended_speeds_stop(plugin->speeds);
 	if (plugin->elector)
 		triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, NULL);
+	if (plugin->service.image_bus)
+		triad_image_bus_set_carrier(plugin->service.image_bus, NULL);
 	/* End the worker first: it passes fabrics to the others. */
 	triad_worker_free(plugin->worker);
 	/* End these before the elector: they send by its transport. */

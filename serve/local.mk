@@ -26,7 +26,21 @@ libtriadweb_la_CFLAGS = $(AM_CFLAGS) $(TRIADD_CFLAGS)
 libtriadweb_la_LIBADD = $(NETTLE_LIBS) $(TRIADD_LIBS)
 CLEANFILES += service/web/page_files.c service/web/schemas.c
 
+# libtriadkept.la: images of the fabric, kept and read; for triadd and tests.
+noinst_LTLIBRARIES += libtriadkept.la
+libtriadkept_la_SOURCES = \
+	serve/history/copies.c \
+	serve/history/files.c serve/history/files.h \
+	serve/history/mirror.c serve/history/mirror.h \
+	serve/history/others.c \
+	serve/history/read.c serve/history/read.h \
+	serve/history/store.c serve/history/store.h serve/history/store_parts.h \
+	service/state_path.c service/state_path.h
+libtriadkept_la_CFLAGS = $(AM_CFLAGS)
+
 triadd_SOURCES = \
+	serve/history/keeper.c serve/history/keeper.h \
+	serve/history/rewinder.c serve/history/rewinder.h \
 	service/webhook_post.c service/webhook_post.h \
 	agent/log.c agent/log.h \
 	cli/client.c cli/client.h \
@@ -38,7 +52,7 @@ triadd_SOURCES = \
 	serve/link.c serve/link.h \
 	serve/outlet.c serve/outlet.h
 triadd_CFLAGS = $(AM_CFLAGS) $(TRIADD_CFLAGS)
-triadd_LDADD = libtriadweb.la libtriad.la $(GLIB_LIBS)
+triadd_LDADD = libtriadweb.la libtriadkept.la libtriadcollect.la libtriad.la $(GLIB_LIBS)
 
 if HAVE_TRIADD
 noinst_LTLIBRARIES += libtriadweb.la

@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #include "command/command_table.h"
+#include "lib/line_cutter.h"
 #include "lib/text.h"
 #include "serve/alerts.h"
+#include "serve/history/keeper.h"
 #include "serve/link.h"
 #include "service/outside.h"
 #include "service/served.h"
@@ -38,12 +40,14 @@ struct triad_outlet {
 	struct triad_metrics_server *metrics;
 	struct triad_web *web;
 	struct triad_alert_sender *alerts;
+	struct triad_keeper *keeper;
 	pthread_t follower, reporter;
 	bool is_following, is_reporting;
 
 	/* Of the follower alone: */
-	char line[LINE_SIZE]; /* not complete yet */
-	size_t used;
+	struct triad_line_cutter cutter;
+	char line[LINE_SIZE];
+	char program[32];                  /* "OpenSM" */
 	char conf[CONF_SIZE];              /* the lines of a configuration */
 	char why[512];                     /* there is no link; the log has this */
 	bool has_begun;                    /* 'changes' was answered, the last time */
@@ -132,13 +136,19 @@ static void take_numbers(struct triad_outlet *outlet, const char *text)
 {
 	uint64_t numbers[TRIAD_STREAM_N_EVENTS] = {0};
 	char *end = (char *)text;
+	bool is_other;
 
 	for (unsigned i = 0; i < TRIAD_STREAM_CONFIGURATION; i++)
 		numbers[i] = strtoull(end, &end, 10);
 	pthread_mutex_lock(&outlet->lock);
 	numbers[TRIAD_STREAM_CONFIGURATION] = outlet->configured;
+	is_other = numbers[TRIAD_STREAM_SWEEP] !=
+			outlet->state.numbers[TRIAD_STREAM_SWEEP] ||
+		numbers[TRIAD_STREAM_ROLE] != outlet->state.numbers[TRIAD_STREAM_ROLE];
 	memcpy(outlet->state.numbers, numbers, sizeof(numbers));
 	pthread_mutex_unlock(&outlet->lock);
+	if (is_other)
+		triad_keeper_note_sweep(outlet->keeper);
 }
 
 static void configure_all(struct triad_outlet *outlet)
@@ -147,6 +157,8 @@ static void configure_all(struct triad_outlet *outlet)
 	triad_metrics_server_configure(outlet->metrics, outlet->in_force);
 	triad_web_configure(outlet->web, outlet->in_force);
 	triad_alert_sender_configure(outlet->alerts, outlet->in_force);
+	triad_keeper_configure(
+		outlet->keeper, outlet->in_force, outlet->program, outlet->port_guid);
 }
 
 /* Tries again what could not be put into force: an address that another had, a file that
@@ -210,6 +222,14 @@ static void take_line(struct triad_outlet *outlet, char *line)
 		mend(outlet);
 	} else if ((rest = after(line, "commands")))
 		take_commands(outlet, rest);
+	else if ((rest = after(line, "past")))
+		triad_keeper_take_job(outlet->keeper, rest);
+	else if ((rest = after(line, "payload")))
+		triad_keeper_take_payload(outlet->keeper, rest);
+	else if ((rest = after(line, "members")))
+		triad_keeper_take_members(outlet->keeper, rest);
+	else if ((rest = after(line, "program")))
+		snprintf(outlet->program, sizeof(outlet->program), "%s", rest);
 	else if ((rest = after(line, "port")))
 		outlet->port_guid = strtoull(rest, NULL, 16);
 	else if ((rest = after(line, "version")))
@@ -225,28 +245,27 @@ static void take_line(struct triad_outlet *outlet, char *line)
 	}
 }
 
+static bool take_piece_of_line(void *context, const char *line, size_t length)
+{
+	char text[LINE_SIZE + 1];
+
+	/* Longer lines are nothing that is known here. */
+	snprintf(text, sizeof(text), "%.*s", (int)length, line);
+	take_line(context, text);
+	return true;
+}
+
 /* A sink of 'changes'. */
 static int take_changes(
 	void *context, enum triad_frame_type type, const char *piece, size_t size)
 {
 	struct triad_outlet *outlet = context;
 
-	if (type == TRIAD_FRAME_MESSAGE) {
+	if (type == TRIAD_FRAME_MESSAGE)
 		snprintf(outlet->why, sizeof(outlet->why), "%.*s",
 			(int)strcspn(piece, "\n"), piece);
-		return 0;
-	}
-	for (size_t i = 0; i < size; i++) {
-		if (piece[i] != '\n') {
-			/* Longer lines are nothing that is known here. */
-			if (outlet->used < sizeof(outlet->line) - 1)
-				outlet->line[outlet->used++] = piece[i];
-			continue;
-		}
-		outlet->line[outlet->used] = '\0';
-		outlet->used = 0;
-		take_line(outlet, outlet->line);
-	}
+	else
+		(void)triad_line_cutter_put(&outlet->cutter, piece, size);
 	return 0;
 }
 
@@ -315,7 +334,7 @@ static void *follow(void *context)
 	unsigned n_without = 0;
 
 	do {
-		outlet->used = 0;
+		outlet->cutter.used = 0;
 		outlet->conf[0] = outlet->why[0] = '\0';
 		outlet->has_begun = false;
 		(void)triad_link_ask(&outlet->link, TRIAD_LINK_S, 1, words, &sink);
@@ -341,6 +360,8 @@ static bool put_report(struct triad_outlet *outlet, char *text, size_t size)
 		.version = PACKAGE_VERSION,
 		.prometheus = triad_metrics_server_status(outlet->metrics),
 		.web = triad_web_status(outlet->web),
+		.images = triad_keeper_status(outlet->keeper),
+		.copies = triad_keeper_copies(outlet->keeper),
 	};
 
 	pthread_mutex_lock(&outlet->lock);
@@ -363,11 +384,21 @@ static void wait_for_look(struct triad_outlet *outlet)
 	pthread_mutex_unlock(&outlet->lock);
 }
 
+static void send_report(struct triad_outlet *outlet, const char *text)
+{
+	static const char *const words[] = {"report"};
+	struct triad_link_upload upload;
+
+	if (!triad_link_upload_open(&outlet->link, &upload, 1, words) &&
+		!triad_link_upload_put(&upload, text, strlen(text), true))
+		(void)triad_link_upload_end(&upload);
+	triad_link_upload_close(&upload);
+}
+
 static void *report_again(void *context)
 {
 	struct triad_outlet *outlet = context;
 	char text[TRIAD_SERVED_TEXT_SIZE], told[sizeof(text)] = "";
-	const char *const words[] = {"report", text};
 	uint64_t told_us = 0;
 
 	while (!atomic_load(&outlet->link.is_ending)) {
@@ -378,8 +409,7 @@ static void *report_again(void *context)
 		if (is_known &&
 			(strcmp(text, told) != 0 ||
 				now_us >= told_us + TRIAD_SERVED_REPORT_US)) {
-			(void)triad_link_ask(
-				&outlet->link, TRIAD_LINK_S, 2, words, NULL);
+			send_report(outlet, text);
 			memcpy(told, text, sizeof(told));
 			told_us = now_us;
 		}
@@ -399,13 +429,18 @@ struct triad_outlet *triad_outlet_new(const char *path, struct triad_log *log)
 		return NULL;
 	snprintf(outlet->link.path, sizeof(outlet->link.path), "%s", path);
 	outlet->log = log;
+	outlet->cutter = (struct triad_line_cutter){.take = take_piece_of_line,
+		.context = outlet,
+		.buffer = outlet->line,
+		.room = sizeof(outlet->line)};
 	pthread_mutex_init(&outlet->lock, NULL);
 	triad_condition_init(&outlet->changed);
 	source.context = outlet;
 	outlet->metrics = triad_metrics_server_new(&source, log);
 	outlet->web = triad_web_new(&source, log);
 	outlet->alerts = triad_alert_sender_new(&outlet->link);
-	if (outlet->metrics && outlet->web && outlet->alerts) {
+	outlet->keeper = triad_keeper_new(&outlet->link, log);
+	if (outlet->metrics && outlet->web && outlet->alerts && outlet->keeper) {
 		outlet->is_following = !triad_thread_start(
 			&outlet->follower, "triadd-follow", follow, outlet);
 		outlet->is_reporting = !triad_thread_start(
@@ -419,6 +454,8 @@ struct triad_outlet *triad_outlet_new(const char *path, struct triad_log *log)
 
 void triad_outlet_free(struct triad_outlet *outlet)
 {
+	bool has_ended;
+
 	if (!outlet)
 		return;
 	pthread_mutex_lock(&outlet->lock);
@@ -430,11 +467,15 @@ void triad_outlet_free(struct triad_outlet *outlet)
 	if (outlet->is_reporting)
 		pthread_join(outlet->reporter, NULL);
 	triad_alert_sender_free(outlet->alerts);
+	has_ended = triad_keeper_free(outlet->keeper);
 	triad_metrics_server_stop(outlet->metrics);
 	triad_web_stop(outlet->web);
 	triad_metrics_server_free(outlet->metrics);
 	triad_web_free(outlet->web);
 	triad_conf_unref(outlet->in_force);
+	/* A thread that hangs at a disk uses the link: the process ends soon. */
+	if (!has_ended)
+		return;
 	pthread_cond_destroy(&outlet->changed);
 	pthread_mutex_destroy(&outlet->lock);
 	free(outlet);

@@ -153,6 +153,26 @@ static int read_request(struct client *client, size_t *size)
 	return receive_octets(client->fd, client->request, frame.size, until_us);
 }
 
+/* The 'receive' of struct triad_asker. */
+static int receive_more(
+	const struct triad_asker *asker, void *octets, size_t *size, uint64_t until_us)
+{
+	const struct client *client = asker->context;
+	uint8_t header[TRIAD_FRAME_HEADER_SIZE];
+	struct triad_frame frame;
+	int error = receive_octets(client->fd, header, sizeof(header), until_us);
+
+	if (!error)
+		error = triad_frame_decode(header, &frame);
+	if (!error &&
+		(frame.type != TRIAD_FRAME_OUTPUT || frame.size > TRIAD_UPLOAD_SIZE))
+		error = EPROTO;
+	if (error)
+		return error;
+	*size = frame.size;
+	return receive_octets(client->fd, octets, frame.size, until_us);
+}
+
 static void refuse_client(struct client *client, int error)
 {
 	struct triad_control *control = client->control;
@@ -234,7 +254,9 @@ static void serve_client(struct client *client)
 	char name[TRIAD_PEER_NAME_SIZE];
 	const struct triad_asker asker = {.prefix = "triadctl",
 		.role = runner->role(runner->context, &client->peer),
-		.name = name};
+		.name = name,
+		.receive = receive_more,
+		.context = client};
 
 	triad_output_init(&client->output, write_frame, client);
 	triad_peer_name(&client->peer, name);

@@ -71,53 +71,6 @@ static void add_history(struct triad_health *health, struct triad_service *servi
 	}
 }
 
-/* Adds a line only if images are configured: most installations have none. */
-static void add_images(struct triad_health *health, struct triad_service *service)
-{
-	struct triad_history_status status =
-		triad_history_keeper_status(service->history);
-	char kept[TRIAD_CLOCK_TEXT_SIZE + 32] = "none yet", at[TRIAD_CLOCK_TEXT_SIZE];
-
-	if (!status.is_on)
-		return;
-	if (status.error)
-		add_output(health, TRIAD_HEALTH_IMAGES, status.reason,
-			"look at the disk and at history.dir; each sweep tries again");
-	if (status.first_us)
-		snprintf(kept, sizeof(kept), "%" PRIu64 " since %s", status.n_kept,
-			triad_clock_format_s(status.first_us, at));
-	triad_health_line(health, "images", "Images",
-		status.error ? TRIAD_WARNING : TRIAD_OK,
-		"%s, %" PRIu64 " of %" PRIu64 " MB; %" PRIu64 " not written", kept,
-		status.octets / 1000000, status.max_octets / 1000000, status.n_dropped);
-}
-
-static void add_copies(struct triad_health *health, struct triad_service *service)
-{
-	struct triad_history_mirror_status status =
-		triad_history_keeper_mirror_status(service->history);
-	char what[TRIAD_HEALTH_PLACE_SIZE], length[TRIAD_CLOCK_TEXT_SIZE];
-
-	if (status.trouble) {
-		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
-			"no images are copied", status.trouble);
-	} else if (status.mirror.error) {
-		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
-			strerror(status.mirror.error),
-			"other SMs' images can't be written to history.dir: look at its "
-			"disk; it is tried again");
-	} else if (status.mirror.behind_for_us > TRIAD_HISTORY_BEHIND_US) {
-		triad_clock_format_length(status.mirror.behind_for_us, length);
-		snprintf(what, sizeof(what),
-			"images of SM 0x%016" PRIx64 " are behind for %s",
-			status.mirror.behind_of, length);
-		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
-			what,
-			"'triadctl status --all' has how much is lacking, and whether it "
-			"shrinks: each SM sends 500 kB/s at most; if its clock is a day ahead, set it right");
-	}
-}
-
 static void add_silence(struct triad_health *health, enum triad_health_output output,
 	const struct triad_served *served)
 {
@@ -140,6 +93,64 @@ static void add_listener(struct triad_health *health, enum triad_health_output o
 	snprintf(advice, sizeof(advice), "mend it in [%s], then 'triadctl reload'",
 		triad_health_output_name(output));
 	add_output(health, output, status->reason, advice);
+}
+
+/* Adds a line only if images are configured: most installations have none. */
+static void add_images(struct triad_health *health, struct triad_service *service,
+	const struct triad_served *served)
+{
+	const struct triad_history_status *status = &served->images;
+	char kept[TRIAD_CLOCK_TEXT_SIZE + 32] = "none yet", at[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (!triad_service_keeps_images(service))
+		return;
+	if (served->is_silent)
+		add_silence(health, TRIAD_HEALTH_IMAGES, served);
+	else if (status->error)
+		add_output(health, TRIAD_HEALTH_IMAGES, status->reason,
+			"look at the disk and at history.dir; each sweep tries again");
+	if (served->is_silent || !status->is_on) {
+		triad_health_line(health, "images", "Images",
+			served->is_silent ? TRIAD_WARNING : TRIAD_OK, "not known");
+		return;
+	}
+	if (status->first_us)
+		snprintf(kept, sizeof(kept), "%" PRIu64 " since %s", status->n_kept,
+			triad_clock_format_s(status->first_us, at));
+	triad_health_line(health, "images", "Images",
+		status->error ? TRIAD_WARNING : TRIAD_OK,
+		"%s, %" PRIu64 " of %" PRIu64 " MB; %" PRIu64 " not written", kept,
+		status->octets / 1000000, status->max_octets / 1000000,
+		status->n_dropped);
+}
+
+static void add_copies(struct triad_health *health, const struct triad_served *served)
+{
+	const struct triad_history_mirror_status *status = &served->copies;
+	char what[TRIAD_HEALTH_PLACE_SIZE], length[TRIAD_CLOCK_TEXT_SIZE];
+
+	/* Images have said so. */
+	if (served->is_silent)
+		return;
+	if (status->trouble[0]) {
+		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
+			"no images are copied", status->trouble);
+	} else if (status->mirror.error) {
+		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
+			strerror(status->mirror.error),
+			"other SMs' images can't be written to history.dir: look at its "
+			"disk; it is tried again");
+	} else if (status->mirror.behind_for_us > TRIAD_HISTORY_BEHIND_US) {
+		triad_clock_format_length(status->mirror.behind_for_us, length);
+		snprintf(what, sizeof(what),
+			"images of SM 0x%016" PRIx64 " are behind for %s",
+			status->mirror.behind_of, length);
+		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
+			what,
+			"'triadctl status --all' has how much is lacking, and whether it "
+			"shrinks: each SM sends 500 kB/s at most; if its clock is a day "
+			"ahead, set it right");
+	}
 }
 
 /* "off", "on", or why not. */
@@ -213,8 +224,8 @@ void triad_exports_add_health(
 		add_output(health, TRIAD_HEALTH_SFLOW, "a collector can't be sent to",
 			"'triadctl status --all' shows which and why");
 	add_history(health, service);
-	add_images(health, service);
-	add_copies(health, service);
+	add_images(health, service, &served);
+	add_copies(health, &served);
 	for (unsigned i = 0; i < TRIAD_HEALTH_N_OUTPUTS; i++)
 		is_bad |= health->is_failing[i];
 	triad_health_line(health, "exports", "Exports",

@@ -60,16 +60,11 @@ libtriadservice_la_SOURCES = \
 	service/health_exports.c service/health_exports.h \
 	service/health_parts.c \
 	service/health_routes.c service/health_routes.h \
-	service/history_copies.c \
-	service/history_files.c service/history_files.h \
-	service/history_keeper.c service/history_keeper.h \
-	service/history_mirror.c service/history_mirror.h \
-	service/history_others.c \
-	service/history_read.c service/history_read.h \
 	service/history_reader.c service/history_reader.h \
 	service/history_sources.c service/history_sources.h \
-	service/history_store.c service/history_store.h \
-	service/history_store_parts.h \
+	service/history_status.h \
+	service/image_bus.c service/image_bus.h \
+	service/images.c service/images.h \
 	service/local_port.c service/local_port.h \
 	service/loopback_owner.c \
 	service/outside.c service/outside.h \

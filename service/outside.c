@@ -3,6 +3,7 @@
 
 #include "service/outside.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -10,25 +11,33 @@
 #include <string.h>
 
 #include "command/command_table.h"
+#include "history/record.h"
+#include "lib/line_cutter.h"
 #include "lib/text.h"
 #include "perfmgr/formats/http_request.h"
 #include "service/service.h"
 #include "triad/clock.h"
 
 #define GROUP "triadd"
-#define LOOK_MS 100
+#define LOOK_MS 50
 #define WAIT_MS 20
 #define ALERTS_MS 100
 /* How often a client hears something, so that it notices a process that hangs. */
 #define BEAT_US (5 * TRIAD_US_PER_S)
+
+/* How long what follows a request may take. */
+#define UPLOAD_US (5 * TRIAD_US_PER_S)
+/* Payloads come at intervals; triadd closes the connection when it ends. */
+#define COPIES_US (3600 * TRIAD_US_PER_S)
+#define COPIES_AGAIN_MS 5
 
 /* How long a change may take to be in force there and reported. */
 #define CHANGE_US (2 * TRIAD_US_PER_S)
 
 /* --- metrics --- */
 
-static int run_metrics(struct triad_service *service, int n_words,
-	const char *const *words, struct triad_output *output)
+static int run_metrics(struct triad_service *service, const struct triad_asker *asker,
+	int n_words, const char *const *words, struct triad_output *output)
 {
 	struct triad_metrics_filter filter = {0};
 	enum triad_exposition_format format =
@@ -37,6 +46,7 @@ static int run_metrics(struct triad_service *service, int n_words,
 		: TRIAD_EXPOSITION_TEXT;
 	char name[32], reason[256];
 
+	(void)asker;
 	for (int i = 2; i < n_words; i++) {
 		const char *value = strchr(words[i], '=');
 
@@ -96,7 +106,9 @@ static void put_conf(const struct triad_conf *conf, struct triad_output *output)
 {
 	static const struct {
 		const char *section, *keys; /* those that begin so */
-	} needed[] = {{"prometheus", ""}, {"web", ""}, {"alerts", "webhook"}};
+	} needed[] = {{"prometheus", ""}, {"web", ""}, {"alerts", "webhook"},
+		{"perfmgr", "sweep_period"}, {"history", ""}, {"election", "enabled"},
+		{"election", "cluster"}};
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
 		triad_output_printf(output, "conf [%s]\n", needed[i].section);
@@ -115,7 +127,36 @@ struct told {
 	uint64_t n_configured;
 	uint64_t numbers[TRIAD_STREAM_N_EVENTS];
 	uint64_t at_us;
+	uint64_t job; /* about the past */
 };
+
+/* What is new about images. */
+static void tell_of_images(
+	struct triad_service *service, struct told *told, struct triad_output *output)
+{
+	char line[TRIAD_HISTORY_JOB_SIZE], digits[2 * TRIAD_INBOX_OCTETS + 1];
+	uint64_t members[TRIAD_MIRROR_MAX_MEMBERS];
+	struct triad_payload payload;
+	uint32_t n;
+
+	told->job = triad_history_reader_wanted(service->past, told->job, line);
+	triad_output_put(output, line, strlen(line));
+	if (triad_image_bus_take_view(service->image_bus, members, &n)) {
+		triad_output_printf(output, "members");
+		for (uint32_t i = 0; i < n; i++)
+			triad_output_printf(output, " 0x%016" PRIx64, members[i]);
+		triad_output_printf(output, "\n");
+	}
+	while (!output->failed &&
+		triad_image_bus_take_payload(service->image_bus, &payload)) {
+		digits[triad_history_put_hex(digits, payload.octets, payload.size)] =
+			'\0';
+		triad_output_printf(
+			output, "payload 0x%016" PRIx64 " ", payload.sender);
+		triad_output_put(output, digits, strlen(digits));
+		triad_output_printf(output, "\n");
+	}
+}
 
 static void tell(
 	struct triad_service *service, struct told *told, struct triad_output *output)
@@ -142,42 +183,66 @@ static void tell(
 	told->at_us = now_us;
 }
 
-static int run_changes(struct triad_service *service, int n_words,
-	const char *const *words, struct triad_output *output)
+static void note_follower(struct triad_service *service, bool is_there)
+{
+	atomic_fetch_add(&service->n_followers, is_there ? 1 : -1u);
+	triad_history_reader_joined(service->past, is_there);
+	triad_image_bus_joined(service->image_bus, is_there);
+}
+
+static int run_changes(struct triad_service *service, const struct triad_asker *asker,
+	int n_words, const char *const *words, struct triad_output *output)
 {
 	struct told told = {0};
 
+	(void)asker;
 	(void)n_words;
 	(void)words;
 	triad_output_printf(output,
 		"start %" PRIu64 "\nversion " PACKAGE_VERSION "\nport 0x%016" PRIx64
-		"\n",
-		service->start, service->port_guid);
+		"\nprogram %s\n",
+		service->start, service->port_guid, service->owner->program);
 	put_commands(service, output);
-	atomic_fetch_add(&service->n_followers, 1);
+	note_follower(service, true);
 	/* The control socket disconnects its clients when the process ends. */
 	while (!output->failed && !atomic_load(&service->is_closing)) {
 		tell(service, &told, output);
+		tell_of_images(service, &told, output);
 		triad_output_flush(output);
 		(void)poll(NULL, 0, LOOK_MS);
 	}
-	atomic_fetch_sub(&service->n_followers, 1);
+	note_follower(service, false);
 	return TRIAD_CONTROL_DONE;
 }
 
 /* --- reports --- */
 
-static int run_report(struct triad_service *service, int n_words,
-	const char *const *words, struct triad_output *output)
+/* Receives what follows the words, one frame at a time; false: that was all, or '*error'
+ * says why no more comes. */
+static bool receive_frame(const struct triad_asker *asker,
+	char octets[TRIAD_UPLOAD_SIZE], size_t *size, uint64_t wait_us, int *error)
 {
-	struct triad_served served;
+	*error = asker->receive
+		? asker->receive(asker, octets, size, triad_clock_now_us() + wait_us)
+		: EPROTO;
+	return !*error && *size;
+}
 
-	if (n_words != 2) {
-		triad_output_message(
-			output, TRIAD_FRAME_MESSAGE, "report: one word is needed\n");
-		return TRIAD_CONTROL_USAGE;
-	}
-	triad_served_take(words[1], &served);
+static int run_report(struct triad_service *service, const struct triad_asker *asker,
+	int n_words, const char *const *words, struct triad_output *output)
+{
+	char text[TRIAD_UPLOAD_SIZE + 1];
+	struct triad_served served;
+	size_t size;
+	int error;
+
+	(void)n_words;
+	(void)words;
+	(void)output;
+	if (!receive_frame(asker, text, &size, UPLOAD_US, &error))
+		return TRIAD_CONTROL_FAILED;
+	text[size] = '\0';
+	triad_served_take(text, &served);
 	served.at_us = triad_clock_now_us();
 	pthread_mutex_lock(&service->served_lock);
 	service->served = served;
@@ -223,12 +288,13 @@ bool triad_service_wait_served(struct triad_service *service)
 
 /* --- alerts --- */
 
-static int run_webhook(struct triad_service *service, int n_words,
-	const char *const *words, struct triad_output *output)
+static int run_webhook(struct triad_service *service, const struct triad_asker *asker,
+	int n_words, const char *const *words, struct triad_output *output)
 {
 	struct triad_webhook_answer answer = {0};
 	uint64_t until_us = triad_clock_now_us() + BEAT_US;
 
+	(void)asker;
 	if (n_words == 4) {
 		answer.status = strtol(words[1], NULL, 10);
 		answer.trouble = (int)strtol(words[2], NULL, 10);
@@ -249,6 +315,104 @@ static int run_webhook(struct triad_service *service, int n_words,
 	return TRIAD_CONTROL_FAILED;
 }
 
+/* --- images --- */
+
+static int run_image(struct triad_service *service, const struct triad_asker *asker,
+	int n_words, const char *const *words, struct triad_output *output)
+{
+	struct triad_history_question question;
+	const struct triad_conf *conf;
+	uint64_t n_configured;
+	int error;
+
+	(void)asker;
+	if (n_words != 1 + TRIAD_HISTORY_QUESTION_WORDS) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"image: not a question of this release\n");
+		return TRIAD_CONTROL_USAGE;
+	}
+	triad_history_question_read(words + 1, &question);
+	conf = triad_service_in_force(service, &n_configured);
+	/* Without a folder no image is wanted, so no commands are run for one. */
+	error = conf && conf->history.dir[0]
+		? triad_images_answer(service->images, conf, &question, output)
+		: 0;
+	triad_conf_unref(conf);
+	if (!error)
+		return TRIAD_CONTROL_DONE;
+	triad_output_message(
+		output, TRIAD_FRAME_MESSAGE, "image: %s\n", strerror(error));
+	return TRIAD_CONTROL_FAILED;
+}
+
+static int run_answer(struct triad_service *service, const struct triad_asker *asker,
+	int n_words, const char *const *words, struct triad_output *output)
+{
+	uint64_t number = n_words == 2 ? strtoull(words[1], NULL, 10) : 0;
+	char octets[TRIAD_UPLOAD_SIZE];
+	size_t size;
+	int error;
+
+	(void)output;
+	/* Nobody waits any more. */
+	if (!triad_history_reader_begin(service->past, number))
+		return TRIAD_CONTROL_FAILED;
+	while (receive_frame(asker, octets, &size, TRIAD_HISTORY_WAIT_US, &error))
+		triad_history_reader_take(service->past, octets, size);
+	triad_history_reader_end(service->past, !error);
+	return TRIAD_CONTROL_DONE;
+}
+
+static bool take_event(void *context, const char *line, size_t length)
+{
+	struct triad_service *service = context;
+	struct triad_timeline_event event;
+
+	if (!triad_timeline_event_parse(line, length, &event))
+		triad_recorder_take_copied(service->recorder, &event);
+	return true;
+}
+
+static int run_events(struct triad_service *service, const struct triad_asker *asker,
+	int n_words, const char *const *words, struct triad_output *output)
+{
+	char octets[TRIAD_UPLOAD_SIZE], line[TRIAD_PROFILE_LINE_SIZE];
+	struct triad_line_cutter cutter = {.take = take_event,
+		.context = service,
+		.buffer = line,
+		.room = sizeof(line)};
+	size_t size;
+	int error;
+
+	(void)n_words;
+	(void)words;
+	(void)output;
+	while (receive_frame(asker, octets, &size, UPLOAD_US, &error))
+		(void)triad_line_cutter_put(&cutter, octets, size);
+	return error ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
+}
+
+/* Passes payloads on as fast as the carrier takes them: meanwhile those behind wait in the
+ * socket. */
+static int run_copies(struct triad_service *service, const struct triad_asker *asker,
+	int n_words, const char *const *words, struct triad_output *output)
+{
+	char octets[TRIAD_UPLOAD_SIZE];
+	size_t size;
+	int error;
+
+	(void)n_words;
+	(void)words;
+	(void)output;
+	while (receive_frame(asker, octets, &size, COPIES_US, &error))
+		while (size <= TRIAD_MIRROR_PAYLOAD_SIZE &&
+			!atomic_load(&service->is_closing) &&
+			triad_image_bus_send(service->image_bus, octets, size) ==
+				EAGAIN)
+			(void)poll(NULL, 0, COPIES_AGAIN_MS);
+	return error ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
+}
+
 /* --- all --- */
 
 static enum triad_role find_role(void *context, const struct triad_peer *peer)
@@ -263,10 +427,12 @@ static int run(struct triad_service *service, const struct triad_asker *asker,
 {
 	static const struct {
 		const char *name;
-		int (*run)(struct triad_service *service, int n_words,
+		int (*run)(struct triad_service *service,
+			const struct triad_asker *asker, int n_words,
 			const char *const *words, struct triad_output *output);
 	} verbs[] = {{"metrics", run_metrics}, {"changes", run_changes},
-		{"report", run_report}, {"webhook", run_webhook}};
+		{"report", run_report}, {"webhook", run_webhook}, {"image", run_image},
+		{"answer", run_answer}, {"events", run_events}, {"copies", run_copies}};
 	const struct triad_asker reader = {.prefix = asker->prefix,
 		.role = TRIAD_ROLE_READER,
 		.name = "a client of triadd"};
@@ -274,7 +440,7 @@ static int run(struct triad_service *service, const struct triad_asker *asker,
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
 		if (n_words && !strcmp(words[0], verbs[i].name))
-			return verbs[i].run(service, n_words, words, output);
+			return verbs[i].run(service, asker, n_words, words, output);
 	status = triad_service_ask(service, &reader, n_words, words, output);
 	return status == TRIAD_CONTROL_FAILED && output->lacks_object
 		? TRIAD_CONTROL_NO_OBJECT

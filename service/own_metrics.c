@@ -133,16 +133,15 @@ static void add_history(struct triad_own_metrics *list, struct triad_service *se
 
 static void add_images(struct triad_own_metrics *list, struct triad_service *service)
 {
-	struct triad_history_status status =
-		triad_history_keeper_status(service->history);
+	struct triad_served served = triad_service_served(service);
 
-	struct triad_history_mirror_status copies =
-		triad_history_keeper_mirror_status(service->history);
-
-	if (status.is_on)
-		triad_own_facts(list, triad_image_facts, &status);
-	if (copies.is_on)
-		triad_own_facts(list, triad_copy_facts, &copies);
+	/* What it does not say is not known. */
+	if (!served.is_known || served.is_silent)
+		return;
+	if (served.images.is_on)
+		triad_own_facts(list, triad_image_facts, &served.images);
+	if (served.copies.is_on)
+		triad_own_facts(list, triad_copy_facts, &served.copies);
 }
 
 static struct triad_metric *add_labelled(struct triad_own_metrics *list,

@@ -14,6 +14,12 @@ struct triad_asker {
 	const char *prefix;   /* what was typed before the words, for help texts */
 	enum triad_role role; /* of service/peer.h */
 	const char *name;     /* "user 1000", for messages */
+	/* Waits until 'until_us' (monotonic) for what the asker sends after its words: at
+	 * most TRIAD_UPLOAD_SIZE octets, or none: that was all.  Returns 0, or an errno:
+	 * no more comes.  NULL: an asker that sends nothing. */
+	int (*receive)(const struct triad_asker *asker, void *octets, size_t *size,
+		uint64_t until_us);
+	void *context; /* of receive() */
 };
 
 struct triad_runner {

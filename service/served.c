@@ -8,7 +8,9 @@
 
 #include "lib/text.h"
 
-enum kind { FLAG, COUNT, COUNT_64, TEXT, ADDRESS };
+#define LINE_SIZE (TRIAD_CONF_PATH_SIZE + 64)
+
+enum kind { FLAG, COUNT, COUNT_64, REAL, TEXT, ADDRESS };
 
 static const struct value {
 	const char *name;
@@ -53,6 +55,42 @@ static const struct value {
 	VALUE("web.busy", COUNT_64, web.pool.n_busy),
 	VALUE("web.shared", COUNT_64, web.pool.n_shared),
 	VALUE("web.lost", COUNT_64, web.pool.n_lost),
+	VALUE("images.on", FLAG, images.is_on),
+	VALUE("images.read", FLAG, images.is_read),
+	VALUE("images.dir", TEXT, images.dir),
+	VALUE("images.images", COUNT_64, images.n_images),
+	VALUE("images.written_octets", COUNT_64, images.n_written_octets),
+	VALUE("images.dropped", COUNT_64, images.n_dropped),
+	VALUE("images.removed", COUNT_64, images.n_removed),
+	VALUE("images.octets", COUNT_64, images.octets),
+	VALUE("images.copied_octets", COUNT_64, images.copied_octets),
+	VALUE("images.copied_images", COUNT_64, images.n_copied_images),
+	VALUE("images.max_octets", COUNT_64, images.max_octets),
+	VALUE("images.kept", COUNT_64, images.n_kept),
+	VALUE("images.segments", COUNT_64, images.n_segments),
+	VALUE("images.first_us", COUNT_64, images.first_us),
+	VALUE("images.last_us", COUNT_64, images.last_us),
+	VALUE("images.took_us", COUNT_64, images.took_us),
+	VALUE("images.ns_per_port", REAL, images.ns_per_port),
+	VALUE("images.left_out", COUNT, images.n_left_out),
+	VALUE("images.error", COUNT, images.error),
+	VALUE("images.reason", TEXT, images.reason),
+	VALUE("copies.on", FLAG, copies.is_on),
+	VALUE("copies.trouble", TEXT, copies.trouble),
+	VALUE("copies.lost", COUNT_64, copies.n_dropped),
+	VALUE("copies.copied", COUNT_64, copies.mirror.n_copied),
+	VALUE("copies.copied_octets", COUNT_64, copies.mirror.n_copied_octets),
+	VALUE("copies.given_octets", COUNT_64, copies.mirror.n_given_octets),
+	VALUE("copies.bad", COUNT_64, copies.mirror.n_bad),
+	VALUE("copies.failed", COUNT_64, copies.mirror.n_failed),
+	VALUE("copies.error", COUNT, copies.mirror.error),
+	VALUE("copies.malformed", COUNT_64, copies.mirror.n_malformed),
+	VALUE("copies.versions", COUNT_64, copies.mirror.n_versions),
+	VALUE("copies.members", COUNT, copies.mirror.n_members),
+	VALUE("copies.lacking_octets", COUNT_64, copies.mirror.lacking_octets),
+	VALUE("copies.behind_us", COUNT_64, copies.mirror.behind_us),
+	VALUE("copies.behind_for_us", COUNT_64, copies.mirror.behind_for_us),
+	VALUE("copies.behind_of", COUNT_64, copies.mirror.behind_of),
 };
 #define N_VALUES (sizeof(values) / sizeof(values[0]))
 
@@ -70,6 +108,9 @@ static void put_value(
 		break;
 	case COUNT_64:
 		triad_text_append(text, size, "%" PRIu64, *(const uint64_t *)at);
+		break;
+	case REAL:
+		triad_text_append(text, size, "%.3f", *(const double *)at);
 		break;
 	case TEXT:
 		triad_text_append(text, size, "%s", (const char *)at);
@@ -92,7 +133,7 @@ static bool is_unset(const struct value *value, const void *at)
 
 void triad_served_put(const struct triad_served *served, char *text, size_t size)
 {
-	char line[512];
+	char line[LINE_SIZE];
 
 	text[0] = '\0';
 	for (size_t i = 0; i < N_VALUES; i++) {
@@ -123,6 +164,9 @@ static void take_value(const struct value *value, void *at, const char *text)
 	case COUNT_64:
 		*(uint64_t *)at = strtoull(text, NULL, 10);
 		break;
+	case REAL:
+		*(double *)at = strtod(text, NULL);
+		break;
 	case TEXT:
 		snprintf(at, value->size, "%s", text);
 		triad_text_clean(at);
@@ -147,7 +191,7 @@ static void take_line(char *line, struct triad_served *served)
 
 void triad_served_take(const char *text, struct triad_served *served)
 {
-	char line[512];
+	char line[LINE_SIZE];
 
 	*served = (struct triad_served){.is_known = true};
 	while (*text) {

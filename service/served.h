@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How triadd does, which serves the outside: /metrics, the page and the REST interface.
+/* How triadd does, which serves the outside and keeps images of the fabric.
  *
  * Model: in the SM nobody listens; triadd does, and reports how it does.  A report is
  * text, a line for each value:
@@ -19,9 +19,11 @@
 #include <stdint.h>
 
 #include "perfmgr/export/http.h"
+#include "service/history_status.h"
 #include "service/web/web.h"
+#include "triad/control.h"
 
-#define TRIAD_SERVED_TEXT_SIZE 3072 /* of a report */
+#define TRIAD_SERVED_TEXT_SIZE TRIAD_UPLOAD_SIZE /* of a report */
 
 /* It reports every TRIAD_SERVED_REPORT_US at least, and at once when something has come
  * into force. */
@@ -38,6 +40,8 @@ struct triad_served {
 	uint64_t start, configured;
 	struct triad_http_status prometheus;
 	struct triad_web_status web;
+	struct triad_history_status images;
+	struct triad_history_mirror_status copies;
 };
 
 /* Writes a report. */

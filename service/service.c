@@ -142,7 +142,8 @@ void triad_service_put_in_force(struct triad_service *service)
 	triad_alert_log_configure(service->alert_log, conf);
 	triad_webhook_configure(service->webhook, conf);
 	triad_exports_configure(service->exports, conf);
-	triad_history_keeper_configure(service->history, conf);
+	triad_image_bus_enable(
+		service->image_bus, conf->history.dir[0] && conf->history.replicate);
 	triad_route_checker_configure(service->routes, conf);
 	triad_congestion_watcher_configure(service->congestion, conf);
 	service->owner->put_in_force(service->owner->context, conf);
@@ -172,6 +173,16 @@ const struct triad_conf *triad_service_in_force(
 	*number = service->n_configured;
 	pthread_mutex_unlock(&service->conf_lock);
 	return conf;
+}
+
+bool triad_service_keeps_images(struct triad_service *service)
+{
+	bool keeps;
+
+	pthread_mutex_lock(&service->conf_lock);
+	keeps = service->in_force && service->in_force->history.dir[0];
+	pthread_mutex_unlock(&service->conf_lock);
+	return keeps;
 }
 
 const struct triad_conf *triad_service_conf(struct triad_service *service)
@@ -531,10 +542,14 @@ bool triad_service_start(struct triad_service *service)
 			service->silences, service->conf->state.dir))
 		return false;
 	triad_recorder_join(service->recorder, service->perf);
-	service->history = triad_history_keeper_new(service->perf, service->recorder,
-		service->owner->program, service->port_guid, triad_outputs_run, service,
-		&sources, service->log);
-	if (!service->history)
+	service->past = triad_history_reader_new();
+	service->image_bus = triad_image_bus_new();
+	if (!service->past || !service->image_bus)
+		return false;
+	service->images = triad_images_new(service->perf, service->recorder,
+		service->past, service->port_guid, triad_outputs_run, service, &sources,
+		service->log);
+	if (!service->images)
 		return false;
 	service->routes =
 		triad_route_checker_new(&service->owner->routes, service->log);
@@ -575,7 +590,7 @@ void triad_service_close(struct triad_service *service)
 	 * end. */
 	if (service->collect)
 		triad_collect_stop(service->collect);
-	triad_history_keeper_close(service->history);
+	triad_history_reader_close(service->past);
 	triad_perf_stop(service->perf);
 	triad_device_reader_stop(service->devices);
 	triad_speed_reader_stop(service->speeds);
@@ -590,7 +605,6 @@ bool triad_service_stop(struct triad_service *service)
 {
 	bool ended = triad_exports_stop(service->exports);
 
-	ended &= triad_history_keeper_stop(service->history);
 	ended &= triad_congestion_watcher_stop(service->congestion);
 	ended &= triad_route_checker_stop(service->routes);
 	return triad_silence_keeper_stop(service->silences) && ended;
@@ -604,7 +618,9 @@ bool triad_service_free(struct triad_service *service, bool ended)
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);
-		triad_history_keeper_free(service->history);
+		triad_images_free(service->images);
+		triad_history_reader_free(service->past);
+		triad_image_bus_free(service->image_bus);
 		triad_congestion_watcher_free(service->congestion);
 		triad_route_checker_free(service->routes);
 		triad_silence_keeper_free(service->silences);

@@ -25,7 +25,8 @@
 #include "service/control.h"
 #include "service/devices.h"
 #include "service/exports.h"
-#include "service/history_keeper.h"
+#include "service/image_bus.h"
+#include "service/images.h"
 #include "service/perf.h"
 #include "service/recorder.h"
 #include "service/congestion_watcher.h"
@@ -114,7 +115,9 @@ struct triad_service {
 	struct triad_speed_reader *speeds;
 	struct triad_silence_keeper *silences;
 	struct triad_recorder *recorder;
-	struct triad_history_keeper *history;
+	struct triad_history_reader *past; /* triadd is asked */
+	struct triad_images *images;
+	struct triad_image_bus *image_bus;
 	struct triad_route_checker *routes;
 	atomic_uint_fast64_t recorded_routes; /* a hash */
 	struct triad_congestion_watcher *congestion;
@@ -168,6 +171,9 @@ const struct triad_conf *triad_service_conf(struct triad_service *service);
  * yet. */
 const struct triad_conf *triad_service_in_force(
 	struct triad_service *service, uint64_t *number);
+
+/* Whether triadd is to keep images of the fabric, by what is in force. */
+bool triad_service_keeps_images(struct triad_service *service);
 
 /* The default configuration of this process; the caller unrefs it.  NULL: not enough
  * memory. */

@@ -2,7 +2,8 @@
 /* The control socket's protocol, version 1.
  *
  * A UNIX stream socket; one request a connection.  The client sends one frame of
- * type TRIAD_FRAME_REQUEST; the plugin answers with any number of OUTPUT, TABLE,
+ * type TRIAD_FRAME_REQUEST; at triadd's socket some requests are followed by OUTPUT
+ * frames of at most TRIAD_UPLOAD_SIZE octets, and an empty one.  The plugin answers with any number of OUTPUT, TABLE,
  * MESSAGE and PROGRESS frames, then one EXIT frame, and closes.  A connection that ends
  * without an EXIT frame was cut.
  *
@@ -31,6 +32,7 @@
 #define TRIAD_CONTROL_REQUEST_SIZE 4096
 #define TRIAD_CONTROL_REPLY_SIZE 65536 /* of one frame, at most */
 #define TRIAD_CONTROL_MAX_WORDS 32
+#define TRIAD_UPLOAD_SIZE 8192
 
 /* The result in an EXIT frame, which is also triadctl's exit status. */
 enum {

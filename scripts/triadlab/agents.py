@@ -75,6 +75,8 @@ def make(lab, index, node, perfmgr):
         process=state.Started(f"{lab.token}/agent-{index}"))
     keys = _keys(lab, "agent") | {"name": node.node_id}
     text = opensm.add_missing_keys(perfmgr, "collect", keys)
+    # No triadd keeps images beside agents of a lab.
+    text = opensm.add_missing_keys(text, "history", {"dir": ""})
     text = opensm.add_state(text, f"{folder}/state")
     (folder / "agent.conf").write_text(
         opensm.add_socket(text, agent.control_socket), encoding="utf-8")

@@ -288,7 +288,8 @@ class _Start:
     def _start_triadd(self, owner, conf):
         """Beside an SM or an agent, when there is something to serve."""
         lab = self._lab
-        wanted = triadd.work(conf)
+        # What is not said there is as the lab says it.
+        wanted = triadd.work(opensm.add_state(conf, lab.folder))
         if not lab.library_path or not (wanted or self._wishes.triadd):
             return
         it = triadd.make(lab, owner)

@@ -42,21 +42,17 @@ static struct triad_past *read_past(struct triad_service *service,
 	struct triad_past *(*read)(struct triad_history_reader *, uint64_t, char *),
 	uint64_t at_us, const char *verb, struct triad_output *output)
 {
-	struct triad_history_status status =
-		triad_history_keeper_status(service->history);
 	char message[TRIAD_HISTORY_MESSAGE_SIZE];
 	struct triad_past *past;
 
-	if (!status.is_on || !status.is_read) {
-		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb,
-			status.is_on
-				? "the images that there are have not been read yet: try "
-				  "again"
-				: "no images of the fabric are kept: name a folder in "
-				  "history.dir, and ask about times after that");
+	if (!triad_service_keeps_images(service)) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: no images of the fabric are kept: name a folder in "
+			"history.dir, and ask about times after that\n",
+			verb);
 		return NULL;
 	}
-	past = read(triad_history_keeper_reader(service->history), at_us, message);
+	past = read(service->past, at_us, message);
 	if (!past)
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, message);
@@ -115,8 +111,7 @@ static void print_no_list(const struct triad_moment *moment, const char *verb,
 	enum triad_kept_kind kind, struct triad_output *output)
 {
 	uint64_t since_us = triad_history_reader_list_since(
-		triad_history_keeper_reader(moment->service->history), kind,
-		moment->past->wall_us);
+		moment->service->past, kind, moment->past->wall_us);
 	char since[TRIAD_CLOCK_TEXT_SIZE];
 
 	if (since_us)
@@ -193,7 +188,7 @@ const char *triad_moment_trouble(const struct triad_moment *moment)
 static struct triad_totals_base base_of(const struct triad_moment *moment)
 {
 	return moment->past ? triad_past_base(moment->past)
-			    : triad_history_keeper_base(moment->service->history);
+			    : triad_images_base(moment->service->images);
 }
 
 bool triad_moment_shares_base(

@@ -206,7 +206,7 @@ int triad_command_run_perf_history(struct triad_service *service,
 	uint64_t to_us;
 	char message[TRIAD_HISTORY_MESSAGE_SIZE];
 
-	if (!triad_history_keeper_status(service->history).is_on) {
+	if (!triad_service_keeps_images(service)) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"perf history: no images of the fabric are kept: name a folder "
 			"in history.dir\n");
@@ -225,8 +225,7 @@ int triad_command_run_perf_history(struct triad_service *service,
 		.to_us = to_us,
 		.n = N_POINTS};
 	curve.n = triad_history_reader_series(
-		triad_history_keeper_reader(service->history), &request, curve.points,
-		message);
+		service->past, &request, curve.points, message);
 	if (!curve.n) {
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "perf history: %s\n", message);

@@ -270,42 +270,58 @@ static void report_profile(struct triad_report *report, struct triad_service *se
 	triad_report_section_end(report);
 }
 
+/* Why what triadd reported last may be otherwise now; NULL: it is recent. */
+static const char *why_old(const struct triad_served *served)
+{
+	if (!served->is_silent)
+		return NULL;
+	return served->is_known ? "not known: triadd has not been heard of for 15 s"
+				: "not known: triadd has not been heard of";
+}
+
 static void report_images(struct triad_report *report, struct triad_service *service)
 {
-	struct triad_history_status status =
-		triad_history_keeper_status(service->history);
+	const struct triad_served served = triad_service_served(service);
+	const struct triad_history_status *status = &served.images;
+	bool is_on = triad_service_keeps_images(service);
 	char text[TRIAD_CLOCK_TEXT_SIZE];
 
-	if (!status.is_on && !report->as_json)
+	if (!is_on && !report->as_json)
 		return;
 	triad_report_section(report, "images", "Images of the fabric");
-	triad_report_facts(report, triad_image_facts, &status);
-	triad_clock_format(status.first_us, text);
+	triad_report_facts(report, triad_image_facts, status);
+	triad_clock_format(status->first_us, text);
 	triad_report_text(
-		report, "first", "the first one", status.first_us ? text : NULL);
-	triad_clock_format(status.last_us, text);
-	triad_report_text(report, "last", "the last one", status.last_us ? text : NULL);
+		report, "first", "the first one", status->first_us ? text : NULL);
+	triad_clock_format(status->last_us, text);
+	triad_report_text(
+		report, "last", "the last one", status->last_us ? text : NULL);
 	triad_report_text(report, "error", "last attempt to write",
-		status.error ? status.reason : NULL);
+		is_on && served.is_silent ? why_old(&served)
+			: status->error   ? status->reason
+					  : NULL);
 	triad_report_section_end(report);
 }
 
 static void report_copies(struct triad_report *report, struct triad_service *service)
 {
-	struct triad_history_mirror_status status =
-		triad_history_keeper_mirror_status(service->history);
+	const struct triad_served served = triad_service_served(service);
+	const struct triad_history_mirror_status *status = &served.copies;
 	char guid[24];
 
-	if (!status.is_on && !report->as_json)
+	if (!status->is_on && !report->as_json)
 		return;
 	triad_report_section(report, "copies", "Images copied between SMs");
-	triad_report_facts(report, triad_copy_facts, &status);
-	snprintf(guid, sizeof(guid), "0x%016" PRIx64, status.mirror.behind_of);
+	triad_report_facts(report, triad_copy_facts, status);
+	snprintf(guid, sizeof(guid), "0x%016" PRIx64, status->mirror.behind_of);
 	triad_report_text(report, "behind_of", "behind SM",
-		status.mirror.behind_of ? guid : NULL);
-	triad_report_text(report, "trouble", "trouble", status.trouble);
+		status->mirror.behind_of ? guid : NULL);
+	triad_report_text(report, "trouble", "trouble",
+		status->is_on && served.is_silent ? why_old(&served)
+			: status->trouble[0]      ? status->trouble
+						  : NULL);
 	triad_report_text(report, "error", "last attempt to write",
-		status.mirror.error ? strerror(status.mirror.error) : NULL);
+		status->mirror.error ? strerror(status->mirror.error) : NULL);
 	triad_report_section_end(report);
 }
 

@@ -30,8 +30,7 @@
 #include "lib/hash.h"
 #include "perfmgr/engine.h"
 #include "portmgr/plan/port_row.h"
-#include "service/history_reader.h"
-#include "service/history_store.h"
+#include "tests/unit/history/kept.h"
 #include "tests/random.h"
 #include "triad/clock.h"
 
@@ -49,7 +48,8 @@ struct bench {
 	struct triad_engine *engine;
 	struct triad_view *view;
 	struct triad_history_store *store;
-	struct triad_history_reader *reader;
+	struct triad_history_answers answers;
+	struct kept_reader reader;
 	struct triad_history_params params;
 	struct triad_pma_reading data;
 	struct triad_kept_list lists[TRIAD_N_KEPT];
@@ -278,7 +278,7 @@ static void write_image(struct bench *bench, unsigned number)
 	};
 	struct triad_history_status status;
 
-	if (triad_history_store_write(bench->store, &image))
+	if (keep_image(bench->store, &bench->answers, &image))
 		die("an image was not written");
 	status = triad_history_store_status(bench->store);
 	bench->spent_us += status.took_us;
@@ -293,8 +293,9 @@ static double read_ms(struct bench *bench)
 
 	for (unsigned i = 0; i < N_READS; i++) {
 		uint64_t ago_us = random_next(&bench->seed) % span_us / 2;
-		struct triad_past *past = triad_history_reader_read(
-			bench->reader, BEGIN_US + bench->now_us - ago_us, message);
+		struct triad_past *past =
+			triad_history_reader_read(bench->reader.reader,
+				BEGIN_US + bench->now_us - ago_us, message);
 
 		if (!past)
 			die(message);
@@ -316,7 +317,8 @@ static double series_ms(struct bench *bench)
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
 	char message[TRIAD_HISTORY_MESSAGE_SIZE];
 
-	if (!triad_history_reader_series(bench->reader, &request, points, message))
+	if (!triad_history_reader_series(
+		    bench->reader.reader, &request, points, message))
 		die(message);
 	return (double)(triad_clock_now_us() - begun_us) / 1000;
 }
@@ -416,12 +418,15 @@ int main(int argc, char **argv)
 			&bench.histograms[i / TRIAD_N_COUNTERS][i % TRIAD_N_COUNTERS],
 			TRIAD_HISTOGRAM_MOST);
 	make_view(&bench);
-	bench.store = need(triad_history_store_new("bench", 1, NULL));
-	bench.reader = need(triad_history_reader_new(bench.store));
+	bench.store = need(triad_history_store_new(NULL));
+	strcpy(bench.params.program, "bench");
+	bench.params.port_guid = 1;
+	if (!kept_reader_open(&bench.reader, bench.store))
+		die("not enough memory");
 	triad_history_store_configure(bench.store, &bench.params);
 	run(&bench, as_json);
-	(void)triad_history_reader_stop(bench.reader);
-	triad_history_reader_free(bench.reader);
+	kept_reader_close(&bench.reader);
+	triad_history_answers_clear(&bench.answers);
 	triad_history_store_free(bench.store);
 	clean(bench.params.dir);
 	drop_lists(&bench);

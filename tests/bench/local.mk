@@ -27,9 +27,8 @@ tests_bench_export_SOURCES = \
 tests_bench_flood_SOURCES = tests/bench/flood.c \
 	service/local_port.c service/local_port.h service/strangers.c service/umad.c service/umad.h
 tests_bench_flood_LDADD = libtriad.la $(UMAD_LIBS)
-tests_bench_history_SOURCES = tests/bench/history.c service/history_copies.c \
-	service/history_files.c service/history_others.c service/history_read.c \
-	service/history_reader.c service/history_store.c service/state_path.c
+tests_bench_history_SOURCES = tests/bench/history.c service/history_reader.c
+tests_bench_history_LDADD = libtriadkept.la $(LDADD)
 noinst_HEADERS += tests/bench/bench.h
 
 # A second plugin, which OpenSM loads by the name "pathbench".

@@ -18,8 +18,8 @@ from smalldisk import small_disk
 from test_agent import Agent
 from test_lifecycle import end
 from triadlab import hosts, state
-from triadlib import (QUICK, ask, ask_json, log_has, status, sweep_heavily, triad_lab,
-                      wait_for_sweep)
+from triadlib import (QUICK, ask, ask_json, status, sweep_heavily, triad_lab,
+                      triadd_says, wait_for_sweep)
 
 CONF = """\
 [perfmgr]
@@ -116,7 +116,7 @@ def test_full_disk_costs_images_alone(scratch):
         wait_for_images(lab, 3)
         disk.fill()
         wait_until(lambda: images(lab)["dropped"], 60, "an image that is lost")
-        log_has(lab, "No space left on device")
+        triadd_says(lab, "No space left on device")
         assert "No space" in images(lab)["error"]
         assert re.search("Images +WARN", lab.run("triadctl", "status").stdout)
         assert "No space" in lab.run("triadctl", "health").stdout

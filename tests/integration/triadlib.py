@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -100,6 +101,13 @@ def perfquery(lab, lid, port, *options):
 def triad_lines(log):
     """What Triad wrote into OpenSM's log."""
     return re.findall(r"triad: (.*)", log)
+
+
+def triadd_says(lab, words, sm=0, timeout_s=10):
+    """Waits until the log of an SM's triadd has the words."""
+    log = Path(lab.triadds[sm].log)
+    wait_until(lambda: mentions(log.read_text(encoding="utf-8"), words), timeout_s,
+               f"{words!r} in the log of triadd")
 
 
 def log_has(lab, words, sm=0, timeout_s=10):

@@ -311,19 +311,16 @@ tests_unit_service_test_facts_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_health_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_history_copies_SOURCES = \
 	tests/unit/service/test_history_copies.c tests/unit/history/fixture.h \
-	service/history_copies.c service/history_files.c service/history_mirror.c \
-	service/history_read.c service/history_reader.c service/history_others.c \
-	service/history_store.c service/state_path.c
+	tests/unit/history/kept.h service/history_reader.c
+tests_unit_service_test_history_copies_LDADD = libtriadkept.la $(LDADD)
 tests_unit_service_test_history_lists_SOURCES = \
 	tests/unit/service/test_history_lists.c tests/unit/history/fixture.h \
-	service/history_copies.c service/history_files.c service/history_read.c \
-	service/history_reader.c service/history_others.c service/history_store.c \
-	service/state_path.c
+	tests/unit/history/kept.h service/history_reader.c
+tests_unit_service_test_history_lists_LDADD = libtriadkept.la $(LDADD)
 tests_unit_service_test_history_store_SOURCES = \
 	tests/unit/service/test_history_store.c tests/unit/history/fixture.h \
-	service/history_copies.c service/history_files.c service/history_read.c \
-	service/history_reader.c service/history_others.c service/history_store.c \
-	service/state_path.c
+	tests/unit/history/kept.h service/history_reader.c
+tests_unit_service_test_history_store_LDADD = libtriadkept.la $(LDADD)
 tests_unit_service_test_history_store_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread64
 tests_unit_service_test_format_SOURCES = \
 	tests/unit/service/test_format.c service/command/format.c

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Two SMs copy each other's images, each into its own folder.  In the end the folders
  * have the same files, whatever happened to them. */
-#include "service/history_mirror.h"
-#include "service/history_reader.h"
+#include "serve/history/mirror.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +13,7 @@
 #include <zstd.h>
 
 #include "tests/unit/history/fixture.h"
+#include "tests/unit/history/kept.h"
 #include "triad/file.h"
 
 #define HOUR (3600 * S)
@@ -26,6 +26,7 @@ struct sm {
 	struct triad_history_params params;
 	struct triad_history_store *store;
 	struct triad_history_mirror *mirror;
+	struct triad_history_answers answers;
 };
 
 static struct world world;
@@ -60,11 +61,12 @@ static void start(unsigned i)
 	struct sm *sm = &sms[i];
 	const struct triad_history_carrier carrier = {sm, send_payload};
 
-	sm->store = triad_history_store_new("OpenSM", guids[i], NULL);
+	sm->store = triad_history_store_new(NULL);
+	strcpy(sm->params.program, "OpenSM");
+	sm->params.port_guid = guids[i];
 	configure(i);
-	sm->mirror = triad_history_mirror_new(sm->store, guids[i], NULL);
+	sm->mirror = triad_history_mirror_new(sm->store, &carrier, NULL);
 	ck_assert_ptr_nonnull(sm->mirror);
-	triad_history_mirror_set_carrier(sm->mirror, &carrier);
 	triad_history_mirror_leave_view(sm->mirror, guids, 2);
 }
 
@@ -72,6 +74,8 @@ static void stop(unsigned i)
 {
 	triad_history_mirror_free(sms[i].mirror);
 	triad_history_store_free(sms[i].store);
+	triad_history_answers_clear(&sms[i].answers);
+	sms[i].answers = (struct triad_history_answers){0};
 	sms[i].mirror = NULL;
 	sms[i].store = NULL;
 }
@@ -80,7 +84,7 @@ static void run_both(void)
 {
 	for (unsigned i = 0; i < 2; i++)
 		if (sms[i].mirror)
-			triad_history_mirror_run(sms[i].mirror, conf);
+			triad_history_mirror_run(sms[i].mirror, conf, guids[i]);
 	usleep(1000);
 }
 
@@ -171,7 +175,7 @@ static void write_images(unsigned i, unsigned n)
 		world_sweep(&world, 10 * S);
 		image = world_image(&world);
 		image.port_guid = guids[i];
-		ck_assert_int_eq(triad_history_store_write(sms[i].store, &image), 0);
+		ck_assert_int_eq(keep_image(sms[i].store, &sms[i].answers, &image), 0);
 	}
 }
 
@@ -268,7 +272,7 @@ START_TEST(test_events_of_copied_images_are_handed_on)
 		}
 		image.events = events;
 		image.n_events = n > 1 ? 2 : 1;
-		ck_assert_int_eq(triad_history_store_write(sms[0].store, &image), 0);
+		ck_assert_int_eq(keep_image(sms[0].store, &sms[0].answers, &image), 0);
 		run_until_equal(60);
 	}
 	ck_assert_str_eq(noted, "1 2 3 ");
@@ -277,18 +281,19 @@ END_TEST
 
 START_TEST(test_copies_are_read_like_own_images)
 {
-	struct triad_history_reader *reader = triad_history_reader_new(sms[1].store);
+	struct kept_reader reader;
 	char message[TRIAD_HISTORY_MESSAGE_SIZE];
 	struct triad_past *past;
 
 	write_images(0, 12);
 	run_until_equal(60);
-	past = triad_history_reader_read(reader, BEGIN_US + world.now_us, message);
+	ck_assert(kept_reader_open(&reader, sms[1].store));
+	past = triad_history_reader_read(
+		reader.reader, BEGIN_US + world.now_us, message);
 	ck_assert_msg(past != NULL, "%s", message);
 	ck_assert_uint_eq(past->wall_us, BEGIN_US + world.now_us);
 	triad_past_free(past);
-	ck_assert(triad_history_reader_stop(reader));
-	triad_history_reader_free(reader);
+	kept_reader_close(&reader);
 }
 END_TEST
 
@@ -371,7 +376,7 @@ START_TEST(test_copies_to_another_folder_do_not_wait)
 	other->history = conf->history;
 	other->election = conf->election;
 	strcpy(other->history.dir, "elsewhere");
-	triad_history_mirror_run(sms[1].mirror, other);
+	triad_history_mirror_run(sms[1].mirror, other, guids[1]);
 	ck_assert_int_eq(status_of(1).error, 0);
 	triad_conf_unref(other);
 }
@@ -595,20 +600,19 @@ START_TEST(test_trouble_names_the_remedy)
 
 	other->history.replicate = true;
 	other->history.dir[0] = '\0';
-	triad_history_mirror_run(sms[0].mirror, other);
+	triad_history_mirror_run(sms[0].mirror, other, guids[0]);
 	ck_assert_ptr_nonnull(strstr(
 		triad_history_mirror_status(sms[0].mirror).trouble, "history.dir"));
 	strcpy(other->history.dir, "somewhere");
-	triad_history_mirror_run(sms[0].mirror, other);
+	triad_history_mirror_run(sms[0].mirror, other, guids[0]);
 	ck_assert_ptr_nonnull(strstr(triad_history_mirror_status(sms[0].mirror).trouble,
 		"election.enabled"));
 	other->election.enabled = true;
 	other->election.cluster = TRIAD_CLUSTER_NONE;
-	triad_history_mirror_run(sms[0].mirror, other);
+	triad_history_mirror_run(sms[0].mirror, other, guids[0]);
 	ck_assert_ptr_nonnull(strstr(triad_history_mirror_status(sms[0].mirror).trouble,
 		"election.cluster"));
-	triad_history_mirror_set_carrier(sms[0].mirror, NULL);
-	triad_history_mirror_run(sms[0].mirror, other);
+	triad_history_mirror_run(sms[0].mirror, other, 0);
 	ck_assert_ptr_nonnull(strstr(triad_history_mirror_status(sms[0].mirror).trouble,
 		"history.replicate"));
 	triad_conf_unref(other);

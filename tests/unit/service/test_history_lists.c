@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Rows of lists in images: each image has its own rows, whichever of them its key image
  * has. */
-#include "service/history_reader.h"
-#include "service/history_store.h"
+#include "serve/history/store.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "tests/unit/history/fixture.h"
+#include "tests/unit/history/kept.h"
 
 #define N_IMAGES 200u
 #define MAX_ROWS 400u
@@ -27,7 +27,8 @@ static uint64_t seed;
 static char folder[TEST_FOLDER_SIZE];
 static struct triad_history_params params;
 static struct triad_history_store *store;
-static struct triad_history_reader *reader;
+static struct kept_reader reader;
+static struct triad_history_answers answers;
 static struct triad_kept_list lists[TRIAD_N_KEPT];
 static struct listed *listed; /* the list 'ports' of each image */
 static uint32_t n_listed;
@@ -44,8 +45,10 @@ static void set_up(void)
 	strcpy(params.dir, folder);
 	listed = calloc(N_IMAGES, sizeof(*listed));
 	n_listed = 0;
-	store = triad_history_store_new("OpenSM", GUID, NULL);
-	reader = triad_history_reader_new(store);
+	strcpy(params.program, "OpenSM");
+	params.port_guid = GUID;
+	store = triad_history_store_new(NULL);
+	ck_assert(kept_reader_open(&reader, store));
 	triad_history_store_configure(store, &params);
 	triad_history_store_prepare(store);
 }
@@ -56,8 +59,8 @@ static void tear_down(void)
 	DIR *dir = opendir(folder);
 	char path[512];
 
-	ck_assert(triad_history_reader_stop(reader));
-	triad_history_reader_free(reader);
+	kept_reader_close(&reader);
+	triad_history_answers_clear(&answers);
 	triad_history_store_free(store);
 	while ((entry = readdir(dir))) {
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
@@ -135,7 +138,7 @@ static void write_image(bool has_lists)
 	next->wall_us = image.wall_us;
 	fill(next);
 	image.lists = has_lists ? lists : NULL;
-	ck_assert_int_eq(triad_history_store_write(store, &image), 0);
+	ck_assert_int_eq(keep_image(store, &answers, &image), 0);
 	n_listed++;
 }
 
@@ -164,8 +167,8 @@ START_TEST(test_image_has_the_rows_that_were_listed_for_it)
 	while (n_listed < N_IMAGES)
 		write_image(true);
 	for (unsigned i = 0; i < N_IMAGES; i++) {
-		struct triad_past *past =
-			triad_history_reader_lists(reader, listed[i].wall_us, message);
+		struct triad_past *past = triad_history_reader_lists(
+			reader.reader, listed[i].wall_us, message);
 
 		ck_assert_msg(past, "seed %lu: %s", (unsigned long)seed, message);
 		ck_assert_uint_eq(past->wall_us, listed[i].wall_us);
@@ -183,7 +186,7 @@ START_TEST(test_image_is_read_without_lists_unless_they_are_wanted)
 	struct triad_past *past;
 
 	write_image(true);
-	past = triad_history_reader_read(reader, listed[0].wall_us, message);
+	past = triad_history_reader_read(reader.reader, listed[0].wall_us, message);
 	ck_assert_ptr_nonnull(past);
 	ck_assert(!past->lists[TRIAD_KEPT_HISTOGRAMS].is_kept);
 	ck_assert_uint_eq(past->lists[TRIAD_KEPT_HISTOGRAMS].n, 0);
@@ -220,7 +223,7 @@ START_TEST(test_damaged_segment_is_named)
 	write_image(true);
 	damage_segments(100);
 	ck_assert_ptr_null(
-		triad_history_reader_lists(reader, listed[0].wall_us, message));
+		triad_history_reader_lists(reader.reader, listed[0].wall_us, message));
 	ck_assert_msg(strstr(message, folder) &&
 			strstr(message, ".csv.zst: offset 0") &&
 			strstr(message, "damaged"),
@@ -249,7 +252,7 @@ START_TEST(test_rows_that_stay_the_same_cost_nothing)
 			fill(&listed[0]);
 			lists[TRIAD_KEPT_HISTOGRAMS].is_kept = false;
 			image.lists = with ? lists : NULL;
-			ck_assert_int_eq(triad_history_store_write(store, &image), 0);
+			ck_assert_int_eq(keep_image(store, &answers, &image), 0);
 		}
 		octets[with] =
 			triad_history_store_status(store).n_written_octets - before;
@@ -267,11 +270,11 @@ START_TEST(test_since_when_there_is_a_list_is_found)
 	while (n_listed < N_IMAGES)
 		write_image(n_listed >= first);
 	since_us = triad_history_reader_list_since(
-		reader, TRIAD_KEPT_HISTOGRAMS, listed[10].wall_us);
+		reader.reader, TRIAD_KEPT_HISTOGRAMS, listed[10].wall_us);
 	ck_assert_msg(
 		since_us == listed[first].wall_us, "seed %lu", (unsigned long)seed);
 	ck_assert_uint_eq(triad_history_reader_list_since(
-				  reader, TRIAD_KEPT_OWNERS, listed[10].wall_us),
+				  reader.reader, TRIAD_KEPT_OWNERS, listed[10].wall_us),
 		0);
 }
 END_TEST

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Images are written to a folder and read from it, whatever happens to the files. */
-#include "service/history_reader.h"
-#include "service/history_store.h"
+#include "serve/history/store.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +14,7 @@
 
 #include "perfmgr/export/zstd_frame.h"
 #include "tests/unit/history/fixture.h"
+#include "tests/unit/history/kept.h"
 
 #define MAX_COPIES 6000u
 #define HOUR (3600 * S)
@@ -24,24 +24,23 @@ static uint64_t seed;
 static char folder[TEST_FOLDER_SIZE];
 static struct triad_history_params params;
 static struct triad_history_store *store;
-static struct triad_history_reader *reader;
+static struct kept_reader reader;
+static struct triad_history_answers answers;
 static struct copied *copies;
 static uint32_t n_copies;
 static char message[TRIAD_HISTORY_MESSAGE_SIZE];
 
 static void open_store(void)
 {
-	store = triad_history_store_new("OpenSM", GUID, NULL);
-	reader = triad_history_reader_new(store);
-	ck_assert_ptr_nonnull(reader);
+	store = triad_history_store_new(NULL);
+	ck_assert(kept_reader_open(&reader, store));
 	triad_history_store_configure(store, &params);
 	triad_history_store_prepare(store);
 }
 
 static void close_store(void)
 {
-	ck_assert(triad_history_reader_stop(reader));
-	triad_history_reader_free(reader);
+	kept_reader_close(&reader);
 	triad_history_store_free(store);
 }
 
@@ -67,6 +66,8 @@ static void set_up(void)
 						       .keep_us = 31 * 24 * HOUR,
 						       .period_us = 10 * S}};
 	strcpy(params.dir, folder);
+	strcpy(params.program, "OpenSM");
+	params.port_guid = GUID;
 	copies = calloc(MAX_COPIES, sizeof(*copies));
 	n_copies = 0;
 	open_store();
@@ -103,12 +104,13 @@ static void tear_down(void)
 	rmdir(folder);
 	free(copies);
 	world_end(&world);
+	triad_history_answers_clear(&answers);
 }
 
 static int write_image(void)
 {
 	struct triad_history_image image = world_image(&world);
-	int error = triad_history_store_write(store, &image);
+	int error = keep_image(store, &answers, &image);
 
 	if (!error)
 		copies[n_copies++] = world_copy(&world);
@@ -166,7 +168,8 @@ static void check_ports(const struct triad_past *past, const struct copied *copi
 
 static void check_at(uint64_t wall_us, const struct copied *copied)
 {
-	struct triad_past *past = triad_history_reader_read(reader, wall_us, message);
+	struct triad_past *past =
+		triad_history_reader_read(reader.reader, wall_us, message);
 
 	ck_assert_msg(past != NULL, "seed %lu: %s", (unsigned long)seed, message);
 	ck_assert_msg(past->wall_us == copied->wall_us, "seed %lu: %lu and not %lu",
@@ -227,7 +230,8 @@ START_TEST(test_image_has_rates_from_the_one_before)
 	uint64_t grown;
 
 	write_images(100, 10 * S);
-	past = triad_history_reader_read(reader, copies[80].wall_us + S, message);
+	past = triad_history_reader_read(
+		reader.reader, copies[80].wall_us + S, message);
 	ck_assert_msg(past != NULL, "%s", message);
 	ck_assert_uint_eq(past->before_us, copies[79].wall_us);
 	for (uint32_t i = 0; i < copies[80].n_ports; i++) {
@@ -255,7 +259,7 @@ START_TEST(test_older_images_are_thinned_and_their_totals_stay_exact)
 		uint64_t wall_us = random_time();
 		uint64_t age_us = copies[n_copies - 1].wall_us - wall_us;
 		struct triad_past *past =
-			triad_history_reader_read(reader, wall_us, message);
+			triad_history_reader_read(reader.reader, wall_us, message);
 
 		ck_assert_msg(
 			past != NULL, "seed %lu: %s", (unsigned long)seed, message);
@@ -271,19 +275,19 @@ END_TEST
 
 START_TEST(test_time_without_image_is_refused_with_what_there_is)
 {
-	ck_assert_ptr_null(triad_history_reader_read(reader, BEGIN_US, message));
+	ck_assert_ptr_null(triad_history_reader_read(reader.reader, BEGIN_US, message));
 	ck_assert_ptr_nonnull(strstr(message, "no image yet"));
 	write_images(10, 10 * S);
 	world.now_us += 600 * S;
 	write_images(10, 10 * S);
-	ck_assert_ptr_null(
-		triad_history_reader_read(reader, copies[0].wall_us - 1, message));
+	ck_assert_ptr_null(triad_history_reader_read(
+		reader.reader, copies[0].wall_us - 1, message));
 	ck_assert_ptr_nonnull(strstr(message, "before the first image"));
 	ck_assert_ptr_null(triad_history_reader_read(
-		reader, copies[9].wall_us + 300 * S, message));
+		reader.reader, copies[9].wall_us + 300 * S, message));
 	ck_assert_ptr_nonnull(strstr(message, "nothing was recorded between"));
 	ck_assert_ptr_null(triad_history_reader_read(
-		reader, copies[19].wall_us + 300 * S, message));
+		reader.reader, copies[19].wall_us + 300 * S, message));
 	ck_assert_ptr_nonnull(strstr(message, "after the last image"));
 }
 END_TEST
@@ -333,7 +337,7 @@ START_TEST(test_image_has_what_commands_answered)
 		answer(1 + random_below(&world.seed, 4000));
 		write_images(1, 10 * S);
 		past = triad_history_reader_read(
-			reader, copies[n_copies - 1].wall_us, message);
+			reader.reader, copies[n_copies - 1].wall_us, message);
 		ck_assert_msg(
 			past != NULL, "seed %lu: %s", (unsigned long)seed, message);
 		ck_assert_uint_eq(past->n_outputs, 1);
@@ -341,7 +345,7 @@ START_TEST(test_image_has_what_commands_answered)
 		triad_past_free(past);
 		/* Read only the answers, without ports. */
 		past = triad_history_reader_outputs(
-			reader, copies[n_copies - 1].wall_us, message);
+			reader.reader, copies[n_copies - 1].wall_us, message);
 		ck_assert_msg(
 			past != NULL, "seed %lu: %s", (unsigned long)seed, message);
 		ck_assert_ptr_null(past->view);
@@ -391,7 +395,7 @@ START_TEST(test_image_reports_which_answer_it_lacks)
 	world.output.is_left_out = true;
 	strcpy(world.output.command, "port plan");
 	write_images(1, 10 * S);
-	past = triad_history_reader_outputs(reader, copies[0].wall_us, message);
+	past = triad_history_reader_outputs(reader.reader, copies[0].wall_us, message);
 	ck_assert_ptr_nonnull(past);
 	found = triad_history_output_find(
 		past->outputs, past->n_outputs, "port plan", false);
@@ -503,7 +507,7 @@ START_TEST(test_image_has_what_was_known_of_ports_and_devices)
 			change_topology();
 		write_images(1, 10 * S);
 		past = triad_history_reader_read(
-			reader, copies[n_copies - 1].wall_us, message);
+			reader.reader, copies[n_copies - 1].wall_us, message);
 		ck_assert_msg(
 			past != NULL, "seed %lu: %s", (unsigned long)seed, message);
 		for (uint32_t p = 0; p < world.fabric->n_ports; p++)
@@ -516,7 +520,7 @@ END_TEST
 static bool is_key(const struct copied *copied)
 {
 	struct triad_past *past =
-		triad_history_reader_outputs(reader, copied->wall_us, message);
+		triad_history_reader_outputs(reader.reader, copied->wall_us, message);
 	bool found;
 
 	ck_assert_ptr_nonnull(past);
@@ -554,7 +558,7 @@ START_TEST(test_image_has_details_with_errors_alone)
 		count_details(1, n_errors);
 		ck_assert_int_eq(write_image(), 0);
 		past = triad_history_reader_read(
-			reader, copies[n_copies - 1].wall_us, message);
+			reader.reader, copies[n_copies - 1].wall_us, message);
 		ck_assert_ptr_nonnull(past);
 		ck_assert(triad_past_find_extra(past, TRIAD_EXTRA_DETAIL, guid, number,
 			TRIAD_PMA_RCV_ERROR_DETAILS, &extra));
@@ -701,7 +705,7 @@ START_TEST(test_altered_octets_are_noticed_and_other_images_stay)
 		is = (uint8_t)(was ^ (1 + random_below(&world.seed, 255)));
 		ck_assert_int_eq(pwrite(fd, &is, 1, (off_t)at), 1);
 		past = triad_history_reader_read(
-			reader, copies[10 + i % 19].wall_us, message);
+			reader.reader, copies[10 + i % 19].wall_us, message);
 		n_failed += !past;
 		if (past)
 			check_ports(past, copy_at(past->wall_us));
@@ -796,26 +800,28 @@ END_TEST
 START_TEST(test_images_of_another_fill_the_time_in_which_one_was_dead)
 {
 	struct triad_history_store *ours = store, *other;
-	struct triad_history_reader *of_other;
+	struct triad_history_params of_other = params;
+	struct kept_reader reads_other;
 	struct triad_past *past;
 
 	write_images(10, 10 * S);
-	other = store = triad_history_store_new("OpenSM", GUID + 1, NULL);
-	of_other = triad_history_reader_new(other);
-	triad_history_store_configure(other, &params);
+	other = store = triad_history_store_new(NULL);
+	ck_assert(kept_reader_open(&reads_other, other));
+	of_other.port_guid = GUID + 1;
+	triad_history_store_configure(other, &of_other);
 	write_images(10, 10 * S);
 	store = ours;
 	write_images(10, 10 * S);
 	/* Each store answers about all images, and both stores' files still exist. */
 	for (uint32_t i = 0; i < n_copies; i++) {
 		check_at(copies[i].wall_us, &copies[i]);
-		past = triad_history_reader_read(of_other, copies[i].wall_us, message);
+		past = triad_history_reader_read(
+			reads_other.reader, copies[i].wall_us, message);
 		ck_assert_msg(past != NULL, "%s", message);
 		check_ports(past, &copies[i]);
 		triad_past_free(past);
 	}
-	ck_assert(triad_history_reader_stop(of_other));
-	triad_history_reader_free(of_other);
+	kept_reader_close(&reads_other);
 	triad_history_store_free(other);
 }
 END_TEST
@@ -830,7 +836,7 @@ static uint32_t read_series(uint64_t from_us, uint64_t to_us, uint32_t n,
 		.to_us = to_us,
 		.n = n};
 
-	return triad_history_reader_series(reader, &request, points, message);
+	return triad_history_reader_series(reader.reader, &request, points, message);
 }
 
 START_TEST(test_series_has_the_totals_of_a_port)
@@ -863,12 +869,9 @@ END_TEST
 static void *read_once(void *past)
 {
 	*(struct triad_past **)past =
-		triad_history_reader_read(reader, copies[0].wall_us, message);
+		triad_history_reader_read(reader.reader, copies[0].wall_us, message);
 	return NULL;
 }
-
-/* A reader that still hangs can't be freed.  This pointer keeps leak checkers quiet. */
-static struct triad_history_reader *volatile left;
 
 START_TEST(test_disk_that_hangs_blocks_no_thread_when_the_process_ends)
 {
@@ -881,15 +884,13 @@ START_TEST(test_disk_that_hangs_blocks_no_thread_when_the_process_ends)
 	ck_assert_int_eq(pthread_create(&thread, NULL, read_once, &past), 0);
 	while (!is_asked)
 		usleep(1000);
-	triad_history_reader_close(reader);
+	triad_history_reader_close(reader.reader);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_ptr_null(past);
 	ck_assert_ptr_nonnull(strstr(message, "the program ends"));
-	/* The reader's memory must stay as long as the disk hangs. */
-	ck_assert(!triad_history_reader_stop(reader));
 	hangs = false;
-	left = reader;
-	reader = triad_history_reader_new(store);
+	kept_reader_close(&reader);
+	ck_assert(kept_reader_open(&reader, store));
 	check_at(copies[2].wall_us, &copies[2]);
 }
 END_TEST

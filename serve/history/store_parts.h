@@ -1,25 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What history_store.c, history_copies.c and history_others.c share. */
-#ifndef TRIAD_SERVICE_HISTORY_STORE_PARTS_H
-#define TRIAD_SERVICE_HISTORY_STORE_PARTS_H
+/* What store.c, copies.c and others.c share. */
+#ifndef TRIAD_SERVE_HISTORY_STORE_PARTS_H
+#define TRIAD_SERVE_HISTORY_STORE_PARTS_H
 
 #include <pthread.h>
 
-#include "service/history_files.h"
-#include "service/history_store.h"
+#include "lib/line_cutter.h"
+#include "perfmgr/export/frame_writer.h"
+#include "serve/history/files.h"
+#include "serve/history/store.h"
 #include "triad/file.h"
 
 /* A tier while it is written. */
 struct writer_tier {
 	struct triad_profile_file file;
-	int index; /* -1: not written any further; the next start remakes it */
-	struct triad_history_key key;
+	int index;    /* -1: not written any further; the next start remakes it */
+	uint64_t key; /* number of the last key image in it; 0: none */
 	uint64_t last_octets; /* of its last image */
 };
 
+/* An answer while it is taken. */
+struct taking {
+	struct triad_line_cutter cutter;
+	char line[TRIAD_PROFILE_LINE_SIZE];
+	struct triad_history_answer_head head; /* of the image that is written */
+	bool is_open;                          /* one is */
+	bool has_image;                        /* there was one */
+	int error;                             /* the first one */
+	uint64_t begun_us;                     /* monotonic */
+	uint32_t n_left_out, n_ports;
+};
+
 struct triad_history_store {
-	const char *program;
-	uint64_t port_guid;
 	struct triad_log *log;
 
 	pthread_mutex_t lock; /* of what follows */
@@ -46,13 +58,13 @@ struct triad_history_store {
 	struct triad_mirror_image given_image; /* an image of that segment */
 	struct triad_file_report copy_report;
 	struct triad_log_limit blocked_limit; /* lines about files in a copy's way */
-	struct triad_history_topology topology;
 	struct triad_frame_writer *out;
+	struct taking taking;
+	uint64_t started_us, sweep, mark; /* of the sweep that was told last */
 	struct triad_frame_reader *reader;
 	struct triad_file_report file_report;
 	uint64_t n_dropped_since; /* images that could not be written in a row */
-	uint32_t n_left_out;      /* of the image that is written */
-	char reason[320];         /* why that image can't be written */
+	char reason[TRIAD_HISTORY_REASON_SIZE]; /* why that image can't be written */
 };
 
 /* Whose images the store writes. */
@@ -60,11 +72,11 @@ static inline struct triad_history_owner history_owner_of(
 	const struct triad_history_store *store)
 {
 	return (struct triad_history_owner){.dir = store->params.dir,
-		.program = store->program,
-		.port_guid = store->port_guid};
+		.program = store->params.program,
+		.port_guid = store->params.port_guid};
 }
 
-/* --- history_store.c --- */
+/* --- store.c --- */
 void history_close_tier(struct writer_tier *tier);
 /* Opens a segment and its index.  Returns 0 or an errno, with the store's reason. */
 int history_open_segment(struct triad_history_store *store, struct writer_tier *to,
@@ -80,7 +92,7 @@ void history_make_room(
  * be free.  Others need that: the election, to keep its promises. */
 int history_check_disk(struct triad_history_store *store, uint64_t more);
 
-/* --- history_copies.c --- */
+/* --- copies.c --- */
 /* Reads the copies that are in the folder, if images are copied. */
 void history_copies_load(struct triad_history_store *store);
 void history_copies_clear(struct triad_history_store *store);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/history_store_parts.h"
+#include "serve/history/store_parts.h"
 
 static void load_other(const struct triad_history_owner *other,
 	struct triad_frame_reader *frames, struct triad_history_ring *ring)
@@ -28,16 +28,19 @@ void triad_history_store_look_at_others(
 	struct triad_history_ring rings[TRIAD_HISTORY_MAX_OTHERS] = {0};
 	struct triad_history_ring old[TRIAD_HISTORY_MAX_OTHERS];
 	uint64_t guids[TRIAD_HISTORY_MAX_OTHERS];
-	char dir[TRIAD_CONF_PATH_SIZE];
-	struct triad_history_owner owner = {
-		.dir = dir, .program = store->program, .port_guid = store->port_guid};
+	struct triad_history_params params;
+	struct triad_history_owner owner;
 	unsigned n, n_old;
 
 	pthread_mutex_lock(&store->lock);
-	memcpy(dir, store->params.dir, sizeof(dir));
+	params = store->params;
 	pthread_mutex_unlock(&store->lock);
-	n = dir[0] ? triad_history_list_others(&owner, guids, TRIAD_HISTORY_MAX_OTHERS)
-		   : 0;
+	owner = (struct triad_history_owner){.dir = params.dir,
+		.program = params.program,
+		.port_guid = params.port_guid};
+	n = params.dir[0]
+		? triad_history_list_others(&owner, guids, TRIAD_HISTORY_MAX_OTHERS)
+		: 0;
 	for (unsigned i = 0; i < n; i++) {
 		owner.port_guid = guids[i];
 		load_other(&owner, frames, &rings[i]);
@@ -92,7 +95,7 @@ struct triad_history_answer triad_history_store_find(
 	struct triad_history_answer answer;
 
 	pthread_mutex_lock(&store->lock);
-	answer = find_in(store, &store->ring, store->port_guid, time_us);
+	answer = find_in(store, &store->ring, store->params.port_guid, time_us);
 	for (unsigned i = 0; i < store->n_others; i++) {
 		struct triad_history_answer other = find_in(
 			store, &store->others[i], store->other_guids[i], time_us);
@@ -133,7 +136,8 @@ uint32_t triad_history_store_spread(struct triad_history_store *store, uint64_t 
 	if (!all)
 		return 0;
 	pthread_mutex_lock(&store->lock);
-	n = spread_over(&store->ring, store->port_guid, from_us, to_us, all, room);
+	n = spread_over(
+		&store->ring, store->params.port_guid, from_us, to_us, all, room);
 	for (unsigned i = 0; i < store->n_others; i++)
 		n += spread_over(&store->others[i], store->other_guids[i], from_us,
 			to_us, all + n, room);

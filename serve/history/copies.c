@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "service/history_store_parts.h"
+#include "serve/history/store_parts.h"
 #include "triad/clock.h"
 
 /* --- the folder's copies --- */
@@ -343,7 +343,7 @@ static bool is_yet_to_be_written(
 		triad_history_ring_last(&store->ring, image->tier);
 	bool is_written = store->tiers[image->tier].file.fd >= 0;
 
-	return image->owner == store->port_guid &&
+	return image->owner == store->params.port_guid &&
 		(image->begun_us > triad_clock_wall_us() ||
 			(is_written && last && image->begun_us > last->begun_us));
 }
@@ -356,7 +356,7 @@ static void hand_events_on(
 	const struct triad_history_events_sink *sink = &store->events_sink;
 
 	if (!sink->take || image->tier != TRIAD_HISTORY_SWEEPS ||
-		image->owner == store->port_guid)
+		image->owner == store->params.port_guid)
 		return;
 	/* An image lists the newest event first. */
 	for (uint32_t i = store->copied.n; i > 0; i--)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "service/history_mirror.h"
+#include "serve/history/mirror.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@ _Static_assert(TRIAD_MIRROR_PAYLOAD_SIZE <= TRIAD_INBOX_OCTETS, "room in the inb
 
 struct triad_history_mirror {
 	struct triad_history_store *store;
-	uint64_t port_guid;
+	struct triad_history_carrier carrier;
 	struct triad_log *log;
 
 	pthread_mutex_t lock; /* of what follows */
@@ -28,34 +28,29 @@ struct triad_history_mirror {
 	struct triad_inbox inbox;
 	struct triad_history_mirror_status status;
 
-	/* Held while the carrier is called.  The carrier's thread must not take it when
-	 * it leaves a payload: that would be a deadlock. */
-	pthread_mutex_t carrier_lock;
-	struct triad_history_carrier carrier; /* 'send' NULL: none */
-
 	/* Of the thread that runs. */
 	struct triad_mirror *machine;   /* NULL: nothing is copied */
 	char dir[TRIAD_CONF_PATH_SIZE]; /* of its images */
+	uint64_t port_guid;
 	struct triad_release release;
 	struct triad_outbox outbox; /* the payload that the carrier refused */
 };
 
-struct triad_history_mirror *triad_history_mirror_new(
-	struct triad_history_store *store, uint64_t port_guid, struct triad_log *log)
+struct triad_history_mirror *triad_history_mirror_new(struct triad_history_store *store,
+	const struct triad_history_carrier *carrier, struct triad_log *log)
 {
 	struct triad_history_mirror *mirror = calloc(1, sizeof(*mirror));
 
 	if (!mirror)
 		return NULL;
 	mirror->store = store;
-	mirror->port_guid = port_guid;
+	mirror->carrier = *carrier;
 	mirror->log = log;
 	mirror->release = (struct triad_release){.about = "history",
 		.magic = MAGIC,
 		.version = TRIAD_MIRROR_VERSION,
 		.log = log};
 	pthread_mutex_init(&mirror->lock, NULL);
-	pthread_mutex_init(&mirror->carrier_lock, NULL);
 	return mirror;
 }
 
@@ -64,17 +59,8 @@ void triad_history_mirror_free(struct triad_history_mirror *mirror)
 	if (!mirror)
 		return;
 	triad_mirror_free(mirror->machine);
-	pthread_mutex_destroy(&mirror->carrier_lock);
 	pthread_mutex_destroy(&mirror->lock);
 	free(mirror);
-}
-
-void triad_history_mirror_set_carrier(struct triad_history_mirror *mirror,
-	const struct triad_history_carrier *carrier)
-{
-	pthread_mutex_lock(&mirror->carrier_lock);
-	mirror->carrier = carrier ? *carrier : (struct triad_history_carrier){0};
-	pthread_mutex_unlock(&mirror->carrier_lock);
 }
 
 /* --- receiving --- */
@@ -141,13 +127,8 @@ static size_t make_payload(void *context, void *octets)
 static int send_payload(void *context, const void *octets, size_t size)
 {
 	struct triad_history_mirror *mirror = context;
-	int error = ENOTCONN;
 
-	pthread_mutex_lock(&mirror->carrier_lock);
-	if (mirror->carrier.send)
-		error = mirror->carrier.send(mirror->carrier.context, octets, size);
-	pthread_mutex_unlock(&mirror->carrier_lock);
-	return error;
+	return mirror->carrier.send(mirror->carrier.context, octets, size);
 }
 
 /* --- running --- */
@@ -157,10 +138,10 @@ static int send_payload(void *context, const void *octets, size_t size)
 #define RATE_OCTETS_S 500000u
 
 static void start_mirror(struct triad_history_mirror *mirror,
-	struct triad_history_rings *rings, const char *dir)
+	struct triad_history_rings *rings, const char *dir, uint64_t port_guid)
 {
 	const struct triad_mirror_conf conf = {
-		.id = mirror->port_guid, .rate_octets_s = RATE_OCTETS_S};
+		.id = port_guid, .rate_octets_s = RATE_OCTETS_S};
 	const struct triad_mirror_store store = {.context = mirror->store,
 		.rings = rings,
 		.read = triad_history_store_read_image,
@@ -169,6 +150,7 @@ static void start_mirror(struct triad_history_mirror *mirror,
 	if (mirror->machine)
 		return;
 	mirror->machine = triad_mirror_new(&conf, &store);
+	mirror->port_guid = port_guid;
 	snprintf(mirror->dir, sizeof(mirror->dir), "%s", dir);
 	pthread_mutex_lock(&mirror->lock);
 	mirror->is_on = mirror->machine;
@@ -189,20 +171,9 @@ static void stop(struct triad_history_mirror *mirror)
 	pthread_mutex_unlock(&mirror->lock);
 }
 
-static bool has_carrier(struct triad_history_mirror *mirror)
+static const char *find_trouble(const struct triad_conf *conf, uint64_t port_guid)
 {
-	bool has_one;
-
-	pthread_mutex_lock(&mirror->carrier_lock);
-	has_one = mirror->carrier.send;
-	pthread_mutex_unlock(&mirror->carrier_lock);
-	return has_one;
-}
-
-static const char *find_trouble(
-	struct triad_history_mirror *mirror, const struct triad_conf *conf)
-{
-	if (!has_carrier(mirror))
+	if (!port_guid)
 		return "SMs copy images to each other, and this program is none: set "
 		       "history.replicate to false";
 	if (!conf->history.dir[0])
@@ -217,18 +188,19 @@ static const char *find_trouble(
 	return NULL;
 }
 
-static void publish_status(
-	struct triad_history_mirror *mirror, const struct triad_conf *conf)
+static void publish_status(struct triad_history_mirror *mirror,
+	const struct triad_conf *conf, uint64_t port_guid)
 {
 	const char *trouble =
-		conf->history.replicate ? find_trouble(mirror, conf) : NULL;
+		conf->history.replicate ? find_trouble(conf, port_guid) : NULL;
 	struct triad_mirror_status status = {0};
 
 	if (mirror->machine)
 		triad_mirror_status(mirror->machine, &status);
 	pthread_mutex_lock(&mirror->lock);
 	mirror->status.is_on = conf->history.replicate;
-	mirror->status.trouble = trouble;
+	snprintf(mirror->status.trouble, sizeof(mirror->status.trouble), "%s",
+		trouble ? trouble : "");
 	mirror->status.mirror = status;
 	pthread_mutex_unlock(&mirror->lock);
 }
@@ -261,23 +233,24 @@ static uint64_t run_machine(
 	return next_us > now_us + TRIAD_US_PER_MS ? next_us : now_us + TRIAD_US_PER_MS;
 }
 
-uint64_t triad_history_mirror_run(
-	struct triad_history_mirror *mirror, const struct triad_conf *conf)
+uint64_t triad_history_mirror_run(struct triad_history_mirror *mirror,
+	const struct triad_conf *conf, uint64_t port_guid)
 {
-	bool is_on = conf->history.replicate &&
+	bool is_on = port_guid && conf->history.replicate &&
 		conf->election.cluster != TRIAD_CLUSTER_FABRIC;
 	struct triad_history_rings *rings =
 		is_on ? triad_history_store_rings(mirror->store) : NULL;
 	uint64_t next_us = UINT64_MAX;
 
 	/* The machine's state is about one folder: its images, a full disk. */
-	if (!rings || strcmp(mirror->dir, conf->history.dir) != 0)
+	if (!rings || strcmp(mirror->dir, conf->history.dir) != 0 ||
+		mirror->port_guid != port_guid)
 		stop(mirror);
 	if (rings)
-		start_mirror(mirror, rings, conf->history.dir);
+		start_mirror(mirror, rings, conf->history.dir, port_guid);
 	if (mirror->machine)
 		next_us = run_machine(mirror, (uint64_t)triad_clock_wall_offset_us());
-	publish_status(mirror, conf);
+	publish_status(mirror, conf, port_guid);
 	return next_us;
 }
 

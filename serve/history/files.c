@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "service/history_files.h"
+#include "serve/history/files.h"
 
 #include <dirent.h>
 #include <errno.h>

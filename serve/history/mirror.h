@@ -7,13 +7,12 @@
  * payload at a time; a payload that the carrier refuses is offered again later.
  *
  * Thread-safety: run from one thread, which waits for the disk with no lock held; the
- * rest from any thread, under a lock held for a copy.  set_carrier also waits until no
- * call of the carrier runs.
+ * rest from any thread, under a lock held for a copy.
  * Memory: that of the mirror, and an inbox of 256 payloads. */
-#ifndef TRIAD_SERVICE_HISTORY_MIRROR_H
-#define TRIAD_SERVICE_HISTORY_MIRROR_H
+#ifndef TRIAD_SERVE_HISTORY_MIRROR_H
+#define TRIAD_SERVE_HISTORY_MIRROR_H
 
-#include "service/history_store.h"
+#include "serve/history/store.h"
 #include "triad/clock.h"
 
 struct triad_history_mirror;
@@ -22,31 +21,15 @@ struct triad_history_mirror;
 struct triad_history_carrier {
 	void *context;
 	/* Sends a payload to all, unless more urgent messages wait.  Never blocks.
-	 * Returns 0, EAGAIN (not now), or ENOTCONN (elections are off, or not
-	 * connected). */
+	 * Returns 0, EAGAIN (not now), or another errno: it is lost. */
 	int (*send)(void *context, const void *payload, size_t size);
 };
 
-/* A folder that has lacked an SM's newest image for so long is behind. */
-#define TRIAD_HISTORY_BEHIND_US (10 * 60 * TRIAD_US_PER_S)
-
-struct triad_history_mirror_status {
-	bool is_on;
-	/* Why nothing is copied, and what to do; NULL: no trouble. */
-	const char *trouble;
-	uint64_t n_dropped; /* payloads dropped because the inbox was full */
-	struct triad_mirror_status mirror;
-};
-
-/* NULL when memory is short.  'store' and 'log' outlive it. */
-struct triad_history_mirror *triad_history_mirror_new(
-	struct triad_history_store *store, uint64_t port_guid, struct triad_log *log);
+/* NULL when memory is short.  'store', 'log' and what the carrier needs outlive it. */
+struct triad_history_mirror *triad_history_mirror_new(struct triad_history_store *store,
+	const struct triad_history_carrier *carrier, struct triad_log *log);
 /* Accepts NULL. */
 void triad_history_mirror_free(struct triad_history_mirror *mirror);
-
-/* NULL: removes it; no call of the old one runs when this returns. */
-void triad_history_mirror_set_carrier(struct triad_history_mirror *mirror,
-	const struct triad_history_carrier *carrier);
 
 /* Leave a received view or payload, from any thread; the caller then wakes the thread
  * of triad_history_mirror_run().  False: images are not copied now, the payload is
@@ -56,10 +39,11 @@ void triad_history_mirror_leave_view(
 bool triad_history_mirror_leave_payload(struct triad_history_mirror *mirror,
 	uint64_t sender, const void *payload, size_t size);
 
-/* Sends, receives and copies what is due.  After triad_history_store_prepare().
- * Returns when to call it again, at the latest (monotonic). */
-uint64_t triad_history_mirror_run(
-	struct triad_history_mirror *mirror, const struct triad_conf *conf);
+/* Sends, receives and copies what is due, for the SM at 'port_guid'; 0: this is an agent,
+ * which copies nothing.  After triad_history_store_prepare().  Returns when to call it
+ * again, at the latest (monotonic). */
+uint64_t triad_history_mirror_run(struct triad_history_mirror *mirror,
+	const struct triad_conf *conf, uint64_t port_guid);
 
 struct triad_history_mirror_status triad_history_mirror_status(
 	struct triad_history_mirror *mirror);

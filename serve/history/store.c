@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "service/history_store.h"
+#include "serve/history/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "service/history_store_parts.h"
+#include "serve/history/store_parts.h"
 #include "triad/clock.h"
 #include "triad/file.h"
 
@@ -19,15 +19,14 @@
 #define MAX_FREE_OCTETS (UINT64_C(1) << 30)
 #define OCTETS_PER_MB UINT64_C(1000000)
 
-struct triad_history_store *triad_history_store_new(
-	const char *program, uint64_t port_guid, struct triad_log *log)
+static bool take_answer_line(void *context, const char *line, size_t length);
+
+struct triad_history_store *triad_history_store_new(struct triad_log *log)
 {
 	struct triad_history_store *store = calloc(1, sizeof(*store));
 
 	if (!store)
 		return NULL;
-	store->program = program;
-	store->port_guid = port_guid;
 	store->log = log;
 	pthread_mutex_init(&store->lock, NULL);
 	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++) {
@@ -39,8 +38,11 @@ struct triad_history_store *triad_history_store_new(
 	store->blocked_limit.burst = 1;
 	store->blocked_limit.period_us = 600 * TRIAD_US_PER_S;
 	store->all.n = 1;
-	store->all.port_guids[0] = port_guid;
 	store->all.rings[0] = &store->ring;
+	store->taking.cutter = (struct triad_line_cutter){.take = take_answer_line,
+		.context = store,
+		.buffer = store->taking.line,
+		.room = sizeof(store->taking.line)};
 	store->out = triad_frame_writer_new();
 	store->reader = triad_frame_reader_new();
 	if (store->out && store->reader)
@@ -55,19 +57,16 @@ void history_close_tier(struct writer_tier *tier)
 	if (tier->index >= 0)
 		close(tier->index);
 	tier->index = -1;
-	triad_history_key_forget(&tier->key);
+	tier->key = 0;
 }
 
 void triad_history_store_free(struct triad_history_store *store)
 {
 	if (!store)
 		return;
-	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++) {
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++)
 		history_close_tier(&store->tiers[i]);
-		triad_history_key_clear(&store->tiers[i].key);
-	}
 	history_copies_clear(store);
-	triad_history_topology_clear(&store->topology);
 	triad_history_ring_clear(&store->ring);
 	for (unsigned i = 0; i < store->n_others; i++)
 		triad_history_ring_clear(&store->others[i]);
@@ -140,10 +139,13 @@ void triad_history_store_prepare(struct triad_history_store *store)
 	bool is_other, has_other_copies;
 
 	pthread_mutex_lock(&store->lock);
-	is_other = strcmp(store->params.dir, store->next.dir) != 0;
+	is_other = strcmp(store->params.dir, store->next.dir) != 0 ||
+		strcmp(store->params.program, store->next.program) != 0 ||
+		store->params.port_guid != store->next.port_guid;
 	has_other_copies =
 		is_other || store->params.has_copies != store->next.has_copies;
 	store->params = store->next;
+	store->all.port_guids[0] = store->params.port_guid;
 	triad_history_rings_limit(&store->all, &store->params.limits);
 	store->status.is_on = store->params.dir[0];
 	if (is_other)
@@ -328,60 +330,191 @@ static int keep_image(struct triad_history_store *store, enum triad_history_tier
 	return error;
 }
 
-static int write_tier(struct triad_history_store *store, enum triad_history_tier tier,
-	const struct triad_history_image *image)
+/* Whether images can be added to the segment that is written. */
+static bool goes_on(const struct triad_history_store *store,
+	enum triad_history_tier tier, uint64_t time_us)
 {
-	struct writer_tier *to = &store->tiers[tier];
-	struct triad_history_image shown = *image;
-	struct triad_history_entry entry = {
-		.time_us = image->wall_us, .sweep = image->head.sweep};
-	uint32_t n_left_out;
-	int error = 0;
+	/* Somebody may have moved or removed the file. */
+	return triad_profile_file_is_there(&store->tiers[tier].file) &&
+		!triad_history_ring_is_full(
+			&store->ring, tier, &store->params.limits, time_us);
+}
+
+static int begin_image(
+	struct triad_history_store *store, const struct triad_history_answer_head *head)
+{
+	struct writer_tier *to = &store->tiers[head->tier];
+	int error;
 
 	/* The new image will be about as large as the last one. */
-	history_make_room(store, image->wall_us, to->last_octets);
+	history_make_room(store, head->entry.time_us, to->last_octets);
 	error = history_check_disk(store, to->last_octets);
 	if (error)
 		return error;
-	/* Somebody may have moved or removed the file. */
-	if (!triad_profile_file_is_there(&to->file) ||
-		triad_history_ring_is_full(
-			&store->ring, tier, &store->params.limits, image->wall_us))
-		error = begin_segment(store, tier, image->wall_us);
-	if (error)
-		return error;
-	entry.offset = to->file.size;
-	entry.is_key = triad_history_key_is_due(&to->key, &store->topology);
-	shown.events_since_us = triad_history_ring_last_us(&store->ring, tier);
-	error = triad_history_image_write(
-		&shown, &store->topology, &to->key, store->out, &to->file, &n_left_out);
+	if (head->entry.is_key && !goes_on(store, head->tier, head->entry.time_us))
+		error = begin_segment(store, head->tier, head->entry.time_us);
+	else if (!head->entry.is_key &&
+		(to->key != head->key || !triad_profile_file_is_there(&to->file)))
+		error = note_store_error(store, ESTALE, to->file.path,
+			"it was moved or removed while an image was asked for");
+	if (!error)
+		triad_frame_writer_begin(store->out, &to->file);
+	return error;
+}
+
+static void drop_image(struct triad_history_store *store, enum triad_history_tier tier)
+{
+	struct writer_tier *to = &store->tiers[tier];
+
+	triad_profile_file_drop(&to->file);
+	/* The other side may take this image for the key. */
+	to->key = 0;
+}
+
+static int end_image(struct triad_history_store *store)
+{
+	struct taking *taking = &store->taking;
+	struct writer_tier *to = &store->tiers[taking->head.tier];
+	struct triad_history_entry entry = taking->head.entry;
+	int error = triad_frame_writer_end(store->out);
+
 	if (error) {
-		triad_profile_file_drop(&to->file);
-		return note_store_error(store, error, to->file.path, NULL);
+		note_store_error(store, error, to->file.path, NULL);
+		drop_image(store, taking->head.tier);
+		return error;
 	}
+	entry.offset = to->file.size;
 	triad_profile_file_keep(&to->file);
-	store->n_left_out = n_left_out;
+	if (entry.is_key)
+		to->key = taking->head.key;
 	entry.size = to->last_octets = triad_frame_writer_octets(store->out);
 	history_write_index_line(to, &entry);
-	return keep_image(store, tier, &entry, entry.size);
+	return keep_image(store, taking->head.tier, &entry, entry.size);
+}
+
+/* --- an answer --- */
+
+static void note_taken(struct taking *taking, int error)
+{
+	if (!taking->error)
+		taking->error = error;
+}
+
+/* Counts the sweeps between two images. */
+static void count_missed(struct triad_history_store *store)
+{
+	const struct triad_history_answer_head *head = &store->taking.head;
+
+	if (store->started_us == head->started_us &&
+		head->entry.sweep > store->sweep + 1) {
+		pthread_mutex_lock(&store->lock);
+		store->status.n_dropped += head->entry.sweep - store->sweep - 1;
+		pthread_mutex_unlock(&store->lock);
+	}
+	store->started_us = head->started_us;
+	store->sweep = head->entry.sweep;
+	store->mark = head->mark;
+}
+
+static void take_head(struct triad_history_store *store, const char *text)
+{
+	struct taking *taking = &store->taking;
+
+	if (taking->is_open || !triad_history_answer_read(text, &taking->head)) {
+		note_taken(taking,
+			note_store_error(store, EPROTO, "the answer",
+				"it is malformed: triadd and the plugin must be of one "
+				"release"));
+		return;
+	}
+	if (!taking->has_image)
+		count_missed(store);
+	taking->has_image = true;
+	taking->n_ports = taking->head.n_ports;
+	note_taken(taking, begin_image(store, &taking->head));
+	taking->is_open = !taking->error;
+}
+
+static void take_end(struct triad_history_store *store, const char *text)
+{
+	struct taking *taking = &store->taking;
+
+	if (taking->is_open)
+		note_taken(taking, end_image(store));
+	taking->is_open = false;
+	taking->n_left_out = (uint32_t)strtoul(text, NULL, 10);
+}
+
+/* After an error the rest is read, and dropped. */
+static bool take_answer_line(void *context, const char *line, size_t length)
+{
+	static const char image[] = "= image ", end[] = "= end ";
+	struct triad_history_store *store = context;
+	struct taking *taking = &store->taking;
+	char text[TRIAD_PROFILE_LINE_SIZE], *room;
+
+	if (length >= 2 && line[0] == '=' && line[1] == ' ') {
+		snprintf(text, sizeof(text), "%.*s", (int)length, line);
+		if (!strncmp(text, image, sizeof(image) - 1))
+			take_head(store, text + sizeof(image) - 1);
+		else if (!strncmp(text, end, sizeof(end) - 1))
+			take_end(store, text + sizeof(end) - 1);
+		return true;
+	}
+	if (!taking->is_open || length >= TRIAD_PROFILE_LINE_SIZE)
+		return true;
+	room = triad_frame_writer_line(store->out);
+	memcpy(room, line, length);
+	room[length] = '\n';
+	triad_frame_writer_add(store->out, length + 1);
+	return true;
+}
+
+bool triad_history_store_begin(struct triad_history_store *store, uint64_t now_us,
+	struct triad_history_question *question)
+{
+	struct taking *taking = &store->taking;
+
+	triad_history_store_prepare(store);
+	if (!store->params.dir[0])
+		return false;
+	question->mark = store->mark;
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++) {
+		question->tiers[i].key =
+			goes_on(store, i, now_us) ? store->tiers[i].key : 0;
+		question->tiers[i].last_us =
+			triad_history_ring_last_us(&store->ring, i);
+	}
+	taking->cutter.used = 0;
+	taking->is_open = taking->has_image = false;
+	taking->error = 0;
+	taking->begun_us = triad_clock_now_us();
+	return true;
+}
+
+void triad_history_store_take(
+	struct triad_history_store *store, const char *piece, size_t size)
+{
+	(void)triad_line_cutter_put(&store->taking.cutter, piece, size);
 }
 
 /* --- the result --- */
 
-static void note_status(struct triad_history_store *store,
-	const struct triad_history_image *image, int error, uint64_t took_us)
+static void note_status(struct triad_history_store *store)
 {
+	const struct taking *taking = &store->taking;
 	struct triad_history_status *status = &store->status;
-	uint32_t n_ports = image->view->fabric->n_ports;
+	uint64_t took_us = triad_clock_now_us() - taking->begun_us;
 
 	pthread_mutex_lock(&store->lock);
-	status->error = error;
+	status->error = taking->error;
 	snprintf(status->reason, sizeof(status->reason), "%s",
-		error ? store->reason : "");
-	status->n_dropped += error != 0;
+		taking->error ? store->reason : "");
+	status->n_dropped += taking->error != 0;
 	status->took_us = took_us;
-	status->n_left_out = store->n_left_out;
-	status->ns_per_port = n_ports ? (double)took_us * 1000 / n_ports : 0;
+	status->n_left_out = taking->n_left_out;
+	status->ns_per_port =
+		taking->n_ports ? (double)took_us * 1000 / taking->n_ports : 0;
 	pthread_mutex_unlock(&store->lock);
 }
 
@@ -410,27 +543,24 @@ static void log_result(struct triad_history_store *store, int error)
 		store->n_dropped_since = 0;
 }
 
-int triad_history_store_write(
-	struct triad_history_store *store, const struct triad_history_image *image)
+int triad_history_store_end(struct triad_history_store *store, bool is_whole)
 {
-	uint64_t begun_us = triad_clock_now_us();
-	int error, first = 0;
+	struct taking *taking = &store->taking;
 
-	triad_history_store_prepare(store);
-	if (!store->params.dir[0])
-		return 0;
-	first = triad_history_topology_update(&store->topology, image->view->fabric);
-	if (first)
-		note_store_error(store, first, "the fabric", NULL);
-	for (unsigned tier = 0; !first && tier < TRIAD_HISTORY_N_TIERS; tier++) {
-		if (!triad_history_ring_takes(&store->ring, tier, image->wall_us))
-			continue;
-		error = write_tier(store, tier, image);
-		first = first ? first : error;
+	if (taking->is_open) {
+		drop_image(store, taking->head.tier);
+		note_taken(taking,
+			note_store_error(store, EPROTO, "an image",
+				is_whole
+					? "its end is missing"
+					: "the answer was cut: the SM may have ended"));
 	}
-	note_status(store, image, first, triad_clock_now_us() - begun_us);
-	log_result(store, first);
-	return first;
+	taking->is_open = false;
+	if (!taking->has_image && !taking->error)
+		return 0;
+	note_status(store);
+	log_result(store, taking->error);
+	return taking->error;
 }
 
 /* --- reading --- */

@@ -21,56 +21,36 @@
  * logged.  The next sweep tries again.
  *
  * Thread-safety: configure, status, find and spread from any thread: the lock between
- * them and the writer is held for a walk over the index.  write from one thread, the
- * owner's, which may wait for the disk without a lock.  new and free while no other
+ * them and the writer is held for a walk over the index.  The rest from one thread, the
+ * writer's, which may wait for the disk without a lock.  new and free while no other
  * thread uses it.
- * Memory: that of history/image.h for each of three tiers, of the index, and 400
- * KiB. */
-#ifndef TRIAD_SERVICE_HISTORY_STORE_H
-#define TRIAD_SERVICE_HISTORY_STORE_H
+ * Memory: that of the index, a name for each key, and 400 KiB. */
+#ifndef TRIAD_SERVE_HISTORY_STORE_H
+#define TRIAD_SERVE_HISTORY_STORE_H
 
 #include <limits.h>
 
-#include "history/image.h"
+#include "history/answer.h"
 #include "history/mirror/mirror.h"
 #include "history/rings.h"
 #include "perfmgr/export/frame_reader.h"
+#include "perfmgr/timeline/event.h"
+#include "service/history_status.h"
 #include "triad/conf.h"
 #include "triad/log.h"
 
 struct triad_history_store;
 
 struct triad_history_params {
+	char program[32]; /* "OpenSM": whose images these are, and of which SM */
+	uint64_t port_guid;
 	char dir[TRIAD_CONF_PATH_SIZE]; /* "": nothing is written */
 	bool has_copies;
 	struct triad_history_limits limits;
 };
 
-struct triad_history_status {
-	bool is_on, is_read; /* there is a folder; its old files have been read */
-	char dir[TRIAD_CONF_PATH_SIZE];
-	uint64_t n_images;         /* written since the start, in any tier */
-	uint64_t n_written_octets; /* of these */
-	uint64_t n_dropped;        /* images that could not be written */
-	uint64_t n_removed;        /* segments that were too old, or too many */
-	uint64_t octets;           /* of this SM's segments */
-	uint64_t copied_octets;    /* of copies of other SMs' segments */
-	uint64_t n_copied_images;  /* in the copies */
-	uint64_t max_octets;       /* allowed */
-	uint64_t n_kept;           /* images in this SM's segments */
-	uint64_t n_segments;
-	uint64_t first_us, last_us; /* of the kept images; 0: there are none */
-	uint64_t took_us;           /* to write the last image */
-	double ns_per_port;         /* the same, divided by the ports */
-	uint32_t n_left_out;        /* of the last image: alerts, answers, ... */
-	int error;                  /* errno of the last image; 0: it was written */
-	char reason[320];           /* the error in words */
-};
-
-/* 'program' is a name like "OpenSM"; it and 'log' outlive the store.  NULL when memory
- * is short. */
-struct triad_history_store *triad_history_store_new(
-	const char *program, uint64_t port_guid, struct triad_log *log);
+/* 'log' outlives the store.  NULL when memory is short. */
+struct triad_history_store *triad_history_store_new(struct triad_log *log);
 /* Accepts NULL. */
 void triad_history_store_free(struct triad_history_store *store);
 
@@ -78,19 +58,30 @@ void triad_history_store_free(struct triad_history_store *store);
 void triad_history_store_configure(
 	struct triad_history_store *store, const struct triad_history_params *params);
 
-/* Puts the last configuration into force; reads the folder if it is another one.  In
- * write's thread; write also calls it. */
+/* Puts the last configuration into force; reads the folder if it is another one. */
 void triad_history_store_prepare(struct triad_history_store *store);
 
-/* Writes the image into each tier that is due for one.  Returns 0, also when none is
- * due, or the errno that the status shows. */
-int triad_history_store_write(
-	struct triad_history_store *store, const struct triad_history_image *image);
+/* Writes an answer (history/answer.h):
+ *
+ *     triad_history_store_begin(store, now_us, &question);
+ *     asks 'question', and for each piece of the answer:
+ *     triad_history_store_take(store, piece, size);
+ *     error = triad_history_store_end(store, is_whole);
+ *
+ * 'now_us': of the wall clock.  begin() returns false when nothing is to be asked: there
+ * is no folder.  end() returns 0, also when no image was due, or the errno that the
+ * status shows; 'is_whole' false: the answer was cut, so that what is not complete is
+ * dropped. */
+bool triad_history_store_begin(struct triad_history_store *store, uint64_t now_us,
+	struct triad_history_question *question);
+void triad_history_store_take(
+	struct triad_history_store *store, const char *piece, size_t size);
+int triad_history_store_end(struct triad_history_store *store, bool is_whole);
 
 struct triad_history_status triad_history_store_status(
 	struct triad_history_store *store);
 
-/* --- copies: by write's thread (history_copies.c) --- */
+/* --- copies: by the writer's thread (copies.c) --- */
 
 /* The images of all SMs; NULL while no images are copied. */
 struct triad_history_rings *triad_history_store_rings(
@@ -105,7 +96,7 @@ int triad_history_store_add_image(
 	void *context, const struct triad_mirror_image *image, const uint8_t *octets);
 
 /* Receives the events of each image copied from another SM, the oldest first; called in
- * write's thread. */
+ * the writer's thread. */
 struct triad_history_events_sink {
 	void (*take)(void *context, const struct triad_timeline_event *event);
 	void *context;

@@ -2,8 +2,8 @@
 /* The folder of images: names of its files, and the index of each segment.
  *
  * Thread-safety: functions without state.  Calls wait for the disk. */
-#ifndef TRIAD_SERVICE_HISTORY_FILES_H
-#define TRIAD_SERVICE_HISTORY_FILES_H
+#ifndef TRIAD_SERVE_HISTORY_FILES_H
+#define TRIAD_SERVE_HISTORY_FILES_H
 
 #include <limits.h>
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "service/history_read.h"
+#include "serve/history/read.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -86,40 +89,72 @@ static int complain_of(struct triad_history_reading *reading,
 
 /* --- an image --- */
 
-/* Reads one frame into 'past', after triad_past_begin(). */
-static int read_frame(struct triad_history_reading *reading, struct triad_past *past,
-	int fd, const struct triad_history_position *position,
-	const struct triad_history_entry *entry)
-{
-	int error = triad_frame_reader_read(reading->frames, fd, entry->offset,
-		entry->size, triad_past_take_line, past);
+/* To whom lines are given. */
+struct taker {
+	triad_history_give *give;
+	void *context;
+};
 
-	if (error)
-		return complain_of(reading, position, error,
-			triad_frame_reader_message(reading->frames));
-	error = triad_past_end(past);
-	return error ? complain_of(reading, position, error, past->message) : 0;
+static bool give_line(void *context, enum triad_profile_line kind,
+	const struct triad_profile_parser *parser, const char *line, size_t length)
+{
+	const struct taker *taker = context;
+
+	(void)kind;
+	(void)parser;
+	return taker->give(taker->context, line, length);
 }
 
-/* Reads an image: its key, unless 'past' has it, then the image's differences from it.
+static bool give_text(const struct taker *taker, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static bool give_text(const struct taker *taker, const char *format, ...)
+{
+	char text[TRIAD_PROFILE_LINE_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return taker->give(taker->context, text, strlen(text));
+}
+
+/* Gives one frame. */
+static int read_frame(struct triad_history_reading *reading, const struct taker *taker,
+	int fd, const struct triad_history_position *position,
+	const struct triad_history_entry *entry, const char *part)
+{
+	char path[PATH_MAX];
+	int error;
+
+	if (!triad_history_store_path(reading->store, position, path) ||
+		!give_text(taker, "= part %s %s", part, path))
+		return ECANCELED;
+	error = triad_frame_reader_read(reading->frames, fd, entry->offset, entry->size,
+		give_line, (void *)taker);
+	return error ? complain_of(reading, position, error,
+			       triad_frame_reader_message(reading->frames))
+		     : 0;
+}
+
+/* Gives an image: its key, unless that was given, then the image's differences from it.
  * 'is_before': the image before the one that is shown. */
-static int read_position(struct triad_history_reading *reading, struct triad_past *past,
-	const struct triad_history_position *position, bool is_before, bool has_key)
+static int read_position(struct triad_history_reading *reading,
+	const struct taker *taker, const struct triad_history_position *position,
+	bool is_before, bool has_key)
 {
 	int fd = open_segment(reading, position), error = 0;
 
 	if (fd < 0)
 		return EIO;
-	if (!has_key) {
-		triad_past_begin(
-			past, is_before ? TRIAD_PAST_BEFORE_KEY : TRIAD_PAST_KEY);
-		error = read_frame(reading, past, fd, position, &position->key);
-	}
-	if (!error && !position->entry.is_key) {
-		triad_past_begin(
-			past, is_before ? TRIAD_PAST_BEFORE : TRIAD_PAST_IMAGE);
-		error = read_frame(reading, past, fd, position, &position->entry);
-	}
+	if (!has_key)
+		error = read_frame(reading, taker, fd, position, &position->key,
+			triad_past_part_name(
+				is_before ? TRIAD_PAST_BEFORE_KEY : TRIAD_PAST_KEY));
+	if (!error && !position->entry.is_key)
+		error = read_frame(reading, taker, fd, position, &position->entry,
+			triad_past_part_name(
+				is_before ? TRIAD_PAST_BEFORE : TRIAD_PAST_IMAGE));
 	close(fd);
 	return error;
 }
@@ -138,41 +173,36 @@ static bool same_key(
 }
 
 static int read_positions(struct triad_history_reading *reading,
-	struct triad_past *past, const struct triad_history_answer *answer)
+	const struct taker *taker, const struct triad_history_answer *answer)
 {
-	int error = read_position(reading, past, &answer->position, false, false);
+	int error = read_position(reading, taker, &answer->position, false, false);
 
 	if (!error && answer->has_before)
-		error = read_position(reading, past, &answer->before, true,
+		error = read_position(reading, taker, &answer->before, true,
 			same_key(&answer->position, &answer->before) &&
 				!answer->before.entry.is_key);
-	if (!error && triad_past_finish(past))
-		error = complain_of_image(
-			reading, ENOMEM, "not enough memory; try again");
 	return error;
 }
 
 static int read_without_ports(struct triad_history_reading *reading,
-	struct triad_past *past, const struct triad_history_answer *answer)
+	const struct taker *taker, const struct triad_history_answer *answer)
 {
 	int fd = open_segment(reading, &answer->position), error;
 
 	if (fd < 0)
 		return EIO;
-	triad_past_begin_outputs(past);
-	error = read_frame(
-		reading, past, fd, &answer->position, &answer->position.entry);
+	error = read_frame(reading, taker, fd, &answer->position,
+		&answer->position.entry, TRIAD_HISTORY_ALONE);
 	close(fd);
 	return error;
 }
 
-static struct triad_past *read_at(struct triad_history_reading *reading, uint64_t at_us,
-	bool wants_lists,
-	int (*read)(struct triad_history_reading *, struct triad_past *,
+static bool read_at(struct triad_history_reading *reading, uint64_t at_us,
+	const struct taker *taker,
+	int (*read)(struct triad_history_reading *, const struct taker *,
 		const struct triad_history_answer *))
 {
 	struct triad_history_answer answer;
-	struct triad_past *past;
 
 	reading->message[0] = '\0';
 	/* Other SMs may have written images since the last request. */
@@ -180,38 +210,26 @@ static struct triad_past *read_at(struct triad_history_reading *reading, uint64_
 	answer = triad_history_store_find(reading->store, at_us);
 	if (answer.found != TRIAD_HISTORY_FOUND) {
 		explain_not_found(&answer, reading->message);
-		return NULL;
+		return false;
 	}
-	past = triad_past_new(triad_clock_wall_offset_us());
-	if (!past)
-		complain_of_image(reading, ENOMEM, "not enough memory; try again");
-	if (past) {
-		past->port_guid = answer.position.port_guid;
-		past->wants_lists = wants_lists;
-	}
-	if (past && read(reading, past, &answer)) {
-		triad_past_free(past);
-		past = NULL;
-	}
-	return past;
+	return give_text(taker, "= port 0x%016" PRIx64, answer.position.port_guid) &&
+		!read(reading, taker, &answer);
 }
 
-struct triad_past *triad_history_read_past(
-	struct triad_history_reading *reading, uint64_t at_us)
+static bool read_past(struct triad_history_reading *reading, uint64_t at_us,
+	triad_history_give *give, void *context)
 {
-	return read_at(reading, at_us, false, read_positions);
+	const struct taker taker = {.give = give, .context = context};
+
+	return read_at(reading, at_us, &taker, read_positions);
 }
 
-struct triad_past *triad_history_read_lists(
-	struct triad_history_reading *reading, uint64_t at_us)
+static bool read_outputs(struct triad_history_reading *reading, uint64_t at_us,
+	triad_history_give *give, void *context)
 {
-	return read_at(reading, at_us, true, read_positions);
-}
+	const struct taker taker = {.give = give, .context = context};
 
-struct triad_past *triad_history_read_outputs(
-	struct triad_history_reading *reading, uint64_t at_us)
-{
-	return read_at(reading, at_us, false, read_without_ports);
+	return read_at(reading, at_us, &taker, read_without_ports);
 }
 
 /* --- since when there is a list --- */
@@ -274,7 +292,7 @@ static uint32_t search_list(struct triad_history_reading *reading,
 	return with;
 }
 
-uint64_t triad_history_read_list_since(struct triad_history_reading *reading,
+static uint64_t read_list_since(struct triad_history_reading *reading,
 	enum triad_kept_kind kind, uint64_t from_us)
 {
 	struct triad_history_position positions[N_SINCE];
@@ -415,7 +433,7 @@ static void explain_none(struct triad_history_reading *reading,
 	explain_not_found(&answer, reading->message);
 }
 
-uint32_t triad_history_read_series(struct triad_history_reading *reading,
+static uint32_t read_series(struct triad_history_reading *reading,
 	const struct triad_history_request *request,
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS])
 {
@@ -440,4 +458,77 @@ uint32_t triad_history_read_series(struct triad_history_reading *reading,
 	if (!n)
 		explain_none(reading, request);
 	return n_read < n ? 0 : n;
+}
+
+/* --- jobs --- */
+
+static void answer_since(struct triad_history_reading *reading, const char *text,
+	const struct taker *taker)
+{
+	char name[32] = "";
+	uint64_t from_us = 0;
+	enum triad_kept_kind kind;
+
+	(void)sscanf(text, "%31s %" SCNu64, name, &from_us);
+	kind = triad_kept_find(name);
+	(void)give_text(taker, "= since %" PRIu64,
+		kind == TRIAD_N_KEPT ? 0 : read_list_since(reading, kind, from_us));
+}
+
+static void answer_series(struct triad_history_reading *reading, const char *text,
+	const struct taker *taker)
+{
+	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
+	struct triad_history_request request = {0};
+	unsigned port = 0;
+	uint32_t n = 0;
+
+	if (sscanf(text, "%" SCNx64 " %u %u %" SCNu64 " %" SCNu64 " %" SCNu32,
+		    &request.node_guid, &port, &request.counter, &request.from_us,
+		    &request.to_us, &request.n) == 6 &&
+		request.counter < TRIAD_N_COUNTERS && port <= UINT8_MAX) {
+		request.port = (uint8_t)port;
+		n = read_series(reading, &request, points);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		(void)give_text(taker,
+			"= point %" PRIu64 " 0x%016" PRIx64 " %" PRIu64 " %" PRIu64
+			" %d %" PRIu64,
+			points[i].time_us, points[i].base.port_guid,
+			points[i].base.started_us, points[i].base.zeroed_us,
+			points[i].is_known, points[i].total);
+}
+
+void triad_history_read_job(struct triad_history_reading *reading, const char *job,
+	triad_history_give *give, void *context)
+{
+	const struct taker taker = {.give = give, .context = context};
+	struct triad_history_status status = triad_history_store_status(reading->store);
+	char kind[16] = "";
+	const char *text;
+	int n = 0;
+
+	(void)sscanf(job, "%15s %n", kind, &n);
+	text = job + n;
+	reading->message[0] = '\0';
+	if (!status.is_on || !status.is_read)
+		snprintf(reading->message, sizeof(reading->message), "%s",
+			status.is_on ? "the images that there are have not been read "
+				       "yet: try again"
+				     : "no images of the fabric are kept here yet: try "
+				       "again");
+	else if (!strcmp(kind, "image"))
+		(void)read_past(reading, strtoull(text, NULL, 10), give, context);
+	else if (!strcmp(kind, TRIAD_HISTORY_ALONE))
+		(void)read_outputs(reading, strtoull(text, NULL, 10), give, context);
+	else if (!strcmp(kind, "since"))
+		answer_since(reading, text, &taker);
+	else if (!strcmp(kind, "series"))
+		answer_series(reading, text, &taker);
+	else
+		snprintf(reading->message, sizeof(reading->message),
+			"triadd does not know this question: it and the plugin must be "
+			"of one release");
+	if (reading->message[0])
+		(void)give_text(&taker, "= message %s", reading->message);
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Cuts a text that comes in pieces into lines.
+ *
+ * Thread-safety: none; an instance for each thread.
+ * Memory: none but the owner's buffer, for a line that began in an earlier piece. */
+#ifndef TRIAD_LIB_LINE_CUTTER_H
+#define TRIAD_LIB_LINE_CUTTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct triad_line_cutter {
+	/* Gets a line without its newline.  One that is longer than the room may come
+	 * in parts, each as a line.  False: no more lines are wanted. */
+	bool (*take)(void *context, const char *line, size_t length);
+	void *context;
+	char *buffer;
+	size_t room;
+	size_t used; /* octets of a line that is not complete yet */
+};
+
+/* False as soon as 'take' returned false: the rest of the piece is dropped. */
+bool triad_line_cutter_put(
+	struct triad_line_cutter *cutter, const char *piece, size_t size);
+
+#endif
