@@ -546,9 +546,9 @@ static const struct triad_conf_key table[] = {
 	{KEY(profile, keep), UINT(1, 10000, ""), .default_text = "10",
 		.at_run_time = true, .help = "How many files are kept."},
 	{KEY(history, dir), .type = TRIAD_CONF_PATH, .may_be_empty = true, .unit = "",
-		.default_text = TRIAD_STATEDIR "/images", .at_run_time = true,
-		.help = "The folder of images of the fabric, which --at shows, or "
-			"nothing."},
+		.default_text = TRIADD_STATEDIR "/images", .at_run_time = true,
+		.help = "The folder in which triadd keeps images of the fabric, which "
+			"--at shows, or nothing."},
 	{KEY_AS(history, max_size, max_size_mb), UINT(16, 1048576, "MB"),
 		.default_text = "1100", .at_run_time = true,
 		.help = "How much images may take there; the oldest give way."},

@@ -30,8 +30,9 @@ static void keep_findings(struct triad_alert *alert, uint64_t now_us)
 	}
 }
 
-static void restore_alert(
-	struct triad_alerts *alerts, const struct triad_alert *known, uint64_t now_us)
+/* 'given': the last number that alerts have here already. */
+static void restore_alert(struct triad_alerts *alerts, const struct triad_alert *known,
+	uint64_t given, uint64_t now_us)
 {
 	struct triad_alert alert = *known;
 	struct triad_alert_entry *entry;
@@ -51,8 +52,9 @@ static void restore_alert(
 	memset(alert.more, 0, sizeof(alert.more));
 	entry->alert = alert;
 	triad_alert_put_in_order(&entry->alert);
-	if (alert.id > alerts->last_id)
-		alerts->last_id = alert.id;
+	/* No two alerts have one number. */
+	if (alert.id <= given)
+		entry->alert.id = ++alerts->last_id;
 	alerts->counts.n_active++;
 	triad_alerts_look_for_silence(alerts, &entry->alert);
 	triad_alerts_report(alerts, TRIAD_ALERT_RESTORED, &entry->alert);
@@ -62,6 +64,7 @@ int triad_alerts_restore(struct triad_alerts *alerts, struct triad_view *past,
 	const struct triad_alert *known, uint32_t n, uint64_t now_us)
 {
 	struct triad_view *present = alerts->view;
+	uint64_t given = alerts->last_id;
 	int error;
 
 	if (!alerts->params.enabled || alerts->is_idle)
@@ -74,7 +77,10 @@ int triad_alerts_restore(struct triad_alerts *alerts, struct triad_view *past,
 		return error;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		restore_alert(alerts, &known[i], now_us);
+		if (known[i].id > alerts->last_id)
+			alerts->last_id = known[i].id;
+	for (uint32_t i = 0; i < n; i++)
+		restore_alert(alerts, &known[i], given, now_us);
 	triad_alerts_report_done(alerts);
 	if (present)
 		error = triad_alerts_adopt(alerts, present, now_us);

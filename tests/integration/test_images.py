@@ -279,7 +279,7 @@ def test_images_are_kept_below_the_state_unless_told_otherwise():
         wait_for_images(lab, 2)
         row, = ask_json(lab, "get", "history.dir")
         assert row["value"].startswith(f"{lab.folder}/"), "where a lab has its state"
-        assert row["default"].endswith("/lib/osmtriad/images"), row
+        assert row["default"].endswith("/lib/triadd/images"), row
         ask(lab, "status", "--at", images(lab)["last"][:19])
 
 

@@ -105,7 +105,7 @@ def triad_lines(log):
 
 def triadd_says(lab, words, sm=0, timeout_s=10):
     """Waits until the log of an SM's triadd has the words."""
-    log = Path(lab.triadds[sm].log)
+    log = lab.folder / f"sm-{sm}" / "triadd.log"
     wait_until(lambda: mentions(log.read_text(encoding="utf-8"), words), timeout_s,
                f"{words!r} in the log of triadd")
 

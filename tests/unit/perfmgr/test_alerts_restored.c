@@ -110,6 +110,32 @@ START_TEST(test_loss_is_known_to_the_next_process)
 }
 END_TEST
 
+/* What was known comes late: an alert of this process has a number by then. */
+START_TEST(test_no_two_alerts_have_one_number)
+{
+	uint32_t cursor = 0;
+	uint64_t ids = 0;
+	struct triad_alert alert;
+
+	change_fabric(fabric_without(fabric, NULL, 0, 0x201, 11));
+	sweep(1);
+	leave();
+	begin_anew(triad_fabric_ref(past->fabric));
+	sweep(1);
+	agents->raw[find_port(0x202, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 1000;
+	sweep(1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_SYMBOL_ERROR_COUNTER);
+	ck_assert_uint_eq(seen[0].alert.id, known[0].id);
+	restore();
+	ck_assert_uint_eq(n_active(), 2);
+	while (triad_watch_next_alert(watch(), &cursor, &alert)) {
+		ck_assert_uint_lt(alert.id, 64);
+		ck_assert(!(ids >> alert.id & 1));
+		ids |= UINT64_C(1) << alert.id;
+	}
+}
+END_TEST
+
 START_TEST(test_counter_over_its_threshold_ends_by_sweeps)
 {
 	agents->raw[find_port(0x201, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 1000;
@@ -184,6 +210,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, begin, end);
 	tcase_add_loop_test(cases, test_loss_is_known_to_the_next_process, 0, 2);
+	tcase_add_test(cases, test_no_two_alerts_have_one_number);
 	tcase_add_test(cases, test_counter_over_its_threshold_ends_by_sweeps);
 	tcase_add_test(cases, test_times_to_come_are_now);
 	tcase_add_test(cases, test_what_is_found_again_is_not_restored);
