@@ -30,6 +30,13 @@ static bool is_own_or_of_root(const struct stat *status)
 	return status->st_uid == 0 || status->st_uid == geteuid();
 }
 
+/* Whose it may be, for chown: root, or a number. */
+static const char *wanted_owner(char text[16])
+{
+	snprintf(text, 16, "%u", (unsigned)geteuid());
+	return geteuid() ? text : "root";
+}
+
 static int refuse_path(struct walk *walk, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -55,11 +62,12 @@ static int check_folder(struct walk *walk)
 	const char *name = *walk->at ? walk->at : "/";
 	const struct stat *status = &walk->status;
 	bool is_open = status->st_mode & (S_IWGRP | S_IWOTH);
+	char owner[16];
 
 	if (!is_own_or_of_root(status))
 		return refuse_path(walk, EPERM,
-			"its folder %.90s belongs to user %u: chown root %.90s", name,
-			(unsigned)status->st_uid, name);
+			"its folder %.90s belongs to user %u: chown %s %.90s", name,
+			(unsigned)status->st_uid, wanted_owner(owner), name);
 	if (is_open && !(status->st_mode & S_ISVTX))
 		return refuse_path(walk, EPERM,
 			"others may write to its folder %.80s (mode %04o): chmod go-w "
@@ -73,11 +81,12 @@ static int check_file(struct walk *walk, bool is_secret)
 {
 	const struct stat *status = &walk->status;
 	unsigned mode = (unsigned)status->st_mode & 07777;
+	char owner[16];
 
 	if (!is_own_or_of_root(status))
 		return refuse_path(walk, EPERM,
-			"it belongs to user %u: chown root %.150s",
-			(unsigned)status->st_uid, walk->at);
+			"it belongs to user %u: chown %s %.150s",
+			(unsigned)status->st_uid, wanted_owner(owner), walk->at);
 	if (is_secret && mode & (S_IRWXG | S_IRWXO))
 		return refuse_path(walk, EPERM,
 			"others may use it (mode %04o): chmod 600 %.150s", mode,
@@ -107,15 +116,16 @@ static void leave_last(struct walk *walk)
 /* Puts a link's target before the rest of the path. */
 static int follow_link(struct walk *walk)
 {
-	char target[PATH_MAX], rest[PATH_MAX];
+	char target[PATH_MAX], rest[PATH_MAX], owner[16];
 	ssize_t n = readlink(walk->at, target, sizeof(target) - 1);
 
 	if (n < 0)
 		return refuse_errno(walk);
 	if (!is_own_or_of_root(&walk->status))
 		return refuse_path(walk, EPERM,
-			"the link %.90s belongs to user %u: chown -h root %.90s",
-			walk->at, (unsigned)walk->status.st_uid, walk->at);
+			"the link %.90s belongs to user %u: chown -h %s %.90s",
+			walk->at, (unsigned)walk->status.st_uid, wanted_owner(owner),
+			walk->at);
 	target[n] = '\0';
 	errno = ELOOP;
 	if (++walk->n_links > MAX_LINKS)

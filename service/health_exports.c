@@ -109,9 +109,12 @@ static void add_images(struct triad_health *health, struct triad_service *servic
 	else if (status->error)
 		add_output(health, TRIAD_HEALTH_IMAGES, status->reason,
 			"look at the disk and at history.dir; each sweep tries again");
-	if (served->is_silent || !status->is_on) {
+	if (served->is_silent || !status->is_read) {
 		triad_health_line(health, "images", "Images",
-			served->is_silent ? TRIAD_WARNING : TRIAD_OK, "not known");
+			served->is_silent ? TRIAD_WARNING : TRIAD_OK,
+			served->is_silent
+				? "not known"
+				: "not known yet: triadd reads the folder first");
 		return;
 	}
 	if (status->first_us)

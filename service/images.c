@@ -11,8 +11,6 @@
 #include "triad/clock.h"
 
 #define BATCH 128u /* events at once */
-/* After this time the process knows by itself. */
-#define RESTORE_WITHIN_US (60 * TRIAD_US_PER_S)
 
 struct triad_images {
 	struct triad_perf *perf;
@@ -260,10 +258,9 @@ static void restore_known(struct triad_images *images)
 static void look_at_role(struct triad_images *images)
 {
 	bool is_reading = triad_perf_state(images->perf) == TRIAD_PERF_RUNNING;
-	uint64_t since_us = triad_perf_reads_since(images->perf);
 
-	if (is_reading && !images->was_reading &&
-		triad_clock_now_us() - since_us < RESTORE_WITHIN_US)
+	/* Also if that was long ago, and triadd has come only now. */
+	if (is_reading && !images->was_reading)
 		restore_known(images);
 	images->was_reading = is_reading;
 }

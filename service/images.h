@@ -10,7 +10,7 @@
  * alerts, its links that were down and its fabric go to the PerfManager (triad_perf_restore())
  * before an image of ours is made.  So triadd asks at once when the role changes.  Not if the
  * image is so old that what has been down since counts as removed on purpose
- * (TRIAD_LINKS_FORGET_AFTER_US), or this process has read for a while.
+ * (TRIAD_LINKS_FORGET_AFTER_US).
  *
  * Thread-safety: any thread, for all but new and free; one question at a time is answered.
  * Memory: that of history/answer.h, and copies of alerts, events and answers. */

@@ -111,7 +111,8 @@ static void put_conf(const struct triad_conf *conf, struct triad_output *output)
 		{"election", "cluster"}};
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
-		triad_output_printf(output, "conf [%s]\n", needed[i].section);
+		if (!i || strcmp(needed[i].section, needed[i - 1].section) != 0)
+			triad_output_printf(output, "conf [%s]\n", needed[i].section);
 		for (struct triad_conf_entry entry = {0};
 			triad_conf_next(conf, &entry);)
 			if (!strcmp(entry.key->section, needed[i].section) &&

@@ -297,9 +297,11 @@ static void report_images(struct triad_report *report, struct triad_service *ser
 	triad_report_text(
 		report, "last", "the last one", status->last_us ? text : NULL);
 	triad_report_text(report, "error", "last attempt to write",
-		is_on && served.is_silent ? why_old(&served)
-			: status->error   ? status->reason
-					  : NULL);
+		!is_on                     ? NULL
+			: served.is_silent ? why_old(&served)
+			: !status->is_read ? "not known: triadd reads the folder first"
+			: status->error    ? status->reason
+					   : NULL);
 	triad_report_section_end(report);
 }
 

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""triadd keeps the images of the fabric: what is kept and shown when it, or OpenSM, hangs,
+ends or is not there."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from checks import failed, wait_until
+from labs import BUILDDIR
+from test_images import (CONF, check_files, images, symbol_errors, wait_for_images)
+from test_lifecycle import end
+from test_restored import FIRST, alerts, are_alike, known_since, lose, wait_for_image
+from triadlab import triadd
+from triadlib import ask, health_findings, status, triad_lab, wait_for_sweep
+
+SILENT_S = 40
+
+
+def triadd_of(lab):
+    return lab.state().triadds[0]
+
+
+def start_again(lab):
+    """The lab's own triadd, which has ended."""
+    child = triadd.start(lab.state(), triadd_of(lab), {})
+    state = lab.state()
+    state.triadds[0].process.pid = child.pid
+    state.triadds[0].process.start_time = None
+    state.save()
+
+
+def has_ended(pid):
+    """Perhaps nobody has waited for it yet."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+    except OSError:
+        return True
+    return text.rpartition(")")[2].split()[0] == "Z"
+
+
+def kill(lab):
+    pid = triadd_of(lab).process.pid
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: has_ended(pid), 10, "its end")
+
+
+def known(lab):
+    """What triadd, which was just started, says of its images."""
+    wait_until(lambda: images(lab)["first"] and not images(lab)["error"], 30, "a report")
+    return images(lab)
+
+
+def sweeps(lab):
+    return status(lab)["perfmgr"]["sweeps"]
+
+
+@pytest.mark.row("N10")
+def test_triadd_killed_again_and_again(scratch):
+    """Whatever it was doing, each image that there is is whole, and later ones follow."""
+    folder = scratch.folder()
+    with triad_lab(CONF.format(folder=folder)) as lab:
+        wait_for_images(lab, 3)
+        first = images(lab)["first"][:19]
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=7')
+        wait_until(lambda: symbol_errors(lab) == 7, 30, "a total")
+        for _ in range(6):
+            time.sleep(random.uniform(0, 1.5))
+            kill(lab)
+            start_again(lab)
+        last = known(lab)["last"]
+        wait_until(lambda: known(lab)["last"] > last, 20, "later ones")
+        check_files(folder)
+        assert known(lab)["first"][:19] == first, "those of before are there"
+        assert symbol_errors(lab, "--at", known(lab)["last"][:19]) == 7, "the last one"
+        assert symbol_errors(lab, "--at", first) == 0, "the first one"
+
+
+@pytest.mark.row("N10")
+def test_sweeps_of_which_there_is_no_image_are_counted(scratch):
+    with triad_lab(CONF.format(folder=scratch.folder())) as lab:
+        wait_for_images(lab, 3)
+        before = images(lab)
+        pid = triadd_of(lab).process.pid
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            swept = sweeps(lab)
+            wait_until(lambda: sweeps(lab) >= swept + 4, 30, "sweeps go on")
+            started = time.monotonic()
+            process = lab.triad("nodes", "--at", before["last"][:19])
+            failed(process, 1, "has not answered for long")
+            assert time.monotonic() - started < 30, "a command that waits"
+            wait_until(lambda: health_findings(lab, "triadd has not been heard"), SILENT_S,
+                       "a finding")
+            assert "not known" in images(lab)["error"], "what it did is old"
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        wait_until(lambda: images(lab)["written"] > before["written"] + 1, 30, "images")
+        assert images(lab)["dropped"] >= before["dropped"] + 4, "those between"
+        wait_until(lambda: not health_findings(lab, "triadd has not been heard"), 20, "its end")
+        ask(lab, "nodes", "--at", before["last"][:19])
+
+
+@pytest.mark.row("N10")
+def test_without_triadd_the_past_is_not_shown_and_nothing_waits(scratch):
+    folder = scratch.folder()
+    with triad_lab(CONF.format(folder=folder)) as lab:
+        wait_for_images(lab, 3)
+        then = images(lab)["last"][:19]
+        kill(lab)
+        for words in (("nodes", "--at", then), ("diff", then), ("health", "--at", then),
+                      ("perf", "history", "Hca1:1", "PortXmitData")):
+            started = time.monotonic()
+            # Of health it is a verdict: unknown.
+            failed(lab.triad(*words), 3 if words[0] == "health" else 1,
+                   "systemctl start triadd")
+            assert time.monotonic() - started < 5, "at once"
+        ask(lab, "nodes")
+        # At another time than its first start: the role was known long before.
+        wait_for_sweep(lab)
+        start_again(lab)
+        wait_until(lambda: lab.triad("nodes", "--at", then).returncode == 0, 20, "the past")
+        wait_until(lambda: known(lab)["last"][:19] > then, 20, "an image")
+
+
+@pytest.mark.row("N10")
+def test_opensm_killed_and_started_while_triadd_stays(scratch):
+    folder = scratch.folder()
+    with triad_lab(CONF.format(folder=folder)) as lab:
+        wait_for_images(lab, 3)
+        pid = triadd_of(lab).process.pid
+        then = images(lab)["last"][:19]
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            written = images(lab)["written"]
+            end(lab, number)
+            lab.host("start", 0, "opensm")
+            wait_until(lambda: lab.triad("status").returncode == 0, 20, "opensm")
+            wait_until(lambda: images(lab)["written"] > written + 2, 30, "images go on")
+        assert triadd_of(lab).process.pid == pid and not has_ended(pid), "triadd"
+        check_files(folder)
+        ask(lab, "nodes", "--at", then)
+        assert images(lab)["dropped"] == 0, "no sweep was missed"
+
+
+@pytest.mark.row("N10")
+def test_folder_that_triadd_may_not_write(scratch):
+    """Its user has no right of root: here root without capabilities."""
+    folder = scratch.folder()
+    with triad_lab(CONF.format(folder=folder)) as lab:
+        wait_for_images(lab, 2)
+        kill(lab)
+        os.chown(folder / "images", 65534, 65534)
+        os.chmod(folder / "images", 0o755)
+        with subprocess.Popen(["setpriv", "--inh-caps=-all", "--bounding-set=-all",
+                               BUILDDIR / "triadd", "--socket", triadd_of(lab).socket],
+                              stderr=subprocess.DEVNULL) as process:
+            try:
+                wait_until(lambda: "user 65534" in (images(lab)["error"] or ""), 30, "why")
+                assert health_findings(lab, "user 65534"), "a finding"
+                os.chown(folder / "images", 0, 0)
+                wait_until(lambda: images(lab)["written"], 30, "images again")
+                wait_until(lambda: not health_findings(lab, "user 65534"), 20, "its end")
+            finally:
+                process.terminate()
+        start_again(lab)
+
+
+@pytest.mark.row("N10")
+def test_what_was_lost_is_known_once_triadd_comes(scratch):
+    with triad_lab(CONF.format(folder=scratch.folder())) as lab:
+        lose(lab, FIRST)
+        wait_for_image(lab)
+        before = alerts(lab)
+        kill(lab)
+        end(lab, signal.SIGKILL)
+        lab.host("start", 0, "opensm")
+        wait_until(lambda: lab.triad("perf", "sweep").returncode == 0, 20, "a sweep")
+        assert not alerts(lab) and known_since(lab), "nobody has told it"
+        start_again(lab)
+        wait_until(lambda: FIRST in alerts(lab), 20, "what was lost")
+        assert are_alike(alerts(lab)[FIRST], before[FIRST]), before
+        assert known_since(lab) is None
