@@ -124,11 +124,14 @@ static int wait_for_octets(const struct answer *answer)
 	uint64_t until_us =
 		triad_clock_now_us() + answer->client->timeout_s * TRIAD_US_PER_S;
 
-	while (poll(&polled, 1, LOOK_MS) <= 0)
-		if (atomic_load(answer->client->is_ending) ||
-			triad_clock_now_us() >= until_us)
-			return EAGAIN;
-	return 0;
+	/* It ends although the other side goes on sending. */
+	while (!atomic_load(answer->client->is_ending)) {
+		if (poll(&polled, 1, LOOK_MS) > 0)
+			return 0;
+		if (triad_clock_now_us() >= until_us)
+			break;
+	}
+	return EAGAIN;
 }
 
 /* Receives exactly 'size' octets; ECONNRESET when the connection ends before. */
