@@ -605,6 +605,14 @@ def test_work_for_triadd_is_named_with_files_that_it_can_not_read(tmp_path):
     text = findings()
     assert mentions(text, "web.listen,prometheus.listen 'systemctl enable --now triadd'"), text
     assert "'chown triadd /t/token'" in text and "chown triadd /t/key" not in text, text
+    triad_conf.write_text("[profile]\nfile = /var/lib/triadd/a.csv.zst\n")
+    text = findings()
+    assert mentions(text, "profile.file: triadd does it"), text
+    assert "can't write" not in text and "ReadWritePaths" not in text, text
+    triad_conf.write_text(f"[profile]\nfile = {tmp_path}/a.csv.zst\n")
+    assert mentions(findings(), f"lets it write to /var/lib/triadd alone; add [Service] ReadWritePaths={tmp_path}")
+    script(programs / "setpriv", "exit 1")
+    assert mentions(findings(), f"user triadd can't write {tmp_path}/a.csv.zst"), findings()
 
 
 def test_user_sees_what_would_change_and_may_not_change_it(scratch):
