@@ -22,6 +22,7 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/metrics_lines.c \
 	perfmgr/formats/metrics_parts.h \
 	perfmgr/formats/profile.c perfmgr/formats/profile.h \
+	perfmgr/formats/profile_section.c perfmgr/formats/profile_section.h \
 	perfmgr/formats/silence_file.c perfmgr/formats/silence_file.h \
 	perfmgr/formats/sampled_request.c perfmgr/formats/sampled_request.h \
 	perfmgr/formats/sflow.c perfmgr/formats/sflow.h \

@@ -50,7 +50,9 @@ triadd_SOURCES = \
 	serve/main.c \
 	serve/alerts.c serve/alerts.h \
 	serve/link.c serve/link.h \
-	serve/outlet.c serve/outlet.h
+	serve/outlet.c serve/outlet.h \
+	serve/profile.c serve/profile.h \
+	serve/profile_writer.c serve/profile_writer.h
 triadd_CFLAGS = $(AM_CFLAGS) $(TRIADD_CFLAGS)
 triadd_LDADD = libtriadweb.la libtriadkept.la libtriadcollect.la libtriad.la $(GLIB_LIBS)
 

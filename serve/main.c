@@ -34,9 +34,10 @@ static const char help[] =
 	"Usage: " NAME " [--agent] [--port-guid GUID | --socket PATH] [--log FILE]\n"
 	"\n"
 	"Serves what the Triad plugin in OpenSM (or triad-agent) knows: metrics for\n"
-	"Prometheus, the web page and the REST interface.  Sends alerts to Alertmanager.\n"
-	"[prometheus], [web] and [alerts] in triad.conf configure it.  It needs no root\n"
-	"rights and no access to the fabric, and changes nothing there.\n"
+	"Prometheus, the web page and the REST interface.  Sends alerts to Alertmanager,\n"
+	"and keeps profile files and images of the fabric.  [prometheus], [web], [alerts],\n"
+	"[profile] and [history] in triad.conf configure it.  It needs no root rights and\n"
+	"no access to the fabric, and changes nothing there.\n"
 	"\n"
 	"  --agent           ask triad-agent instead of the plugin in OpenSM\n"
 	"  --port-guid GUID  ask the one on this port, if several run\n"
@@ -147,7 +148,9 @@ static bool is_told_to_end(const sigset_t *signals, struct triad_log *log)
 	return true;
 }
 
-static int serve(const struct options *options, struct triad_log *log)
+/* '*is_log_free': no thread was left that may still use the log. */
+static int serve(
+	const struct options *options, struct triad_log *log, bool *is_log_free)
 {
 	char path[108], message[2048] = "", said[sizeof(message)] = "";
 	struct triad_outlet *outlet = NULL;
@@ -178,7 +181,7 @@ static int serve(const struct options *options, struct triad_log *log)
 			memcpy(said, message, sizeof(said));
 		}
 	} while (!is_told_to_end(&signals, log));
-	triad_outlet_free(outlet);
+	*is_log_free = triad_outlet_free(outlet);
 	return DONE;
 }
 
@@ -186,6 +189,7 @@ int main(int argc, char **argv)
 {
 	struct options options = {0};
 	struct triad_agent_log *log;
+	bool is_log_free = true;
 	int error, status;
 
 	status = parse_options(&options, argc, argv);
@@ -198,7 +202,8 @@ int main(int argc, char **argv)
 			options.log ? options.log : "standard error", strerror(error));
 		return FAILED;
 	}
-	status = serve(&options, triad_agent_log(log));
-	triad_agent_log_close(log);
+	status = serve(&options, triad_agent_log(log), &is_log_free);
+	if (is_log_free)
+		triad_agent_log_close(log);
 	return status;
 }

@@ -19,6 +19,7 @@
 #include "serve/alerts.h"
 #include "serve/history/keeper.h"
 #include "serve/link.h"
+#include "serve/profile.h"
 #include "service/outside.h"
 #include "service/served.h"
 #include "service/web/metrics.h"
@@ -41,6 +42,7 @@ struct triad_outlet {
 	struct triad_web *web;
 	struct triad_alert_sender *alerts;
 	struct triad_keeper *keeper;
+	struct triad_profile_keeper *profile;
 	pthread_t follower, reporter;
 	bool is_following, is_reporting;
 
@@ -136,18 +138,21 @@ static void take_numbers(struct triad_outlet *outlet, const char *text)
 {
 	uint64_t numbers[TRIAD_STREAM_N_EVENTS] = {0};
 	char *end = (char *)text;
-	bool is_other;
+	bool has_swept, has_other_role;
 
 	for (unsigned i = 0; i < TRIAD_STREAM_CONFIGURATION; i++)
 		numbers[i] = strtoull(end, &end, 10);
 	pthread_mutex_lock(&outlet->lock);
 	numbers[TRIAD_STREAM_CONFIGURATION] = outlet->configured;
-	is_other = numbers[TRIAD_STREAM_SWEEP] !=
-			outlet->state.numbers[TRIAD_STREAM_SWEEP] ||
+	has_swept = numbers[TRIAD_STREAM_SWEEP] !=
+		outlet->state.numbers[TRIAD_STREAM_SWEEP];
+	has_other_role =
 		numbers[TRIAD_STREAM_ROLE] != outlet->state.numbers[TRIAD_STREAM_ROLE];
 	memcpy(outlet->state.numbers, numbers, sizeof(numbers));
 	pthread_mutex_unlock(&outlet->lock);
-	if (is_other)
+	if (has_swept)
+		triad_profile_keeper_sweep(outlet->profile);
+	if (has_swept || has_other_role)
 		triad_keeper_note_sweep(outlet->keeper);
 }
 
@@ -159,6 +164,7 @@ static void configure_all(struct triad_outlet *outlet)
 	triad_alert_sender_configure(outlet->alerts, outlet->in_force);
 	triad_keeper_configure(
 		outlet->keeper, outlet->in_force, outlet->program, outlet->port_guid);
+	triad_profile_keeper_configure(outlet->profile, outlet->in_force);
 }
 
 /* Tries again what could not be put into force: an address that another had, a file that
@@ -362,6 +368,7 @@ static bool put_report(struct triad_outlet *outlet, char *text, size_t size)
 		.web = triad_web_status(outlet->web),
 		.images = triad_keeper_status(outlet->keeper),
 		.copies = triad_keeper_copies(outlet->keeper),
+		.profile = triad_profile_keeper_status(outlet->profile),
 	};
 
 	pthread_mutex_lock(&outlet->lock);
@@ -440,7 +447,9 @@ struct triad_outlet *triad_outlet_new(const char *path, struct triad_log *log)
 	outlet->web = triad_web_new(&source, log);
 	outlet->alerts = triad_alert_sender_new(&outlet->link);
 	outlet->keeper = triad_keeper_new(&outlet->link, log);
-	if (outlet->metrics && outlet->web && outlet->alerts && outlet->keeper) {
+	outlet->profile = triad_profile_keeper_new(&outlet->link, log);
+	if (outlet->metrics && outlet->web && outlet->alerts && outlet->keeper &&
+		outlet->profile) {
 		outlet->is_following = !triad_thread_start(
 			&outlet->follower, "triadd-follow", follow, outlet);
 		outlet->is_reporting = !triad_thread_start(
@@ -448,16 +457,16 @@ struct triad_outlet *triad_outlet_new(const char *path, struct triad_log *log)
 	}
 	if (outlet->is_following && outlet->is_reporting)
 		return outlet;
-	triad_outlet_free(outlet);
+	(void)triad_outlet_free(outlet);
 	return NULL;
 }
 
-void triad_outlet_free(struct triad_outlet *outlet)
+bool triad_outlet_free(struct triad_outlet *outlet)
 {
 	bool has_ended;
 
 	if (!outlet)
-		return;
+		return true;
 	pthread_mutex_lock(&outlet->lock);
 	atomic_store(&outlet->link.is_ending, true);
 	pthread_cond_broadcast(&outlet->changed);
@@ -468,15 +477,16 @@ void triad_outlet_free(struct triad_outlet *outlet)
 		pthread_join(outlet->reporter, NULL);
 	triad_alert_sender_free(outlet->alerts);
 	has_ended = triad_keeper_free(outlet->keeper);
+	has_ended &= triad_profile_keeper_free(outlet->profile);
 	triad_metrics_server_stop(outlet->metrics);
 	triad_web_stop(outlet->web);
 	triad_metrics_server_free(outlet->metrics);
 	triad_web_free(outlet->web);
 	triad_conf_unref(outlet->in_force);
-	/* A thread that hangs at a disk uses the link: the process ends soon. */
-	if (!has_ended)
-		return;
 	pthread_cond_destroy(&outlet->changed);
 	pthread_mutex_destroy(&outlet->lock);
-	free(outlet);
+	/* A thread that is stuck in a write may still use the link. */
+	if (has_ended)
+		free(outlet);
+	return has_ended;
 }

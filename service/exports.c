@@ -131,20 +131,18 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	exports->sampler = triad_sampler_new(triad_clock_wall_us());
 	if (exports->sampler)
 		exports->sflow = triad_sflow_new(perf, exports->sampler, log);
-	exports->profile = triad_profile_new(perf, port_guid, log);
+	exports->profile = triad_profile_new(perf, port_guid);
 	if (exports->sflow && exports->profile)
 		return exports;
-	(void)triad_exports_stop(exports);
+	triad_exports_stop(exports);
 	triad_exports_free(exports);
 	return NULL;
 }
 
-bool triad_exports_stop(struct triad_exports *exports)
+void triad_exports_stop(struct triad_exports *exports)
 {
-	if (!exports)
-		return true;
-	triad_sflow_stop(exports->sflow);
-	return triad_profile_stop(exports->profile);
+	if (exports)
+		triad_sflow_stop(exports->sflow);
 }
 
 void triad_exports_free(struct triad_exports *exports)
@@ -191,28 +189,16 @@ static void configure_sflow(
 			strerror(error));
 }
 
-static void configure_profile(
-	struct triad_exports *exports, const struct triad_conf *conf)
-{
-	int error = triad_profile_configure(exports->profile, conf);
-
-	if (error)
-		triad_log_write(exports->log, TRIAD_LOG_ERROR,
-			"profile: no thread for it: %s; nothing is written, type 'triadctl "
-			"reload' to try again",
-			strerror(error));
-}
-
 void triad_exports_configure(
 	struct triad_exports *exports, const struct triad_conf *conf)
 {
 	configure_sflow(exports, conf);
-	configure_profile(exports, conf);
+	triad_profile_configure(exports->profile, conf);
 }
 
-struct triad_profile_status triad_exports_profile_status(struct triad_exports *exports)
+struct triad_profile *triad_exports_profile(struct triad_exports *exports)
 {
-	return triad_profile_status(exports->profile);
+	return exports->profile;
 }
 
 struct triad_sflow_sender_status triad_exports_sflow_status(

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The exports of counters: the text for Prometheus, sFlow, a profile file.
+/* The exports of counters: the text for Prometheus, sFlow, sections of profiles.
  *
- * The last two have threads of their own that read published state: a stuck one holds up
- * neither the sweep nor the other.
+ * sFlow has a thread of its own that reads published state.
  *
  * Thread-safety: any thread, for all but new, stop and free. */
 #ifndef TRIAD_SERVICE_EXPORTS_H
@@ -28,12 +27,11 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	uint64_t *(*routes)(void *context, const struct triad_fabric *fabric),
 	void *context, struct triad_log *log);
 
-/* Ends the threads; before triad_perf_free(), and before what own() reads goes.
- * Returns false when one is stuck in a write: then it and 'perf' must stay.  Accepts
+/* Ends the thread; before triad_perf_free(), and before what own() reads goes.  Accepts
  * NULL. */
-bool triad_exports_stop(struct triad_exports *exports);
+void triad_exports_stop(struct triad_exports *exports);
 
-/* After triad_exports_stop() returned true.  Accepts NULL. */
+/* After triad_exports_stop().  Accepts NULL. */
 void triad_exports_free(struct triad_exports *exports);
 
 /* Logs what can't be put into force. */
@@ -51,7 +49,8 @@ bool triad_exports_put_metrics(struct triad_exports *exports,
 	enum triad_exposition_format format, const struct triad_metrics_filter *filter,
 	struct triad_output *output);
 
-struct triad_profile_status triad_exports_profile_status(struct triad_exports *exports);
+/* Valid until triad_exports_free(). */
+struct triad_profile *triad_exports_profile(struct triad_exports *exports);
 struct triad_sflow_sender_status triad_exports_sflow_status(
 	struct triad_exports *exports);
 

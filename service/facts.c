@@ -11,6 +11,7 @@
 #include "service/perf.h"
 #include "service/recorder.h"
 #include "service/sa_source.h"
+#include "service/served.h"
 #include "service/speeds.h"
 #include "service/strangers.h"
 #include "service/web/web.h"
@@ -381,11 +382,19 @@ const struct triad_fact triad_web_facts[] = {
 
 #define STATUS struct triad_profile_status
 const struct triad_fact triad_profile_facts[] = {
-	{"frames", "sweeps written", TRIAD_FACT(UINT, n_frames)},
+	{"frames", "sweeps written", TRIAD_FACT(UINT, n_frames),
+		TRIAD_COUNTER(
+			"triad_profile_sweeps", "Sweeps written to the profile file.")},
 	{"rows", "rows", TRIAD_FACT(UINT, n_rows)},
 	{"file_octets", "the file has", TRIAD_FACT(OCTETS, file_octets)},
 	{"files", "files begun", TRIAD_FACT(UINT, n_files)},
-	{"dropped", "sweeps not written", TRIAD_FACT(UINT, n_dropped)},
+	{"dropped", "sweeps not written", TRIAD_FACT(UINT, n_dropped),
+		TRIAD_COUNTER("triad_profile_dropped",
+			"Sweeps that could not be written to the profile file.")},
+	{"skipped", "sweeps left out: too late", TRIAD_FACT(UINT, n_skipped),
+		TRIAD_COUNTER("triad_profile_skipped",
+			"Sweeps that the profile file lacks because the next one had "
+			"ended before.")},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

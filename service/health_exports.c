@@ -167,6 +167,56 @@ static const char *state_of_listener(const char *configured,
 	return served->is_silent ? "not known" : "not listening";
 }
 
+/* What triadd has said of its profile is of the configuration in force. */
+static bool is_profile_known(
+	struct triad_service *service, const struct triad_served *served)
+{
+	uint64_t number = 0;
+
+	triad_conf_unref(triad_service_in_force(service, &number));
+	return served->is_known && !served->is_silent &&
+		served->start == service->start && served->configured >= number;
+}
+
+static bool is_profile_wanted(struct triad_service *service)
+{
+	uint64_t number;
+	const struct triad_conf *conf = triad_service_in_force(service, &number);
+	bool is_wanted = conf && *conf->profile.file;
+
+	triad_conf_unref(conf);
+	return is_wanted;
+}
+
+const char *triad_exports_profile_state(
+	struct triad_service *service, const struct triad_served *served)
+{
+	if (!is_profile_wanted(service))
+		return "off";
+	if (!is_profile_known(service, served))
+		return "not known";
+	return served->profile.file_octets ? "written" : "not written";
+}
+
+static void add_profile(struct triad_health *health, struct triad_service *service,
+	const struct triad_served *served)
+{
+	if (!is_profile_wanted(service))
+		return;
+	if (served->is_silent)
+		add_silence(health, TRIAD_HEALTH_PROFILE, served);
+	else if (!is_profile_known(service, served))
+		return;
+	else if (!served->profile.is_on)
+		add_output(health, TRIAD_HEALTH_PROFILE,
+			"triadd on this host does not write profiles",
+			"install triadd of the same release, then 'systemctl restart "
+			"triadd'");
+	else if (served->profile.reason[0])
+		add_output(health, TRIAD_HEALTH_PROFILE, served->profile.reason,
+			"look at the disk and at profile.file, which user triadd writes");
+}
+
 /* Adds what triadd serves; writes it in words. */
 static void add_served(struct triad_health *health, struct triad_service *service,
 	const struct triad_served *served, char *text, size_t size)
@@ -197,8 +247,6 @@ void triad_exports_add_health(
 	struct triad_health *health, struct triad_service *service)
 {
 	struct triad_served served = triad_service_served(service);
-	struct triad_profile_status profile =
-		triad_exports_profile_status(service->exports);
 	struct triad_sflow_sender_status sflow =
 		triad_exports_sflow_status(service->exports);
 	struct triad_alert_log_status log = triad_alert_log_status(service->alert_log);
@@ -207,9 +255,7 @@ void triad_exports_add_health(
 	bool is_bad = false;
 
 	add_served(health, service, &served, served_text, sizeof(served_text));
-	if (profile.error)
-		add_output(health, TRIAD_HEALTH_PROFILE, profile.reason,
-			"look at the disk and at profile.file");
+	add_profile(health, service, &served);
 	if (log.file_hung_us)
 		add_hung(health, TRIAD_HEALTH_ALERTS_FILE, log.file_hung_us,
 			"look after the disk of alerts.file; alerts are in the log and in "
@@ -236,6 +282,6 @@ void triad_exports_add_health(
 		"%s; sFlow %u collector%s; profile file %s; "
 		"webhook %s",
 		served_text, sflow.n_collectors, sflow.n_collectors == 1 ? "" : "s",
-		profile.file_octets ? "written" : "not written",
+		triad_exports_profile_state(service, &served),
 		webhook.is_on ? "on" : "off");
 }

@@ -108,7 +108,7 @@ static void put_conf(const struct triad_conf *conf, struct triad_output *output)
 		const char *section, *keys; /* those that begin so */
 	} needed[] = {{"prometheus", ""}, {"web", ""}, {"alerts", "webhook"},
 		{"perfmgr", "sweep_period"}, {"history", ""}, {"election", "enabled"},
-		{"election", "cluster"}};
+		{"election", "cluster"}, {"profile", ""}};
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
 		if (!i || strcmp(needed[i].section, needed[i - 1].section) != 0)
@@ -262,8 +262,10 @@ struct triad_served triad_service_served(struct triad_service *service)
 	since_us = served.is_known ? served.at_us : service->started_us;
 	served.is_silent = triad_clock_now_us() >= since_us + TRIAD_SERVED_SILENT_US;
 	/* What it did then is not known to be so now. */
-	if (served.is_silent)
+	if (served.is_silent) {
 		served.prometheus.listening = served.web.http.listening = false;
+		served.profile.file_octets = 0;
+	}
 	return served;
 }
 
@@ -271,7 +273,9 @@ bool triad_service_wait_served(struct triad_service *service)
 {
 	uint64_t until_us = triad_clock_now_us() + CHANGE_US, n_configured = 0;
 	const struct triad_conf *conf = triad_service_in_force(service, &n_configured);
-	bool is_wanted = conf && (*conf->prometheus.listen || *conf->web.http.listen);
+	bool is_wanted = conf &&
+		(*conf->prometheus.listen || *conf->web.http.listen ||
+			*conf->profile.file);
 
 	triad_conf_unref(conf);
 	while (!atomic_load(&service->is_closing)) {
@@ -414,6 +418,16 @@ static int run_copies(struct triad_service *service, const struct triad_asker *a
 	return error ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
 }
 
+/* --- the profile --- */
+
+static int run_profile(struct triad_service *service, const struct triad_asker *asker,
+	int n_words, const char *const *words, struct triad_output *output)
+{
+	(void)asker;
+	return triad_profile_answer(triad_exports_profile(service->exports),
+		service->start, n_words, words, output);
+}
+
 /* --- all --- */
 
 static enum triad_role find_role(void *context, const struct triad_peer *peer)
@@ -433,7 +447,8 @@ static int run(struct triad_service *service, const struct triad_asker *asker,
 			const char *const *words, struct triad_output *output);
 	} verbs[] = {{"metrics", run_metrics}, {"changes", run_changes},
 		{"report", run_report}, {"webhook", run_webhook}, {"image", run_image},
-		{"answer", run_answer}, {"events", run_events}, {"copies", run_copies}};
+		{"answer", run_answer}, {"events", run_events}, {"copies", run_copies},
+		{"profile", run_profile}};
 	const struct triad_asker reader = {.prefix = asker->prefix,
 		.role = TRIAD_ROLE_READER,
 		.name = "a client of triadd"};

@@ -20,6 +20,7 @@
  *                                       (perfmgr/timeline/event.h)
  *     copies                            payloads for other SMs' triadds follow, one in a
  *                                       frame (image_bus.h)
+ *     profile KEY AFTER                 the last sweep, for a profile file (profile.h)
  *
  * Lines of 'changes', first all of them, then what has changed, "numbers" twice a minute
  * at least:

@@ -211,6 +211,7 @@ static void add_http(struct triad_own_metrics *list, struct triad_service *servi
 		return;
 	triad_own_facts(list, triad_http_facts, &served.prometheus);
 	triad_own_facts(list, triad_web_facts, &served.web);
+	triad_own_facts(list, triad_profile_facts, &served.profile);
 }
 
 static void add_sflow(struct triad_own_metrics *list, struct triad_service *service)

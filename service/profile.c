@@ -1,116 +1,145 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "service/profile.h"
 
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "lib/task.h"
+#include "perfmgr/formats/profile_section.h"
 #include "triad/clock.h"
 
-/* How often the thread checks whether a sweep has ended. */
-#define LOOK_US (TRIAD_US_PER_S / 10)
-#define JOIN_US TRIAD_US_PER_S
+#define KEY_SIZE 48
 
 struct triad_profile {
 	struct triad_perf *perf;
-	struct triad_profile_writer *writer;
-	/* When the sweep written last began; of the thread alone. */
-	uint64_t written_us;
+
+	/* Of the request that is answered: */
+	struct triad_profile_sections *sections;
+	char key[KEY_SIZE]; /* of the last section */
+	uint64_t n_answers; /* with a section */
+	uint64_t begun_us;  /* when the sweep told last began, monotonic */
+	uint64_t wall_us;   /* and its wall time, so that it stays the same */
 
 	pthread_mutex_t lock; /* of what follows */
-	struct triad_task task;
-	bool wanted; /* there is a file */
+	bool is_wanted;       /* there is a file */
+	bool is_busy;         /* a request is being answered */
+	struct triad_profile_section_params params;
 };
 
-static uint64_t write_profile_when_due(void *context);
-
-struct triad_profile *triad_profile_new(
-	struct triad_perf *perf, uint64_t port_guid, struct triad_log *log)
+struct triad_profile *triad_profile_new(struct triad_perf *perf, uint64_t port_guid)
 {
 	struct triad_profile *profile = calloc(1, sizeof(*profile));
 
 	if (!profile)
 		return NULL;
 	profile->perf = perf;
-	profile->writer = triad_profile_writer_new(port_guid, log);
-	if (!profile->writer) {
+	profile->sections =
+		triad_profile_sections_new(port_guid, triad_clock_wall_us());
+	if (!profile->sections) {
 		free(profile);
 		return NULL;
 	}
 	pthread_mutex_init(&profile->lock, NULL);
-	triad_task_init(&profile->task, &profile->lock, "triad-profile",
-		write_profile_when_due, profile);
 	return profile;
-}
-
-bool triad_profile_stop(struct triad_profile *profile)
-{
-	return !profile || triad_task_stop(&profile->task, JOIN_US);
 }
 
 void triad_profile_free(struct triad_profile *profile)
 {
 	if (!profile)
 		return;
-	triad_profile_writer_free(profile->writer);
-	triad_task_clear(&profile->task);
+	triad_profile_sections_free(profile->sections);
 	pthread_mutex_destroy(&profile->lock);
 	free(profile);
 }
 
-/* Writes the last sweep, unless it is written. */
-static void write_sweep(struct triad_profile *profile)
-{
-	struct triad_collector_status status = triad_perf_status(profile->perf);
-	uint64_t begun_us = status.last_started_us;
-	uint64_t ago_us = triad_clock_now_us() - begun_us;
-	struct triad_view *view;
-
-	if (!status.n_sweeps || begun_us == profile->written_us)
-		return;
-	view = triad_perf_view(profile->perf);
-	if (view)
-		/* The writer logs and counts its errors. */
-		(void)triad_profile_writer_write(profile->writer, view,
-			triad_clock_wall_us() - ago_us, begun_us);
-	triad_view_unref(view);
-	profile->written_us = begun_us;
-}
-
-static uint64_t write_profile_when_due(void *context)
-{
-	struct triad_profile *profile = context;
-
-	if (!profile->wanted) {
-		/* Closes the file, and clears its error. */
-		pthread_mutex_unlock(&profile->lock);
-		(void)triad_profile_writer_apply(profile->writer);
-		pthread_mutex_lock(&profile->lock);
-		return UINT64_MAX;
-	}
-	pthread_mutex_unlock(&profile->lock);
-	write_sweep(profile);
-	pthread_mutex_lock(&profile->lock);
-	return triad_clock_now_us() + LOOK_US;
-}
-
-int triad_profile_configure(
+void triad_profile_configure(
 	struct triad_profile *profile, const struct triad_conf *conf)
 {
-	struct triad_profile_params params = triad_profile_params(conf);
-	int error = 0;
-
-	triad_profile_writer_configure(profile->writer, &params);
 	pthread_mutex_lock(&profile->lock);
-	profile->wanted = params.path[0];
-	if (profile->wanted)
-		error = triad_task_start(&profile->task);
-	triad_task_wake(&profile->task);
+	profile->is_wanted = conf->profile.file[0];
+	profile->params = (struct triad_profile_section_params){
+		.all_counters = conf->profile.counters != TRIAD_PROFILE_DATA,
+		.details = conf->profile.counters == TRIAD_PROFILE_DETAILS,
+		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
+	};
 	pthread_mutex_unlock(&profile->lock);
-	return error;
 }
 
-struct triad_profile_status triad_profile_status(struct triad_profile *profile)
+/* --- a request --- */
+
+static bool put_line(void *context, const char *line, size_t size)
 {
-	return triad_profile_writer_status(profile->writer);
+	struct triad_output *output = context;
+
+	triad_output_put(output, line, size);
+	return !output->failed;
+}
+
+/* When the last sweep began, in whole milliseconds; the same each time it is asked for,
+ * though the wall clock is set or slewed meanwhile. */
+static uint64_t find_wall_us(struct triad_profile *profile, uint64_t begun_us)
+{
+	if (begun_us != profile->begun_us)
+		profile->wall_us = triad_clock_to_wall_us(begun_us) / TRIAD_US_PER_MS *
+			TRIAD_US_PER_MS;
+	profile->begun_us = begun_us;
+	return profile->wall_us;
+}
+
+static int put_section(struct triad_profile *profile,
+	const struct triad_profile_section_params *params, uint64_t start,
+	const char *const *words, struct triad_output *output)
+{
+	const struct triad_profile_sink sink = {.put = put_line, .context = output};
+	struct triad_collector_status status = triad_perf_status(profile->perf);
+	struct triad_view *view =
+		status.n_sweeps ? triad_perf_view(profile->perf) : NULL;
+	uint64_t wall_us = find_wall_us(profile, status.last_started_us);
+	bool is_whole = true;
+
+	if (view && wall_us != strtoull(words[2], NULL, 10)) {
+		if (strcmp(words[1], profile->key) != 0)
+			triad_profile_sections_forget(profile->sections);
+		snprintf(profile->key, sizeof(profile->key), "%" PRIu64 ".%" PRIu64,
+			start, ++profile->n_answers);
+		triad_output_printf(output, "= profile %" PRIu64 " %s %" PRIu64 "\n",
+			wall_us, profile->key, status.n_sweeps);
+		is_whole = triad_profile_sections_put(profile->sections, params, view,
+			wall_us, status.last_started_us, &sink);
+	}
+	triad_view_unref(view);
+	return is_whole ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;
+}
+
+int triad_profile_answer(struct triad_profile *profile, uint64_t start, int n_words,
+	const char *const *words, struct triad_output *output)
+{
+	struct triad_profile_section_params params;
+	bool is_wanted, was_busy;
+	int status = TRIAD_CONTROL_DONE;
+
+	if (n_words != 3) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"profile: a key and a time are needed\n");
+		return TRIAD_CONTROL_USAGE;
+	}
+	pthread_mutex_lock(&profile->lock);
+	is_wanted = profile->is_wanted;
+	was_busy = profile->is_busy;
+	profile->is_busy = true;
+	params = profile->params;
+	pthread_mutex_unlock(&profile->lock);
+	if (was_busy) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"profile: another request for it is being answered\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (is_wanted)
+		status = put_section(profile, &params, start, words, output);
+	pthread_mutex_lock(&profile->lock);
+	profile->is_busy = false;
+	pthread_mutex_unlock(&profile->lock);
+	return status;
 }

@@ -1,40 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The profile's thread: writes the counters after each sweep (profile_writer.h).
+/* The profile as triadd asks for it, which writes the file (serve/profile.h): the sections
+ * of sweeps (perfmgr/formats/profile_section.h).
  *
- * It may wait for a disk for ever: no other thread waits for it.  It skips sweeps that
- * end while it writes; the totals of the next one include what they counted.
+ *     profile KEY AFTER
  *
- * The thread starts when a file is configured for the first time.
+ * AFTER is the wall time, in microseconds, at which the sweep began that was stored last;
+ * 0: none.  KEY says what was stored: it is that of the last section that was, or 0 for
+ * nothing.  The answer is empty when there is no other sweep.  Else it is a line
  *
- * Thread-safety: any thread, for all but new, stop and free. */
+ *     = profile WALL_US KEY SWEEP
+ *
+ * (when the sweep began; the new key; its number, in this process) and the lines of its
+ * section.  If KEY is not that of the last answer, the section has every port: another one
+ * was lost.  A key is START.N, where START is that of 'changes' (outside.h), so a process
+ * that was started again has other keys.  The exit status says whether the section is
+ * whole.
+ *
+ * One request at a time; a second one is refused.
+ *
+ * Thread-safety: any thread, for all but new and free.  A request waits for its client,
+ * as any request to the control socket. */
 #ifndef TRIAD_SERVICE_PROFILE_H
 #define TRIAD_SERVICE_PROFILE_H
 
-#include <stdbool.h>
-
-#include "perfmgr/export/profile_writer.h"
 #include "service/perf.h"
 #include "triad/conf.h"
-#include "triad/log.h"
+#include "triad/output.h"
 
 struct triad_profile;
 
 /* 'perf' must outlive it; 'port_guid' is that of the local port.  NULL when memory is
  * short. */
-struct triad_profile *triad_profile_new(
-	struct triad_perf *perf, uint64_t port_guid, struct triad_log *log);
+struct triad_profile *triad_profile_new(struct triad_perf *perf, uint64_t port_guid);
 
-/* Ends the thread, in a second at most.  Returns false when it is stuck in a write:
- * then it, and what it uses, must stay.  Accepts NULL. */
-bool triad_profile_stop(struct triad_profile *profile);
-
-/* After triad_profile_stop() returned true.  Accepts NULL. */
+/* While nobody asks.  Accepts NULL. */
 void triad_profile_free(struct triad_profile *profile);
 
-/* Returns 0, or an errno when the thread can't be started. */
-int triad_profile_configure(
+void triad_profile_configure(
 	struct triad_profile *profile, const struct triad_conf *conf);
 
-struct triad_profile_status triad_profile_status(struct triad_profile *profile);
+/* Answers 'profile'; 'start' is that of 'changes'.  Returns an exit status. */
+int triad_profile_answer(struct triad_profile *profile, uint64_t start, int n_words,
+	const char *const *words, struct triad_output *output);
 
 #endif

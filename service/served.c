@@ -91,6 +91,14 @@ static const struct value {
 	VALUE("copies.behind_us", COUNT_64, copies.mirror.behind_us),
 	VALUE("copies.behind_for_us", COUNT_64, copies.mirror.behind_for_us),
 	VALUE("copies.behind_of", COUNT_64, copies.mirror.behind_of),
+	VALUE("profile.is_on", FLAG, profile.is_on),
+	VALUE("profile.frames", COUNT_64, profile.n_frames),
+	VALUE("profile.rows", COUNT_64, profile.n_rows),
+	VALUE("profile.files", COUNT_64, profile.n_files),
+	VALUE("profile.dropped", COUNT_64, profile.n_dropped),
+	VALUE("profile.skipped", COUNT_64, profile.n_skipped),
+	VALUE("profile.file_octets", COUNT_64, profile.file_octets),
+	VALUE("profile.reason", TEXT, profile.reason),
 };
 #define N_VALUES (sizeof(values) / sizeof(values[0]))
 

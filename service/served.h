@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How triadd does, which serves the outside and keeps images of the fabric.
+/* How triadd does, which serves the outside, and keeps profiles and images of the fabric.
  *
  * Model: in the SM nobody listens; triadd does, and reports how it does.  A report is
  * text, a line for each value:
@@ -30,6 +30,23 @@
 #define TRIAD_SERVED_REPORT_US UINT64_C(5000000)
 #define TRIAD_SERVED_SILENT_US UINT64_C(15000000)
 
+#define TRIAD_PROFILE_REASON_SIZE 192
+
+/* How the profile file does, which triadd writes. */
+struct triad_profile_status {
+	bool is_on;             /* there is a file to write */
+	uint64_t n_frames;      /* written */
+	uint64_t n_rows;        /* in them */
+	uint64_t n_text_octets; /* of them */
+	uint64_t n_octets;      /* compressed, in the file */
+	uint64_t n_files;       /* opened */
+	uint64_t n_dropped;     /* frames that could not be written */
+	uint64_t n_skipped;     /* sweeps that had ended before they were asked for */
+	uint64_t file_octets;   /* of the file at present; 0: none is open */
+	int error;              /* errno of the last frame; 0: it was written */
+	char reason[TRIAD_PROFILE_REASON_SIZE]; /* in words */
+};
+
 struct triad_served {
 	bool is_known;    /* there was a report */
 	bool is_silent;   /* there was none for TRIAD_SERVED_SILENT_US */
@@ -42,6 +59,7 @@ struct triad_served {
 	struct triad_web_status web;
 	struct triad_history_status images;
 	struct triad_history_mirror_status copies;
+	struct triad_profile_status profile; /* without its error: it has a reason */
 };
 
 /* Writes a report. */

@@ -603,9 +603,10 @@ void triad_service_close(struct triad_service *service)
 
 bool triad_service_stop(struct triad_service *service)
 {
-	bool ended = triad_exports_stop(service->exports);
+	bool ended;
 
-	ended &= triad_congestion_watcher_stop(service->congestion);
+	triad_exports_stop(service->exports);
+	ended = triad_congestion_watcher_stop(service->congestion);
 	ended &= triad_route_checker_stop(service->routes);
 	return triad_silence_keeper_stop(service->silences) && ended;
 }

@@ -15,5 +15,4 @@ libtriad_la_SOURCES += \
 	perfmgr/export/frame_writer.c perfmgr/export/frame_writer.h \
 	perfmgr/export/profile_file.c perfmgr/export/profile_file.h \
 	perfmgr/export/profile_old.c perfmgr/export/profile_old.h \
-	perfmgr/export/profile_writer.c perfmgr/export/profile_writer.h \
 	perfmgr/export/zstd_frame.c perfmgr/export/zstd_frame.h

@@ -66,7 +66,7 @@ static int open_locked(struct triad_profile_file *file)
 		return -file->fd;
 	if (flock(file->fd, LOCK_EX | LOCK_NB))
 		return errno == EWOULDBLOCK
-			? note_profile_error(file, EBUSY, "another OpenSM writes it")
+			? note_profile_error(file, EBUSY, "another process writes it")
 			: errno;
 	/* Only under the lock: another process may have cut the file before. */
 	if (fstat(file->fd, &status))
@@ -77,14 +77,14 @@ static int open_locked(struct triad_profile_file *file)
 	return 0;
 }
 
-/* Decompresses the file's beginning; returns the length of the text. */
-static size_t read_beginning(int fd, char *text, size_t size)
+/* Decompresses what begins at 'offset'; returns the length of the text. */
+static size_t read_beginning(int fd, uint64_t offset, char *text, size_t size)
 {
 	static const size_t n_wanted = BEGINNING_SIZE;
 	ZSTD_DCtx *zstd = ZSTD_createDCtx();
 	char *octets = malloc(n_wanted);
 	ZSTD_outBuffer out = {.dst = text, .size = size};
-	ssize_t n = octets ? pread(fd, octets, n_wanted, 0) : -1;
+	ssize_t n = octets ? pread(fd, octets, n_wanted, (off_t)offset) : -1;
 	ZSTD_inBuffer in = {.src = octets, .size = n > 0 ? (size_t)n : 0};
 
 	while (zstd && in.pos < in.size && out.pos < out.size) {
@@ -98,40 +98,53 @@ static size_t read_beginning(int fd, char *text, size_t size)
 	return out.pos;
 }
 
-/* Checks whether we may write to the file, and finds when it was begun. */
-static int look_at_beginning(struct triad_profile_file *file)
+/* Whether the frame at 'offset' is one of a profile; sets '*time_us' to the wall time of
+ * its sweep, 0 if that is not known. */
+static bool look_at_frame(
+	const struct triad_profile_file *file, uint64_t offset, uint64_t *time_us)
 {
 	const size_t n_signature = sizeof(TRIAD_PROFILE_SIGNATURE) - 1;
 	struct triad_profile_parser parser;
 	char text[256];
-	size_t n = read_beginning(file->fd, text, sizeof(text));
+	size_t n = read_beginning(file->fd, offset, text, sizeof(text));
 	char *end = memchr(text, '\n', n);
 
-	file->begun_us = 0;
-	if (n >= n_signature && !memcmp(text, TRIAD_PROFILE_SIGNATURE, n_signature)) {
-		triad_profile_parser_init(&parser);
-		if (end &&
-			triad_profile_parse(&parser, text, (size_t)(end - text)) ==
-				TRIAD_PROFILE_INFO)
-			file->begun_us = parser.info.time_us;
+	*time_us = 0;
+	if (n < n_signature || memcmp(text, TRIAD_PROFILE_SIGNATURE, n_signature) != 0)
+		return false;
+	triad_profile_parser_init(&parser);
+	if (end &&
+		triad_profile_parse(&parser, text, (size_t)(end - text)) ==
+			TRIAD_PROFILE_INFO)
+		*time_us = parser.info.time_us;
+	return true;
+}
+
+/* Checks whether we may write to the file, and finds when it was begun. */
+static int look_at_beginning(struct triad_profile_file *file)
+{
+	if (look_at_frame(file, 0, &file->begun_us))
 		return 0;
-	}
 	return note_profile_error(file, EMEDIUMTYPE,
 		"it is no profile of Triad's, and was left as it is");
 }
 
-/* Sets '*whole' to the end of the last whole frame.  Returns 0; ENODATA: an unfinished
- * frame follows; EILSEQ: something that is no frame follows; or an errno. */
-static int walk_frames(const struct triad_profile_file *file, uint64_t *whole)
+/* Sets '*whole' to the end of the last whole frame, and '*last' to its beginning.  Returns
+ * 0; ENODATA: an unfinished frame follows; EILSEQ: something that is no frame follows; or
+ * an errno. */
+static int walk_frames(
+	const struct triad_profile_file *file, uint64_t *whole, uint64_t *last)
 {
 	struct triad_zstd_frame frame;
 	int error = 0;
 
-	*whole = 0;
+	*whole = *last = 0;
 	while (!error && *whole < file->size) {
 		error = triad_zstd_frame_measure(file->fd, *whole, file->size, &frame);
-		if (!error)
+		if (!error) {
+			*last = *whole;
 			*whole += frame.size;
+		}
 	}
 	return error;
 }
@@ -156,27 +169,29 @@ static bool is_torn_first_frame(const struct triad_profile_file *file)
 	if (file->size >= BEGINNING_SIZE || n <= 0 || memcmp(octets, magic, (size_t)n))
 		return false;
 	return !memcmp(text, TRIAD_PROFILE_SIGNATURE,
-		read_beginning(file->fd, text, sizeof(text)));
+		read_beginning(file->fd, 0, text, sizeof(text)));
 }
 
 static int mend(struct triad_profile_file *file)
 {
-	uint64_t whole;
+	uint64_t whole, last;
 	int error;
 
 	file->cut_octets = 0;
 	file->must_be_aside = false;
-	file->begun_us = 0;
+	file->begun_us = file->last_us = 0;
 	if (!file->size)
 		return 0;
 	/* Don't walk through a very large file. */
 	file->must_be_aside = file->size > TRIAD_PROFILE_WALK_OCTETS;
-	error = file->must_be_aside ? 0 : walk_frames(file, &whole);
+	error = file->must_be_aside ? 0 : walk_frames(file, &whole, &last);
 	if (error == ENODATA && !whole && is_torn_first_frame(file))
 		return cut(file, 0);
 	if (error && error != ENODATA && error != EILSEQ)
 		return error;
 	file->must_be_aside |= error == EILSEQ;
+	if (!file->must_be_aside && whole)
+		(void)look_at_frame(file, last, &file->last_us);
 	/* Cut an unfinished sweep off, but only from a file that is ours. */
 	if (error == ENODATA && look_at_beginning(file) == 0)
 		return cut(file, whole);

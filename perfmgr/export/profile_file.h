@@ -38,6 +38,7 @@ struct triad_profile_file {
 	ino_t inode;
 	uint64_t size;       /* octets of whole frames */
 	uint64_t begun_us;   /* wall time of its first frame; 0: it has none */
+	uint64_t last_us;    /* of its last one when it was opened; 0: not known */
 	uint64_t cut_octets; /* cut off after the last whole frame at opening */
 	bool must_be_aside;  /* put it aside before anything is written */
 	const char *why;     /* what is wrong, if the errno does not say it */

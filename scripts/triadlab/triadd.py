@@ -12,7 +12,7 @@ _PROGRAM = "triadd"
 _ENDING = ".triadd"
 # What it does, and the words of its log that say so, or why not.
 _WORK = (("prometheus", "listen", " prometheus: "), ("web", "listen", " web: "),
-         ("alerts", "webhook", ""), ("history", "dir", ""))
+         ("alerts", "webhook", ""), ("profile", "file", ""), ("history", "dir", ""))
 
 
 def work(text):

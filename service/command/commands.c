@@ -47,14 +47,16 @@ bool triad_commands_put_refused(
 {
 	bool of_prometheus = !*key || triad_conf_key_is_of(key, "prometheus");
 	bool of_web = !*key || triad_conf_key_is_of(key, "web");
+	bool of_profile = !*key || triad_conf_key_is_of(key, "profile");
 	struct triad_served served;
 	bool refused = false;
 
-	if ((of_prometheus || of_web) && !triad_service_wait_served(service)) {
+	if ((of_prometheus || of_web || of_profile) &&
+		!triad_service_wait_served(service)) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"[prometheus] and [web] are served by triadd, which has not said "
-			"that this is in force: 'systemctl start triadd' on this host, and "
-			"see its log\n");
+			"[prometheus], [web] and [profile] are done by triadd, which has "
+			"not said that this is in force: 'systemctl start triadd' on this "
+			"host, and see its log\n");
 		return false;
 	}
 	served = triad_service_served(service);

@@ -11,6 +11,7 @@
 #include "service/command/commands.h"
 #include "service/command/list.h"
 #include "service/facts.h"
+#include "service/health_exports.h"
 #include "service/outside.h"
 #include "service/service.h"
 #include "service/strangers.h"
@@ -260,13 +261,14 @@ static void report_served(struct triad_report *report, struct triad_service *ser
 
 static void report_profile(struct triad_report *report, struct triad_service *service)
 {
-	struct triad_profile_status status =
-		triad_exports_profile_status(service->exports);
+	struct triad_served served = triad_service_served(service);
 
 	triad_report_section(report, "profile", "Profile file");
-	triad_report_facts(report, triad_profile_facts, &status);
+	triad_report_text(report, "state", "state",
+		triad_exports_profile_state(service, &served));
+	triad_report_facts(report, triad_profile_facts, &served.profile);
 	triad_report_text(report, "error", "last attempt to write",
-		status.error ? status.reason : NULL);
+		*served.profile.reason ? served.profile.reason : NULL);
 	triad_report_section_end(report);
 }
 

@@ -21,8 +21,9 @@
 #include <unistd.h>
 
 #include "perfmgr/engine.h"
-#include "perfmgr/export/profile_writer.h"
+#include "perfmgr/formats/profile_section.h"
 #include "perfmgr/view.h"
+#include "serve/profile_writer.h"
 #include "tests/random.h"
 #include "triad/clock.h"
 
@@ -34,8 +35,11 @@ struct bench {
 	uint64_t seed, now_us;
 	struct triad_engine *engine;
 	struct triad_view *view;
+	struct triad_profile_section_params section;
+	struct triad_profile_sections *sections;
 	struct triad_profile_writer *writer;
 	struct triad_profile_params params;
+	unsigned n_sections;
 	struct triad_pma_reading data;
 };
 
@@ -128,12 +132,31 @@ static void sweep(struct bench *bench, bool is_busy)
 	}
 }
 
+static bool put_line(void *context, const char *line, size_t size)
+{
+	const struct bench *bench = context;
+
+	return !triad_profile_writer_take(bench->writer, line, size);
+}
+
+/* Renders and writes without the socket between them. */
 static double write_ns(struct bench *bench)
 {
-	uint64_t begun_us = triad_clock_now_us();
+	const struct triad_profile_sink sink = {.put = put_line, .context = bench};
+	uint64_t begun_us = triad_clock_now_us(),
+		 wall_us = UINT64_C(1767323045678000) + bench->now_us;
+	struct triad_profile_request request;
+	char head[128];
 
-	if (triad_profile_writer_write(bench->writer, bench->view,
-		    UINT64_C(1767323045678000) + bench->now_us, bench->now_us))
+	(void)triad_profile_writer_begin(
+		bench->writer, wall_us, bench->now_us, &request);
+	bench->n_sections++;
+	snprintf(head, sizeof(head), "= profile %" PRIu64 " 1.%u %u\n", wall_us,
+		bench->n_sections, bench->n_sections);
+	if (triad_profile_writer_take(bench->writer, head, strlen(head)) ||
+		!triad_profile_sections_put(bench->sections, &bench->section,
+			bench->view, wall_us, bench->now_us, &sink) ||
+		triad_profile_writer_end(bench->writer, true, NULL))
 		die("the sweep was not written");
 	return (double)(triad_clock_now_us() - begun_us) * 1000 / bench->n_ports;
 }
@@ -165,7 +188,7 @@ static struct figures measure(struct bench *bench, bool all_counters)
 	struct figures figures = {.ns_per_row = 1e18, .quiet_ns = 1e18};
 	struct triad_profile_status before, after;
 
-	bench->params.all_counters = all_counters;
+	bench->section.all_counters = all_counters;
 	triad_profile_writer_configure(bench->writer, &bench->params);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		double ns, n;
@@ -247,9 +270,11 @@ int main(int argc, char **argv)
 	for (unsigned c = TRIAD_FIRST_WIDE_COUNTER; c < TRIAD_N_COUNTERS; c++)
 		bench.data.has |= 1u << c;
 	make_view(&bench);
-	bench.writer = need(triad_profile_writer_new(1, NULL));
+	bench.writer = need(triad_profile_writer_new(NULL));
+	bench.sections = need(triad_profile_sections_new(1, 1));
 	run(&bench, as_json);
 	triad_profile_writer_free(bench.writer);
+	triad_profile_sections_free(bench.sections);
 	if (is_own)
 		unlink(bench.params.path);
 	triad_view_unref(bench.view);

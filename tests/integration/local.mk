@@ -12,7 +12,8 @@ check_PROGRAMS += tests/integration/election_runaway
 tests_integration_election_runaway_SOURCES = tests/integration/election_runaway.c
 # Plays the PerfManager to the writer of profiles.
 check_PROGRAMS += tests/integration/profile_driver
-tests_integration_profile_driver_SOURCES = tests/integration/profile_driver.c
+tests_integration_profile_driver_SOURCES = tests/integration/profile_driver.c \
+	serve/profile_writer.c serve/profile_writer.h
 # Asks the SA for paths at random.  Libraries of the lab are loaded before it, and a
 # sanitizer wants to be first.
 check_PROGRAMS += tests/integration/path_ask

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Drives the writer of profiles as the PerfManager does, on a fabric of its own: leaves
- * with hosts, spines, and two links from each leaf to each spine.
+/* Drives what renders the sections of profiles as the PerfManager does, and what writes
+ * them as triadd does, on a fabric of its own: leaves with hosts, spines, and two links from
+ * each leaf to each spine.
  *
  *     profile_driver [--sm GUID] [--seed N] [--leaves N] [--hosts N]
  *
@@ -16,6 +17,9 @@
  *     silent       in the next sweep every other port answers; of the rest, half
  *                  answer one query of two
  *     zero         all totals become 0
+ *     cut N        the next section ends after N lines
+ *     miss N       N sweeps end without being asked for
+ *     restart      as if the process that reads counters had begun anew
  *     status       the writer's status, as JSON
  *
  * The writer's log goes to standard error. */
@@ -25,8 +29,9 @@
 #include <string.h>
 
 #include "perfmgr/engine.h"
-#include "perfmgr/export/profile_writer.h"
+#include "perfmgr/formats/profile_section.h"
 #include "perfmgr/view.h"
+#include "serve/profile_writer.h"
 #include "triad/clock.h"
 
 #define N_SPINES 2
@@ -40,7 +45,11 @@ struct driver {
 	struct triad_groups *groups;
 	struct triad_engine *engine;
 	struct triad_view *view;
+	struct triad_profile_section_params section;
+	struct triad_profile_sections *sections;
 	struct triad_profile_writer *writer;
+	char key[48]; /* of the last section */
+	uint64_t n_answers, n_sweeps, process, max_lines;
 	struct triad_log log;
 	uint64_t *words; /* of each port: sent, received */
 	uint64_t now_us, wall_us;
@@ -201,6 +210,52 @@ static void send(struct driver *driver, uint64_t step_us)
 	}
 }
 
+/* Plays service/profile.c. */
+static bool put_line(void *context, const char *line, size_t size)
+{
+	struct driver *driver = context;
+
+	return driver->max_lines-- &&
+		!triad_profile_writer_take(driver->writer, line, size);
+}
+
+static int write_section(struct driver *driver, uint64_t begun_us)
+{
+	const struct triad_profile_sink sink = {.put = put_line, .context = driver};
+	uint64_t wall_us = driver->wall_us / TRIAD_US_PER_MS * TRIAD_US_PER_MS;
+	struct triad_profile_request request;
+	bool is_whole = true;
+	char head[128];
+
+	if (!triad_profile_writer_begin(
+		    driver->writer, driver->wall_us, begun_us, &request))
+		return 0;
+	if (strtoull(request.after, NULL, 10) != wall_us) {
+		if (strcmp(request.key, driver->key) != 0)
+			triad_profile_sections_forget(driver->sections);
+		snprintf(driver->key, sizeof(driver->key), "%" PRIu64 ".%" PRIu64,
+			driver->process, ++driver->n_answers);
+		snprintf(head, sizeof(head), "= profile %" PRIu64 " %s %" PRIu64 "\n",
+			wall_us, driver->key, driver->n_sweeps);
+		is_whole = !triad_profile_writer_take(
+				   driver->writer, head, strlen(head)) &&
+			triad_profile_sections_put(driver->sections, &driver->section,
+				driver->view, wall_us, begun_us, &sink);
+	}
+	driver->max_lines = UINT64_MAX;
+	return triad_profile_writer_end(driver->writer, is_whole, "it was cut");
+}
+
+static void restart(struct driver *driver)
+{
+	triad_profile_sections_free(driver->sections);
+	driver->process += TRIAD_US_PER_S;
+	driver->sections = triad_profile_sections_new(driver->sm_guid, driver->process);
+	if (!driver->sections)
+		die("out of memory");
+	driver->n_answers = driver->n_sweeps = 0;
+}
+
 static int sweep(struct driver *driver, uint64_t step_ms)
 {
 	uint64_t step_us = step_ms * TRIAD_US_PER_MS, begun_us;
@@ -221,8 +276,8 @@ static int sweep(struct driver *driver, uint64_t step_ms)
 				driver->engine, driver->view->rows[i], answers);
 	}
 	driver->is_part = driver->is_silent = false;
-	return triad_profile_writer_write(
-		driver->writer, driver->view, driver->wall_us, begun_us);
+	driver->n_sweeps++;
+	return write_section(driver, begun_us);
 }
 
 /* --- commands --- */
@@ -235,10 +290,10 @@ static void configure(struct driver *driver, char *words)
 
 	if (sscanf(words, "%107s %7s %" SCNu64 " %" SCNu64 " %u %" SCNu64, path,
 		    counters, &params.max_size_octets, &max_age_s, &params.keep,
-		    &params.min_change_octets) != 6)
+		    &driver->section.min_change_octets) != 6)
 		die("conf FILE COUNTERS MAX_SIZE MAX_AGE_S KEEP MIN_CHANGE");
 	params.max_age_us = max_age_s * TRIAD_US_PER_S;
-	params.all_counters = !strcmp(counters, "all");
+	driver->section.all_counters = !strcmp(counters, "all");
 	if (strcmp(path, "-") != 0)
 		strcpy(params.path, path);
 	triad_profile_writer_configure(driver->writer, &params);
@@ -252,11 +307,11 @@ static void show_status(struct driver *driver)
 
 	printf("{\"frames\":%" PRIu64 ",\"rows\":%" PRIu64 ",\"octets\":%" PRIu64
 	       ",\"text_octets\":%" PRIu64 ",\"files\":%" PRIu64 ",\"dropped\":%" PRIu64
-	       ",\"file_octets\":%" PRIu64
-	       ",\"error\":%d,\"reason\":\"%s\",\"ns_per_row\":%.1f}\n",
+	       ",\"skipped\":%" PRIu64 ",\"file_octets\":%" PRIu64
+	       ",\"error\":%d,\"reason\":\"%s\"}\n",
 		status.n_frames, status.n_rows, status.n_octets, status.n_text_octets,
-		status.n_files, status.n_dropped, status.file_octets, status.error,
-		status.reason, status.ns_per_row);
+		status.n_files, status.n_dropped, status.n_skipped, status.file_octets,
+		status.error, status.reason);
 }
 
 static void carry_out(struct driver *driver, char *line)
@@ -276,6 +331,14 @@ static void carry_out(struct driver *driver, char *line)
 		while (number--)
 			error = sweep(driver, step_ms);
 		printf("%d\n", error);
+	} else if (sscanf(line, "cut %" SCNu64, &driver->max_lines) == 1) {
+		puts("done");
+	} else if (sscanf(line, "miss %" SCNu64, &number) == 1) {
+		driver->n_sweeps += number;
+		puts("done");
+	} else if (!strcmp(line, "restart")) {
+		restart(driver);
+		puts("done");
 	} else if (!strcmp(line, "part") || !strcmp(line, "silent")) {
 		*(line[0] == 'p' ? &driver->is_part : &driver->is_silent) = true;
 		puts("done");
@@ -315,6 +378,7 @@ int main(int argc, char **argv)
 		.n_leaves = 4,
 		.n_hosts = 10,
 		.busy_percent = 50,
+		.max_lines = UINT64_MAX,
 		.now_us = 1000 * TRIAD_US_PER_S,
 		.wall_us = UINT64_C(1767323045678000),
 		.log = {.write = write_log, .level = TRIAD_LOG_INFO}};
@@ -324,12 +388,15 @@ int main(int argc, char **argv)
 		take_option(&driver, argv[i], argv[i + 1]);
 	make_fabric(&driver);
 	make_view(&driver);
-	driver.writer = triad_profile_writer_new(driver.sm_guid, &driver.log);
+	driver.process = triad_clock_wall_us();
+	restart(&driver);
+	driver.writer = triad_profile_writer_new(&driver.log);
 	if (!driver.writer)
 		die("out of memory");
 	while (fgets(line, sizeof(line), stdin))
 		carry_out(&driver, line);
 	triad_profile_writer_free(driver.writer);
+	triad_profile_sections_free(driver.sections);
 	triad_view_unref(driver.view);
 	triad_groups_unref(driver.groups);
 	triad_engine_free(driver.engine);

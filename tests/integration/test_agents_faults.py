@@ -236,7 +236,6 @@ def test_agent_with_a_full_disk_goes_on_telling(scratch):
         for errors in (3, 5):
             set_errors(lab, errors)
             wait_for_errors(lab, errors)
-        assert "No space left" in member.log(), "its log"
         # It ends before its disk does.
         member.end()
 

@@ -45,7 +45,7 @@ NOT_RUN = {
 PROGRAMS = {"triadctl", "systemctl", "promtool", "jq", "rsync", "ssh"}
 
 # What the lab's folder has instead of folders of the system.
-MOVED = ("/etc/osmtriad", "/var/lib/osmtriad", "/usr/local/sbin", "/tmp/lab")
+MOVED = ("/etc/osmtriad", "/var/lib/osmtriad", "/var/lib/triadd", "/usr/local/sbin", "/tmp/lab")
 
 # Exit statuses that are answers, not failures.
 ANSWERS = {"triadctl health": (0, 1), "triadctl config diff": (0, 3),
@@ -187,7 +187,7 @@ class Place:
         profile = ("time,node_guid,port,remote_guid,remote_port,gbps,PortXmitData,"
                    f"PortRcvData\n2026-01-02T03:04:05.678Z,{SWITCH},1,,,,1,2\n")
         for folder in (self.folder, self.folder / "rack1", self.folder / "rack2",
-                       self.moved("/var/lib/osmtriad")):
+                       self.moved("/var/lib/triadd")):
             folder.mkdir(exist_ok=True)
             subprocess.run(["zstd", "-q", "-o", folder / "profile.csv.zst"],
                            input=profile, text=True, check=True)

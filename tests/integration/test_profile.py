@@ -261,6 +261,67 @@ def test_file_goes_on_after_restart(scratch):
     assert put_aside(path.parent) == [], "files put aside"
 
 
+def test_sweep_that_the_file_has_not_written_twice(scratch):
+    """triadd was started again since, and the sweep is still the last one."""
+    path = scratch.folder() / "profile.csv.zst"
+    for offset_ms in (0, 10000):
+        driver = Driver(scratch)
+        driver.ask("time", START_MS + offset_ms)
+        driver.configure(path)
+        driver.sweep(2)
+        driver.end()
+    frames = read(path)
+    assert len(frames) == len({frame.time for frame in frames}) == 3, frames
+    assert len(frames[-1].rows) == N_PORTS, "all ports once more"
+
+
+def test_section_cut_is_left_out_and_the_next_has_all(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    driver = Driver(scratch, "--leaves", 60, "--hosts", 200)
+    driver.configure(path)
+    driver.sweep(2)
+    size = path.stat().st_size
+    for n_lines in (0, 1, 20000):
+        driver.ask("cut", n_lines)
+        assert driver.sweep() == errno.ECONNABORTED, "errno"
+        assert path.stat().st_size == size, "octets"
+    assert driver.status()["dropped"] == 3, driver.status()
+    assert "in part" in driver.status()["reason"], driver.status()
+    assert driver.log().count("can't be written") == 1, driver.log()
+    assert driver.sweep() == 0, "errno"
+    frames = read(path)
+    assert [len(frame.rows) for frame in frames[::2]] == [24480] * 2, "rows"
+    assert "3 sweeps were left out" in driver.log(), driver.log()
+    assert driver.status()["skipped"] == 0, "they were dropped"
+    result = report(path)
+    assert result["totals_gone_down"] == 0 and result["restarts"] == 0, result
+
+
+def test_sweeps_not_asked_for_are_counted(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    driver = Driver(scratch)
+    driver.configure(path)
+    driver.ask("miss", 5)
+    driver.sweep(2)
+    assert driver.status()["skipped"] == 0, "before the first one nothing is known"
+    driver.ask("miss", 3)
+    driver.sweep()
+    driver.ask("miss", 1)
+    driver.sweep()
+    assert driver.status()["skipped"] == 4, driver.status()
+    assert driver.log().count("lacks 3 of the sweeps before sweep 11") == 1, driver.log()
+    assert "lacks 1" not in driver.log(), "said once"
+    # Another process's sweeps have other numbers.
+    driver.ask("restart")
+    driver.ask("miss", 20)
+    driver.sweep()
+    assert driver.status()["skipped"] == 4, driver.status()
+    frames = read(path)
+    assert len({frame.info["started"] for frame in frames}) == 2, "processes"
+    assert len(frames[-1].rows) == N_PORTS, "all ports once more"
+    assert put_aside(path.parent) == [], "the file goes on"
+
+
 def test_file_moved_away_begun_anew(scratch):
     path = scratch.folder() / "profile.csv.zst"
     driver = Driver(scratch)
@@ -447,7 +508,7 @@ def test_second_writer_waits_for_first(scratch):
         driver.configure(path)
     assert first.sweep() == 0, "errno of the first"
     assert second.sweep(3) == errno.EBUSY, "errno of the second"
-    assert second.log().count("another OpenSM writes it") == 1, "lines in the log"
+    assert second.log().count("another process writes it") == 1, "lines in the log"
     first.end()
     assert second.sweep() == 0, "errno once the first has gone"
     assert [frame.info["sm"][-1] for frame in read(path)] == ["1", "2"], "writers"
@@ -493,12 +554,12 @@ def test_age_reached_next_file_begun(scratch):
     driver.end()
     # The age goes on over a restart, by the first frame's time.
     driver = Driver(scratch)
-    driver.ask("time", START_MS + 60000 - 10000)
+    driver.ask("time", START_MS + 60000 - 5000)
     driver.configure(folder / "profile.csv.zst", max_age_s=60, keep=100)
     driver.sweep(19)
     sizes = [len(read(path)) for path in put_aside(folder)]
     assert sizes == [7, 6, 6], "frames of files put aside"
-    assert put_aside(folder)[0].name == "profile-20260102T030515Z.csv.zst", "name"
+    assert put_aside(folder)[0].name == "profile-20260102T030520Z.csv.zst", "name"
 
 
 def test_name_without_suffix_put_aside(scratch):

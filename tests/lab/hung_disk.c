@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Simulates a disk that hangs.  Preloaded into a program, it blocks fsync() and
  * fdatasync() of some files as long as the file that TRIAD_HUNG_DISK names exists.
- * That file contains a substring of the paths for which they block. */
+ * That file contains a substring of the paths for which they block.  write() blocks, too,
+ * where TRIAD_HUNG_WRITES is set. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,4 +48,14 @@ EXPORT int fsync(int fd)
 EXPORT int fdatasync(int fd)
 {
 	return call("fdatasync", fd);
+}
+
+EXPORT ssize_t write(int fd, const void *octets, size_t size)
+{
+	ssize_t (*real)(int, const void *, size_t) =
+		(ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+
+	while (getenv("TRIAD_HUNG_WRITES") && hangs(fd))
+		usleep(LOOK_US);
+	return real(fd, octets, size);
 }

@@ -20,7 +20,8 @@ START_TEST(test_report_says_what_was_so)
 			.n_answers = 7},
 		.web = {.http = {.reason = "can't listen\nthere"},
 			.n_streams = 3,
-			.pool = {.n_busy = 9}}};
+			.pool = {.n_busy = 9}},
+		.profile = {.is_on = true, .n_skipped = 4, .reason = "a full\ndisk"}};
 	char text[TRIAD_SERVED_TEXT_SIZE];
 	struct triad_served taken;
 
@@ -38,6 +39,9 @@ START_TEST(test_report_says_what_was_so)
 	ck_assert_str_eq(taken.web.http.reason, "can't listen there");
 	ck_assert_uint_eq(taken.web.n_streams, 3);
 	ck_assert_uint_eq(taken.web.pool.n_busy, 9);
+	ck_assert(taken.profile.is_on);
+	ck_assert_uint_eq(taken.profile.n_skipped, 4);
+	ck_assert_str_eq(taken.profile.reason, "a full disk");
 }
 END_TEST
 
@@ -73,6 +77,8 @@ START_TEST(test_longest_report_fits)
 	served.version[sizeof(served.version) - 1] = '\0';
 	served.prometheus.reason[sizeof(served.prometheus.reason) - 1] = '\0';
 	served.web.http.reason[sizeof(served.web.http.reason) - 1] = '\0';
+	served.profile.reason[sizeof(served.profile.reason) - 1] = '\0';
+	served.profile.is_on = true;
 	served.prometheus.listening = served.prometheus.has_tls =
 		served.prometheus.has_token = served.prometheus.has_client_ca = true;
 	served.web.http.listening = served.web.http.has_tls =
@@ -81,6 +87,8 @@ START_TEST(test_longest_report_fits)
 	triad_served_put(&served, text, sizeof(text));
 	triad_served_take(text, &taken);
 	ck_assert_uint_eq(taken.web.pool.n_lost, served.web.pool.n_lost);
+	ck_assert_uint_eq(
+		strlen(taken.profile.reason), sizeof(served.profile.reason) - 1);
 }
 END_TEST
 
