@@ -197,6 +197,8 @@ class Played:
     def _profile(self, connection, words):
         self.asked.append(words)
         n = self.n_sweeps
+        if int(words[2]) == (1767323045 + n) * 10**6:
+            return
         now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(1767323045 + n))
         self._put(connection, f"= profile {(1767323045 + n) * 10**6} 7.{n} {n}\n"
                   f"# triad-profile version=1 time={now}.000Z sm=0x{1:016x}\n"
