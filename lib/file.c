@@ -81,7 +81,8 @@ static int check_output(int fd, const char **why)
 	if (error)
 		return error;
 	if (status.st_uid && status.st_uid != geteuid())
-		*why = "it belongs to another user: chown it to root, or move it away";
+		*why = "it belongs to another user: chown it to the one that writes it, or "
+		       "move it away";
 	else if (status.st_nlink > 1)
 		*why = "it has a second name, a hard link: move it away";
 	else if (status.st_mode & (S_IWGRP | S_IWOTH))

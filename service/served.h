@@ -30,7 +30,7 @@
 #define TRIAD_SERVED_REPORT_US UINT64_C(5000000)
 #define TRIAD_SERVED_SILENT_US UINT64_C(15000000)
 
-#define TRIAD_PROFILE_REASON_SIZE 192
+#define TRIAD_PROFILE_REASON_SIZE 224
 
 /* How the profile file does, which triadd writes. */
 struct triad_profile_status {
