@@ -193,6 +193,9 @@ static void put_in_force(struct triad_outlet *outlet, uint64_t number)
 		triad_diags_format(&diags, i, text, sizeof(text));
 		triad_log_write(outlet->log, TRIAD_LOG_WARNING, "%s", text);
 	}
+	/* Who does not tell that section keeps its images itself. */
+	if (conf && !strstr(outlet->conf, "[history]"))
+		conf->history.dir[0] = '\0';
 	outlet->conf[0] = '\0';
 	if (!conf)
 		return;

@@ -186,9 +186,8 @@ void triad_history_store_prune(struct triad_history_store *store, uint64_t wall_
 
 /* --- for other SMs --- */
 
-int triad_history_store_read_image(void *context,
-	const struct triad_mirror_image *image, uint32_t at, void *octets,
-	uint32_t size)
+static int read_image_of(void *context, const struct triad_mirror_image *image,
+	uint32_t at, void *octets, uint32_t size)
 {
 	struct triad_history_store *store = context;
 	struct triad_history_owner owner = history_owner_of(store);
@@ -213,6 +212,18 @@ int triad_history_store_read_image(void *context,
 	if (n == (ssize_t)size)
 		return 0;
 	return n < 0 ? errno : ENODATA;
+}
+
+int triad_history_store_read_image(void *context,
+	const struct triad_mirror_image *image, uint32_t at, void *octets,
+	uint32_t size)
+{
+	int error;
+
+	history_note_disk(context, true);
+	error = read_image_of(context, image, at, octets, size);
+	history_note_disk(context, false);
+	return error;
 }
 
 /* --- from other SMs --- */
@@ -397,7 +408,7 @@ static int add_image(struct triad_history_store *store,
 	return error;
 }
 
-int triad_history_store_add_image(
+static int add_image_of(
 	void *context, const struct triad_mirror_image *image, const uint8_t *octets)
 {
 	struct triad_history_store *store = context;
@@ -425,5 +436,16 @@ int triad_history_store_add_image(
 	default:
 		break;
 	}
+	return error;
+}
+
+int triad_history_store_add_image(
+	void *context, const struct triad_mirror_image *image, const uint8_t *octets)
+{
+	int error;
+
+	history_note_disk(context, true);
+	error = add_image_of(context, image, octets);
+	history_note_disk(context, false);
 	return error;
 }

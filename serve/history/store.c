@@ -18,6 +18,8 @@
 #define FREE_PARTS 20u
 #define MAX_FREE_OCTETS (UINT64_C(1) << 30)
 #define OCTETS_PER_MB UINT64_C(1000000)
+/* After this time a disk counts as one that hangs. */
+#define HUNG_US (15 * TRIAD_US_PER_S)
 
 static bool take_answer_line(void *context, const char *line, size_t length);
 
@@ -74,6 +76,13 @@ void triad_history_store_free(struct triad_history_store *store)
 	triad_frame_reader_free(store->reader);
 	pthread_mutex_destroy(&store->lock);
 	free(store);
+}
+
+void history_note_disk(struct triad_history_store *store, bool is_waited_for)
+{
+	pthread_mutex_lock(&store->lock);
+	store->at_disk_us = is_waited_for ? triad_clock_now_us() : 0;
+	pthread_mutex_unlock(&store->lock);
 }
 
 void triad_history_store_configure(
@@ -133,7 +142,7 @@ static void load_tier(struct triad_history_store *store, enum triad_history_tier
 	free(times);
 }
 
-void triad_history_store_prepare(struct triad_history_store *store)
+static void prepare_store(struct triad_history_store *store)
 {
 	struct triad_history_ring ring = {0}, old;
 	bool is_other, has_other_copies;
@@ -167,6 +176,13 @@ void triad_history_store_prepare(struct triad_history_store *store)
 	store->status.reason[0] = '\0';
 	pthread_mutex_unlock(&store->lock);
 	triad_history_ring_clear(&old);
+}
+
+void triad_history_store_prepare(struct triad_history_store *store)
+{
+	history_note_disk(store, true);
+	prepare_store(store);
+	history_note_disk(store, false);
 }
 
 /* --- room --- */
@@ -478,6 +494,7 @@ bool triad_history_store_begin(struct triad_history_store *store, uint64_t now_u
 	triad_history_store_prepare(store);
 	if (!store->params.dir[0])
 		return false;
+	history_note_disk(store, true);
 	question->mark = store->mark;
 	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++) {
 		question->tiers[i].key =
@@ -489,13 +506,16 @@ bool triad_history_store_begin(struct triad_history_store *store, uint64_t now_u
 	taking->is_open = taking->has_image = false;
 	taking->error = 0;
 	taking->begun_us = triad_clock_now_us();
+	history_note_disk(store, false);
 	return true;
 }
 
 void triad_history_store_take(
 	struct triad_history_store *store, const char *piece, size_t size)
 {
+	history_note_disk(store, true);
 	(void)triad_line_cutter_put(&store->taking.cutter, piece, size);
+	history_note_disk(store, false);
 }
 
 /* --- the result --- */
@@ -578,9 +598,11 @@ struct triad_history_status triad_history_store_status(
 {
 	struct triad_history_status status;
 	struct triad_history_answer answer;
+	uint64_t since_us;
 
 	pthread_mutex_lock(&store->lock);
 	status = store->status;
+	since_us = store->at_disk_us;
 	memcpy(status.dir, store->params.dir, sizeof(status.dir));
 	status.max_octets = store->params.limits.max_octets;
 	status.octets = triad_history_ring_octets(&store->ring);
@@ -591,6 +613,11 @@ struct triad_history_status triad_history_store_status(
 	note_entries(&store->ring, &status);
 	answer = triad_history_ring_find(&store->ring, &store->params.limits, 0);
 	pthread_mutex_unlock(&store->lock);
+	if (since_us && triad_clock_now_us() >= since_us + HUNG_US) {
+		status.error = ETIMEDOUT;
+		snprintf(status.reason, sizeof(status.reason),
+			"the disk of history.dir does not answer");
+	}
 	status.first_us = answer.first_us;
 	status.last_us = answer.last_us;
 	return status;

@@ -36,6 +36,7 @@ struct triad_history_store {
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_history_params next;
+	uint64_t at_disk_us; /* since when the disk is waited for; 0: it is not */
 	struct triad_history_status status;
 	/* Only the writer changes these, with the lock. */
 	struct triad_history_ring ring;
@@ -77,6 +78,8 @@ static inline struct triad_history_owner history_owner_of(
 }
 
 /* --- store.c --- */
+/* Notes that the disk may have to be waited for, or that it answered. */
+void history_note_disk(struct triad_history_store *store, bool is_waited_for);
 void history_close_tier(struct writer_tier *tier);
 /* Opens a segment and its index.  Returns 0 or an errno, with the store's reason. */
 int history_open_segment(struct triad_history_store *store, struct writer_tier *to,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from checks import failed, wait_until
-from labs import BUILDDIR
+from labs import BUILDDIR, sanitizer, sanitizer_options
 from test_images import (CONF, check_files, images, symbol_errors, wait_for_images)
 from test_lifecycle import end
 from test_restored import FIRST, alerts, are_alike, known_since, lose, wait_for_image
@@ -185,3 +185,33 @@ def test_what_was_lost_is_known_once_triadd_comes(scratch):
         wait_until(lambda: FIRST in alerts(lab), 20, "what was lost")
         assert are_alike(alerts(lab)[FIRST], before[FIRST]), before
         assert known_since(lab) is None
+
+
+@pytest.mark.row("N10")
+def test_disk_that_hangs_is_said(scratch):
+    flag = scratch.folder() / "hung"
+    libraries = [BUILDDIR / "tests/lab/.libs/libhungdisk.so", *sanitizer()]
+    with triad_lab(CONF.format(folder=scratch.folder())) as lab:
+        wait_for_images(lab, 2)
+        kill(lab)
+        variables = os.environ | sanitizer_options(flag.parent) | {
+            "LD_PRELOAD": ":".join(map(str, libraries)), "TRIAD_HUNG_DISK": str(flag),
+            "TRIAD_HUNG_WRITES": "1"}
+        with subprocess.Popen([BUILDDIR / "triadd", "--socket", triadd_of(lab).socket],
+                              stderr=subprocess.DEVNULL, env=variables) as process:
+            try:
+                before = known(lab)["written"]
+                wait_until(lambda: images(lab)["written"] > before, 20, "an image")
+                flag.write_text("csv.zst")
+                wait_until(lambda: health_findings(lab, "does not answer"), SILENT_S, "a finding")
+                swept = sweeps(lab)
+                wait_until(lambda: sweeps(lab) > swept + 1, 20, "sweeps")
+                flag.unlink()
+                wait_until(lambda: not health_findings(lab, "does not answer"), 20, "its end")
+                before = images(lab)
+                wait_until(lambda: images(lab)["written"] > before["written"], 20, "images")
+                assert images(lab)["dropped"] >= 10, "those of that time"
+            finally:
+                flag.unlink(missing_ok=True)
+                process.terminate()
+        start_again(lab)

@@ -174,10 +174,21 @@ class Played:
         with contextlib.suppress(OSError), connection, connection.makefile("rb") as stream:
             _, _, _, size = _HEADER.unpack(stream.read(_HEADER.size))
             words = stream.read(size).decode().split("\0")[:-1]
+            if words[0] == "report":
+                words += self._uploaded(stream)
             verb = {"changes": self._changes, "profile": self._profile,
                     "report": self._report}[words[0]]
             verb(connection, words)
             connection.sendall(_HEADER.pack(b"X", 1, 0, 1) + b"\0")
+
+    @staticmethod
+    def _uploaded(stream):
+        """Frames until an empty one."""
+        while True:
+            _, _, _, size = _HEADER.unpack(stream.read(_HEADER.size))
+            if not size:
+                return
+            yield stream.read(size).decode()
 
     @staticmethod
     def _put(connection, text):
