@@ -36,7 +36,7 @@ triadctl_SOURCES = \
 	cli/table_order.c cli/table_parts.h cli/table_write.c \
 	cli/triadctl.c
 nodist_triadctl_SOURCES = cli/completion_scripts.h
-triadctl_LDADD = libtriadportmgr.la libtriadexpected.la libtriadqos.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS)
+triadctl_LDADD = libtriadportmgr.la libtriadexpected.la libtriadqos.la libtriadprofile.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS)
 
 # What 'triadctl setup' runs.
 dist_pkglibexec_SCRIPTS = cli/opensm_conf.awk cli/setup

@@ -27,7 +27,7 @@
 #define TRIAD_HISTORY_ANSWER_H
 
 #include "history/image.h"
-#include "history/ring.h"
+#include "history/tier.h"
 
 /* What a keeper has. */
 struct triad_history_question {

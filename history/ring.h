@@ -32,30 +32,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "history/tier.h"
+
 #define TRIAD_HISTORY_LINE_SIZE 160
 #define TRIAD_HISTORY_MAX_ENTRIES 1000000u
-
-enum triad_history_tier {
-	TRIAD_HISTORY_SWEEPS,
-	TRIAD_HISTORY_MINUTES,
-	TRIAD_HISTORY_HOURS,
-	TRIAD_HISTORY_N_TIERS
-};
-
-struct triad_history_tier_info {
-	const char *name;
-	uint64_t spacing_us; /* 0: every image */
-	uint64_t keep_us;    /* 0: as configured */
-	uint64_t segment_us;
-};
-
-extern const struct triad_history_tier_info triad_history_tiers[TRIAD_HISTORY_N_TIERS];
-
-/* An image in its segment.  Times are of the wall clock. */
-struct triad_history_entry {
-	uint64_t time_us, offset, size, sweep;
-	bool is_key;
-};
 
 struct triad_history_segment {
 	uint64_t begun_us; /* its name: when it was begun, and no other's of its tier */
@@ -124,11 +104,6 @@ void triad_history_ring_remove(struct triad_history_ring *ring,
 /* The time of the tier's last image; 0: it has none. */
 uint64_t triad_history_ring_last_us(
 	const struct triad_history_ring *ring, enum triad_history_tier tier);
-
-/* Whether a tier keeps an image of that time, if its last one is of 'last_us' (0: it has
- * none). */
-bool triad_history_tier_takes(
-	enum triad_history_tier tier, uint64_t last_us, uint64_t time_us);
 
 /* Whether the segment that is written is full, so that an image of that time begins a
  * new one. */

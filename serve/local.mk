@@ -26,9 +26,7 @@ libtriadweb_la_CFLAGS = $(AM_CFLAGS) $(TRIADD_CFLAGS)
 libtriadweb_la_LIBADD = $(NETTLE_LIBS) $(TRIADD_LIBS)
 CLEANFILES += service/web/page_files.c service/web/schemas.c
 
-# libtriadkept.la: images of the fabric, kept and read; for triadd and tests.
-noinst_LTLIBRARIES += libtriadkept.la
-libtriadkept_la_SOURCES = \
+libtriadkept_la_SOURCES += \
 	serve/history/copies.c \
 	serve/history/files.c serve/history/files.h \
 	serve/history/mirror.c serve/history/mirror.h \
@@ -54,7 +52,7 @@ triadd_SOURCES = \
 	serve/profile.c serve/profile.h \
 	serve/profile_writer.c serve/profile_writer.h
 triadd_CFLAGS = $(AM_CFLAGS) $(TRIADD_CFLAGS)
-triadd_LDADD = libtriadweb.la libtriadkept.la libtriadcollect.la libtriad.la $(GLIB_LIBS)
+triadd_LDADD = libtriadweb.la libtriadkept.la libtriadcollect.la libtriadprofile.la libtriad.la $(GLIB_LIBS)
 
 if HAVE_TRIADD
 noinst_LTLIBRARIES += libtriadweb.la

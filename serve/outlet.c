@@ -177,6 +177,17 @@ static void mend(struct triad_outlet *outlet)
 		configure_all(outlet);
 }
 
+/* What triadd does has changed. */
+static void report_soon(void *context)
+{
+	struct triad_outlet *outlet = context;
+
+	pthread_mutex_lock(&outlet->lock);
+	outlet->must_report = true;
+	pthread_cond_broadcast(&outlet->changed);
+	pthread_mutex_unlock(&outlet->lock);
+}
+
 /* Puts the collected lines into force. */
 static void put_in_force(struct triad_outlet *outlet, uint64_t number)
 {
@@ -204,9 +215,8 @@ static void put_in_force(struct triad_outlet *outlet, uint64_t number)
 	configure_all(outlet);
 	pthread_mutex_lock(&outlet->lock);
 	outlet->configured = outlet->state.numbers[TRIAD_STREAM_CONFIGURATION] = number;
-	outlet->must_report = true;
-	pthread_cond_broadcast(&outlet->changed);
 	pthread_mutex_unlock(&outlet->lock);
+	report_soon(outlet);
 }
 
 /* If the line begins with the word, what follows that. */
@@ -449,7 +459,7 @@ struct triad_outlet *triad_outlet_new(const char *path, struct triad_log *log)
 	outlet->metrics = triad_metrics_server_new(&source, log);
 	outlet->web = triad_web_new(&source, log);
 	outlet->alerts = triad_alert_sender_new(&outlet->link);
-	outlet->keeper = triad_keeper_new(&outlet->link, log);
+	outlet->keeper = triad_keeper_new(&outlet->link, log, report_soon, outlet);
 	outlet->profile = triad_profile_keeper_new(&outlet->link, log);
 	if (outlet->metrics && outlet->web && outlet->alerts && outlet->keeper &&
 		outlet->profile) {

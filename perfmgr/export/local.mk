@@ -7,10 +7,11 @@ libtriadexport_la_SOURCES = \
 	perfmgr/export/sflow_sender.c perfmgr/export/sflow_sender.h \
 	perfmgr/export/udp.c perfmgr/export/udp.h
 
-# Profile files, which triadctl reads and writes as well.
+# libtriadprofile.la: profile files, for triadd, triadctl and the tests.
 AM_CPPFLAGS += $(ZSTD_CFLAGS)
-libtriad_la_LIBADD += $(ZSTD_LIBS)
-libtriad_la_SOURCES += \
+noinst_LTLIBRARIES += libtriadprofile.la
+libtriadprofile_la_LIBADD = $(ZSTD_LIBS)
+libtriadprofile_la_SOURCES = \
 	perfmgr/export/frame_reader.c perfmgr/export/frame_reader.h \
 	perfmgr/export/frame_writer.c perfmgr/export/frame_writer.h \
 	perfmgr/export/profile_file.c perfmgr/export/profile_file.h \

@@ -24,6 +24,8 @@
 struct triad_keeper {
 	struct triad_link_to *link;
 	struct triad_log *log;
+	void (*changed)(void *context);
+	void *context; /* of changed() */
 	struct triad_history_store *store;
 	struct triad_history_mirror *mirror;
 	struct triad_rewinder *rewinder;
@@ -76,7 +78,8 @@ static void take_event(void *context, const struct triad_timeline_event *event)
 
 /* --- life --- */
 
-struct triad_keeper *triad_keeper_new(struct triad_link_to *link, struct triad_log *log)
+struct triad_keeper *triad_keeper_new(struct triad_link_to *link, struct triad_log *log,
+	void (*changed)(void *context), void *context)
 {
 	struct triad_keeper *keeper = calloc(1, sizeof(*keeper));
 	const struct triad_history_carrier carrier = {
@@ -86,6 +89,8 @@ struct triad_keeper *triad_keeper_new(struct triad_link_to *link, struct triad_l
 		return NULL;
 	keeper->link = link;
 	keeper->log = log;
+	keeper->changed = changed;
+	keeper->context = context;
 	keeper->copies.fd = keeper->events.fd = -1;
 	pthread_mutex_init(&keeper->lock, NULL);
 	triad_task_init(
@@ -159,6 +164,7 @@ static bool ask_for_image(struct triad_keeper *keeper)
 		1 + TRIAD_HISTORY_QUESTION_WORDS, words, &sink);
 	/* The store logs and counts its errors. */
 	(void)triad_history_store_end(keeper->store, status == TRIAD_CONTROL_DONE);
+	keeper->changed(keeper->context);
 	return status == TRIAD_CONTROL_DONE;
 }
 

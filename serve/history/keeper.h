@@ -19,9 +19,10 @@
 
 struct triad_keeper;
 
-/* 'link' and 'log' outlive it.  NULL when memory is short. */
-struct triad_keeper *triad_keeper_new(
-	struct triad_link_to *link, struct triad_log *log);
+/* The keeper's thread calls 'changed', without a lock, after its status has changed.
+ * 'link', 'log' and 'context' outlive it.  NULL when memory is short. */
+struct triad_keeper *triad_keeper_new(struct triad_link_to *link, struct triad_log *log,
+	void (*changed)(void *context), void *context);
 /* Ends the threads within two seconds.  Returns false when one hangs at a disk: then it
  * keeps running, and what it uses must stay.  Accepts NULL. */
 bool triad_keeper_free(struct triad_keeper *keeper);

@@ -28,7 +28,6 @@ tests_bench_flood_SOURCES = tests/bench/flood.c \
 	service/local_port.c service/local_port.h service/strangers.c service/umad.c service/umad.h
 tests_bench_flood_LDADD = libtriad.la $(UMAD_LIBS)
 tests_bench_history_SOURCES = tests/bench/history.c service/history_reader.c
-tests_bench_history_LDADD = libtriadkept.la $(LDADD)
 tests_bench_profile_SOURCES = tests/bench/profile.c serve/profile_writer.c \
 	serve/profile_writer.h
 noinst_HEADERS += tests/bench/bench.h

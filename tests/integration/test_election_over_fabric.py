@@ -203,7 +203,7 @@ def test_sm_with_another_cluster_is_reported():
 
 
 def test_images_are_not_copied_over_the_fabric(tmp_path):
-    with cluster(FABRIC) as running:
+    with cluster(FABRIC, triadd=True) as running:
         master = at_rest(running)
         for key, value in (("history.dir", tmp_path / "images"),
                            ("history.replicate", "true")):

@@ -312,15 +312,12 @@ tests_unit_service_test_health_LDADD = libtriadservice.la libtriadbus.la $(LDADD
 tests_unit_service_test_history_copies_SOURCES = \
 	tests/unit/service/test_history_copies.c tests/unit/history/fixture.h \
 	tests/unit/history/kept.h service/history_reader.c
-tests_unit_service_test_history_copies_LDADD = libtriadkept.la $(LDADD)
 tests_unit_service_test_history_lists_SOURCES = \
 	tests/unit/service/test_history_lists.c tests/unit/history/fixture.h \
 	tests/unit/history/kept.h service/history_reader.c
-tests_unit_service_test_history_lists_LDADD = libtriadkept.la $(LDADD)
 tests_unit_service_test_history_store_SOURCES = \
 	tests/unit/service/test_history_store.c tests/unit/history/fixture.h \
 	tests/unit/history/kept.h service/history_reader.c
-tests_unit_service_test_history_store_LDADD = libtriadkept.la $(LDADD)
 tests_unit_service_test_history_store_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread64
 tests_unit_service_test_format_SOURCES = \
 	tests/unit/service/test_format.c service/command/format.c
