@@ -248,7 +248,7 @@ static void take_line(struct triad_outlet *outlet, char *line)
 	else if ((rest = after(line, "members")))
 		triad_keeper_take_members(outlet->keeper, rest);
 	else if ((rest = after(line, "program")))
-		snprintf(outlet->program, sizeof(outlet->program), "%s", rest);
+		snprintf(outlet->program, sizeof(outlet->program), "%.31s", rest);
 	else if ((rest = after(line, "port")))
 		outlet->port_guid = strtoull(rest, NULL, 16);
 	else if ((rest = after(line, "version")))

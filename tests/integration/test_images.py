@@ -30,7 +30,9 @@ dir = {folder}/images
 
 
 def images(lab):
-    return status(lab)["images"]
+    """What triadd has reported: soon after its start, or that of the process it asks."""
+    return wait_until(lambda: (found := status(lab))["triadd"]["version"] and found,
+                      30, "a report")["images"]
 
 
 def wait_for_images(lab, n):
