@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/line_cutter.h"
 #include "perfmgr/export/frame_writer.h"
 #include "perfmgr/export/profile_file.h"
 #include "perfmgr/export/profile_old.h"
@@ -19,19 +20,15 @@
 /* A file has a day at most: so it is found by its name, and one that is damaged costs no
  * more. */
 #define MAX_AGE_US (UINT64_C(86400) * TRIAD_US_PER_S)
-#define HEAD_SIZE 128
 /* What the units let it write to. */
 #define FOLDER "/var/lib/triadd"
 
 /* The frame under construction. */
 struct frame {
-	char head[HEAD_SIZE]; /* of the answer: its first line */
-	size_t head_length;
-	bool has_head;
+	bool has_head; /* the answer's first line has come */
 	char key[sizeof(((struct triad_profile_request *)NULL)->key)];
 	uint64_t wall_us, sweep, process; /* that the head says */
 	uint64_t n_rows;
-	bool is_within_line;
 	int error;
 };
 
@@ -47,6 +44,8 @@ struct triad_profile_writer {
 	struct triad_profile_file file;
 	struct triad_frame_writer *out;
 	struct frame frame;
+	struct triad_line_cutter cutter;
+	char line[TRIAD_PROFILE_LINE_SIZE];
 	char key[sizeof(((struct triad_profile_request *)NULL)->key)];
 	uint64_t told_us;     /* wall clock: when the sweep began that was told last */
 	uint64_t sweep;       /* its number; 0: none */
@@ -241,6 +240,8 @@ static void close_profile(struct triad_profile_writer *writer)
 	pthread_mutex_unlock(&writer->lock);
 }
 
+static bool take_line(void *context, const char *line, size_t length);
+
 bool triad_profile_writer_begin(struct triad_profile_writer *writer, uint64_t wall_us,
 	uint64_t now_us, struct triad_profile_request *request)
 {
@@ -249,6 +250,10 @@ bool triad_profile_writer_begin(struct triad_profile_writer *writer, uint64_t wa
 	pthread_mutex_unlock(&writer->lock);
 	note_disk(writer, true);
 	writer->frame = (struct frame){0};
+	writer->cutter = (struct triad_line_cutter){.take = take_line,
+		.context = writer,
+		.buffer = writer->line,
+		.room = sizeof(writer->line)};
 	if (writer->params.path[0])
 		note_error(writer, prepare_file(writer, wall_us, now_us));
 	else
@@ -264,72 +269,53 @@ bool triad_profile_writer_begin(struct triad_profile_writer *writer, uint64_t wa
 
 /* --- a frame --- */
 
-/* Takes the first line of the answer. */
-static int take_head(struct triad_profile_writer *writer)
+static bool take_head(struct triad_profile_writer *writer, const char *line)
 {
 	struct frame *frame = &writer->frame;
 
-	frame->head[frame->head_length] = '\0';
-	if (sscanf(frame->head, "= profile %" SCNu64 " %47s %" SCNu64, &frame->wall_us,
-		    frame->key, &frame->sweep) != 3)
-		return EPROTO;
+	frame->has_head = sscanf(line, "= profile %" SCNu64 " %47s %" SCNu64,
+				  &frame->wall_us, frame->key, &frame->sweep) == 3;
+	if (!frame->has_head && !frame->error) {
+		frame->error = EPROTO;
+		snprintf(writer->why, sizeof(writer->why),
+			"what was answered is no profile: is triadd of the same "
+			"release?");
+	}
 	frame->process = strtoull(frame->key, NULL, 10);
-	frame->has_head = true;
-	return 0;
+	return frame->has_head;
 }
 
-static void count_rows(struct frame *frame, const char *text, size_t size)
+static bool take_line(void *context, const char *line, size_t length)
 {
-	for (size_t i = 0; i < size; i++) {
-		frame->n_rows +=
-			!frame->is_within_line && text[i] >= '0' && text[i] <= '9';
-		frame->is_within_line = text[i] != '\n';
-	}
-}
+	struct triad_profile_writer *writer = context;
+	struct frame *frame = &writer->frame;
+	char *room;
 
-static void add_text(struct triad_profile_writer *writer, const char *text, size_t size)
-{
-	count_rows(&writer->frame, text, size);
-	while (size) {
-		size_t n =
-			size < TRIAD_PROFILE_LINE_SIZE ? size : TRIAD_PROFILE_LINE_SIZE;
-
-		memcpy(triad_frame_writer_line(writer->out), text, n);
-		triad_frame_writer_add(writer->out, n);
-		text += n;
-		size -= n;
+	/* Also after an error of the file the head tells which sweep is lost by it. */
+	if ((frame->error && frame->has_head) || length >= TRIAD_PROFILE_LINE_SIZE)
+		return false;
+	room = triad_frame_writer_line(writer->out);
+	memcpy(room, line, length);
+	if (!frame->has_head) {
+		room[length] = '\0';
+		return take_head(writer, room) && !frame->error;
 	}
+	room[length] = '\n';
+	triad_frame_writer_add(writer->out, length + 1);
+	frame->n_rows += line[0] >= '0' && line[0] <= '9';
+	note_error(writer, triad_frame_writer_error(writer->out));
+	return !frame->error;
 }
 
 int triad_profile_writer_take(
 	struct triad_profile_writer *writer, const char *piece, size_t size)
 {
-	struct frame *frame = &writer->frame;
+	bool goes_on;
 
-	for (; size && !frame->has_head; piece++, size--) {
-		int error = 0;
-
-		if (*piece == '\n')
-			error = take_head(writer);
-		else if (frame->head_length == sizeof(frame->head) - 1)
-			error = EPROTO;
-		else
-			frame->head[frame->head_length++] = *piece;
-		if (error) {
-			frame->error = error;
-			snprintf(writer->why, sizeof(writer->why),
-				"what was answered is no profile: is triadd of the same "
-				"release?");
-			return ECANCELED;
-		}
-	}
-	if (!frame->error && size) {
-		note_disk(writer, true);
-		add_text(writer, piece, size);
-		note_disk(writer, false);
-		note_error(writer, triad_frame_writer_error(writer->out));
-	}
-	return frame->error ? ECANCELED : 0;
+	note_disk(writer, true);
+	goes_on = triad_line_cutter_put(&writer->cutter, piece, size);
+	note_disk(writer, false);
+	return goes_on ? 0 : ECANCELED;
 }
 
 /* --- what became of it --- */
