@@ -32,8 +32,8 @@
 #define MEND_US (10 * TRIAD_US_PER_S)
 /* How soon a change of what is reported is told. */
 #define LOOK_US TRIAD_US_PER_S
-#define CONF_SIZE 16384
-#define LINE_SIZE 4096
+#define CONF_SIZE 65536 /* some paths may be as long as they can */
+#define LINE_SIZE 8192
 
 struct triad_outlet {
 	struct triad_link_to link;

@@ -277,7 +277,7 @@ static int answer_question(struct triad_images *images, const struct triad_conf 
 
 	look_at_role(images);
 	if (triad_perf_is_restoring(images->perf))
-		return 0;
+		return EAGAIN;
 	status = triad_perf_status(images->perf);
 	view = status.n_sweeps ? triad_perf_view(images->perf) : NULL;
 	if (view && mark_of(images, &status) != question->mark)

@@ -5,7 +5,7 @@
 
 #include "plugin/ports/ports_parts.h"
 
-/* An image is read within a second, on a disk that answers. */
+/* triadd comes within some seconds, and reads an image in one, on a disk that answers. */
 #define PAST_WAIT_US (10 * TRIAD_US_PER_S)
 
 /* 'at_us' is triad_clock_boot_us(); 0: before this host was started. */
