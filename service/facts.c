@@ -401,7 +401,6 @@ const struct triad_fact triad_profile_facts[] = {
 
 #define STATUS struct triad_history_status
 const struct triad_fact triad_image_facts[] = {
-	{"dir", "folder", TRIAD_FACT(TEXT, dir)},
 	{"kept", "images kept", TRIAD_FACT(UINT, n_kept),
 		TRIAD_GAUGE(
 			"triad_images_kept", "Images of the fabric that are kept.")},

@@ -10,13 +10,11 @@
 #include <stdint.h>
 
 #include "history/mirror/mirror.h"
-#include "triad/conf.h"
 
 #define TRIAD_HISTORY_REASON_SIZE 320
 
 struct triad_history_status {
-	bool is_on, is_read; /* there is a folder; its old files have been read */
-	char dir[TRIAD_CONF_PATH_SIZE];
+	bool is_on, is_read;       /* there is a folder; its old files have been read */
 	uint64_t n_images;         /* written since the start, in any tier */
 	uint64_t n_written_octets; /* of these */
 	uint64_t n_dropped;        /* sweeps of which there is no image */

@@ -8,7 +8,7 @@
 
 #include "lib/text.h"
 
-#define LINE_SIZE (TRIAD_CONF_PATH_SIZE + 64)
+#define LINE_SIZE 512
 
 enum kind { FLAG, COUNT, COUNT_64, REAL, TEXT, ADDRESS };
 
@@ -57,7 +57,6 @@ static const struct value {
 	VALUE("web.lost", COUNT_64, web.pool.n_lost),
 	VALUE("images.on", FLAG, images.is_on),
 	VALUE("images.read", FLAG, images.is_read),
-	VALUE("images.dir", TEXT, images.dir),
 	VALUE("images.images", COUNT_64, images.n_images),
 	VALUE("images.written_octets", COUNT_64, images.n_written_octets),
 	VALUE("images.dropped", COUNT_64, images.n_dropped),

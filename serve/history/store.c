@@ -603,7 +603,6 @@ struct triad_history_status triad_history_store_status(
 	pthread_mutex_lock(&store->lock);
 	status = store->status;
 	since_us = store->at_disk_us;
-	memcpy(status.dir, store->params.dir, sizeof(status.dir));
 	status.max_octets = store->params.limits.max_octets;
 	status.octets = triad_history_ring_octets(&store->ring);
 	for (unsigned i = 1; i < store->all.n; i++) {

@@ -285,12 +285,16 @@ static void report_images(struct triad_report *report, struct triad_service *ser
 {
 	const struct triad_served served = triad_service_served(service);
 	const struct triad_history_status *status = &served.images;
+	const struct triad_conf *conf = triad_service_conf(service);
 	bool is_on = triad_service_keeps_images(service);
-	char text[TRIAD_CLOCK_TEXT_SIZE];
+	char text[TRIAD_CLOCK_TEXT_SIZE], dir[TRIAD_CONF_PATH_SIZE];
 
+	memcpy(dir, conf->history.dir, sizeof(dir));
+	triad_conf_unref(conf);
 	if (!is_on && !report->as_json)
 		return;
 	triad_report_section(report, "images", "Images of the fabric");
+	triad_report_text(report, "dir", "folder", is_on ? dir : "");
 	triad_report_facts(report, triad_image_facts, status);
 	triad_clock_format(status->first_us, text);
 	triad_report_text(

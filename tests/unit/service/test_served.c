@@ -78,7 +78,10 @@ START_TEST(test_longest_report_fits)
 	served.prometheus.reason[sizeof(served.prometheus.reason) - 1] = '\0';
 	served.web.http.reason[sizeof(served.web.http.reason) - 1] = '\0';
 	served.profile.reason[sizeof(served.profile.reason) - 1] = '\0';
-	served.profile.is_on = true;
+	served.images.reason[sizeof(served.images.reason) - 1] = '\0';
+	served.copies.trouble[sizeof(served.copies.trouble) - 1] = '\0';
+	served.profile.is_on = served.images.is_on = served.images.is_read =
+		served.copies.is_on = true;
 	served.prometheus.listening = served.prometheus.has_tls =
 		served.prometheus.has_token = served.prometheus.has_client_ca = true;
 	served.web.http.listening = served.web.http.has_tls =
@@ -87,6 +90,8 @@ START_TEST(test_longest_report_fits)
 	triad_served_put(&served, text, sizeof(text));
 	triad_served_take(text, &taken);
 	ck_assert_uint_eq(taken.web.pool.n_lost, served.web.pool.n_lost);
+	ck_assert_uint_eq(
+		taken.copies.mirror.behind_of, served.copies.mirror.behind_of);
 	ck_assert_uint_eq(
 		strlen(taken.profile.reason), sizeof(served.profile.reason) - 1);
 }
