@@ -119,6 +119,7 @@ def test_members_call_nodes_as_the_map_of_the_managers_opensm_does(scratch):
         wait_until_settled(lab, 1)
         wait_until(lambda: member.section("collect").get("topology") ==
                    "handed down by a manager", 20, "the fabric handed down")
+        wait_until(lambda: member.ask("nodes"), 20, "its nodes")
         called = [{row["name"] for row in ask_json(lab, "nodes")},
                   {row["name"] for row in member.ask("nodes")}]
         assert all("rack 1 top" in names and "leaf-01" not in names
