@@ -23,6 +23,7 @@
 #include "plugin/sa/sa_copies.h"
 #include "plugin/sm_state.h"
 #include "plugin/worker.h"
+#include "service/bus_relay.h"
 
 #define DEFAULT_CONF_PATH TRIAD_SYSCONFDIR "/triad.conf"
 
@@ -97,6 +98,7 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 		.add_metrics = triad_plugin_add_metrics,
 		.add_health = triad_plugin_add_health,
 		.run = triad_commands_run,
+		.run_bus = triad_bus_relay_run,
 		.fill_lists = triad_commands_fill_lists,
 		.took_down = took_down,
 		.take_past = take_past,

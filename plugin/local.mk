@@ -110,10 +110,10 @@ libosmtriad_la_SOURCES = \
 	plugin/worker.c plugin/worker.h
 libosmtriad_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 libosmtriad_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
-libosmtriad_la_LIBADD = libtriadservice.la libtriadbus.la libtriadcollect.la libtriadportmgr.la libtriadelection.la libtriadexpected.la libtriadcluster.la libtriadqos.la libtriadexport.la libtriad.la $(GLIB_LIBS) $(UMAD_LIBS)
+libosmtriad_la_LIBADD = libtriadservice.la libtriadrelay.la libtriadcollect.la libtriadportmgr.la libtriadelection.la libtriadexpected.la libtriadcluster.la libtriadqos.la libtriadexport.la libtriad.la $(GLIB_LIBS) $(UMAD_LIBS)
 # OpenSM opens "libosmtriad.so"; what it gives us is found in the opensm program
 # itself.  The object stays mapped after dlclose(): GLib, once loaded, can't go.
 libosmtriad_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,--version-script=$(top_srcdir)/plugin/exports.map -Wl,-z,nodelete
-libosmtriad_la_DEPENDENCIES = libtriadservice.la libtriadbus.la libtriadcollect.la libtriadportmgr.la libtriadelection.la libtriadexpected.la libtriadcluster.la libtriadqos.la libtriadexport.la libtriad.la plugin/exports.map
+libosmtriad_la_DEPENDENCIES = libtriadservice.la libtriadrelay.la libtriadcollect.la libtriadportmgr.la libtriadelection.la libtriadexpected.la libtriadcluster.la libtriadqos.la libtriadexport.la libtriad.la plugin/exports.map
 EXTRA_DIST += plugin/exports.map

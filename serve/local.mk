@@ -46,13 +46,16 @@ triadd_SOURCES = \
 	cli/reply.c cli/reply.h \
 	service/served.c \
 	serve/main.c \
+	collect/nats/record.c collect/nats/record.h \
 	serve/alerts.c serve/alerts.h \
+	serve/broker.c serve/broker.h \
 	serve/link.c serve/link.h \
 	serve/outlet.c serve/outlet.h \
 	serve/profile.c serve/profile.h \
 	serve/profile_writer.c serve/profile_writer.h
 triadd_CFLAGS = $(AM_CFLAGS) $(TRIADD_CFLAGS)
-triadd_LDADD = libtriadweb.la libtriadkept.la libtriadcollect.la libtriadprofile.la libtriad.la $(GLIB_LIBS)
+triadd_LDADD = libtriadweb.la libtriadkept.la libtriadbus.la libtriadcollect.la libtriadprofile.la \
+	libtriad.la $(GLIB_LIBS)
 
 if HAVE_TRIADD
 noinst_LTLIBRARIES += libtriadweb.la

@@ -17,6 +17,7 @@
 #include "lib/line_cutter.h"
 #include "lib/text.h"
 #include "serve/alerts.h"
+#include "serve/broker.h"
 #include "serve/history/keeper.h"
 #include "serve/link.h"
 #include "serve/profile.h"
@@ -43,6 +44,7 @@ struct triad_outlet {
 	struct triad_alert_sender *alerts;
 	struct triad_keeper *keeper;
 	struct triad_profile_keeper *profile;
+	struct triad_broker *broker;
 	pthread_t follower, reporter;
 	bool is_following, is_reporting;
 
@@ -165,6 +167,9 @@ static void configure_all(struct triad_outlet *outlet)
 	triad_keeper_configure(
 		outlet->keeper, outlet->in_force, outlet->program, outlet->port_guid);
 	triad_profile_keeper_configure(outlet->profile, outlet->in_force);
+	/* A manager is a plugin; it alone leaves the connection to triadd. */
+	triad_broker_enable(outlet->broker,
+		outlet->in_force->collect.mode == TRIAD_COLLECT_MANAGER);
 }
 
 /* Tries again what could not be put into force: an address that another had, a file that
@@ -461,8 +466,9 @@ struct triad_outlet *triad_outlet_new(const char *path, struct triad_log *log)
 	outlet->alerts = triad_alert_sender_new(&outlet->link);
 	outlet->keeper = triad_keeper_new(&outlet->link, log, report_soon, outlet);
 	outlet->profile = triad_profile_keeper_new(&outlet->link, log);
+	outlet->broker = triad_broker_new(&outlet->link, log);
 	if (outlet->metrics && outlet->web && outlet->alerts && outlet->keeper &&
-		outlet->profile) {
+		outlet->profile && outlet->broker) {
 		outlet->is_following = !triad_thread_start(
 			&outlet->follower, "triadd-follow", follow, outlet);
 		outlet->is_reporting = !triad_thread_start(
@@ -489,6 +495,7 @@ bool triad_outlet_free(struct triad_outlet *outlet)
 	if (outlet->is_reporting)
 		pthread_join(outlet->reporter, NULL);
 	triad_alert_sender_free(outlet->alerts);
+	triad_broker_free(outlet->broker);
 	has_ended = triad_keeper_free(outlet->keeper);
 	has_ended &= triad_profile_keeper_free(outlet->profile);
 	triad_metrics_server_stop(outlet->metrics);

@@ -14,6 +14,14 @@
 #define ANSWER_US (3 * TRIAD_US_PER_S / 2)
 #define WAIT_US (2 * TRIAD_US_PER_S)
 
+/* Something was received. */
+static void wake(void *context)
+{
+	struct triad_collect *collect = context;
+
+	triad_perf_wake(collect->perf);
+}
+
 struct triad_collect *triad_collect_new(
 	uint64_t port_guid, bool may_manage, struct triad_log *log)
 {
@@ -24,9 +32,19 @@ struct triad_collect *triad_collect_new(
 	collect->port_guid = port_guid;
 	collect->may_manage = may_manage;
 	collect->log = log;
+	collect->bus = triad_bus_new(wake, collect, log);
+	if (!collect->bus) {
+		free(collect);
+		return NULL;
+	}
 	pthread_mutex_init(&collect->lock, NULL);
 	triad_condition_init(&collect->answered);
 	return collect;
+}
+
+struct triad_bus *triad_collect_bus(struct triad_collect *collect)
+{
+	return collect->bus;
 }
 
 void triad_collect_join(struct triad_collect *collect, struct triad_perf *perf)

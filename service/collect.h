@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Collects counters together with other processes: runs a member of the tree
- * (collect/member.h) in the PerfManager's thread, over NATS (collect/nats/bus.h).
+ * (collect/member.h) in the PerfManager's thread, over a bus (collect/nats/bus.h).
  *
  * Model: [collect] mode selects what this process is.
  *
@@ -85,6 +85,9 @@ struct triad_collect *triad_collect_new(
 /* A sink for alerts that passes them on to 'next', and up the tree. */
 struct triad_alerts_sink triad_collect_sink(
 	struct triad_collect *collect, const struct triad_alerts_sink *next);
+
+/* What it sends and receives by; never NULL. */
+struct triad_bus *triad_collect_bus(struct triad_collect *collect);
 
 /* Installs its hooks in 'perf'. */
 void triad_collect_join(struct triad_collect *collect, struct triad_perf *perf);

@@ -51,6 +51,7 @@ struct triad_collect {
 	struct triad_log *log;
 	struct triad_perf *perf;
 	struct triad_collector *collector;
+	struct triad_bus *bus;
 	struct triad_alerts_sink next_sink;
 	_Atomic(unsigned) mode; /* in force: enum triad_conf_collect */
 
@@ -68,7 +69,6 @@ struct triad_collect {
 	const struct triad_conf *conf; /* in force in that thread; NULL: none yet */
 	/* Conf's collect.mode; local after memory was short. */
 	unsigned configured_mode;
-	struct triad_bus *bus;
 	struct triad_aggregator *aggregator;
 	struct triad_member *member;         /* NULL: nothing runs */
 	struct triad_fabric *own_fabric;     /* this process's own; NULL: none */

@@ -60,13 +60,6 @@ static void ask_again(void *context, uint64_t agent, uint32_t number)
 	triad_member_ask_again(collect->member, agent, number);
 }
 
-static void wake(void *context)
-{
-	struct triad_collect *collect = context;
-
-	triad_perf_wake(collect->perf);
-}
-
 /* --- beginning and ending --- */
 
 static bool is_manager(const struct triad_collect *collect)
@@ -192,12 +185,10 @@ static bool begin_member(struct triad_collect *collect)
 	struct triad_member_params params;
 
 	fill_params(collect, &params);
-	if (!collect->bus)
-		collect->bus = triad_bus_new(wake, collect, collect->log);
 	if (is_manager(collect) && !collect->aggregator)
 		collect->aggregator = triad_aggregator_new(
 			triad_collector_engine(collect->collector), &aggregator_sink);
-	if (collect->bus && (collect->aggregator || !is_manager(collect)))
+	if (collect->aggregator || !is_manager(collect))
 		collect->member = triad_member_new(&params, &sink, collect->aggregator,
 			COLLECT_LIVENESS_US, BACKOFF_US);
 	if (!collect->member)
@@ -430,8 +421,7 @@ static void look_at_mode(struct triad_collect *collect, bool wanted)
 	triad_collect_end_member(collect);
 	collect->mode = mode;
 	if (mode == TRIAD_COLLECT_LOCAL) {
-		if (collect->bus)
-			(void)triad_bus_configure(collect->bus, NULL);
+		(void)triad_bus_configure(collect->bus, NULL);
 		if (collect->own_fabric)
 			triad_collector_set_fabric(
 				collect->collector, collect->own_fabric);

@@ -500,7 +500,7 @@ const struct triad_fact triad_bus_facts[] = {
 		TRIAD_FACT(UINT, bus.n_send_dropped)},
 	{"receive_dropped", "received and dropped: no room",
 		TRIAD_FACT(UINT, bus.n_receive_dropped)},
-	{"oversize", "too large, or empty", TRIAD_FACT(UINT, bus.n_oversize)},
+	{"oversize", "too large, empty or malformed", TRIAD_FACT(UINT, bus.n_oversize)},
 	TRIAD_FACTS_END,
 };
 

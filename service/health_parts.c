@@ -399,7 +399,9 @@ static void add_agents(struct triad_health *health, struct triad_service *servic
 		snprintf(what, sizeof(what), "not connected to a broker: %.120s",
 			status.bus.reason[0] ? status.bus.reason : "not yet");
 		triad_health_add_trouble(health, TRIAD_CRITICAL, "agents", what,
-			"look at nats-server and collect.servers");
+			status.bus.lacks_triadd
+				? "'systemctl start triadd' on this host, and see its log"
+				: "look at nats-server and collect.servers");
 		triad_health_line(
 			health, "agents", "Agents", TRIAD_CRITICAL, "%s", what);
 	} else if (status.mode == TRIAD_COLLECT_MANAGER) {

@@ -90,5 +90,13 @@ libtriadservice_la_SOURCES = \
 	service/umad.c service/umad.h \
 	service/state_path.c service/state_path.h \
 	service/webhook.c service/webhook.h
+# libtriadrelay.la: the plugin's bus, in place of libtriadbus.la.
+noinst_LTLIBRARIES += libtriadrelay.la
+libtriadrelay_la_SOURCES = \
+	collect/nats/queue.c collect/nats/queue.h \
+	collect/nats/record.c collect/nats/record.h \
+	service/bus_relay.c service/bus_relay.h
+libtriadrelay_la_CFLAGS = $(AM_CFLAGS)
+
 libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 libtriadservice_la_LIBADD = $(GLIB_LIBS) $(NETTLE_LIBS) $(UMAD_LIBS)

@@ -107,8 +107,8 @@ static void put_conf(const struct triad_conf *conf, struct triad_output *output)
 	static const struct {
 		const char *section, *keys; /* those that begin so */
 	} needed[] = {{"prometheus", ""}, {"web", ""}, {"alerts", "webhook"},
-		{"perfmgr", "sweep_period"}, {"history", ""}, {"election", "enabled"},
-		{"election", "cluster"}, {"profile", ""}};
+		{"perfmgr", "sweep_period"}, {"collect", "mode"}, {"history", ""},
+		{"election", "enabled"}, {"election", "cluster"}, {"profile", ""}};
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
 		if (!i || strcmp(needed[i].section, needed[i - 1].section) != 0)
@@ -428,6 +428,20 @@ static int run_profile(struct triad_service *service, const struct triad_asker *
 		service->start, n_words, words, output);
 }
 
+/* --- the broker --- */
+
+static int run_bus(struct triad_service *service, const struct triad_asker *asker,
+	int n_words, const char *const *words, struct triad_output *output)
+{
+	(void)n_words;
+	if (service->owner->run_bus)
+		return service->owner->run_bus(triad_collect_bus(service->collect),
+			words[0], asker, &service->is_closing, output);
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"%s: this process is connected to the broker itself\n", words[0]);
+	return TRIAD_CONTROL_USAGE;
+}
+
 /* --- all --- */
 
 static enum triad_role find_role(void *context, const struct triad_peer *peer)
@@ -448,7 +462,7 @@ static int run(struct triad_service *service, const struct triad_asker *asker,
 	} verbs[] = {{"metrics", run_metrics}, {"changes", run_changes},
 		{"report", run_report}, {"webhook", run_webhook}, {"image", run_image},
 		{"answer", run_answer}, {"events", run_events}, {"copies", run_copies},
-		{"profile", run_profile}};
+		{"profile", run_profile}, {"bus-out", run_bus}, {"bus-in", run_bus}};
 	const struct triad_asker reader = {.prefix = asker->prefix,
 		.role = TRIAD_ROLE_READER,
 		.name = "a client of triadd"};

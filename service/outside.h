@@ -18,6 +18,8 @@
  *                                       follow (history_reader.h)
  *     events                            events of a copied image follow, one in a line
  *                                       (perfmgr/timeline/event.h)
+ *     bus-out, bus-in                   messages of agents, to and from the broker that
+ *                                       triadd is connected to (bus_relay.h)
  *     copies                            payloads for other SMs' triadds follow, one in a
  *                                       frame (image_bus.h)
  *     profile KEY AFTER                 the last sweep, for a profile file (profile.h)

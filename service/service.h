@@ -70,6 +70,11 @@ struct triad_service_owner {
 	/* Runs a command; passes the service's commands to triad_service_run(). */
 	int (*run)(void *context, const char *prefix,
 		const struct triad_command *command, struct triad_output *output);
+	/* Runs a request of triadd's about the bus, as triad_bus_relay_run(); NULL: this
+	 * process is connected to the broker itself. */
+	int (*run_bus)(struct triad_bus *bus, const char *verb,
+		const struct triad_asker *asker, const atomic_bool *is_ending,
+		struct triad_output *output);
 	/* Fills lists of the owner's commands for an image; NULL: it has none. */
 	void (*fill_lists)(void *context, struct triad_kept_list *lists);
 	/* Whether the owner has taken a port down; see struct triad_alerts_intent.

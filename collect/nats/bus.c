@@ -621,20 +621,7 @@ void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
 
 bool triad_bus_take(struct triad_bus *bus, struct triad_bus_message *message)
 {
-	struct triad_bus_letter *letter = triad_bus_queue_take(&bus->in, 0);
-
-	if (!letter)
-		return false;
-	*message = (struct triad_bus_message){
-		.speaker = {letter->envelope.id, letter->envelope.is_manager},
-		.octets = letter->octets,
-		.size = letter->size};
-	return true;
-}
-
-void triad_bus_give_back(struct triad_bus_message *message)
-{
-	free(message->octets - offsetof(struct triad_bus_letter, octets));
+	return triad_bus_queue_take_message(&bus->in, message);
 }
 
 struct triad_bus_status triad_bus_status(struct triad_bus *bus)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Carries messages over NATS: octets to all, to one, or to the managers.
  *
+ * Two parts do what is declared here, and a program has one of them: bus.c, for triad-agent
+ * and triadd, is connected to brokers, as described below.  The plugin in OpenSM has
+ * service/bus_relay.h, which leaves that to triadd.
+ *
  * Model: three kinds of subjects, where FABRIC is [collect] fabric, ROLE "agent" or
  * "manager" and IDs are 16 hexadecimal digits:
  *
@@ -61,6 +65,8 @@ struct triad_bus_status {
 	uint64_t octets_sent, octets_received;
 	uint64_t n_send_dropped, n_receive_dropped;
 	uint64_t n_oversize;
+	/* In OpenSM: triadd, which is connected for it, has not been heard of. */
+	bool lacks_triadd;
 };
 
 /* NULL when memory is short. */

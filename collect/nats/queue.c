@@ -8,7 +8,6 @@
 
 void triad_bus_queue_init(struct triad_bus_queue *queue)
 {
-	memset(queue, 0, sizeof(*queue));
 	pthread_mutex_init(&queue->lock, NULL);
 	triad_condition_init(&queue->changed);
 }
@@ -66,6 +65,25 @@ struct triad_bus_letter *triad_bus_queue_take(
 	}
 	pthread_mutex_unlock(&queue->lock);
 	return letter;
+}
+
+bool triad_bus_queue_take_message(
+	struct triad_bus_queue *queue, struct triad_bus_message *message)
+{
+	struct triad_bus_letter *letter = triad_bus_queue_take(queue, 0);
+
+	if (!letter)
+		return false;
+	*message = (struct triad_bus_message){
+		.speaker = {letter->envelope.id, letter->envelope.is_manager},
+		.octets = letter->octets,
+		.size = letter->size};
+	return true;
+}
+
+void triad_bus_give_back(struct triad_bus_message *message)
+{
+	free(message->octets - offsetof(struct triad_bus_letter, octets));
 }
 
 void triad_bus_queue_stop(struct triad_bus_queue *queue, bool stop)

@@ -10,15 +10,16 @@ from .errors import LabError
 
 _PROGRAM = "triadd"
 _ENDING = ".triadd"
-# What it does, and the words of its log that say so, or why not.
-_WORK = (("prometheus", "listen", " prometheus: "), ("web", "listen", " web: "),
-         ("alerts", "webhook", ""), ("profile", "file", ""), ("history", "dir", ""))
+# What it does: section, key, its value, and the words of the log that say so, or why not.
+_WORK = (("prometheus", "listen", r"\S", " prometheus: "), ("web", "listen", r"\S", " web: "),
+         ("alerts", "webhook", r"\S", ""), ("profile", "file", r"\S", ""),
+         ("history", "dir", r"\S", ""), ("collect", "mode", "manager", ""))
 
 
 def work(text):
     """What triadd is to do for a triad.conf: the words that its log then has."""
-    return [words for section, key, words in _WORK
-            if re.search(rf"^\s*{key}\s*=\s*\S", opensm.section_of(text, section),
+    return [words for section, key, value, words in _WORK
+            if re.search(rf"^[ \t]*{key}[ \t]*=[ \t]*{value}", opensm.section_of(text, section),
                          re.MULTILINE)]
 
 

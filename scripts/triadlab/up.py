@@ -285,11 +285,10 @@ class _Start:
         self._wait(lambda: Path(agent.control_socket).is_socket(),
                    f"the agent on {agent.node} could be asked")
 
-    def _start_triadd(self, owner, conf):
-        """Beside an SM or an agent, when there is something to serve."""
+    def _start_triadd(self, owner):
+        """Beside an SM, when there is something to serve."""
         lab = self._lab
-        # What is not said there is as the lab says it.
-        wanted = triadd.work(opensm.add_state(conf, lab.folder))
+        wanted = triadd.work(Path(owner.folder, "triad.conf").read_text(encoding="utf-8"))
         if not lab.library_path or not (wanted or self._wishes.triadd):
             return
         it = triadd.make(lab, owner)
@@ -414,6 +413,6 @@ class _Start:
             if log.plugin_refusal:
                 self._progress.warn(f"plugin not loaded: {log.plugin_refusal}")
         for sm in self._lab.sms:
-            self._start_triadd(sm, self._wishes.triad_conf)
+            self._start_triadd(sm)
         self._lab.phase = state.UP
         self._lab.save()

@@ -3,6 +3,7 @@
 # --enable-fuzzing they are libFuzzer programs, which scripts/fuzz makes and runs.
 # Without, each is a test that replays the corpus of its name.
 fuzz_targets = \
+	tests/fuzz/fuzz_bus_record \
 	tests/fuzz/fuzz_collect_data \
 	tests/fuzz/fuzz_collect_message \
 	tests/fuzz/fuzz_conf \
@@ -40,6 +41,8 @@ fuzz_targets = \
 	tests/fuzz/fuzz_table \
 	tests/fuzz/fuzz_timeline
 
+tests_fuzz_fuzz_bus_record_SOURCES = \
+	tests/fuzz/fuzz_bus_record.c collect/nats/record.c $(fuzz_driver)
 tests_fuzz_fuzz_collect_data_SOURCES = \
 	tests/fuzz/fuzz_collect_data.c $(fuzz_driver)
 tests_fuzz_fuzz_collect_data_LDADD = $(LDADD) $(ZSTD_LIBS)

@@ -185,6 +185,7 @@ unit_tests = \
 	tests/unit/qos/test_restrict \
 	tests/unit/qos/test_work_queue \
 	tests/unit/service/test_absent_parts \
+	tests/unit/service/test_bus_relay \
 	tests/unit/service/test_collect \
 	tests/unit/service/test_alert_log \
 	tests/unit/service/test_control_file \
@@ -287,6 +288,7 @@ tests_unit_collect_test_bus_LDADD = libtriadbus.la $(LDADD)
 tests_unit_service_test_absent_parts_SOURCES = \
 	tests/unit/service/test_absent_parts.c \
 	qos/policy/policy_xml_absent.c
+tests_unit_service_test_bus_relay_LDADD = libtriadrelay.la $(LDADD)
 tests_unit_service_test_collect_SOURCES = \
 	tests/unit/service/test_collect.c service/collect.c service/collect_fabric.c \
 	service/collect_run.c service/collect_status.c \
