@@ -605,6 +605,14 @@ def test_work_for_triadd_is_named_with_files_that_it_can_not_read(tmp_path):
     text = findings()
     assert mentions(text, "web.listen,prometheus.listen 'systemctl enable --now triadd'"), text
     assert "'chown triadd /t/token'" in text and "chown triadd /t/key" not in text, text
+    # A manager's files for the broker; those of an agent are read by its own process.
+    files = "tls_ca = /t/key\ncredentials = /t/broker-token\n"
+    triad_conf.write_text(f"[collect]\n{files}mode = manager\n")
+    text = findings()
+    assert mentions(text, "collect.mode 'systemctl enable --now triadd'"), text
+    assert "'chown triadd /t/broker-token'" in text and "chown triadd /t/key" not in text, text
+    triad_conf.write_text(f"[web]\nlisten = 127.0.0.1:9316\n[collect]\n{files}")
+    assert "chown" not in findings()
     triad_conf.write_text("[profile]\nfile = /var/lib/triadd/a.csv.zst\n")
     text = findings()
     assert mentions(text, "profile.file: triadd does it"), text
