@@ -182,8 +182,6 @@ static struct triad_bus_status subtract(
 	added.n_connects -= told->n_connects;
 	added.n_sent -= told->n_sent;
 	added.n_received -= told->n_received;
-	added.octets_sent -= told->octets_sent;
-	added.octets_received -= told->octets_received;
 	added.n_send_dropped -= told->n_send_dropped;
 	added.n_receive_dropped -= told->n_receive_dropped;
 	added.n_oversize -= told->n_oversize;

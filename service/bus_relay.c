@@ -99,8 +99,6 @@ static void add_numbers(
 	status->n_connects += news->n_connects;
 	status->n_sent += news->n_sent;
 	status->n_received += news->n_received;
-	status->octets_sent += news->octets_sent;
-	status->octets_received += news->octets_received;
 	status->n_send_dropped += news->n_send_dropped;
 	status->n_receive_dropped += news->n_receive_dropped;
 	status->n_oversize += news->n_oversize;
@@ -113,8 +111,6 @@ static void note_state(struct triad_bus *bus, const struct triad_bus_status *new
 
 	pthread_mutex_lock(&bus->lock);
 	is_other = bus->status.is_connected != news->is_connected;
-	if (is_other || !bus->status.since_us)
-		bus->status.since_us = triad_clock_now_us();
 	bus->status.is_connected = news->is_connected;
 	bus->status.lacks_triadd = news->lacks_triadd;
 	if (news->server[0])

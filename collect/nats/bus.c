@@ -97,8 +97,6 @@ static void wake_owner(struct triad_bus *bus)
 static void note_connected(struct triad_bus *bus, bool is_connected, const char *reason)
 {
 	pthread_mutex_lock(&bus->lock);
-	if (bus->status.is_connected != is_connected || !bus->status.since_us)
-		bus->status.since_us = triad_clock_now_us();
 	bus->status.n_connects += is_connected && !bus->status.is_connected;
 	bus->status.is_connected = is_connected;
 	snprintf(bus->status.reason, sizeof(bus->status.reason), "%s", reason);
@@ -252,7 +250,6 @@ static void on_message(natsConnection *connection, natsSubscription *subscriptio
 	/* This is a thread of the library: only queue the message for the owner. */
 	pthread_mutex_lock(&bus->lock);
 	bus->status.n_received++;
-	bus->status.octets_received += size > 0 ? (unsigned)size : 0;
 	bus->status.n_oversize += !fits;
 	pthread_mutex_unlock(&bus->lock);
 	if (fits && read_speaker(bus, natsMsg_GetSubject(message), &speaker))
@@ -480,7 +477,6 @@ static void send_letter(struct triad_bus *bus, const struct triad_bus_letter *le
 	}
 	pthread_mutex_lock(&bus->lock);
 	bus->status.n_sent += status == NATS_OK;
-	bus->status.octets_sent += status == NATS_OK ? letter->size : 0;
 	bus->status.n_send_dropped += status != NATS_OK;
 	pthread_mutex_unlock(&bus->lock);
 }

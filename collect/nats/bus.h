@@ -60,9 +60,7 @@ struct triad_bus_status {
 	bool is_wanted, is_connected;
 	char server[TRIAD_CONF_TEXT_SIZE]; /* connected to, or last; "": none */
 	char reason[TRIAD_CONF_TEXT_SIZE]; /* why it is not connected */
-	uint64_t since_us;                 /* since when it is connected or not */
 	uint64_t n_connects, n_sent, n_received;
-	uint64_t octets_sent, octets_received;
 	uint64_t n_send_dropped, n_receive_dropped;
 	uint64_t n_oversize;
 	/* In OpenSM: triadd, which is connected for it, has not been heard of. */

@@ -13,8 +13,6 @@ static const struct triad_field state_fields[] = {
 	TRIAD_FIELD(struct triad_bus_status, n_connects, 8),
 	TRIAD_FIELD(struct triad_bus_status, n_sent, 8),
 	TRIAD_FIELD(struct triad_bus_status, n_received, 8),
-	TRIAD_FIELD(struct triad_bus_status, octets_sent, 8),
-	TRIAD_FIELD(struct triad_bus_status, octets_received, 8),
 	TRIAD_FIELD(struct triad_bus_status, n_send_dropped, 8),
 	TRIAD_FIELD(struct triad_bus_status, n_receive_dropped, 8),
 	TRIAD_FIELD(struct triad_bus_status, n_oversize, 8),

@@ -60,7 +60,8 @@ static void take(void *context, const struct triad_bus_record *record)
 	uint64_t *n = context;
 
 	++*n;
-	require(record->size && record->size <= TRIAD_COLLECT_MAX_SIZE, "its size");
+	require(record->size, "its size");
+	require(!record->octets[2 - (int)TRIAD_BUS_HEADER_SIZE], "what is reserved");
 	if (record->kind == TRIAD_BUS_STATE)
 		check_state(record);
 	else if (record->kind == TRIAD_BUS_PARAMS)
@@ -87,6 +88,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t at = 0; at < size && !error_pieces; at += length)
 		error_pieces = triad_bus_reader_put(
 			&pieces, data + at, size - at < length ? size - at : length);
+	require(error_whole || whole.used < TRIAD_BUS_HEADER_SIZE ||
+			whole.record.size <= TRIAD_COLLECT_MAX_SIZE,
+		"the size of what is being read");
 	require(error_whole == error_pieces && n_whole == n_pieces,
 		"the same in pieces");
 	return 0;

@@ -7,14 +7,16 @@ import signal
 import socket
 import struct
 import threading
+from pathlib import Path
 
 import pytest
 
-from agentlib import (Broker, errors_at, manager_lab, near_and_far, set_errors,
-                      wait_for_errors, wait_until_settled)
-from checks import mentions, stopped, wait_until
+from agentlib import (HOSTS, SM, Broker, errors_at, fat_tree, manager_lab, near_and_far,
+                      set_errors, wait_for_errors, wait_until_settled)
+from checks import mentions, stopped, succeeded, wait_until
+from labs import Lab, Triadd
 from triadlab import triadd
-from triadlib import health_findings, log_has, status, triadd_says
+from triadlib import health_findings, log_has, status
 
 # The plugin notices after 10 s that triadd says nothing.
 SILENT_S = 15
@@ -22,6 +24,11 @@ SILENT_S = 15
 
 def collect_of(lab):
     return status(lab)["collect"]
+
+
+def lacks(lab, words):
+    """Whether status says in these words why there is no connection."""
+    return mentions(collect_of(lab).get("not_connected") or "", words)
 
 
 def triadd_of(lab):
@@ -79,9 +86,8 @@ def test_triadd_stopped_totals_go_on(scratch, seconds):
             with stopped(triadd_of(lab).process.pid):
                 set_errors(lab, 200)
                 if seconds > SILENT_S:
-                    wait_until(lambda: mentions(
-                        collect_of(lab)["not_connected"] or "", "triadd heard 10 s"),
-                        SILENT_S, "what status says")
+                    wait_until(lambda: lacks(lab, "triadd heard 10 s"), SILENT_S,
+                               "what status says")
                     assert health_findings(lab, "broker triadd heard"), "health"
                     assert log_has(lab, "broker triadd agents"), "the log"
                 threading.Event().wait(seconds)
@@ -105,9 +111,7 @@ def test_triadd_killed_and_started_again_totals_go_on(scratch):
         with Totals(lab) as totals:
             for errors in (200, 300):
                 os.kill(triadd_of(lab).process.pid, signal.SIGKILL)
-                wait_until(lambda: mentions(
-                    collect_of(lab)["not_connected"] or "", "triadd ended"), 5,
-                    "what status says")
+                wait_until(lambda: lacks(lab, "triadd ended"), 5, "what status says")
                 assert health_findings(lab, "broker triadd ended"), "health"
                 set_errors(lab, errors)
                 start_again(lab)
@@ -115,9 +119,11 @@ def test_triadd_killed_and_started_again_totals_go_on(scratch):
                 wait_until_settled(lab, 2)
                 wait_for_errors(lab, errors)
         assert totals.seen == [100, 200, 300], "totals"
-        after = collect_of(lab)
-        assert after["connects"] == before["connects"] + 2, "connections made"
-        assert after["received"] > before["received"], "messages received"
+        # Numbers come each two seconds, and go on from those of before.
+        wait_until(lambda: collect_of(lab)["connects"] == before["connects"] + 2, 10,
+                   "connections made")
+        wait_until(lambda: collect_of(lab)["received"] > before["received"], 10,
+                   "messages received")
 
 
 # --- what is no triadd ---------------------------------------------------------------
@@ -173,12 +179,36 @@ def test_malformed_records_are_counted_and_harm_nobody(scratch):
         wait_for_errors(lab, 5)
 
 
-def test_manager_without_triadd_says_so(scratch):
-    broker = Broker(scratch)
-    with manager_lab(scratch, broker) as lab:
-        pid = triadd_of(lab).process.pid
-        os.kill(pid, signal.SIGTERM)
-        wait_until(lambda: health_findings(lab, "broker triadd ended"), 20, "health")
-        start_again(lab)
-        triadd_says(lab, "collect connected broker")
-        wait_until(lambda: not health_findings(lab, "broker triadd"), 20, "its end")
+# --- beginning without one, and another broker ------------------------------------------
+
+def is_connected_to(port):
+    """Whether anybody on this host is, by TCP."""
+    lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+    return any(row[2].endswith(f":{port:04X}") and row[3] == "01"
+               for row in map(str.split, lines))
+
+
+def test_manager_without_triadd_says_so_until_it_comes(scratch):
+    broker, other = Broker(scratch), Broker(scratch)
+    net = fat_tree(scratch, HOSTS, "--radix", "6")
+    # It becomes a manager when it runs, so no triadd is started beside it.
+    with Lab(net, sms=[SM], triad_conf="[perfmgr]\nsweep_period = 1\n") as lab:
+        path = lab.folder / "sm-0" / "triad.conf"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(f"{text}[collect]\nmode = manager\nservers = {broker.url}\n"
+                        "fabric = test\n", encoding="utf-8")
+        succeeded(lab.triad("reload"))
+        wait_until(lambda: lacks(lab, "triadd heard"), 10, "what status says")
+        assert health_findings(lab, "broker triadd heard"), "health"
+        assert log_has(lab, "broker triadd heard", timeout_s=25), "the log"
+        Triadd(scratch, lab.state().sms[0].control_socket, "")
+
+        def broker_of_lab():
+            return (collect_of(lab).get("broker") or "").rpartition(":")[2]
+        wait_until(lambda: broker_of_lab() == str(broker.port), 20, "the connection")
+        assert not health_findings(lab, "broker triadd"), "health"
+        succeeded(lab.triad("set", "collect.servers", other.url))
+        wait_until(lambda: broker_of_lab() == str(other.port), 20, "the other broker")
+        assert is_connected_to(other.port) and not is_connected_to(broker.port), "to one"
+        succeeded(lab.triad("set", "collect.mode", "local"))
+        wait_until(lambda: not is_connected_to(other.port), 20, "the end of the connection")
