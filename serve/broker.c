@@ -120,14 +120,16 @@ static void *follow(void *context)
 	struct triad_broker *broker = context;
 	const struct triad_client_sink sink = {.take = take_piece, .context = broker};
 	char said[sizeof(broker->why)] = "";
+	int status;
 
 	do {
 		broker->reader.used = 0;
 		broker->why[0] = '\0';
-		(void)triad_link_ask(broker->link, TRIAD_LINK_S, 1, words, &sink);
-		if (!is_on(broker))
+		status = triad_link_ask(broker->link, TRIAD_LINK_S, 1, words, &sink);
+		/* At the broker there is no manager whose plugin is not there. */
+		if (status == TRIAD_CLIENT_NO_ANSWER || !is_on(broker))
 			connect_to(broker, NULL);
-		else if (broker->why[0] && strcmp(said, broker->why) &&
+		if (broker->why[0] && is_on(broker) && strcmp(said, broker->why) &&
 			!atomic_load(&broker->link->is_ending))
 			triad_log_write(broker->log, TRIAD_LOG_WARNING,
 				"collect: %s; it is tried again each second",

@@ -4,8 +4,8 @@
  *
  * Model: a thread follows 'bus-out', which says what to be connected to and what to send;
  * another one passes on what was received, by 'bus-in', and how the connection is.  Each
- * begins its request again a second after it has ended.  Without the plugin, what is
- * received is dropped and counted.
+ * begins its request again a second after it has ended.  When the plugin can't be asked, the
+ * connection is ended; what comes until then is dropped and counted.
  *
  * Thread-safety: any thread, for all but new and free.
  * Memory: that of bus.h, from the first time on that it is enabled. */

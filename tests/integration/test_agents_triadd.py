@@ -212,3 +212,12 @@ def test_manager_without_triadd_says_so_until_it_comes(scratch):
         assert is_connected_to(other.port) and not is_connected_to(broker.port), "to one"
         succeeded(lab.triad("set", "collect.mode", "local"))
         wait_until(lambda: not is_connected_to(other.port), 20, "the end of the connection")
+
+
+def test_opensm_stopped_for_good_leaves_no_manager_at_the_broker(scratch):
+    broker = Broker(scratch)
+    with manager_lab(scratch, broker) as lab:
+        wait_until(lambda: collect_of(lab).get("broker"), 20, "the connection")
+        assert is_connected_to(broker.port), "a connection"
+        os.kill(lab.status()["sms"][0]["pid"], signal.SIGKILL)
+        wait_until(lambda: not is_connected_to(broker.port), 20, "the end of the connection")
