@@ -225,18 +225,39 @@ const char *triad_past_part_name(enum triad_past_part part)
 	return names[part];
 }
 
-void triad_past_begin(struct triad_past *past, enum triad_past_part part)
+/* Whether the part may come now: the key is first, and comes once. */
+static bool is_in_order(
+	const struct triad_past_building *building, enum triad_past_part part)
+{
+	return part == TRIAD_PAST_KEY ? !building->has_begun
+				      : building->fabric && part > building->part;
+}
+
+static void begin_part(struct triad_past *past, enum triad_past_part part)
 {
 	struct triad_past_building *building = past->building;
-	struct triad_past_counted *ports;
 
 	building->part = part;
+	building->has_begun = true;
 	building->has_head = building->has_rows = false;
 	building->time_us = 0;
 	building->next = 0;
 	if (part <= TRIAD_PAST_IMAGE)
 		triad_past_begin_lists(past);
-	if (part == TRIAD_PAST_KEY || !building->fabric)
+}
+
+void triad_past_begin(struct triad_past *past, enum triad_past_part part)
+{
+	struct triad_past_building *building = past->building;
+	struct triad_past_counted *ports;
+
+	if (!building->error && !is_in_order(building, part))
+		triad_past_fail(past, EPROTO, "its parts are not in order");
+	/* After an error there may be a fabric without room for its ports. */
+	if (building->error)
+		return;
+	begin_part(past, part);
+	if (part == TRIAD_PAST_KEY)
 		return;
 	/* Drop the key's alerts, links, outputs and quiet ports: the image has its
 	 * own. */
@@ -256,7 +277,11 @@ void triad_past_begin(struct triad_past *past, enum triad_past_part part)
 
 void triad_past_begin_outputs(struct triad_past *past)
 {
-	triad_past_begin(past, TRIAD_PAST_IMAGE);
+	if (past->building->has_begun) {
+		triad_past_fail(past, EPROTO, "its parts are not in order");
+		return;
+	}
+	begin_part(past, TRIAD_PAST_IMAGE);
 	past->building->is_without_ports = true;
 }
 
@@ -418,9 +443,14 @@ const struct triad_link *triad_past_find_link(
 int triad_past_finish(struct triad_past *past)
 {
 	struct triad_past_building *building = past->building;
-	struct triad_engine *engine = triad_engine_new();
 	uint64_t wall_us = past->wall_us - (uint64_t)past->offset_us;
+	struct triad_engine *engine;
 
+	if (!building->error && !building->fabric)
+		triad_past_fail(past, EPROTO, "its key is missing");
+	if (building->error)
+		return building->error;
+	engine = triad_engine_new();
 	if (engine)
 		past->view = triad_view_new(engine, building->fabric, NULL);
 	if (!past->view) {

@@ -112,6 +112,7 @@ struct triad_past *triad_past_new(int64_t offset_us);
 /* Accepts NULL. */
 void triad_past_free(struct triad_past *past);
 
+/* A part out of that order is an error, which take_line() and end() return. */
 void triad_past_begin(struct triad_past *past, enum triad_past_part part);
 /* Instead of all parts: begins an image, key or not, to read all of it except ports.
  * Then there is no finish(), and no view. */
@@ -125,7 +126,8 @@ bool triad_past_take_line(void *past, enum triad_profile_line kind,
  * ENOMEM, with a message. */
 int triad_past_end(struct triad_past *past);
 
-/* Makes the view; reads nothing after that.  Returns 0 or ENOMEM. */
+/* Makes the view; reads nothing after that.  Returns 0, ENOMEM, or as end() if there was
+ * an error or no part. */
 int triad_past_finish(struct triad_past *past);
 
 /* Finds a record about a port or, with port 0, a device, after finish(); 'part' is as

@@ -22,6 +22,7 @@ struct triad_past_counted {
 struct triad_past_building {
 	enum triad_past_part part;
 	int error;
+	bool has_begun; /* a part */
 	bool has_head, has_rows;
 	bool is_without_ports; /* do not read lines about ports */
 	uint64_t time_us;      /* of the present frame */

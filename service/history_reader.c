@@ -17,6 +17,8 @@
 	"triadd keeps the images, and has not been heard of: 'systemctl start triadd' on " \
 	"this host"
 
+#define MALFORMED "the image can't be read: its answer is malformed"
+
 enum job_kind { JOB_PAST, JOB_LISTS, JOB_LIST_SINCE, JOB_OUTPUTS, JOB_SERIES };
 
 struct job {
@@ -130,24 +132,30 @@ static void end_part(struct job *job)
 static void begin_part(struct job *job, const char *text)
 {
 	char name[16] = "";
+	unsigned part = 0;
+	bool is_alone;
 	int n = 0;
 
 	end_part(job);
-	if (!is_of_past(job) || !job->past || sscanf(text, "%15s %n", name, &n) != 1) {
-		fail_job(job, "the image can't be read: its answer is malformed");
+	(void)sscanf(text, "%15s %n", name, &n);
+	is_alone = !strcmp(name, TRIAD_HISTORY_ALONE);
+	while (part <= TRIAD_PAST_BEFORE &&
+		strcmp(name, triad_past_part_name(part)) != 0)
+		part++;
+	if (!job->past || is_alone != (job->kind == JOB_OUTPUTS) ||
+		(!is_alone && part > TRIAD_PAST_BEFORE))
+		fail_job(job, MALFORMED);
+	/* What follows an error is read, and dropped. */
+	if (job->message[0])
 		return;
-	}
 	snprintf(job->file, sizeof(job->file), "%s", text + n);
 	triad_text_clean(job->file);
 	triad_profile_parser_init(&job->parser);
 	job->has_part = true;
-	if (!strcmp(name, TRIAD_HISTORY_ALONE)) {
+	if (is_alone)
 		triad_past_begin_outputs(job->past);
-		return;
-	}
-	for (unsigned i = 0; i <= TRIAD_PAST_BEFORE; i++)
-		if (!strcmp(name, triad_past_part_name(i)))
-			triad_past_begin(job->past, i);
+	else
+		triad_past_begin(job->past, part);
 }
 
 static void begin_past(struct job *job, const char *text)
@@ -220,8 +228,7 @@ static bool take_line(void *context, const char *line, size_t length)
 		take_line_of_part(job, line, length);
 		return true;
 	}
-	snprintf(text, sizeof(text), "%.*s", (int)length, line + 2);
-	text[length - 2 < sizeof(text) ? length - 2 : sizeof(text) - 1] = '\0';
+	snprintf(text, sizeof(text), "%.*s", (int)(length - 2), line + 2);
 	if (sscanf(text, "%15s %n", name, &n) == 1)
 		take_control_line(job, name, text + n);
 	return true;
@@ -230,8 +237,8 @@ static bool take_line(void *context, const char *line, size_t length)
 static void finish_past(struct job *job)
 {
 	end_part(job);
-	if (!job->message[0] && !job->past)
-		fail_job(job, "the image can't be read: its answer is malformed");
+	if (!job->message[0] && (!job->past || !job->file[0]))
+		fail_job(job, MALFORMED);
 	if (!job->message[0] && job->kind != JOB_OUTPUTS &&
 		triad_past_finish(job->past))
 		fail_job(job, "the image can't be read: not enough memory; try again");
@@ -308,10 +315,16 @@ bool triad_history_reader_begin(struct triad_history_reader *reader, uint64_t nu
 	return begins;
 }
 
-void triad_history_reader_take(
+bool triad_history_reader_take(
 	struct triad_history_reader *reader, const char *piece, size_t size)
 {
+	bool is_left;
+
 	(void)triad_line_cutter_put(&reader->cutter, piece, size);
+	pthread_mutex_lock(&reader->lock);
+	is_left = reader->job->is_left;
+	pthread_mutex_unlock(&reader->lock);
+	return !is_left;
 }
 
 void triad_history_reader_end(struct triad_history_reader *reader, bool is_whole)

@@ -94,9 +94,10 @@ uint64_t triad_history_reader_wanted(struct triad_history_reader *reader, uint64
 
 /* Takes the answer to the job of that number, piece by piece, in one thread.  begin()
  * returns false when nobody waits for it, or it is being answered: then do not call the
- * others.  'is_whole' false: it was cut. */
+ * others.  take() returns false once the caller has given up: then end it, so that there
+ * is room for another job.  'is_whole' false: it was cut. */
 bool triad_history_reader_begin(struct triad_history_reader *reader, uint64_t number);
-void triad_history_reader_take(
+bool triad_history_reader_take(
 	struct triad_history_reader *reader, const char *piece, size_t size);
 void triad_history_reader_end(struct triad_history_reader *reader, bool is_whole);
 

@@ -362,8 +362,9 @@ static int run_answer(struct triad_service *service, const struct triad_asker *a
 	/* Nobody waits any more. */
 	if (!triad_history_reader_begin(service->past, number))
 		return TRIAD_CONTROL_FAILED;
-	while (receive_frame(asker, octets, &size, TRIAD_HISTORY_WAIT_US, &error))
-		triad_history_reader_take(service->past, octets, size);
+	while (receive_frame(asker, octets, &size, TRIAD_HISTORY_WAIT_US, &error) &&
+		triad_history_reader_take(service->past, octets, size))
+		;
 	triad_history_reader_end(service->past, !error);
 	return TRIAD_CONTROL_DONE;
 }

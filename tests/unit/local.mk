@@ -195,6 +195,7 @@ unit_tests = \
 	tests/unit/service/test_health \
 	tests/unit/service/test_history_copies \
 	tests/unit/service/test_history_lists \
+	tests/unit/service/test_history_reader \
 	tests/unit/service/test_history_store \
 	tests/unit/service/test_format \
 	tests/unit/service/test_list \
@@ -317,6 +318,10 @@ tests_unit_service_test_history_copies_SOURCES = \
 tests_unit_service_test_history_lists_SOURCES = \
 	tests/unit/service/test_history_lists.c tests/unit/history/fixture.h \
 	tests/unit/history/kept.h service/history_reader.c
+tests_unit_service_test_history_reader_SOURCES = \
+	tests/unit/service/test_history_reader.c tests/unit/history/fixture.h \
+	tests/unit/history/kept.h service/history_reader.c
+tests_unit_service_test_history_reader_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc
 tests_unit_service_test_history_store_SOURCES = \
 	tests/unit/service/test_history_store.c tests/unit/history/fixture.h \
 	tests/unit/history/kept.h service/history_reader.c

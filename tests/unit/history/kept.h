@@ -54,9 +54,8 @@ struct kept_reader {
 
 static inline bool give_reader(void *reader, const char *line, size_t length)
 {
-	triad_history_reader_take(reader, line, length);
-	triad_history_reader_take(reader, "\n", 1);
-	return true;
+	return triad_history_reader_take(reader, line, length) &&
+		triad_history_reader_take(reader, "\n", 1);
 }
 
 static inline void *do_jobs(void *context)
