@@ -31,6 +31,7 @@ struct job {
 	uint64_t number;
 	bool is_answered; /* the answer has begun */
 	bool is_done;
+	bool is_cut;  /* the answer is not whole */
 	bool is_left; /* its caller has given up: who answers it frees it */
 
 	/* Of who answers it, and then the result. */
@@ -256,6 +257,16 @@ void triad_history_reader_joined(struct triad_history_reader *reader, bool is_th
 	pthread_mutex_unlock(&reader->lock);
 }
 
+bool triad_history_reader_is_followed(struct triad_history_reader *reader)
+{
+	bool is_followed;
+
+	pthread_mutex_lock(&reader->lock);
+	is_followed = reader->n_there;
+	pthread_mutex_unlock(&reader->lock);
+	return is_followed;
+}
+
 static void put_job(const struct job *job, char line[TRIAD_HISTORY_JOB_SIZE])
 {
 	const struct triad_history_request *request = &job->request;
@@ -331,6 +342,7 @@ void triad_history_reader_end(struct triad_history_reader *reader, bool is_whole
 {
 	struct job *job = reader->job;
 
+	job->is_cut = !is_whole;
 	if (!is_whole)
 		fail_job(job, "triadd's answer was cut: try again, and see its log");
 	if (is_of_past(job))
@@ -427,26 +439,38 @@ static struct job *run_copy_of_job(struct triad_history_reader *reader,
 }
 
 static struct triad_past *ask_past(struct triad_history_reader *reader,
-	enum job_kind kind, uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
+	enum job_kind kind, uint64_t at_us, bool *is_answered,
+	char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
 	const struct job wanted = {.kind = kind, .at_us = at_us};
 	struct job *job = run_copy_of_job(reader, &wanted, message);
 	struct triad_past *past = job ? job->past : NULL;
 
+	*is_answered = job && !job->is_cut;
 	free(job);
 	return past;
+}
+
+struct triad_past *triad_history_reader_last(struct triad_history_reader *reader,
+	uint64_t now_us, bool *is_answered, char message[TRIAD_HISTORY_MESSAGE_SIZE])
+{
+	return ask_past(reader, JOB_PAST, now_us, is_answered, message);
 }
 
 struct triad_past *triad_history_reader_read(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
-	return ask_past(reader, JOB_PAST, at_us, message);
+	bool is_answered;
+
+	return ask_past(reader, JOB_PAST, at_us, &is_answered, message);
 }
 
 struct triad_past *triad_history_reader_lists(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
-	return ask_past(reader, JOB_LISTS, at_us, message);
+	bool is_answered;
+
+	return ask_past(reader, JOB_LISTS, at_us, &is_answered, message);
 }
 
 uint64_t triad_history_reader_list_since(struct triad_history_reader *reader,
@@ -465,7 +489,9 @@ uint64_t triad_history_reader_list_since(struct triad_history_reader *reader,
 struct triad_past *triad_history_reader_outputs(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
-	return ask_past(reader, JOB_OUTPUTS, at_us, message);
+	bool is_answered;
+
+	return ask_past(reader, JOB_OUTPUTS, at_us, &is_answered, message);
 }
 
 uint32_t triad_history_reader_series(struct triad_history_reader *reader,

@@ -66,7 +66,11 @@ void triad_history_reader_free(struct triad_history_reader *reader);
  * a message. */
 struct triad_past *triad_history_reader_read(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
-/* The same, with the lists of commands (history/kept.h). */
+/* The same for the present: the last image.  '*is_answered' false: whether there is one
+ * is not known. */
+struct triad_past *triad_history_reader_last(struct triad_history_reader *reader,
+	uint64_t now_us, bool *is_answered, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
+/* That of a time, with the lists of commands (history/kept.h). */
 struct triad_past *triad_history_reader_lists(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
 /* The same image without its ports and so without a view. */
@@ -86,6 +90,8 @@ uint32_t triad_history_reader_series(struct triad_history_reader *reader,
 
 /* One more, or one fewer, is told of jobs; callers are refused while there is none. */
 void triad_history_reader_joined(struct triad_history_reader *reader, bool is_there);
+
+bool triad_history_reader_is_followed(struct triad_history_reader *reader);
 
 /* Writes the line about the job that waits, if its number is later than 'told', and
  * returns its number; else returns 'told', with an empty line. */

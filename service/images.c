@@ -10,7 +10,8 @@
 #include "lib/grow.h"
 #include "triad/clock.h"
 
-#define BATCH 128u /* events at once */
+#define BATCH 128u   /* events at once */
+#define MAX_TRIES 3u /* to learn what was known before */
 
 struct triad_images {
 	struct triad_perf *perf;
@@ -26,6 +27,7 @@ struct triad_images {
 	struct triad_history_answers answers;
 	uint64_t image_us; /* of the image made last, wall clock */
 	bool was_reading;  /* this process read counters at the last look */
+	unsigned n_tries;  /* to learn what was known before, without an answer */
 	struct triad_alert *alerts;
 	struct triad_timeline_event *events;
 	struct triad_history_output outputs[TRIAD_HISTORY_MAX_OUTPUTS];
@@ -233,18 +235,37 @@ static bool is_to_be_restored(
 	return past->wall_us > images->image_us && age_us < TRIAD_LINKS_FORGET_AFTER_US;
 }
 
-static void restore_known(struct triad_images *images)
+/* Says why nothing is taken over.  False: there may be something, and it is asked for
+ * again, some times. */
+static bool note_no_past(
+	struct triad_images *images, bool is_answered, const char *message)
+{
+	bool is_last = is_answered || ++images->n_tries == MAX_TRIES;
+
+	triad_log_write(images->log, is_answered ? TRIAD_LOG_INFO : TRIAD_LOG_WARNING,
+		"history: what was wrong before is not known: %s%s", message,
+		is_last ? "" : "; it is asked for again");
+	if (is_last)
+		images->n_tries = 0;
+	return is_last;
+}
+
+/* False: it is to be tried again. */
+static bool restore_known(struct triad_images *images)
 {
 	char message[TRIAD_HISTORY_MESSAGE_SIZE], time[TRIAD_CLOCK_TEXT_SIZE];
-	struct triad_past *past = triad_history_reader_read(
-		images->reader, triad_clock_wall_us(), message);
+	bool is_answered;
+	struct triad_past *past = triad_history_reader_last(
+		images->reader, triad_clock_wall_us(), &is_answered, message);
 
+	if (!past && !note_no_past(images, is_answered, message))
+		return false;
 	if (images->sources.take_past)
 		images->sources.take_past(images->sources.context,
 			past ? past->view->fabric : NULL, past ? past->wall_us : 0);
 	if (!past || !is_to_be_restored(images, past)) {
 		triad_past_free(past);
-		return;
+		return true;
 	}
 	triad_clock_format(past->wall_us, time);
 	triad_log_write(images->log, TRIAD_LOG_INFO,
@@ -252,17 +273,23 @@ static void restore_known(struct triad_images *images)
 		"0x%016" PRIx64,
 		time, past->port_guid);
 	triad_perf_restore(images->perf, past);
+	return true;
 }
 
-/* Looks whether this process has begun to read counters. */
-static void look_at_role(struct triad_images *images)
+/* Looks whether this process has begun to read counters.  False: what was known before is
+ * taken over first. */
+static bool look_at_role(struct triad_images *images)
 {
 	bool is_reading = triad_perf_state(images->perf) == TRIAD_PERF_RUNNING;
 
+	/* Who asks for an image is told of jobs, too, or soon. */
+	if (!triad_history_reader_is_followed(images->reader))
+		return false;
 	/* Also if that was long ago, and triadd has come only now. */
-	if (is_reading && !images->was_reading)
-		restore_known(images);
+	if (is_reading && !images->was_reading && !restore_known(images))
+		return false;
 	images->was_reading = is_reading;
+	return !triad_perf_is_restoring(images->perf);
 }
 
 /* --- questions --- */
@@ -275,8 +302,7 @@ static int answer_question(struct triad_images *images, const struct triad_conf 
 	struct triad_view *view;
 	int error = 0;
 
-	look_at_role(images);
-	if (triad_perf_is_restoring(images->perf))
+	if (!look_at_role(images))
 		return EAGAIN;
 	status = triad_perf_status(images->perf);
 	view = status.n_sweeps ? triad_perf_view(images->perf) : NULL;

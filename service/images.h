@@ -43,7 +43,7 @@ void triad_images_free(struct triad_images *images);
 
 /* Answers a question; writes nothing if the sweep that it names is the last one.  May wait
  * for the past, TRIAD_HISTORY_WAIT_US at most.  Returns 0, EBUSY (another question is
- * being answered), EAGAIN (what was known before is just taken over), or as
+ * being answered), EAGAIN (what was known before is taken over first), or as
  * triad_history_answer(). */
 int triad_images_answer(struct triad_images *images, const struct triad_conf *conf,
 	const struct triad_history_question *question, struct triad_output *output);

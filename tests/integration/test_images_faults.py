@@ -5,6 +5,8 @@ ends or is not there."""
 import os
 import random
 import signal
+import socket
+import struct
 import subprocess
 import time
 from pathlib import Path
@@ -185,6 +187,31 @@ def test_what_was_lost_is_known_once_triadd_comes(scratch):
         wait_until(lambda: FIRST in alerts(lab), 20, "what was lost")
         assert are_alike(alerts(lab)[FIRST], before[FIRST]), before
         assert known_since(lab) is None
+
+
+def ask_for_an_image(path):
+    """As triadd does, but without following what changes."""
+    words = b"image\0" + 7 * b"0\0"
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(path))
+        connection.sendall(struct.pack(">cBHI", b"R", 1, 0, len(words)) + words)
+        with connection.makefile("rb") as answer:
+            return answer.read()
+
+
+@pytest.mark.row("N10")
+def test_what_was_lost_is_known_although_nobody_answered_first(scratch):
+    with triad_lab(CONF.format(folder=scratch.folder())) as lab:
+        lose(lab, FIRST)
+        wait_for_image(lab)
+        path = triadd_of(lab).socket
+        kill(lab)
+        end(lab, signal.SIGKILL)
+        lab.host("start", 0, "opensm")
+        wait_until(lambda: lab.triad("perf", "sweep").returncode == 0, 20, "a sweep")
+        assert b"# triad-image" not in ask_for_an_image(path), "one that lacks what was known"
+        start_again(lab)
+        wait_until(lambda: FIRST in alerts(lab), 20, "what was lost")
 
 
 @pytest.mark.row("N10")
