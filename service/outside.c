@@ -345,9 +345,13 @@ static int run_image(struct triad_service *service, const struct triad_asker *as
 	triad_conf_unref(conf);
 	if (!error)
 		return TRIAD_CONTROL_DONE;
-	triad_output_message(
-		output, TRIAD_FRAME_MESSAGE, "image: %s\n", strerror(error));
-	return TRIAD_CONTROL_FAILED;
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n",
+		error == EAGAIN          ? "what was known before is being taken over"
+			: error == EBUSY ? "another program is being given one"
+					 : strerror(error));
+	/* To be asked again. */
+	return error == EAGAIN || error == EBUSY ? TRIAD_CONTROL_TO_DO
+						 : TRIAD_CONTROL_FAILED;
 }
 
 static int run_answer(struct triad_service *service, const struct triad_asker *asker,

@@ -16,6 +16,8 @@
 
 /* How soon a question is asked again that was not answered. */
 #define AGAIN_US TRIAD_US_PER_S
+/* After this time without an answer it is said. */
+#define SILENT_US (15 * TRIAD_US_PER_S)
 #define JOIN_US TRIAD_US_PER_S
 #define US_PER_DAY (24 * 3600 * TRIAD_US_PER_S)
 /* Segments end and are removed without sweeps, too. */
@@ -32,7 +34,9 @@ struct triad_keeper {
 
 	/* Of the thread that writes. */
 	struct triad_link_upload copies, events;
-	char why[256]; /* a question was not answered; the log has this */
+	char why[256]; /* a question was not answered */
+	uint64_t
+		silent_us; /* since when it has been so; monotonic; 0: it was answered */
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
@@ -146,6 +150,21 @@ static int take_answer(
 	return 0;
 }
 
+/* Whether the process can't make an image.  That it has no time yet is none at first, and
+ * that it has ended is said elsewhere. */
+static bool is_trouble(struct triad_keeper *keeper, int status)
+{
+	uint64_t now_us = triad_clock_now_us();
+
+	if (status != TRIAD_CONTROL_TO_DO)
+		keeper->silent_us = 0;
+	else if (!keeper->silent_us)
+		keeper->silent_us = now_us;
+	return status == TRIAD_CONTROL_FAILED ||
+		(status == TRIAD_CONTROL_TO_DO &&
+			now_us >= keeper->silent_us + SILENT_US);
+}
+
 /* Asks for the image of the last sweep, and stores it.  False: there was no answer. */
 static bool ask_for_image(struct triad_keeper *keeper)
 {
@@ -155,6 +174,7 @@ static bool ask_for_image(struct triad_keeper *keeper)
 	struct triad_history_question question;
 	int status;
 
+	keeper->why[0] = '\0';
 	if (!triad_history_store_begin(keeper->store, triad_clock_wall_us(), &question))
 		return true;
 	triad_history_question_put(&question, texts);
@@ -163,7 +183,8 @@ static bool ask_for_image(struct triad_keeper *keeper)
 	status = triad_link_ask(keeper->link, TRIAD_LINK_COMMAND_S,
 		1 + TRIAD_HISTORY_QUESTION_WORDS, words, &sink);
 	/* The store logs and counts its errors. */
-	(void)triad_history_store_end(keeper->store, status == TRIAD_CONTROL_DONE);
+	(void)triad_history_store_end(keeper->store, status == TRIAD_CONTROL_DONE,
+		is_trouble(keeper, status) ? keeper->why : NULL);
 	keeper->changed(keeper->context);
 	return status == TRIAD_CONTROL_DONE;
 }

@@ -530,7 +530,8 @@ static void note_status(struct triad_history_store *store)
 	status->error = taking->error;
 	snprintf(status->reason, sizeof(status->reason), "%s",
 		taking->error ? store->reason : "");
-	status->n_dropped += taking->error != 0;
+	/* Of a sweep that is not known the next image tells, by its number. */
+	status->n_dropped += taking->error && taking->has_image;
 	status->took_us = took_us;
 	status->n_left_out = taking->n_left_out;
 	status->ns_per_port =
@@ -542,7 +543,7 @@ static void log_result(struct triad_history_store *store, int error)
 {
 	const char *dir = store->params.dir;
 
-	store->n_dropped_since += error != 0;
+	store->n_dropped_since += error && store->taking.has_image;
 	switch (triad_file_report(&store->file_report, dir, error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(store->log, TRIAD_LOG_ERROR,
@@ -563,7 +564,8 @@ static void log_result(struct triad_history_store *store, int error)
 		store->n_dropped_since = 0;
 }
 
-int triad_history_store_end(struct triad_history_store *store, bool is_whole)
+int triad_history_store_end(
+	struct triad_history_store *store, bool is_whole, const char *why)
 {
 	struct taking *taking = &store->taking;
 
@@ -571,10 +573,13 @@ int triad_history_store_end(struct triad_history_store *store, bool is_whole)
 		drop_image(store, taking->head.tier);
 		note_taken(taking,
 			note_store_error(store, EPROTO, "an image",
-				is_whole
-					? "its end is missing"
-					: "the answer was cut: the SM may have ended"));
+				is_whole      ? "its end is missing"
+					: why ? why
+					      : "the answer was cut: the SM may have "
+						"ended"));
 	}
+	if (!taking->has_image && !is_whole && why)
+		note_taken(taking, note_store_error(store, EIO, "none was made", why));
 	taking->is_open = false;
 	if (!taking->has_image && !taking->error)
 		return 0;

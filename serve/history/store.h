@@ -66,17 +66,19 @@ void triad_history_store_prepare(struct triad_history_store *store);
  *     triad_history_store_begin(store, now_us, &question);
  *     asks 'question', and for each piece of the answer:
  *     triad_history_store_take(store, piece, size);
- *     error = triad_history_store_end(store, is_whole);
+ *     error = triad_history_store_end(store, is_whole, why);
  *
  * 'now_us': of the wall clock.  begin() returns false when nothing is to be asked: there
  * is no folder.  end() returns 0, also when no image was due, or the errno that the
  * status shows; 'is_whole' false: the answer was cut, so that what is not complete is
- * dropped. */
+ * dropped, or there was none.  'why' says why; NULL: that is no error, unless an image was
+ * cut. */
 bool triad_history_store_begin(struct triad_history_store *store, uint64_t now_us,
 	struct triad_history_question *question);
 void triad_history_store_take(
 	struct triad_history_store *store, const char *piece, size_t size);
-int triad_history_store_end(struct triad_history_store *store, bool is_whole);
+int triad_history_store_end(
+	struct triad_history_store *store, bool is_whole, const char *why);
 
 struct triad_history_status triad_history_store_status(
 	struct triad_history_store *store);

@@ -39,7 +39,7 @@ static inline int keep_image(struct triad_history_store *store,
 	triad_output_init(&output, give_store, store);
 	error = triad_history_answer(answers, image, &question, &output);
 	triad_output_flush(&output);
-	return triad_history_store_end(store, !error);
+	return triad_history_store_end(store, !error, NULL);
 }
 
 /* --- reading --- */

@@ -593,6 +593,35 @@ static void find_newest(const char *tier, char path[512])
 }
 
 /* Row: N10 */
+/* Asks for an image, of which there is none. */
+static struct triad_history_status ask_in_vain(const char *why)
+{
+	struct triad_history_question question;
+
+	ck_assert(triad_history_store_begin(store, world.now_us, &question));
+	(void)triad_history_store_end(store, false, why);
+	return triad_history_store_status(store);
+}
+
+START_TEST(test_image_that_is_not_made_is_said_until_there_is_one)
+{
+	struct triad_history_status status;
+
+	write_images(2, 10 * S);
+	ck_assert_int_eq(ask_in_vain(NULL).error, 0);
+	status = ask_in_vain("Cannot allocate memory");
+	ck_assert_int_ne(status.error, 0);
+	ck_assert_str_eq(status.reason, "none was made: Cannot allocate memory");
+	/* Nobody knows of which sweep. */
+	ck_assert_uint_eq(ask_in_vain("Cannot allocate memory").n_dropped, 0);
+	write_images(1, 10 * S);
+	status = triad_history_store_status(store);
+	ck_assert_int_eq(status.error, 0);
+	ck_assert_str_eq(status.reason, "");
+	ck_assert_uint_eq(status.n_dropped, 0);
+}
+END_TEST
+
 START_TEST(test_kill_within_an_image_loses_that_one_alone)
 {
 	char path[512];
@@ -911,6 +940,7 @@ int main(void)
 	tcase_add_test(cases, test_image_has_what_was_known_of_ports_and_devices);
 	tcase_add_test(cases, test_image_after_all_cables_were_read_again_is_a_key);
 	tcase_add_test(cases, test_image_has_details_with_errors_alone);
+	tcase_add_test(cases, test_image_that_is_not_made_is_said_until_there_is_one);
 	tcase_add_test(cases, test_kill_within_an_image_loses_that_one_alone);
 	tcase_add_test(
 		cases, test_full_disk_loses_images_until_there_is_room_and_no_file);
