@@ -74,10 +74,15 @@ static void add_history(struct triad_health *health, struct triad_service *servi
 static void add_silence(struct triad_health *health, enum triad_health_output output,
 	const struct triad_served *served)
 {
-	add_output(health, output,
-		served->is_known ? "triadd has not been heard of for 15 s"
-				 : "triadd has not been heard of",
-		"it does this: 'systemctl start triadd' on this host, and see its log");
+	char what[TRIAD_SERVED_SILENCE_SIZE];
+
+	triad_served_explain_silence(served, what);
+	add_output(health, output, what,
+		served->is_known
+			? "it does this: 'systemctl start triadd' on this host, and "
+			  "see its log"
+			: "it does this: install it on this host if it is not there, "
+			  "then 'systemctl start triadd', and see its log");
 }
 
 static void add_listener(struct triad_health *health, enum triad_health_output output,
@@ -109,12 +114,16 @@ static void add_images(struct triad_health *health, struct triad_service *servic
 	else if (status->error)
 		add_output(health, TRIAD_HEALTH_IMAGES, status->reason,
 			"look at the disk and at history.dir; each sweep tries again");
-	if (served->is_silent || !status->is_read) {
-		triad_health_line(health, "images", "Images",
-			served->is_silent ? TRIAD_WARNING : TRIAD_OK,
-			served->is_silent
-				? "not known"
-				: "not known yet: triadd reads the folder first");
+	if (served->is_silent) {
+		triad_health_line(
+			health, "images", "Images", TRIAD_WARNING, "not known");
+		return;
+	}
+	if (!status->is_read) {
+		triad_health_line_off(health, "images", "Images",
+			served->is_known
+				? "not known yet: triadd reads the folder first"
+				: "not known yet: triadd has not been heard of yet");
 		return;
 	}
 	if (status->first_us)
@@ -276,7 +285,7 @@ void triad_exports_add_health(
 	add_images(health, service, &served);
 	add_copies(health, &served);
 	for (unsigned i = 0; i < TRIAD_HEALTH_N_OUTPUTS; i++)
-		is_bad |= health->is_failing[i];
+		is_bad |= health->is_failing[i] && i != TRIAD_HEALTH_IMAGES;
 	triad_health_line(health, "exports", "Exports",
 		is_bad ? TRIAD_WARNING : TRIAD_OK,
 		"%s; sFlow %u collector%s; profile file %s; "

@@ -14,8 +14,8 @@
 #include "triad/thread.h"
 
 #define ABSENT                                                                             \
-	"triadd keeps the images, and has not been heard of: 'systemctl start triadd' on " \
-	"this host"
+	"triadd keeps the images, and is not connected: 'systemctl start triadd' on this " \
+	"host, where it must be installed"
 
 #define MALFORMED "the image can't be read: its answer is malformed"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/text.h"
+#include "triad/clock.h"
 
 #define LINE_SIZE 512
 
@@ -208,4 +209,15 @@ void triad_served_take(const char *text, struct triad_served *served)
 		take_line(line, served);
 		text += n + (text[n] == '\n');
 	}
+}
+
+void triad_served_explain_silence(
+	const struct triad_served *served, char text[TRIAD_SERVED_SILENCE_SIZE])
+{
+	char length[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_clock_format_length(triad_clock_now_us() - served->at_us, length);
+	snprintf(text, TRIAD_SERVED_SILENCE_SIZE, "triadd has not been heard of %s%s",
+		served->is_known ? "for " : "since this program started",
+		served->is_known ? length : "");
 }

@@ -30,6 +30,8 @@
 #define TRIAD_SERVED_REPORT_US UINT64_C(5000000)
 #define TRIAD_SERVED_SILENT_US UINT64_C(15000000)
 
+#define TRIAD_SERVED_SILENCE_SIZE 96
+
 #define TRIAD_PROFILE_REASON_SIZE 224
 
 /* How the profile file does, which triadd writes. */
@@ -61,6 +63,10 @@ struct triad_served {
 	struct triad_history_mirror_status copies;
 	struct triad_profile_status profile; /* without its error: it has a reason */
 };
+
+/* Since when it has said nothing, in words, of one that is silent. */
+void triad_served_explain_silence(
+	const struct triad_served *served, char text[TRIAD_SERVED_SILENCE_SIZE]);
 
 /* Writes a report. */
 void triad_served_put(const struct triad_served *served, char *text, size_t size);

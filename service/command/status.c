@@ -273,12 +273,17 @@ static void report_profile(struct triad_report *report, struct triad_service *se
 }
 
 /* Why what triadd reported last may be otherwise now; NULL: it is recent. */
-static const char *why_old(const struct triad_served *served)
+/* Why what is reported is not known to be so now; NULL: it is. */
+static const char *why_old(
+	const struct triad_served *served, char text[TRIAD_SERVED_SILENCE_SIZE + 16])
 {
+	static const char begin[] = "not known: ";
+
 	if (!served->is_silent)
 		return NULL;
-	return served->is_known ? "not known: triadd has not been heard of for 15 s"
-				: "not known: triadd has not been heard of";
+	strcpy(text, begin);
+	triad_served_explain_silence(served, text + sizeof(begin) - 1);
+	return text;
 }
 
 static void report_images(struct triad_report *report, struct triad_service *service)
@@ -288,6 +293,7 @@ static void report_images(struct triad_report *report, struct triad_service *ser
 	const struct triad_conf *conf = triad_service_conf(service);
 	bool is_on = triad_service_keeps_images(service);
 	char text[TRIAD_CLOCK_TEXT_SIZE], dir[TRIAD_CONF_PATH_SIZE];
+	char old[TRIAD_SERVED_SILENCE_SIZE + 16];
 
 	memcpy(dir, conf->history.dir, sizeof(dir));
 	triad_conf_unref(conf);
@@ -295,7 +301,9 @@ static void report_images(struct triad_report *report, struct triad_service *ser
 		return;
 	triad_report_section(report, "images", "Images of the fabric");
 	triad_report_text(report, "dir", "folder", is_on ? dir : "");
-	triad_report_facts(report, triad_image_facts, status);
+	/* No zeros of what is not known, where a person reads them. */
+	if (status->is_read || report->as_json)
+		triad_report_facts(report, triad_image_facts, status);
 	triad_clock_format(status->first_us, text);
 	triad_report_text(
 		report, "first", "the first one", status->first_us ? text : NULL);
@@ -304,7 +312,9 @@ static void report_images(struct triad_report *report, struct triad_service *ser
 		report, "last", "the last one", status->last_us ? text : NULL);
 	triad_report_text(report, "error", "last attempt to write",
 		!is_on                     ? NULL
-			: served.is_silent ? why_old(&served)
+			: served.is_silent ? why_old(&served, old)
+			: !served.is_known
+			? "not known: triadd has not been heard of yet"
 			: !status->is_read ? "not known: triadd reads the folder first"
 			: status->error    ? status->reason
 					   : NULL);
@@ -315,7 +325,7 @@ static void report_copies(struct triad_report *report, struct triad_service *ser
 {
 	const struct triad_served served = triad_service_served(service);
 	const struct triad_history_mirror_status *status = &served.copies;
-	char guid[24];
+	char guid[24], old[TRIAD_SERVED_SILENCE_SIZE + 16];
 
 	if (!status->is_on && !report->as_json)
 		return;
@@ -325,7 +335,7 @@ static void report_copies(struct triad_report *report, struct triad_service *ser
 	triad_report_text(report, "behind_of", "behind SM",
 		status->mirror.behind_of ? guid : NULL);
 	triad_report_text(report, "trouble", "trouble",
-		status->is_on && served.is_silent ? why_old(&served)
+		status->is_on && served.is_silent ? why_old(&served, old)
 			: status->trouble[0]      ? status->trouble
 						  : NULL);
 	triad_report_text(report, "error", "last attempt to write",

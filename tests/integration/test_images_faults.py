@@ -4,6 +4,7 @@ ends or is not there."""
 
 import os
 import random
+import re
 import signal
 import socket
 import struct
@@ -128,6 +129,29 @@ def test_without_triadd_the_past_is_not_shown_and_nothing_waits(scratch):
         start_again(lab)
         wait_until(lambda: lab.triad("nodes", "--at", then).returncode == 0, 20, "the past")
         wait_until(lambda: known(lab)["last"][:19] > then, 20, "an image")
+
+
+@pytest.mark.row("N10")
+def test_triadd_that_was_never_there_is_said(scratch):
+    with triad_lab(CONF.format(folder=scratch.folder())) as lab:
+        wait_for_images(lab, 1)
+        kill(lab)
+        end(lab, signal.SIGKILL)
+        lab.host("start", 0, "opensm")
+        wait_for_sweep(lab)
+        line = re.search(r"Images +(.*)", lab.triad("health").stdout)[1]
+        assert re.fullmatch(r"- +not known yet: triadd has not been heard of yet", line), line
+        section = ask(lab, "status", "--all").partition("Images of the fabric")[2]
+        section = section.partition("sFlow")[0]
+        assert "heard of yet" in section and not re.search(r" 0\b", section), section
+        found = wait_until(lambda: health_findings(lab, "triadd has not been heard"), SILENT_S,
+                           "a finding")
+        assert "since this program started" in found[0]["what"], found
+        assert "install it on this host" in found[0]["advice"], found
+        # What has a line of its own is not said of the others, too.
+        assert re.search(r"Exports +ok", lab.triad("health").stdout), "exports"
+        start_again(lab)
+        known(lab)
 
 
 @pytest.mark.row("N10")
