@@ -20,6 +20,7 @@ from test_images import (CONF, check_files, images, symbol_errors, wait_for_imag
 from test_lifecycle import end
 from test_restored import FIRST, alerts, are_alike, known_since, lose, wait_for_image
 from triadlab import triadd
+from triadlab.process import record_of
 from triadlib import ask, health_findings, status, triad_lab, wait_for_sweep
 
 SILENT_S = 40
@@ -34,7 +35,7 @@ def start_again(lab):
     child = triadd.start(lab.state(), triadd_of(lab), {})
     state = lab.state()
     state.triadds[0].process.pid = child.pid
-    state.triadds[0].process.start_time = None
+    state.triadds[0].process.start_time = record_of(child.pid).start_time
     state.save()
 
 

@@ -17,6 +17,7 @@ import pytest
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR, TRIADD, need
 from triadlab import triadd
+from triadlab.process import record_of
 from triadlab.tcp_ports import free_address
 from triadlib import QUICK, ask, ask_json, health_findings, status, triad_lab, wait_for_sweep
 from weblib import get, get_json
@@ -118,7 +119,7 @@ def test_killed_and_started_again(lab):
         wait_until(lambda: status(lab)["web"]["listen"] == lab.page, 20, "the lab's own")
         lab_state = lab.state()
         lab_state.triadds[0].process.pid = child.pid
-        lab_state.triadds[0].process.start_time = None
+        lab_state.triadds[0].process.start_time = record_of(child.pid).start_time
         lab_state.save()
 
 
