@@ -129,11 +129,14 @@ static void add_images(struct triad_health *health, struct triad_service *servic
 	if (status->first_us)
 		snprintf(kept, sizeof(kept), "%" PRIu64 " since %s", status->n_kept,
 			triad_clock_format_s(status->first_us, at));
+	else if (status->n_copied_images)
+		snprintf(kept, sizeof(kept), "%" PRIu64 " of other SMs",
+			status->n_copied_images);
 	triad_health_line(health, "images", "Images",
 		status->error ? TRIAD_WARNING : TRIAD_OK,
 		"%s, %" PRIu64 " of %" PRIu64 " MB; %" PRIu64 " not written", kept,
-		status->octets / 1000000, status->max_octets / 1000000,
-		status->n_dropped);
+		(status->octets + status->copied_octets) / 1000000,
+		status->max_octets / 1000000, status->n_dropped);
 }
 
 static void add_copies(struct triad_health *health, const struct triad_served *served)

@@ -66,6 +66,8 @@ struct triad_history_reader *triad_history_reader_new(void)
 
 	if (!reader)
 		return NULL;
+	/* An answer to a job of an earlier process fits none of this one. */
+	reader->n_jobs = triad_clock_wall_us();
 	pthread_mutex_init(&reader->lock, NULL);
 	triad_condition_init(&reader->changed);
 	reader->cutter = (struct triad_line_cutter){.take = take_line,

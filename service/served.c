@@ -2,6 +2,7 @@
 #include "service/served.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,8 @@ static void take_value(const struct value *value, void *at, const char *text)
 		break;
 	case REAL:
 		*(double *)at = strtod(text, NULL);
+		if (!isfinite(*(double *)at))
+			*(double *)at = 0;
 		break;
 	case TEXT:
 		snprintf(at, value->size, "%s", text);

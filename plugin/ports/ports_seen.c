@@ -66,6 +66,12 @@ void ports_see_past(struct triad_ports *ports, uint64_t now_us)
 		seen->has_past = true;
 	}
 	if (seen->wait_until_us && (seen->has_past || now_us >= seen->wait_until_us)) {
+		if (!seen->has_past)
+			triad_log_write(ports->log, TRIAD_LOG_WARNING,
+				"ports: which switches were there before is not known: "
+				"triadd, which keeps the images, has not told it for "
+				"10 s; a way to another SM by one that is gone is not "
+				"guarded");
 		seen->wait_until_us = 0;
 		ports->must_plan = true;
 	}
