@@ -592,7 +592,6 @@ static void find_newest(const char *tier, char path[512])
 	snprintf(path, 512, "%s/%s", folder, newest);
 }
 
-/* Row: N10 */
 /* Asks for an image, of which there is none. */
 static struct triad_history_status ask_in_vain(const char *why)
 {
@@ -622,6 +621,7 @@ START_TEST(test_image_that_is_not_made_is_said_until_there_is_one)
 }
 END_TEST
 
+/* Row: N10 */
 START_TEST(test_kill_within_an_image_loses_that_one_alone)
 {
 	char path[512];
