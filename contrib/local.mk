@@ -28,7 +28,7 @@ dist_sysusers_DATA = contrib/sysusers/triadd.conf
 endif
 CLEANFILES += contrib/systemd/triadd@.service
 contrib/systemd/triadd@.service: contrib/systemd/triadd.service
-	$(AM_V_GEN)$(MKDIR_P) contrib/systemd && sed -e '/^# .*OpenSMs run on/,/^# instance/d' \
+	$(AM_V_GEN)$(MKDIR_P) contrib/systemd && sed -e '/^# Where several OpenSMs/d' \
 		-e '/^Description=/s/(triadd)/(triadd, port %i)/' \
 		-e 's/env triadd/& --port-guid %i/' $(srcdir)/contrib/systemd/triadd.service >$@
 logrotatedir = $(sysconfdir)/logrotate.d
