@@ -11,14 +11,16 @@
 
 #include <zstd.h>
 
+#include "lib/line_cutter.h"
+
 #define MAX_WINDOW_LOG 23
 #define PIECE_SIZE (128u << 10)
 
 struct triad_frame_reader {
 	ZSTD_DCtx *zstd;
 	struct triad_profile_parser parser;
+	struct triad_line_cutter cutter;
 	char line[TRIAD_PROFILE_LINE_SIZE]; /* a line begun in an earlier piece */
-	size_t n_line;
 	char in[PIECE_SIZE], out[PIECE_SIZE];
 
 	/* Of the frame that is read. */
@@ -31,12 +33,18 @@ struct triad_frame_reader {
 	char message[320];
 };
 
+static bool parse_line(void *context, const char *line, size_t length);
+
 struct triad_frame_reader *triad_frame_reader_new(void)
 {
 	struct triad_frame_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
 		return NULL;
+	reader->cutter = (struct triad_line_cutter){.take = parse_line,
+		.context = reader,
+		.buffer = reader->line,
+		.room = sizeof(reader->line)};
 	reader->zstd = ZSTD_createDCtx();
 	if (reader->zstd)
 		return reader;
@@ -72,9 +80,11 @@ static bool fail_frame(
 	return false;
 }
 
-static bool parse_line(
-	struct triad_frame_reader *reader, const char *line, size_t length)
+/* Gets a line; of one that is too long the beginning is enough: the parser refuses it.
+ * False after an error, or when no more lines are needed. */
+static bool parse_line(void *context, const char *line, size_t length)
 {
+	struct triad_frame_reader *reader = context;
 	enum triad_profile_line kind =
 		triad_profile_parse(&reader->parser, line, length);
 
@@ -84,36 +94,7 @@ static bool parse_line(
 			reader->parser.message);
 	reader->is_enough = reader->take &&
 		!reader->take(reader->context, kind, &reader->parser, line, length);
-	return true;
-}
-
-/* Cuts text into lines; keeps an unfinished one for the next piece.  Of a line that is
- * too long the beginning is enough: the parser refuses it. */
-static bool split_text(struct triad_frame_reader *reader, const char *text, size_t size)
-{
-	while (size && !reader->is_enough) {
-		const char *end = memchr(text, '\n', size);
-		size_t n = end ? (size_t)(end - text) : size;
-		size_t room = sizeof(reader->line) - reader->n_line;
-		bool is_whole = end && !reader->n_line, is_right = true;
-
-		if (!is_whole) {
-			memcpy(reader->line + reader->n_line, text,
-				n < room ? n : room);
-			reader->n_line += n < room ? n : room;
-		}
-		if (is_whole) {
-			is_right = parse_line(reader, text, n);
-		} else if (end || n >= room) {
-			is_right = parse_line(reader, reader->line, reader->n_line);
-			reader->n_line = 0;
-		}
-		if (!is_right)
-			return false;
-		text += n + (end != NULL);
-		size -= n + (end != NULL);
-	}
-	return true;
+	return !reader->is_enough;
 }
 
 /* Decompresses a piece; '*left' is 0 at the frame's end. */
@@ -124,7 +105,8 @@ static bool unpack_piece(
 		ZSTD_outBuffer out = {.dst = reader->out, .size = PIECE_SIZE};
 
 		*left = ZSTD_decompressStream(reader->zstd, &out, in);
-		if (!split_text(reader, reader->out, out.pos))
+		if (!triad_line_cutter_put(&reader->cutter, reader->out, out.pos) &&
+			reader->error)
 			return false;
 		if (ZSTD_isError(*left))
 			return fail_frame(reader, EPROTO,
@@ -170,7 +152,7 @@ static bool read_pieces(struct triad_frame_reader *reader, uint64_t frame_size)
 			return false;
 		at += (uint64_t)n;
 	}
-	if (reader->n_line && !reader->is_enough)
+	if (reader->cutter.used && !reader->is_enough)
 		return fail_frame(reader, EPROTO,
 			"offset %" PRIu64 ": the frame there ends within a line",
 			reader->offset);
@@ -189,7 +171,7 @@ int triad_frame_reader_read(struct triad_frame_reader *reader, int fd, uint64_t 
 	reader->take = take;
 	reader->context = context;
 	reader->is_enough = false;
-	reader->n_line = 0;
+	reader->cutter.used = 0;
 	reader->error = 0;
 	reader->message[0] = '\0';
 	(void)read_pieces(reader, size);
