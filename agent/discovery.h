@@ -4,7 +4,7 @@
  * libibnetdisc (rdma-core 44) leaks 64 octets for each port of a switch, writes each
  * missing answer to standard error, and can't be stopped.  So a child process
  * discovers: this program again, under the name of TRIAD_DISCOVERY_NAME.  It writes the
- * fabric into a pipe, packed as in collect/topology_message.h, and ends.
+ * fabric into a pipe, as in collect/topology_message.h, and ends.
  *
  * Thread-safety: any thread.
  * Memory: libibnetdisc's copy of the fabric, some KiB a port, in the child; in this

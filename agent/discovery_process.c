@@ -26,7 +26,7 @@
 
 int triad_discovery_reply_write(uint64_t port_guid, int fd)
 {
-	struct triad_topology_packed packed = {0};
+	struct triad_topology_octets octets = {0};
 	struct triad_discovery made;
 	struct pollfd reader = {.fd = fd};
 	struct triad_discovery_reply reply;
@@ -45,11 +45,11 @@ int triad_discovery_reply_write(uint64_t port_guid, int fd)
 		return 1;
 	error = triad_discovery_make(port_guid, &made);
 	if (!error)
-		error = triad_topology_pack(made.fabric, &packed);
-	reply = triad_discovery_reply_make(error, &made, &packed);
+		error = triad_topology_encode(made.fabric, &octets);
+	reply = triad_discovery_reply_make(error, &made, &octets);
 	is_written = !triad_write_all(fd, &reply, sizeof(reply)) &&
-		!triad_write_all(fd, packed.octets, packed.packed_size);
-	free(packed.octets);
+		!triad_write_all(fd, octets.octets, octets.n_octets);
+	triad_topology_octets_free(&octets);
 	triad_fabric_unref(made.fabric);
 	return is_written ? 0 : 1;
 }
@@ -144,22 +144,21 @@ static int receive_replies(const struct triad_discovery_asking *asking, int from
 {
 	uint64_t end_us = triad_clock_now_us() + asking->limit_us;
 	struct triad_discovery_reply reply;
-	struct triad_topology_packed packed;
+	struct triad_topology_octets octets;
 	int error = read_from_child(asking, end_us, from, &reply, sizeof(reply));
 
 	/* First the head, which has the size of the fabric. */
 	if (!error)
-		error = triad_discovery_reply_read(&reply, made, &packed);
+		error = triad_discovery_reply_read(&reply, made, &octets);
 	if (error)
 		return error;
-	packed.octets = malloc(packed.packed_size + (size_t)1);
-	if (!packed.octets)
+	octets.octets = malloc(octets.n_octets + (size_t)1);
+	if (!octets.octets)
 		return ENOMEM;
-	error = read_from_child(
-		asking, end_us, from, packed.octets, packed.packed_size);
+	error = read_from_child(asking, end_us, from, octets.octets, octets.n_octets);
 	if (!error)
-		error = triad_topology_unpack(&packed, &made->fabric);
-	free(packed.octets);
+		error = triad_topology_decode(&octets, &made->fabric);
+	triad_topology_octets_free(&octets);
 	return error;
 }
 

@@ -32,16 +32,16 @@ libtriadcollect_la_SOURCES = \
 	collect/distance.c collect/distance.h \
 	collect/peers.c collect/peers.h \
 	collect/varint.h
-libtriadcollect_la_LIBADD = $(ZSTD_LIBS)
 
 # What carries it, with threads and sockets, but without OpenSM.
 noinst_LTLIBRARIES += libtriadbus.la
+libtriadbus_la_SOURCES = collect/nats/repack.c collect/nats/repack.h
 if HAVE_NATS
-libtriadbus_la_SOURCES = \
+libtriadbus_la_SOURCES += \
 	collect/nats/bus.c collect/nats/bus.h \
 	collect/nats/queue.c collect/nats/queue.h
 else
-libtriadbus_la_SOURCES = collect/nats/bus_absent.c collect/nats/bus.h
+libtriadbus_la_SOURCES += collect/nats/bus_absent.c collect/nats/bus.h
 endif
 libtriadbus_la_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
-libtriadbus_la_LIBADD = $(NATS_LIBS)
+libtriadbus_la_LIBADD = $(NATS_LIBS) $(ZSTD_LIBS)

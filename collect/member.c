@@ -168,7 +168,7 @@ void triad_member_free(struct triad_member *member)
 	triad_reporter_free(member->reporter);
 	triad_detail_reporter_free(member->detail_reporter);
 	triad_topology_pieces_free(member->pieces);
-	free(member->packed.octets);
+	triad_topology_octets_free(&member->encoded);
 	triad_fabric_unref(member->fabric);
 	free(member);
 }
@@ -222,7 +222,7 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 	member->hash = hash;
 	member->n_apart = n_apart;
 	if (member->params.is_manager)
-		triad_member_pack(member);
+		triad_member_encode(member);
 	return 0;
 }
 

@@ -56,7 +56,7 @@ struct triad_member {
 	uint64_t n_dropped;
 
 	struct triad_topology_pieces *pieces; /* being assembled; agents */
-	struct triad_topology_packed packed;  /* to be sent; managers */
+	struct triad_topology_octets encoded; /* to be sent; managers */
 	uint64_t handed_us, wanted_us;
 	bool is_wanted;
 	unsigned next_piece, n_pieces; /* still to be sent */
@@ -108,8 +108,8 @@ void triad_member_receive_topology(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body,
 	uint64_t now_us);
 void triad_member_receive_want_topology(struct triad_member *member);
-/* Packs a manager's new fabric, to be sent to agents. */
-void triad_member_pack(struct triad_member *member);
+/* Encodes a manager's new fabric, to be sent to agents. */
+void triad_member_encode(struct triad_member *member);
 uint64_t triad_member_step_topology(struct triad_member *member, uint64_t now_us);
 
 #endif

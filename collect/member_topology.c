@@ -6,10 +6,9 @@
 #include "collect/member_parts.h"
 #include "triad/clock.h"
 
-/* How long a manager waits, by size, before it sends a fabric to all again: one of a
- * million ports, some 4 MB, four times a minute. */
+/* How long a manager waits, and 1 us for each octet, before it sends a fabric to all
+ * again: one of a million ports, some 16 MB, three times a minute. */
 #define HAND_DOWN_US (2 * TRIAD_US_PER_S)
-#define HAND_DOWN_US_PER_OCTET 3
 /* How many pieces to send at once, and the pause after them: 32 MiB a second. */
 #define PIECES_A_TURN 8u
 #define PIECES_US (30 * TRIAD_US_PER_MS)
@@ -19,21 +18,21 @@
 
 /* --- managers --- */
 
-void triad_member_pack(struct triad_member *member)
+void triad_member_encode(struct triad_member *member)
 {
-	struct triad_topology_packed packed;
+	struct triad_topology_octets encoded;
 
 	/* If memory is short, agents keep the last fabric, or discover it. */
-	if (triad_topology_pack(member->fabric, &packed))
+	if (triad_topology_encode(member->fabric, &encoded))
 		return;
-	member->hash = packed.hash;
-	if (packed.hash == member->packed.hash) {
+	member->hash = encoded.hash;
+	if (encoded.hash == member->encoded.hash) {
 		/* Nothing changed: go on sending the pieces. */
-		free(packed.octets);
+		triad_topology_octets_free(&encoded);
 		return;
 	}
-	free(member->packed.octets);
-	member->packed = packed;
+	triad_topology_octets_free(&member->encoded);
+	member->encoded = encoded;
 	member->is_wanted = true;
 	member->next_piece = member->n_pieces = 0;
 }
@@ -51,7 +50,7 @@ static uint64_t hand_down(struct triad_member *member, uint64_t now_us)
 	for (unsigned i = 0; i < PIECES_A_TURN && member->next_piece < member->n_pieces;
 		i++)
 		triad_member_send(member, TRIAD_MEMBER_TO_ALL, 0, member->octets,
-			triad_topology_write_piece(&member->packed,
+			triad_topology_write_piece(&member->encoded,
 				member->next_piece++, &head, member->octets,
 				sizeof(member->octets)));
 	/* Pause between pieces, or the queues on the way would overflow. */
@@ -63,20 +62,19 @@ static uint64_t hand_down(struct triad_member *member, uint64_t now_us)
 
 static uint64_t step_manager(struct triad_member *member, uint64_t now_us)
 {
-	uint64_t pause_us = HAND_DOWN_US +
-		HAND_DOWN_US_PER_OCTET * (uint64_t)member->packed.packed_size;
+	uint64_t pause_us = HAND_DOWN_US + member->encoded.n_octets;
 	uint64_t due_us = member->handed_us ? member->handed_us + pause_us : now_us;
 
 	if (member->n_pieces)
 		return hand_down(member, now_us);
-	if (!member->is_wanted || !member->packed.octets)
+	if (!member->is_wanted || !member->encoded.octets)
 		return UINT64_MAX;
 	if (now_us < due_us)
 		return due_us;
 	member->is_wanted = false;
 	member->handed_us = now_us;
 	member->next_piece = 0;
-	member->n_pieces = triad_topology_n_pieces(&member->packed);
+	member->n_pieces = triad_topology_n_pieces(&member->encoded);
 	return hand_down(member, now_us);
 }
 
@@ -103,6 +101,7 @@ void triad_member_receive_topology(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	const struct triad_peers_entry *manager = find_manager(member, now_us);
+	struct triad_topology_octets whole;
 	struct triad_fabric *fabric;
 	uint64_t hash;
 	int error;
@@ -111,8 +110,12 @@ void triad_member_receive_topology(struct triad_member *member,
 	if (member->params.is_manager || !member->sink.fabric ||
 		(manager && manager->id != head->sender))
 		return;
-	error = triad_topology_pieces_add(
-		member->pieces, body, member->hash, &fabric, &hash);
+	error = triad_topology_pieces_add(member->pieces, body, member->hash, &whole);
+	if (!error) {
+		hash = whole.hash;
+		error = triad_topology_decode(&whole, &fabric);
+		triad_topology_octets_free(&whole);
+	}
 	if (error == EPROTO)
 		member->counts.n_foreign++;
 	if (error)

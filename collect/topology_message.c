@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "collect/varint.h"
 #include "ib/recent.h"
@@ -17,7 +16,6 @@
 #define PORT_SIZE (1 + 1 + 8 + 2 + 7 + 1 + 3 + 2 * TRIAD_VARINT_MAX_SIZE)
 /* The additional octets of a P_Key table. */
 #define PKEYS_SIZE(n) (TRIAD_VARINT_MAX_SIZE + 2 * (size_t)(n))
-#define ZSTD_LEVEL 1
 
 /* Flags of a port. */
 enum {
@@ -30,7 +28,7 @@ enum {
 enum { PKEYS_UNKNOWN, PKEYS_FOLLOW, PKEYS_RECENT };
 
 /* A hash like FNV, but over words: it only has to distinguish fabrics. */
-static uint64_t hash_message(const uint8_t *octets, size_t size)
+uint64_t triad_topology_hash(const uint8_t *octets, size_t size)
 {
 	uint64_t hash = triad_hash_octets(TRIAD_HASH_START ^ size, octets, size);
 
@@ -140,95 +138,81 @@ static size_t most_octets(const struct triad_fabric *fabric)
 	return most;
 }
 
-/* All octets without compression; the caller frees them.  NULL when memory is short. */
-static uint8_t *flatten(const struct triad_fabric *fabric, size_t *size)
+int triad_topology_encode(
+	const struct triad_fabric *fabric, struct triad_topology_octets *octets)
 {
 	size_t most = most_octets(fabric);
-	uint8_t *octets = malloc(most);
 	struct triad_recent recent = {0};
 	struct triad_wire w;
+	uint8_t *shrunk;
 
-	if (!octets)
-		return NULL;
-	triad_wire_init(&w, octets, most);
+	*octets = (struct triad_topology_octets){.octets = malloc(most)};
+	if (!octets->octets)
+		return ENOMEM;
+	triad_wire_init(&w, octets->octets, most);
 	triad_wire_put(&w, 4, fabric->n_nodes);
 	triad_wire_put(&w, 4, fabric->n_ports);
 	triad_wire_put(&w, 8, fabric->sm_port_guid);
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		put_node(&w, fabric, i, &recent);
-	*size = w.at;
-	return octets;
-}
-
-int triad_topology_pack(
-	const struct triad_fabric *fabric, struct triad_topology_packed *packed)
-{
-	size_t size, room, packed_size;
-	uint8_t *octets = flatten(fabric, &size);
-
-	*packed = (struct triad_topology_packed){0};
-	if (!octets)
-		return ENOMEM;
-	room = ZSTD_compressBound(size);
-	packed->octets = size <= TRIAD_TOPOLOGY_MAX_SIZE ? malloc(room) : NULL;
-	if (!packed->octets) {
-		free(octets);
-		return size <= TRIAD_TOPOLOGY_MAX_SIZE ? ENOMEM : EOVERFLOW;
-	}
-	/* Hash the unpacked octets, which depend only on the fabric. */
-	packed->hash = hash_message(octets, size);
-	packed_size = ZSTD_compress(packed->octets, room, octets, size, ZSTD_LEVEL);
-	free(octets);
-	if (ZSTD_isError(packed_size) || packed_size > TRIAD_TOPOLOGY_MAX_SIZE) {
-		free(packed->octets);
-		packed->octets = NULL;
+	if (w.at > TRIAD_TOPOLOGY_MAX_SIZE) {
+		triad_topology_octets_free(octets);
 		return EOVERFLOW;
 	}
-	packed->size = (uint32_t)size;
-	packed->packed_size = (uint32_t)packed_size;
+	shrunk = realloc(octets->octets, w.at);
+	if (shrunk)
+		octets->octets = shrunk;
+	octets->hash = triad_topology_hash(octets->octets, w.at);
+	octets->size = octets->n_octets = (uint32_t)w.at;
 	return 0;
 }
 
-unsigned triad_topology_n_pieces(const struct triad_topology_packed *packed)
+void triad_topology_octets_free(struct triad_topology_octets *octets)
 {
-	return (packed->packed_size + TRIAD_TOPOLOGY_PIECE_SIZE - 1) /
+	free(octets->octets);
+	*octets = (struct triad_topology_octets){0};
+}
+
+unsigned triad_topology_n_pieces(const struct triad_topology_octets *whole)
+{
+	return (whole->n_octets + TRIAD_TOPOLOGY_PIECE_SIZE - 1) /
 		TRIAD_TOPOLOGY_PIECE_SIZE;
 }
 
 /* The octets of a piece; only the last one may be shorter. */
-static uint32_t piece_size(uint32_t packed_size, unsigned piece)
+static uint32_t piece_size(uint32_t size, unsigned piece)
 {
 	uint32_t at = piece * TRIAD_TOPOLOGY_PIECE_SIZE;
-	uint32_t left = packed_size - at;
+	uint32_t left = size - at;
 
 	return left < TRIAD_TOPOLOGY_PIECE_SIZE ? left : TRIAD_TOPOLOGY_PIECE_SIZE;
 }
 
-size_t triad_topology_write_piece(const struct triad_topology_packed *packed,
+size_t triad_topology_write_piece(const struct triad_topology_octets *whole,
 	unsigned piece, const struct triad_collect_head *head, uint8_t *to, size_t size)
 {
-	uint32_t n = piece_size(packed->packed_size, piece);
+	uint32_t n = piece_size(whole->n_octets, piece);
 	struct triad_wire w;
 	uint8_t *octets;
 
 	triad_wire_init(&w, to, size);
 	triad_collect_put_head(&w, head);
-	triad_wire_put(&w, 8, packed->hash);
-	triad_wire_put(&w, 4, packed->size);
-	triad_wire_put(&w, 4, packed->packed_size);
+	triad_wire_put(&w, 8, whole->hash);
+	triad_wire_put(&w, 4, whole->size);
+	triad_wire_put(&w, 4, whole->n_octets);
 	triad_wire_put(&w, 2, piece);
-	triad_wire_put(&w, 2, triad_topology_n_pieces(packed));
+	triad_wire_put(&w, 2, triad_topology_n_pieces(whole));
 	octets = triad_wire_take(&w, n);
 	if (!octets)
 		return 0;
-	memcpy(octets, packed->octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE, n);
+	memcpy(octets, whole->octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE, n);
 	return w.at;
 }
 
 /* --- taking --- */
 
 struct triad_topology_pieces {
-	struct triad_topology_packed packed; /* octets NULL: no fabric is begun */
+	struct triad_topology_octets whole; /* octets NULL: no fabric is begun */
 	unsigned n_pieces, n_missing;
 	bool has[MAX_PIECES];
 };
@@ -240,7 +224,7 @@ struct triad_topology_pieces *triad_topology_pieces_new(void)
 
 static void forget_pieces(struct triad_topology_pieces *pieces)
 {
-	free(pieces->packed.octets);
+	free(pieces->whole.octets);
 	memset(pieces, 0, sizeof(*pieces));
 }
 
@@ -248,27 +232,26 @@ void triad_topology_pieces_free(struct triad_topology_pieces *pieces)
 {
 	if (!pieces)
 		return;
-	free(pieces->packed.octets);
+	free(pieces->whole.octets);
 	free(pieces);
 }
 
 /* Begins another fabric, unless the pieces are of the present one. */
-static int begin_pieces(struct triad_topology_pieces *pieces,
-	const struct triad_topology_packed *packed)
+static int begin_pieces(
+	struct triad_topology_pieces *pieces, const struct triad_topology_octets *whole)
 {
-	const struct triad_topology_packed *present = &pieces->packed;
+	const struct triad_topology_octets *present = &pieces->whole;
 
-	if (present->octets && present->hash == packed->hash &&
-		present->size == packed->size &&
-		present->packed_size == packed->packed_size)
+	if (present->octets && present->hash == whole->hash &&
+		present->size == whole->size && present->n_octets == whole->n_octets)
 		return 0;
 	/* A newer fabric replaces one that is not complete. */
 	forget_pieces(pieces);
-	pieces->packed = *packed;
-	pieces->packed.octets = malloc(packed->packed_size);
-	if (!pieces->packed.octets)
+	pieces->whole = *whole;
+	pieces->whole.octets = malloc(whole->n_octets);
+	if (!pieces->whole.octets)
 		return ENOMEM;
-	pieces->n_pieces = pieces->n_missing = triad_topology_n_pieces(packed);
+	pieces->n_pieces = pieces->n_missing = triad_topology_n_pieces(whole);
 	return 0;
 }
 
@@ -448,67 +431,58 @@ static int build_from_message(struct reading *reading, struct triad_fabric **fab
 	return triad_fabric_build(reading->builder, sm_port_guid, fabric);
 }
 
-int triad_topology_unpack(
-	const struct triad_topology_packed *packed, struct triad_fabric **fabric)
+int triad_topology_decode(
+	const struct triad_topology_octets *octets, struct triad_fabric **fabric)
 {
 	struct reading reading = {0};
-	uint8_t *octets = malloc(packed->size + 1);
-	size_t size;
-	int error = EPROTO;
+	int error;
 
-	if (!octets)
-		return ENOMEM;
-	size = ZSTD_decompress(
-		octets, packed->size, packed->octets, packed->packed_size);
 	/* The hash shows whether all pieces were of one fabric. */
-	if (!ZSTD_isError(size) && size == packed->size &&
-		hash_message(octets, size) == packed->hash) {
-		triad_wire_init(&reading.w, octets, size);
-		error = build_from_message(&reading, fabric);
-		triad_fabric_builder_free(reading.builder);
-		free(reading.guid_of_node);
-		free(reading.number);
-		free(reading.pkeys);
-	}
-	free(octets);
+	if (octets->n_octets != octets->size || octets->size < HEAD_SIZE ||
+		triad_topology_hash(octets->octets, octets->size) != octets->hash)
+		return EPROTO;
+	triad_wire_init(&reading.w, octets->octets, octets->size);
+	error = build_from_message(&reading, fabric);
+	triad_fabric_builder_free(reading.builder);
+	free(reading.guid_of_node);
+	free(reading.number);
+	free(reading.pkeys);
 	return error == ENOMEM || !error ? error : EPROTO;
 }
 
 int triad_topology_pieces_add(struct triad_topology_pieces *pieces,
-	struct triad_wire *body, uint64_t known, struct triad_fabric **fabric,
-	uint64_t *hash)
+	struct triad_wire *body, uint64_t known, struct triad_topology_octets *whole)
 {
-	struct triad_topology_packed packed = {.hash = triad_wire_get64(body)};
+	struct triad_topology_octets begun = {.hash = triad_wire_get64(body)};
 	const uint8_t *octets;
 	unsigned piece, n_pieces;
 	int error;
 
-	packed.size = triad_wire_get32(body);
-	packed.packed_size = triad_wire_get32(body);
+	begun.size = triad_wire_get32(body);
+	begun.n_octets = triad_wire_get32(body);
 	piece = triad_wire_get16(body);
 	n_pieces = triad_wire_get16(body);
-	if (body->failed || !packed.packed_size || packed.size < HEAD_SIZE ||
-		packed.size > TRIAD_TOPOLOGY_MAX_SIZE ||
-		packed.packed_size > TRIAD_TOPOLOGY_MAX_SIZE || piece >= n_pieces ||
-		n_pieces != triad_topology_n_pieces(&packed))
+	if (body->failed || !begun.n_octets || begun.size < HEAD_SIZE ||
+		begun.size > TRIAD_TOPOLOGY_MAX_SIZE ||
+		begun.n_octets > TRIAD_TOPOLOGY_MAX_SIZE || piece >= n_pieces ||
+		n_pieces != triad_topology_n_pieces(&begun))
 		return EPROTO;
-	octets = triad_wire_take(body, piece_size(packed.packed_size, piece));
+	octets = triad_wire_take(body, piece_size(begun.n_octets, piece));
 	if (!octets)
 		return EPROTO;
 	/* We have this fabric: the manager sent it to all for another agent. */
-	if (packed.hash == known)
+	if (begun.hash == known)
 		return EALREADY;
-	error = begin_pieces(pieces, &packed);
+	error = begin_pieces(pieces, &begun);
 	/* Ignore a piece that we have: the manager repeats it for another agent. */
 	if (error || pieces->has[piece])
 		return error ? error : EAGAIN;
-	memcpy(pieces->packed.octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE,
-		octets, piece_size(packed.packed_size, piece));
+	memcpy(pieces->whole.octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE, octets,
+		piece_size(begun.n_octets, piece));
 	pieces->has[piece] = true;
 	if (--pieces->n_missing)
 		return EAGAIN;
-	*hash = packed.hash;
-	error = triad_topology_unpack(&pieces->packed, fabric);
-	forget_pieces(pieces);
-	return error;
+	*whole = pieces->whole;
+	memset(pieces, 0, sizeof(*pieces));
+	return 0;
 }

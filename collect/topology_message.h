@@ -22,18 +22,22 @@
  *              (ib/recent.h).  From it and its own port's table an agent chooses
  *              the P_Key of its requests (ib/partitions.h).
  *
- * zstd packs the octets.  They are cut into pieces, each of which is one message:
+ * They are cut into pieces, each of which is one message:
  *
- *    20  u64 hash    of all octets before they were packed
- *    28  u32 size    then          32  u32 packed size, of all pieces
+ *    20  u64 hash    of all octets
+ *    28  u32 size    of all octets      32  u32 how many octets the pieces have together
  *    36  u16 piece   from 0 on     38  u16 number of pieces
  *    40  octets of the piece
+ *
+ * The two sizes differ at the broker: there the octets are packed by zstd, and the hash
+ * and the first size are of what they were before.  collect/nats/repack.h packs and
+ * unpacks them, so that the process of the SM need not.
  *
  * A receiver assembles the pieces of one hash in any order; a piece with another hash
  * starts anew.
  *
  * Thread-safety: none.  Memory: what is being assembled, at most
- * TRIAD_TOPOLOGY_MAX_SIZE twice; checked. */
+ * TRIAD_TOPOLOGY_MAX_SIZE; checked. */
 #ifndef TRIAD_COLLECT_TOPOLOGY_MESSAGE_H
 #define TRIAD_COLLECT_TOPOLOGY_MESSAGE_H
 
@@ -47,43 +51,47 @@
 #define TRIAD_TOPOLOGY_PIECE_SIZE (128u * 1024)
 #define TRIAD_TOPOLOGY_MAX_PKEYS 1024u /* of one port; others are left out */
 
-/* --- sending --- */
-
-/* A fabric, packed; to be freed. */
-struct triad_topology_packed {
-	uint64_t hash;
-	uint32_t size, packed_size;
-	uint8_t *octets;
+/* A fabric as octets. */
+struct triad_topology_octets {
+	uint64_t hash; /* of the octets before they were packed */
+	uint32_t size; /* how many they were then */
+	uint32_t n_octets;
+	uint8_t *octets; /* triad_topology_octets_free() frees them */
 };
 
-/* Returns 0, ENOMEM or EOVERFLOW. */
-int triad_topology_pack(
-	const struct triad_fabric *fabric, struct triad_topology_packed *packed);
-unsigned triad_topology_n_pieces(const struct triad_topology_packed *packed);
+/* A hash like FNV: it only has to distinguish fabrics.  Never 0. */
+uint64_t triad_topology_hash(const uint8_t *octets, size_t size);
+void triad_topology_octets_free(struct triad_topology_octets *octets);
+
+/* Returns 0, ENOMEM or EOVERFLOW: then there are no octets. */
+int triad_topology_encode(
+	const struct triad_fabric *fabric, struct triad_topology_octets *octets);
+/* Gives a fabric with one reference, of octets that are not packed.  Returns 0, EPROTO
+ * (malformed, or still packed) or ENOMEM. */
+int triad_topology_decode(
+	const struct triad_topology_octets *octets, struct triad_fabric **fabric);
+
+/* --- sending --- */
+
+unsigned triad_topology_n_pieces(const struct triad_topology_octets *octets);
 /* One piece as a message; 'size' of TRIAD_TOPOLOGY_PIECE_SIZE + 64 is enough.  Returns
  * its octets. */
-size_t triad_topology_write_piece(const struct triad_topology_packed *packed,
+size_t triad_topology_write_piece(const struct triad_topology_octets *octets,
 	unsigned piece, const struct triad_collect_head *head, uint8_t *to,
 	size_t size);
 
 /* --- receiving --- */
 
-/* Unpacks a fabric, with one reference.  'size' and 'packed_size' are at most
- * TRIAD_TOPOLOGY_MAX_SIZE. Returns 0, EPROTO (malformed) or ENOMEM. */
-int triad_topology_unpack(
-	const struct triad_topology_packed *packed, struct triad_fabric **fabric);
-
 struct triad_topology_pieces;
 
+/* NULL when memory is short. */
 struct triad_topology_pieces *triad_topology_pieces_new(void);
 void triad_topology_pieces_free(struct triad_topology_pieces *pieces);
 
-/* Adds a piece; 'body' begins behind the head.  Returns 0 when the fabric is complete:
- * then '*fabric' has it, with one reference, and '*hash' its hash; EAGAIN: pieces are
- * missing; EALREADY: its hash is 'known', and nothing is assembled; EPROTO: malformed;
- * ENOMEM. */
+/* Adds a piece; 'body' begins behind the head.  Returns 0 when all are there: then
+ * '*whole' has them, and is the caller's; EAGAIN: pieces are missing; EALREADY: its hash
+ * is 'known', and nothing is assembled; EPROTO: malformed; ENOMEM. */
 int triad_topology_pieces_add(struct triad_topology_pieces *pieces,
-	struct triad_wire *body, uint64_t known, struct triad_fabric **fabric,
-	uint64_t *hash);
+	struct triad_wire *body, uint64_t known, struct triad_topology_octets *whole);
 
 #endif

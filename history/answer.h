@@ -22,7 +22,7 @@
  *     = end LEFT_OUT                 it is whole; so many items were left out
  *
  * Thread-safety: none.
- * Memory: that of three keys and a packed topology (history/image.h). */
+ * Memory: that of three keys and a fabric as octets (history/image.h). */
 #ifndef TRIAD_HISTORY_ANSWER_H
 #define TRIAD_HISTORY_ANSWER_H
 

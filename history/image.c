@@ -102,7 +102,7 @@ uint64_t triad_history_hash_tables(const struct triad_fabric *fabric,
 void triad_history_topology_clear(struct triad_history_topology *topology)
 {
 	triad_fabric_unref(topology->fabric);
-	free(topology->packed.octets);
+	triad_topology_octets_free(&topology->octets);
 	*topology = (struct triad_history_topology){0};
 }
 
@@ -114,7 +114,7 @@ int triad_history_topology_update(
 	if (topology->fabric == fabric)
 		return 0;
 	triad_history_topology_clear(topology);
-	error = triad_topology_pack(fabric, &topology->packed);
+	error = triad_topology_encode(fabric, &topology->octets);
 	if (error)
 		return error;
 	topology->fabric = triad_fabric_ref(fabric);
@@ -145,12 +145,12 @@ void triad_history_key_clear(struct triad_history_key *key)
 	*key = (struct triad_history_key){0};
 }
 
-/* A key is not due while the packed form is the same: the fabric then has the same
+/* A key is not due while the octets are the same: the fabric then has the same
  * ports in the same places. */
 bool triad_history_key_is_due(const struct triad_history_key *key,
 	const struct triad_history_topology *topology)
 {
-	return !key->topology_hash || key->topology_hash != topology->packed.hash ||
+	return !key->topology_hash || key->topology_hash != topology->octets.hash ||
 		key->tables_hash != topology->tables_hash ||
 		key->n_ports != topology->fabric->n_ports;
 }
@@ -239,13 +239,13 @@ static void put_hex_lines(
 
 static void put_topology(struct writing *w)
 {
-	const struct triad_topology_packed *packed = &w->topology->packed;
+	const struct triad_topology_octets *octets = &w->topology->octets;
 
 	add_to_frame(w,
 		(size_t)sprintf(line(w),
 			"# triad-topology 0x%016" PRIx64 " %" PRIu32 " %" PRIu32 "\n",
-			packed->hash, packed->size, packed->packed_size));
-	put_hex_lines(w, "# triad-octets ", packed->octets, packed->packed_size);
+			octets->hash, octets->size, octets->n_octets));
+	put_hex_lines(w, "# triad-octets ", octets->octets, octets->n_octets);
 }
 
 static void put_tables(struct writing *w, enum triad_history_tables tables)
@@ -502,7 +502,7 @@ int triad_history_image_write(const struct triad_history_image *image,
 		return error;
 	}
 	if (w.is_key) {
-		key->topology_hash = topology->packed.hash;
+		key->topology_hash = topology->octets.hash;
 		key->tables_hash = topology->tables_hash;
 		key->n_ports = topology->fabric->n_ports;
 	}

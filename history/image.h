@@ -6,7 +6,7 @@
  * profile is in comments, which other readers ignore:
  *
  *     # triad-image version=1 kind=key sweep=7 generation=3 sm=master ...
- *     # triad-topology HASH SIZE PACKED-SIZE, then its octets in as many lines as needed:
+ *     # triad-topology HASH SIZE N-OCTETS, then these octets in as many lines as needed:
  *     # triad-octets HEX                  the fabric, as collect/topology_message.h has it
  *     # triad-routes GUID,HASH            of a switch's forwarding tables
  *     # triad-qos GUID,HASH               of a node's SL2VL and VL arbitration tables
@@ -36,7 +36,7 @@
  * the others less precise.
  *
  * Thread-safety: none.  Calls wait for the output's receiver.
- * Memory: 17 octets a port and 8 a node for each key, and a packed topology;
+ * Memory: 17 octets a port and 8 a node for each key, and the fabric as octets;
  * checked. */
 #ifndef TRIAD_HISTORY_IMAGE_H
 #define TRIAD_HISTORY_IMAGE_H
@@ -130,14 +130,14 @@ struct triad_history_image {
 	struct triad_history_sources sources;
 };
 
-/* The fabric, packed for key images; made once for all tiers. */
+/* The fabric as octets for key images; made once for all tiers. */
 struct triad_history_topology {
 	struct triad_fabric *fabric; /* referenced; NULL: none yet */
-	struct triad_topology_packed packed;
+	struct triad_topology_octets octets;
 	uint64_t tables_hash;
 };
 
-/* Packs 'fabric', unless it is packed already.  Returns 0; or ENOMEM or EOVERFLOW, and
+/* Makes them of 'fabric', unless they are.  Returns 0; or ENOMEM or EOVERFLOW, and
  * then it is empty. */
 int triad_history_topology_update(
 	struct triad_history_topology *topology, struct triad_fabric *fabric);

@@ -32,7 +32,7 @@ static void free_building(struct triad_past *past)
 
 	if (!building)
 		return;
-	free(building->packed.octets);
+	triad_topology_octets_free(&building->topology);
 	triad_fabric_unref(building->fabric);
 	free(building->ports);
 	free(building->before);
@@ -158,17 +158,16 @@ static bool make_ports(struct triad_past *past)
 }
 
 /* Called at the first row, when the topology is complete. */
-static bool unpack_topology(struct triad_past *past)
+static bool make_fabric(struct triad_past *past)
 {
 	struct triad_past_building *building = past->building;
 	int error;
 
-	if (!building->packed.octets ||
-		building->n_packed != building->packed.packed_size)
+	if (!building->topology.octets ||
+		building->n_octets != building->topology.n_octets)
 		return triad_past_fail(past, EPROTO, "its topology is missing");
-	error = triad_topology_unpack(&building->packed, &building->fabric);
-	free(building->packed.octets);
-	building->packed.octets = NULL;
+	error = triad_topology_decode(&building->topology, &building->fabric);
+	triad_topology_octets_free(&building->topology);
 	if (error)
 		return error == ENOMEM
 			? triad_past_no_memory(past)
@@ -185,7 +184,7 @@ static bool take_header(struct triad_past *past)
 	if (!building->has_head)
 		return triad_past_fail(past, EPROTO, "it has no line 'triad-image'");
 	if (building->part == TRIAD_PAST_KEY)
-		return unpack_topology(past);
+		return make_fabric(past);
 	return true;
 }
 

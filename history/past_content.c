@@ -60,29 +60,29 @@ bool triad_past_take_head(struct triad_past *past, const char *text)
 
 static bool take_topology(struct triad_past *past, const char *text)
 {
-	struct triad_topology_packed *packed = &past->building->packed;
+	struct triad_topology_octets *octets = &past->building->topology;
 
-	if (packed->octets || past->building->fabric ||
-		sscanf(text, "0x%16" SCNx64 " %" SCNu32 " %" SCNu32, &packed->hash,
-			&packed->size, &packed->packed_size) != 3 ||
-		!packed->packed_size || packed->size > TRIAD_TOPOLOGY_MAX_SIZE ||
-		packed->packed_size > TRIAD_TOPOLOGY_MAX_SIZE)
+	if (octets->octets || past->building->fabric ||
+		sscanf(text, "0x%16" SCNx64 " %" SCNu32 " %" SCNu32, &octets->hash,
+			&octets->size, &octets->n_octets) != 3 ||
+		!octets->n_octets || octets->size > TRIAD_TOPOLOGY_MAX_SIZE ||
+		octets->n_octets > TRIAD_TOPOLOGY_MAX_SIZE)
 		return triad_past_fail(
 			past, EPROTO, "its line 'triad-topology' is malformed");
-	packed->octets = malloc(packed->packed_size);
-	return packed->octets || triad_past_no_memory(past);
+	octets->octets = malloc(octets->n_octets);
+	return octets->octets || triad_past_no_memory(past);
 }
 
 static bool take_octets(struct triad_past *past, const char *digits, size_t n)
 {
 	struct triad_past_building *building = past->building;
-	uint32_t left = building->packed.packed_size - building->n_packed;
+	uint32_t left = building->topology.n_octets - building->n_octets;
 
-	if (!building->packed.octets || n / 2 > left ||
+	if (!building->topology.octets || n / 2 > left ||
 		!triad_history_get_hex(
-			digits, n, building->packed.octets + building->n_packed))
+			digits, n, building->topology.octets + building->n_octets))
 		return triad_past_fail(past, EPROTO, "its topology is malformed");
-	building->n_packed += (uint32_t)(n / 2);
+	building->n_octets += (uint32_t)(n / 2);
 	return true;
 }
 

@@ -28,8 +28,8 @@ struct triad_past_building {
 	uint64_t time_us;      /* of the present frame */
 	struct triad_history_head head;
 
-	struct triad_topology_packed packed; /* until the fabric is unpacked */
-	uint32_t n_packed;
+	struct triad_topology_octets topology; /* until the fabric is made */
+	uint32_t n_octets;
 	struct triad_fabric *fabric;
 	/* For each port, counters of the image; and of the image before, which begin as
 	 * its key's. */

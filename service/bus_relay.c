@@ -378,5 +378,9 @@ void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
 
 bool triad_bus_take(struct triad_bus *bus, struct triad_bus_message *message)
 {
-	return triad_bus_queue_take_message(&bus->in, message);
+	struct triad_bus_letter *letter = triad_bus_queue_take(&bus->in, 0);
+
+	if (letter)
+		triad_bus_letter_open(letter, message);
+	return letter;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collect/nats/queue.h"
+#include "collect/nats/repack.h"
 #include "triad/clock.h"
 #include "triad/file.h"
 #include "triad/lists.h"
@@ -61,7 +62,13 @@ struct triad_bus {
 	natsConnection *connection;
 	natsSubscription *subscriptions[N_SUBSCRIPTIONS];
 	uint64_t tried_us; /* when it last started to connect */
-	bool is_left;      /* threads of the library did not end and may still call */
+	struct triad_repack packing;
+	uint8_t octets[TRIAD_COLLECT_MAX_SIZE]; /* that are packed */
+	bool is_left; /* threads of the library did not end and may still call */
+
+	/* Used only by the owner, which takes messages. */
+	struct triad_repack unpacking;
+	struct triad_bus_envelope unpacked; /* of what is given out */
 };
 
 struct triad_bus *triad_bus_new(
@@ -74,6 +81,7 @@ struct triad_bus *triad_bus_new(
 	bus->wake = wake;
 	bus->wake_context = context;
 	bus->log = log;
+	bus->packing.packs = true;
 	triad_bus_queue_init(&bus->in);
 	triad_bus_queue_init(&bus->out);
 	pthread_mutex_init(&bus->lock, NULL);
@@ -461,7 +469,8 @@ static void connect_to(struct triad_bus *bus)
 
 /* --- the thread --- */
 
-static void send_letter(struct triad_bus *bus, const struct triad_bus_letter *letter)
+static void publish(struct triad_bus *bus, const struct triad_bus_envelope *envelope,
+	const uint8_t *octets, size_t size)
 {
 	char subject[SUBJECT_SIZE], speaker[SPEAKER_SIZE];
 	natsStatus status = NATS_CONNECTION_DISCONNECTED;
@@ -470,14 +479,30 @@ static void send_letter(struct triad_bus *bus, const struct triad_bus_letter *le
 		natsConnection_Status(bus->connection) == NATS_CONN_STATUS_CONNECTED) {
 		snprintf(speaker, sizeof(speaker), "%s.%016" PRIx64,
 			bus->params.is_manager ? MANAGER : AGENT, bus->params.id);
-		write_subject(bus->params.fabric, speaker, letter->envelope.to,
-			letter->envelope.id, subject);
+		write_subject(bus->params.fabric, speaker, envelope->to, envelope->id,
+			subject);
 		status = natsConnection_Publish(
-			bus->connection, subject, letter->octets, (int)letter->size);
+			bus->connection, subject, octets, (int)size);
 	}
 	pthread_mutex_lock(&bus->lock);
 	bus->status.n_sent += status == NATS_OK;
 	bus->status.n_send_dropped += status != NATS_OK;
+	pthread_mutex_unlock(&bus->lock);
+}
+
+static void send_letter(struct triad_bus *bus, struct triad_bus_letter *letter)
+{
+	uint64_t n_lost = bus->packing.n_lost;
+	size_t size;
+
+	if (!triad_repack_put(&bus->packing, 0, letter->octets, letter->size)) {
+		publish(bus, &letter->envelope, letter->octets, letter->size);
+		return;
+	}
+	while ((size = triad_repack_next(&bus->packing, bus->octets)))
+		publish(bus, &letter->envelope, bus->octets, size);
+	pthread_mutex_lock(&bus->lock);
+	bus->status.n_send_dropped += bus->packing.n_lost - n_lost;
 	pthread_mutex_unlock(&bus->lock);
 }
 
@@ -595,6 +620,8 @@ void triad_bus_free(struct triad_bus *bus)
 		return;
 	triad_bus_queue_clear(&bus->in);
 	triad_bus_queue_clear(&bus->out);
+	triad_repack_clear(&bus->packing);
+	triad_repack_clear(&bus->unpacking);
 	pthread_mutex_destroy(&bus->lock);
 	free(bus);
 }
@@ -615,9 +642,52 @@ void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
 			&(struct triad_bus_envelope){.to = to, .id = id}, octets, size);
 }
 
+/* The next message of a fabric that was unpacked; NULL: there is none, or no memory. */
+static struct triad_bus_letter *take_unpacked(struct triad_bus *bus)
+{
+	struct triad_bus_letter *letter = NULL;
+
+	if (bus->unpacking.whole.octets)
+		letter = malloc(sizeof(*letter) + TRIAD_COLLECT_MAX_SIZE);
+	if (!letter)
+		return NULL;
+	letter->envelope = bus->unpacked;
+	letter->size = triad_repack_next(&bus->unpacking, letter->octets);
+	if (letter->size)
+		return letter;
+	free(letter);
+	return NULL;
+}
+
+/* Whether a letter was taken to be unpacked with others. */
+static bool unpack(struct triad_bus *bus, struct triad_bus_letter *letter)
+{
+	uint64_t n_lost = bus->unpacking.n_lost;
+	bool is_taken = triad_repack_put(
+		&bus->unpacking, letter->envelope.id, letter->octets, letter->size);
+
+	if (is_taken)
+		bus->unpacked = letter->envelope;
+	if (n_lost != bus->unpacking.n_lost) {
+		pthread_mutex_lock(&bus->lock);
+		bus->status.n_receive_dropped += bus->unpacking.n_lost - n_lost;
+		pthread_mutex_unlock(&bus->lock);
+	}
+	return is_taken;
+}
+
 bool triad_bus_take(struct triad_bus *bus, struct triad_bus_message *message)
 {
-	return triad_bus_queue_take_message(&bus->in, message);
+	struct triad_bus_letter *letter = take_unpacked(bus);
+
+	while (!letter && (letter = triad_bus_queue_take(&bus->in, 0)))
+		if (unpack(bus, letter)) {
+			free(letter);
+			letter = take_unpacked(bus);
+		}
+	if (letter)
+		triad_bus_letter_open(letter, message);
+	return letter;
 }
 
 struct triad_bus_status triad_bus_status(struct triad_bus *bus)

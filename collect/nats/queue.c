@@ -67,18 +67,13 @@ struct triad_bus_letter *triad_bus_queue_take(
 	return letter;
 }
 
-bool triad_bus_queue_take_message(
-	struct triad_bus_queue *queue, struct triad_bus_message *message)
+void triad_bus_letter_open(
+	struct triad_bus_letter *letter, struct triad_bus_message *message)
 {
-	struct triad_bus_letter *letter = triad_bus_queue_take(queue, 0);
-
-	if (!letter)
-		return false;
 	*message = (struct triad_bus_message){
 		.speaker = {letter->envelope.id, letter->envelope.is_manager},
 		.octets = letter->octets,
 		.size = letter->size};
-	return true;
 }
 
 void triad_bus_give_back(struct triad_bus_message *message)

@@ -47,9 +47,9 @@ bool triad_bus_queue_put(struct triad_bus_queue *queue,
  * don't wait), or the queue was stopped. */
 struct triad_bus_letter *triad_bus_queue_take(
 	struct triad_bus_queue *queue, uint64_t until_us);
-/* The triad_bus_take() of a bus that receives by this queue. */
-bool triad_bus_queue_take_message(
-	struct triad_bus_queue *queue, struct triad_bus_message *message);
+/* Makes a message of it, which triad_bus_give_back() frees. */
+void triad_bus_letter_open(
+	struct triad_bus_letter *letter, struct triad_bus_message *message);
 /* With 'stop', makes all that wait in take() return. */
 void triad_bus_queue_stop(struct triad_bus_queue *queue, bool stop);
 uint64_t triad_bus_queue_dropped(struct triad_bus_queue *queue);

@@ -27,13 +27,12 @@ struct triad_frame_reader {
 	int fd;
 	uint64_t offset;
 	triad_profile_take_line *take;
+	bool (*give)(void *context, const char *line, size_t length);
 	void *context;
 	bool is_enough;
 	int error;
 	char message[320];
 };
-
-static bool parse_line(void *context, const char *line, size_t length);
 
 struct triad_frame_reader *triad_frame_reader_new(void)
 {
@@ -41,8 +40,7 @@ struct triad_frame_reader *triad_frame_reader_new(void)
 
 	if (!reader)
 		return NULL;
-	reader->cutter = (struct triad_line_cutter){.take = parse_line,
-		.context = reader,
+	reader->cutter = (struct triad_line_cutter){.context = reader,
 		.buffer = reader->line,
 		.room = sizeof(reader->line)};
 	reader->zstd = ZSTD_createDCtx();
@@ -94,6 +92,14 @@ static bool parse_line(void *context, const char *line, size_t length)
 			reader->parser.message);
 	reader->is_enough = reader->take &&
 		!reader->take(reader->context, kind, &reader->parser, line, length);
+	return !reader->is_enough;
+}
+
+static bool give_line(void *context, const char *line, size_t length)
+{
+	struct triad_frame_reader *reader = context;
+
+	reader->is_enough = !reader->give(reader->context, line, length);
 	return !reader->is_enough;
 }
 
@@ -159,16 +165,15 @@ static bool read_pieces(struct triad_frame_reader *reader, uint64_t frame_size)
 	return true;
 }
 
-int triad_frame_reader_read(struct triad_frame_reader *reader, int fd, uint64_t offset,
-	uint64_t size, triad_profile_take_line *take, void *context)
+/* Gives the lines to 'take' of the cutter. */
+static int read_frame(struct triad_frame_reader *reader, int fd, uint64_t offset,
+	uint64_t size, void *context)
 {
 	ZSTD_DCtx_reset(reader->zstd, ZSTD_reset_session_and_parameters);
 	/* Bounded, because a damaged frame may ask for any amount of memory. */
 	ZSTD_DCtx_setParameter(reader->zstd, ZSTD_d_windowLogMax, MAX_WINDOW_LOG);
-	triad_profile_parser_init(&reader->parser);
 	reader->fd = fd;
 	reader->offset = offset;
-	reader->take = take;
 	reader->context = context;
 	reader->is_enough = false;
 	reader->cutter.used = 0;
@@ -176,4 +181,22 @@ int triad_frame_reader_read(struct triad_frame_reader *reader, int fd, uint64_t 
 	reader->message[0] = '\0';
 	(void)read_pieces(reader, size);
 	return reader->error;
+}
+
+int triad_frame_reader_read(struct triad_frame_reader *reader, int fd, uint64_t offset,
+	uint64_t size, triad_profile_take_line *take, void *context)
+{
+	triad_profile_parser_init(&reader->parser);
+	reader->take = take;
+	reader->cutter.take = parse_line;
+	return read_frame(reader, fd, offset, size, context);
+}
+
+int triad_frame_reader_give(struct triad_frame_reader *reader, int fd, uint64_t offset,
+	uint64_t size, bool (*give)(void *context, const char *line, size_t length),
+	void *context)
+{
+	reader->give = give;
+	reader->cutter.take = give_line;
+	return read_frame(reader, fd, offset, size, context);
 }

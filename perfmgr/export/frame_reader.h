@@ -32,6 +32,11 @@ void triad_frame_reader_free(struct triad_frame_reader *reader);
 int triad_frame_reader_read(struct triad_frame_reader *reader, int fd, uint64_t offset,
 	uint64_t size, triad_profile_take_line *take, void *context);
 
+/* The same, without looking at what is in the lines; one that is too long is cut. */
+int triad_frame_reader_give(struct triad_frame_reader *reader, int fd, uint64_t offset,
+	uint64_t size, bool (*give)(void *context, const char *line, size_t length),
+	void *context);
+
 /* "offset 12, in the frame there, line 3, column 7: ..." */
 const char *triad_frame_reader_message(const struct triad_frame_reader *reader);
 

@@ -95,16 +95,6 @@ struct taker {
 	void *context;
 };
 
-static bool give_line(void *context, enum triad_profile_line kind,
-	const struct triad_profile_parser *parser, const char *line, size_t length)
-{
-	const struct taker *taker = context;
-
-	(void)kind;
-	(void)parser;
-	return taker->give(taker->context, line, length);
-}
-
 static bool give_text(const struct taker *taker, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -124,14 +114,19 @@ static int read_frame(struct triad_history_reading *reading, const struct taker 
 	int fd, const struct triad_history_position *position,
 	const struct triad_history_entry *entry, const char *part)
 {
+	struct triad_history_unpack unpack = {
+		.give = taker->give, .context = taker->context};
 	char path[PATH_MAX];
 	int error;
 
 	if (!triad_history_store_path(reading->store, position, path) ||
 		!give_text(taker, "= part %s %s", part, path))
 		return ECANCELED;
-	error = triad_frame_reader_read(reading->frames, fd, entry->offset, entry->size,
-		give_line, (void *)taker);
+	error = triad_frame_reader_give(reading->frames, fd, entry->offset, entry->size,
+		triad_history_unpack_line, &unpack);
+	if (!error)
+		(void)triad_history_unpack_end(&unpack);
+	triad_topology_octets_free(&unpack.packed);
 	return error ? complain_of(reading, position, error,
 			       triad_frame_reader_message(reading->frames))
 		     : 0;

@@ -7,6 +7,7 @@
 #define TRIAD_SERVE_HISTORY_READ_H
 
 #include "serve/history/store.h"
+#include "serve/history/unpack.h"
 #include "service/history_reader.h"
 
 struct triad_history_reading {
@@ -14,9 +15,6 @@ struct triad_history_reading {
 	struct triad_frame_reader *frames;
 	char message[TRIAD_HISTORY_MESSAGE_SIZE]; /* why there is nothing */
 };
-
-/* Gives a line to whom it is read for.  False: no more lines are wanted. */
-typedef bool triad_history_give(void *context, const char *line, size_t length);
 
 /* Does a job, and gives the lines of its answer (service/history_reader.h): 'job' is that
  * line's text behind the number. */

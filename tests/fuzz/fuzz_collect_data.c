@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "collect/topology_message.h"
 #include "collect/member.h"
@@ -284,33 +283,19 @@ static void ask_histograms(const uint8_t *body, size_t size)
 		now_us, take_histograms, NULL);
 }
 
-/* The same hash as in topology_message.c. */
-static uint64_t hash_of(const uint8_t *octets, size_t size)
-{
-	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size;
-
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ octets[i]) * UINT64_C(0x100000001b3);
-	return sum ? sum : 1;
-}
-
 static void hand_down(const uint8_t *body, size_t size)
 {
 	static uint8_t octets[TRIAD_TOPOLOGY_PIECE_SIZE + 64];
 	const struct triad_collect_head head = {
 		.kind = TRIAD_COLLECT_TOPOLOGY, .sender = MANAGER, .incarnation = 1000};
-	struct triad_topology_packed packed = {
-		.hash = hash_of(body, size), .size = (uint32_t)size};
-	size_t room = ZSTD_compressBound(size);
+	const struct triad_topology_octets encoded = {
+		.hash = triad_topology_hash(body, size),
+		.size = (uint32_t)size,
+		.n_octets = (uint32_t)size,
+		.octets = (uint8_t *)body};
 
-	packed.octets = malloc(room);
-	if (!packed.octets)
-		exit(1);
-	packed.packed_size =
-		(uint32_t)ZSTD_compress(packed.octets, room, body, size, 1);
 	receive_from(&agent, octets,
-		triad_topology_write_piece(&packed, 0, &head, octets, sizeof(octets)));
-	free(packed.octets);
+		triad_topology_write_piece(&encoded, 0, &head, octets, sizeof(octets)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,54 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Replies of a process that discovers: any reply, followed by any octets, or by a
- * fabric of any octets, packed correctly.  An accepted fabric must be consistent, and
+ * fabric of any octets.  An accepted fabric must be consistent, and
  * must be the same after another reply with it.
  *
- * Input: flags (1: magic, error and sizes are corrected; 2: the octets are packed), a
- * struct triad_discovery_reply, the octets. */
-#include <zstd.h>
-
+ * Input: flags (1: magic, error, hash and size are corrected), a struct
+ * triad_discovery_reply, the octets. */
 #include "agent/discovery_reply.h"
 #include "tests/fuzz/fuzz.h"
 
 #define FIX_HEADER 1u
-#define PACK 2u
-
-/* The same hash as in topology_message.c. */
-static uint64_t hash_of(const uint8_t *octets, size_t size)
-{
-	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size;
-
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ octets[i]) * UINT64_C(0x100000001b3);
-	return sum ? sum : 1;
-}
-
-static uint8_t *pack(const uint8_t *octets, size_t size, size_t *packed_size)
-{
-	size_t room = ZSTD_compressBound(size);
-	uint8_t *packed = malloc(room);
-
-	require(packed, "memory");
-	*packed_size = ZSTD_compress(packed, room, octets, size, 1);
-	require(!ZSTD_isError(*packed_size), "packed");
-	return packed;
-}
 
 /* Puts the fabric into a reply and reads that. */
 static struct triad_fabric *reply_again(const struct triad_discovery *made)
 {
-	struct triad_topology_packed packed, received;
+	struct triad_topology_octets encoded, received;
 	struct triad_discovery again = {0};
 	struct triad_discovery_reply reply;
 
-	require(!triad_topology_pack(made->fabric, &packed), "it can be packed");
-	reply = triad_discovery_reply_make(0, made, &packed);
+	require(!triad_topology_encode(made->fabric, &encoded), "it can be encoded");
+	reply = triad_discovery_reply_make(0, made, &encoded);
 	require(!triad_discovery_reply_read(&reply, &again, &received), "a good reply");
-	received.octets = packed.octets;
-	require(!triad_topology_unpack(&received, &again.fabric), "and unpacked");
+	received.octets = encoded.octets;
+	require(!triad_topology_decode(&received, &again.fabric), "and decoded");
 	require(again.n_smps == made->n_smps && again.n_silent == made->n_silent,
 		"with its numbers");
-	free(packed.octets);
+	triad_topology_octets_free(&encoded);
 	return again.fabric;
 }
 
@@ -74,19 +50,17 @@ static void receive_from(
 	const struct triad_discovery_reply *reply, uint8_t *octets, size_t size)
 {
 	struct triad_discovery made = {0};
-	struct triad_topology_packed packed;
-	int error = triad_discovery_reply_read(reply, &made, &packed);
+	struct triad_topology_octets received;
+	int error = triad_discovery_reply_read(reply, &made, &received);
 
 	if (error)
 		return;
-	require(packed.size <= TRIAD_TOPOLOGY_MAX_SIZE &&
-			packed.packed_size <= TRIAD_TOPOLOGY_MAX_SIZE,
-		"sizes have a cap");
+	require(received.size <= TRIAD_TOPOLOGY_MAX_SIZE, "the size has a cap");
 	/* The reader needs as many octets from the pipe, or fails. */
-	if (packed.packed_size > size)
+	if (received.n_octets > size)
 		return;
-	packed.octets = octets;
-	error = triad_topology_unpack(&packed, &made.fabric);
+	received.octets = octets;
+	error = triad_topology_decode(&received, &made.fabric);
 	require(!error || error == EPROTO, "a fabric, or none");
 	if (!error)
 		check_fabric(&made);
@@ -95,10 +69,10 @@ static void receive_from(
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct triad_discovery_reply reply;
-	struct triad_topology_packed sizes = {0};
+	struct triad_topology_octets sizes = {0};
 	const struct triad_discovery nothing = {0};
-	uint8_t *octets, *packed;
-	size_t n, packed_size;
+	uint8_t *octets;
+	size_t n;
 
 	if (size < 1 + sizeof(reply))
 		return 0;
@@ -107,17 +81,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	octets = malloc(n + 1);
 	require(octets, "memory");
 	memcpy(octets, data + 1 + sizeof(reply), n);
-	packed_size = n;
-	packed = data[0] & PACK ? pack(octets, n, &packed_size) : octets;
 	if (data[0] & FIX_HEADER) {
-		sizes.hash = hash_of(octets, n);
-		sizes.size = data[0] & PACK ? (uint32_t)n : reply.size;
-		sizes.packed_size = (uint32_t)packed_size;
+		sizes.hash = triad_topology_hash(octets, n);
+		sizes.size = (uint32_t)n;
 		reply = triad_discovery_reply_make(0, &nothing, &sizes);
 	}
-	receive_from(&reply, packed, packed_size);
-	if (packed != octets)
-		free(packed);
+	receive_from(&reply, octets, n);
 	free(octets);
 	return 0;
 }

@@ -45,7 +45,6 @@ tests_fuzz_fuzz_bus_record_SOURCES = \
 	tests/fuzz/fuzz_bus_record.c collect/nats/record.c $(fuzz_driver)
 tests_fuzz_fuzz_collect_data_SOURCES = \
 	tests/fuzz/fuzz_collect_data.c $(fuzz_driver)
-tests_fuzz_fuzz_collect_data_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_fuzz_fuzz_collect_message_SOURCES = \
 	tests/fuzz/fuzz_collect_message.c $(fuzz_driver)
 tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(fuzz_driver)
@@ -59,7 +58,6 @@ tests_fuzz_fuzz_http_request_SOURCES = \
 tests_fuzz_fuzz_mirror_SOURCES = tests/fuzz/fuzz_mirror.c $(fuzz_driver)
 tests_fuzz_fuzz_netdiscover_SOURCES = tests/fuzz/fuzz_netdiscover.c $(fuzz_driver)
 tests_fuzz_fuzz_past_SOURCES = tests/fuzz/fuzz_past.c $(fuzz_driver)
-tests_fuzz_fuzz_past_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_fuzz_fuzz_path_request_SOURCES = \
 	tests/fuzz/fuzz_path_request.c $(fuzz_driver)
 tests_fuzz_fuzz_pma_SOURCES = tests/fuzz/fuzz_pma.c $(fuzz_driver)
@@ -78,7 +76,6 @@ tests_fuzz_fuzz_console_SOURCES = tests/fuzz/fuzz_console.c \
 tests_fuzz_fuzz_devices_SOURCES = tests/fuzz/fuzz_devices.c $(fuzz_driver)
 tests_fuzz_fuzz_discovery_SOURCES = tests/fuzz/fuzz_discovery.c \
 	agent/discovery_reply.c $(fuzz_driver)
-tests_fuzz_fuzz_discovery_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_fuzz_fuzz_election_state_SOURCES = \
 	tests/fuzz/fuzz_election_state.c $(fuzz_driver)
 tests_fuzz_fuzz_seen_sms_SOURCES = \

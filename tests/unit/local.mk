@@ -23,6 +23,7 @@ unit_tests = \
 	tests/unit/history/test_mirror_lies \
 	tests/unit/history/test_record \
 	tests/unit/history/test_rings \
+	tests/unit/history/test_unpack \
 	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \
 	tests/unit/ib/test_cable \
@@ -65,6 +66,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_detail_limits \
 	tests/unit/collect/test_gather \
 	tests/unit/collect/test_kept \
+	tests/unit/collect/test_repack \
 	tests/unit/collect/test_topology_message \
 	tests/unit/collect/test_member \
 	tests/unit/collect/test_aggregator \

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <stdio.h>
 
+#include "collect/nats/repack.h"
 #include "history/past_parts.h"
 #include "tests/unit/history/fixture.h"
 #include "tests/unit/history/kept.h"
@@ -233,6 +234,46 @@ START_TEST(test_what_follows_a_part_that_cannot_be_read_is_dropped)
 }
 END_TEST
 
+/* --- images of earlier releases --- */
+
+/* The lines of the key image that have the fabric. */
+static const char *fabric_lines(size_t *size)
+{
+	const char *from = strstr(key, "# triad-topology "), *to = from;
+
+	do
+		to = strchr(to, '\n') + 1;
+	while (!strncmp(to, "# triad-octets ", strlen("# triad-octets ")));
+	*size = (size_t)(to - from);
+	return from;
+}
+
+START_TEST(test_fabric_that_an_earlier_release_packed_comes_unpacked)
+{
+	struct triad_topology_octets *octets = &answers.topology.octets, packed;
+	static char plain[TEXT_SIZE];
+	const char *lines;
+	size_t size, n;
+
+	lines = fabric_lines(&size);
+	memcpy(plain, lines, size);
+	ck_assert_int_eq(triad_topology_pack(octets, &packed), 0);
+	triad_topology_octets_free(octets);
+	*octets = packed;
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++)
+		triad_history_key_forget(&answers.keys[i]);
+	make_key();
+	lines = fabric_lines(&n);
+	ck_assert_uint_eq(n, size);
+	ck_assert_mem_eq(lines, plain, size);
+	/* Without the image before it, which follows. */
+	*strstr(key + 1, "# triad-profile ") = '\0';
+	begin_text(PORT);
+	add_part("key");
+	ck_assert_msg(is_read(triad_history_reader_read), "%s", message);
+}
+END_TEST
+
 /* --- who has given up --- */
 
 static void *read_any(void *context)
@@ -265,6 +306,8 @@ int main(void)
 	tcase_add_test(cases, test_answer_whose_parts_are_not_in_order_is_refused);
 	tcase_add_test(cases, test_answer_to_another_question_is_refused);
 	tcase_add_test(cases, test_what_follows_a_part_that_cannot_be_read_is_dropped);
+	tcase_add_test(
+		cases, test_fabric_that_an_earlier_release_packed_comes_unpacked);
 	tcase_add_test(cases, test_answer_that_nobody_waits_for_is_not_taken);
 	return run_cases(cases);
 }
