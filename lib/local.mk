@@ -5,6 +5,7 @@ noinst_LTLIBRARIES += libtriad.la
 
 libtriad_la_SOURCES = \
 	lib/address.c \
+	lib/backoff.h \
 	lib/checked_line.c lib/checked_line.h \
 	lib/close_range.h \
 	lib/clock.c \

@@ -9,10 +9,11 @@
 #include "ib/link.h"
 #include "ib/node_label.h"
 #include "ib/rates.h"
+#include "lib/backoff.h"
 #include "lib/search.h"
 #include "triad/wire.h"
 
-#define MAX_BACKOFF 6 /* times twice */
+#define MAX_AGAIN_US (64 * TRIAD_SPEEDS_AGAIN_US)
 /* How long answers may wait for others before the fabric is made again. */
 #define NEWS_US (5 * TRIAD_US_PER_S)
 
@@ -388,9 +389,10 @@ void triad_speeds_answer(
 	entry->is_asked = false;
 	/* A link that has gone down meanwhile has no speed. */
 	if (!info || (info[AT_STATE] & 0xf) < TRIAD_PORT_INIT) {
-		entry->due_us = now_us + (TRIAD_SPEEDS_AGAIN_US << entry->n_missed);
-		if (entry->n_missed < MAX_BACKOFF)
-			entry->n_missed++;
+		entry->n_missed += entry->n_missed < UINT8_MAX;
+		entry->due_us = now_us +
+			triad_backoff(
+				entry->n_missed, TRIAD_SPEEDS_AGAIN_US, MAX_AGAIN_US);
 		if (entry->due_us < speeds->pass_us)
 			speeds->pass_us = entry->due_us;
 		if (entry->due_us < speeds->next_pass_us)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/backoff.h"
 #include "lib/search.h"
 #include "triad/clock.h"
 
@@ -21,9 +22,9 @@ struct entry {
 struct triad_alert_outbox {
 	bool is_on;
 	uint64_t repeat_us;
-	uint64_t next_us;    /* when an empty batch is due */
-	uint64_t retry_us;   /* nothing before that */
-	uint64_t backoff_us; /* the last one; 0: the last batch did not fail */
+	uint64_t next_us;                              /* when an empty batch is due */
+	uint64_t retry_us;                             /* nothing before that */
+	uint32_t n_failed;                             /* batches in a row */
 	struct entry *entries[TRIAD_ALERT_OUTBOX_MAX]; /* by the alert's number */
 	uint32_t n, n_over;
 	struct triad_alert_outbox_status counts; /* but for n_active and n_waiting */
@@ -225,7 +226,7 @@ void triad_alert_outbox_begin(struct triad_alert_outbox *outbox, uint64_t repeat
 	outbox->repeat_us = repeat_us;
 	outbox->next_us = 0;
 	outbox->retry_us = 0;
-	outbox->backoff_us = 0;
+	outbox->n_failed = 0;
 	mark_all(outbox);
 }
 
@@ -266,10 +267,9 @@ static void settle_entry(
 static void note_failure(struct triad_alert_outbox *outbox, uint64_t now_us)
 {
 	outbox->counts.n_failures++;
-	outbox->backoff_us = !outbox->backoff_us          ? FIRST_BACKOFF_US
-		: outbox->backoff_us * 2 < MAX_BACKOFF_US ? outbox->backoff_us * 2
-							  : MAX_BACKOFF_US;
-	outbox->retry_us = now_us + outbox->backoff_us;
+	outbox->n_failed += outbox->n_failed < UINT32_MAX;
+	outbox->retry_us = now_us +
+		triad_backoff(outbox->n_failed, FIRST_BACKOFF_US, MAX_BACKOFF_US);
 	/* The receiver may come back without what it knew. */
 	mark_all(outbox);
 }
@@ -285,7 +285,7 @@ void triad_alert_outbox_done(struct triad_alert_outbox *outbox,
 		note_failure(outbox, now_us);
 		return;
 	}
-	outbox->backoff_us = 0;
+	outbox->n_failed = 0;
 	outbox->next_us = now_us + outbox->repeat_us;
 	for (uint32_t i = 0; i < outbox->n;) {
 		struct entry *entry = outbox->entries[i];

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perfmgr/sweep/plan.h"
 
+#include "lib/backoff.h"
 #include "perfmgr/sweep/rounds.h"
 
 /* --- back-off --- */
 
 void triad_backoff_miss(struct triad_backoff *backoff)
 {
-	unsigned wait = TRIAD_BACKOFF_MOST;
-
-	if (backoff->misses < UINT8_MAX)
-		backoff->misses++;
-	if (backoff->misses < 7)
-		wait = backoff->misses < 2 ? 0 : 1u << (backoff->misses - 2);
-	backoff->wait = (uint8_t)wait;
+	backoff->misses += backoff->misses < UINT8_MAX;
+	/* One answer may be lost. */
+	backoff->wait =
+		(uint8_t)triad_backoff(backoff->misses - 1u, 1, TRIAD_BACKOFF_MOST);
 }
 
 /* True when the agent or port is left out of this sweep. */

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "lib/backoff.h"
 #include "lib/task.h"
 #include "plugin/election/fabric_ask.h"
 #include "plugin/sm_recover.h"
@@ -38,7 +39,7 @@
 
 struct retry {
 	uint64_t again_us; /* not before; 0: at once */
-	uint64_t wait_us;  /* after the next try; 0: RETRY_US */
+	uint32_t n;        /* tries since it began */
 };
 
 struct triad_sm_control {
@@ -82,12 +83,8 @@ static void retry_begin(struct retry *retry, uint64_t at_us)
 /* After a try. */
 static void retry_wait(struct retry *retry, uint64_t now_us)
 {
-	if (!retry->wait_us)
-		retry->wait_us = RETRY_US;
-	retry->again_us = now_us + retry->wait_us;
-	retry->wait_us *= 2;
-	if (retry->wait_us > MAX_RETRY_US)
-		retry->wait_us = MAX_RETRY_US;
+	retry->n += retry->n < UINT32_MAX;
+	retry->again_us = now_us + triad_backoff(retry->n, RETRY_US, MAX_RETRY_US);
 }
 
 /* --- priority --- */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/backoff.h"
 #include "lib/search.h"
 
 #include "triad/clock.h"
@@ -344,7 +345,7 @@ void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t 
 	bool worked, bool is_sent, uint64_t now_us)
 {
 	struct triad_agenda_entry *entry = find_agenda_entry(agenda, node_guid, number);
-	uint64_t pause_us = RETRY_US;
+	uint64_t pause_us;
 
 	/* Count only what was sent: nothing else causes a sweep, which resets the
 	 * count.  Otherwise attempts that a full disk ended would use up the actions
@@ -356,10 +357,7 @@ void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t 
 	entry->state = worked ? TRIAD_AGENDA_DONE : TRIAD_AGENDA_AGAIN;
 	/* Double the pause for each attempt: a switch that refuses or is silent will
 	 * probably do so again. */
-	for (uint32_t i = 1; i < entry->n_tried && pause_us < MAX_RETRY_US; i++)
-		pause_us *= 2;
-	if (pause_us > MAX_RETRY_US)
-		pause_us = MAX_RETRY_US;
+	pause_us = triad_backoff(entry->n_tried, RETRY_US, MAX_RETRY_US);
 	/* After a success, wait for the next sweep to show it. */
 	entry->next_us = now_us + pause_us;
 	if (!worked)

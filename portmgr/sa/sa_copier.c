@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/backoff.h"
 #include "lib/hash.h"
 #include "triad/clock.h"
 
@@ -58,7 +59,8 @@ struct triad_sa_copier {
 	uint64_t has_leaves;
 	uint64_t asked_leaves;
 	uint64_t asked[TRIAD_SA_SET_N_GROUPS]; /* requested, but not received yet */
-	uint64_t ask_us, wait_us;              /* when to ask; how long to wait then */
+	uint64_t ask_us;                       /* when to ask */
+	uint32_t n_asked;                      /* in a row, without an answer */
 	struct partial partial;
 };
 
@@ -140,7 +142,7 @@ static void begin_taking(struct triad_sa_copier *copier, uint64_t source)
 	copier->asked_leaves = 0;
 	memset(copier->asked, 0, sizeof(copier->asked));
 	copier->ask_us = 0;
-	copier->wait_us = ASK_AGAIN_US;
+	copier->n_asked = 0;
 	drop_partial(copier);
 }
 
@@ -251,7 +253,7 @@ static void note_answer(struct triad_sa_copier *copier)
 {
 	bool waits = copier->asked_leaves || has_any(copier->asked);
 
-	copier->wait_us = ASK_AGAIN_US;
+	copier->n_asked = 0;
 	copier->ask_us = copier->now_us + (waits ? ASK_AGAIN_US : SETTLE_US);
 }
 
@@ -550,10 +552,9 @@ static size_t take_ask(
 			ask.groups |= group;
 	}
 	copier->asked_leaves = ask.groups;
-	copier->ask_us = copier->now_us + copier->wait_us;
-	copier->wait_us *= 2;
-	if (copier->wait_us > ASK_AGAIN_MAX_US)
-		copier->wait_us = ASK_AGAIN_MAX_US;
+	copier->n_asked += copier->n_asked < UINT32_MAX;
+	copier->ask_us = copier->now_us +
+		triad_backoff(copier->n_asked, ASK_AGAIN_US, ASK_AGAIN_MAX_US);
 	return triad_sa_message_encode(&ask, payload);
 }
 

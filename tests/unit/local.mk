@@ -24,6 +24,7 @@ unit_tests = \
 	tests/unit/history/test_record \
 	tests/unit/history/test_rings \
 	tests/unit/history/test_unpack \
+	tests/unit/lib/test_backoff \
 	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \
 	tests/unit/ib/test_cable \
