@@ -25,13 +25,19 @@
 #define OPENS_WITHIN_US (5 * TRIAD_US_PER_S)
 /* How long to wait after accept() failed. */
 #define ACCEPT_AGAIN_MS 100
+/* After this time without input root may have a session's place. */
+#define IDLE_US (30 * TRIAD_US_PER_S)
 
 struct session {
 	struct triad_console *console;
 	pthread_t thread;
 	bool used;
-	atomic_bool ended;
-	struct triad_console_ends ends;
+	/* Protected by the console's lock. */
+	bool ended;
+	int user_fd, opensm_fd; /* opensm_fd -1: none */
+	uint64_t typed_us;      /* when the user typed something last, or came */
+	bool is_own;            /* root, or OpenSM's own user */
+	char name[TRIAD_PEER_NAME_SIZE];
 };
 
 struct triad_console {
@@ -50,48 +56,20 @@ struct triad_console {
 	pthread_t thread;
 	struct session sessions[MAX_SESSIONS];
 
-	pthread_mutex_t lock; /* protects 'stopped' from arm */
+	struct triad_console_ends local;
+
+	pthread_mutex_t lock; /* protects what follows, and fields of sessions */
 	bool stopped;
+	struct session *holder; /* which is connected to OpenSM; NULL: none */
 };
 
-static void close_ends(const struct triad_console_ends *ends)
+static void close_local(const struct triad_console_ends *ends)
 {
-	if (ends->user_in >= 0)
-		close(ends->user_in);
-	if (ends->opensm_in >= 0)
-		close(ends->opensm_in);
+	close(ends->user_in);
+	close(ends->opensm_in);
 }
 
 /* --- loopback --- */
-
-static void *run_session(void *argument)
-{
-	struct session *session = argument;
-	struct triad_peer user;
-
-	/* Find the owner first: the kernel knows it only while the connection lasts. */
-	triad_peer_of_loopback(session->ends.user_in, &user);
-	triad_console_session_run(&session->console->runner, &user, &session->ends);
-	triad_peer_clear(&user);
-	close_ends(&session->ends);
-	atomic_store(&session->ended, true);
-	return NULL;
-}
-
-static struct session *free_session(struct triad_console *console)
-{
-	for (unsigned i = 0; i < MAX_SESSIONS; i++) {
-		struct session *session = &console->sessions[i];
-
-		if (session->used && atomic_load(&session->ended)) {
-			pthread_join(session->thread, NULL);
-			session->used = false;
-		}
-		if (!session->used)
-			return session;
-	}
-	return NULL;
-}
 
 /* Connects to the listener that OpenSM accepts from; does not wait for the accept(). */
 static int connect_to_opensm(const struct triad_console *console)
@@ -108,13 +86,164 @@ static int connect_to_opensm(const struct triad_console *console)
 	return fd;
 }
 
+/* Writes who has OpenSM's place; ends that connection if root asks and it is idle. */
+static void explain_holder(const struct session *session, const struct session *holder,
+	char why[TRIAD_CONSOLE_WHY_SIZE])
+{
+	static const char farewell[] = "\ntriad: root needs OpenSM's console\n";
+	uint64_t idle_us = triad_clock_now_us() - holder->typed_us;
+	unsigned idle_s = (unsigned)(idle_us / TRIAD_US_PER_S);
+
+	if (session->is_own && idle_us >= IDLE_US) {
+		(void)!send(holder->user_fd, farewell, sizeof(farewell) - 1,
+			MSG_DONTWAIT | MSG_NOSIGNAL);
+		(void)shutdown(holder->opensm_fd, SHUT_WR);
+		snprintf(why, TRIAD_CONSOLE_WHY_SIZE,
+			"%.64s had OpenSM's console, idle for %u s, and is sent away: "
+			"type it again",
+			holder->name, idle_s);
+		return;
+	}
+	snprintf(why, TRIAD_CONSOLE_WHY_SIZE,
+		"OpenSM's console is for one at a time, and %.64s has it, idle for %u s; "
+		"'triad ...' works here all the same, and root can send away who is idle "
+		"for %u s, by any command of OpenSM's",
+		holder->name, idle_s, (unsigned)(IDLE_US / TRIAD_US_PER_S));
+}
+
+static int open_for_session(void *context, char why[TRIAD_CONSOLE_WHY_SIZE])
+{
+	struct session *session = context;
+	struct triad_console *console = session->console;
+	int fd = -1;
+
+	pthread_mutex_lock(&console->lock);
+	if (console->holder) {
+		explain_holder(session, console->holder, why);
+	} else {
+		fd = connect_to_opensm(console);
+		if (fd < 0)
+			snprintf(why, TRIAD_CONSOLE_WHY_SIZE,
+				"no connection to OpenSM's console: %s; 'triad ...' works "
+				"here all the same",
+				strerror(errno));
+		else
+			console->holder = session;
+		session->opensm_fd = fd;
+	}
+	pthread_mutex_unlock(&console->lock);
+	return fd;
+}
+
+static void close_for_session(void *context)
+{
+	struct session *session = context;
+
+	pthread_mutex_lock(&session->console->lock);
+	close(session->opensm_fd);
+	session->console->holder = NULL;
+	pthread_mutex_unlock(&session->console->lock);
+}
+
+static void note_typed(void *context)
+{
+	struct session *session = context;
+
+	pthread_mutex_lock(&session->console->lock);
+	session->typed_us = triad_clock_now_us();
+	pthread_mutex_unlock(&session->console->lock);
+}
+
+static void *run_session(void *argument)
+{
+	struct session *session = argument;
+	struct triad_console *console = session->console;
+	const struct triad_console_ends ends = {.user_in = session->user_fd,
+		.user_out = session->user_fd,
+		.opensm_in = -1,
+		.opensm_out = -1,
+		.stop = console->stop_fd,
+		.open = open_for_session,
+		.close = close_for_session,
+		.typed = note_typed,
+		.context = session};
+	char name[TRIAD_PEER_NAME_SIZE];
+	struct triad_peer user;
+
+	/* Find the owner first: the kernel knows it only while the connection lasts. */
+	triad_peer_of_loopback(session->user_fd, &user);
+	triad_peer_name(&user, name);
+	pthread_mutex_lock(&console->lock);
+	session->is_own = triad_peer_is_own(&user);
+	memcpy(session->name, name, sizeof(name));
+	pthread_mutex_unlock(&console->lock);
+	triad_console_session_run(&console->runner, &user, &ends);
+	triad_peer_clear(&user);
+	pthread_mutex_lock(&console->lock);
+	close(session->user_fd);
+	session->ended = true;
+	pthread_mutex_unlock(&console->lock);
+	return NULL;
+}
+
+static bool has_ended(struct session *session)
+{
+	bool ended;
+
+	pthread_mutex_lock(&session->console->lock);
+	ended = session->ended;
+	pthread_mutex_unlock(&session->console->lock);
+	return ended;
+}
+
+static struct session *free_session(struct triad_console *console)
+{
+	for (unsigned i = 0; i < MAX_SESSIONS; i++) {
+		struct session *session = &console->sessions[i];
+
+		if (session->used && has_ended(session)) {
+			pthread_join(session->thread, NULL);
+			session->used = false;
+		}
+		if (!session->used)
+			return session;
+	}
+	return NULL;
+}
+
+/* All places are taken: for root, ends the session that was idle longest, if it is idle.
+ * Returns what to tell the user. */
+static const char *refuse(struct triad_console *console, int user_fd)
+{
+	uint64_t now_us = triad_clock_now_us();
+	struct session *idlest = &console->sessions[0];
+	struct triad_peer user;
+	bool is_own, is_idle;
+
+	triad_peer_of_loopback(user_fd, &user);
+	is_own = triad_peer_is_own(&user);
+	triad_peer_clear(&user);
+	pthread_mutex_lock(&console->lock);
+	for (unsigned i = 1; i < MAX_SESSIONS; i++)
+		if (console->sessions[i].typed_us < idlest->typed_us)
+			idlest = &console->sessions[i];
+	is_idle = idlest->ended || now_us - idlest->typed_us >= IDLE_US;
+	if (is_own && is_idle && !idlest->ended)
+		(void)shutdown(idlest->user_fd, SHUT_RDWR);
+	pthread_mutex_unlock(&console->lock);
+	return is_own && is_idle
+		? "triad: all places were taken; who was idle longest is "
+		  "sent away: connect again\n"
+		: "triad: too many console sessions; 'triadctl' does all "
+		  "that 'triad' does here\n";
+}
+
 static void accept_session(struct triad_console *console)
 {
-	static const char refusal[] = "triad: too many console sessions\n";
 	int user = accept4(console->outer_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct pollfd stop = {.fd = console->stop_fd, .events = POLLIN};
 	struct session *session = free_session(console);
-	int opensm;
+	const char *refusal = "triad: descriptors are short\n";
 
 	if (user < 0) {
 		/* The connection stays in the queue, so poll() would report it again at
@@ -122,25 +251,21 @@ static void accept_session(struct triad_console *console)
 		(void)poll(&stop, 1, ACCEPT_AGAIN_MS);
 		return;
 	}
-	opensm = session && triad_descriptor_may_stay(user) ? connect_to_opensm(console)
-							    : -1;
-	if (opensm < 0) {
-		(void)!send(user, refusal, sizeof(refusal) - 1,
-			MSG_DONTWAIT | MSG_NOSIGNAL);
-		close(user);
-		return;
+	if (session && triad_descriptor_may_stay(user)) {
+		*session = (struct session){.console = console,
+			.user_fd = user,
+			.opensm_fd = -1,
+			.typed_us = triad_clock_now_us()};
+		session->used = !triad_thread_start(
+			&session->thread, "triad-session", run_session, session);
+		if (session->used)
+			return;
+		refusal = "triad: no thread for a session\n";
+	} else if (!session) {
+		refusal = refuse(console, user);
 	}
-	session->console = console;
-	atomic_store(&session->ended, false);
-	session->ends = (struct triad_console_ends){.user_in = user,
-		.user_out = user,
-		.opensm_in = opensm,
-		.opensm_out = opensm,
-		.stop = console->stop_fd};
-	session->used = !triad_thread_start(
-		&session->thread, "triad-session", run_session, session);
-	if (!session->used)
-		close_ends(&session->ends);
+	(void)!send(user, refusal, strlen(refusal), MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(user);
 }
 
 static void *run_loopback(void *argument)
@@ -251,20 +376,19 @@ void triad_console_arm(struct triad_console *console)
 
 static void *run_local(void *argument)
 {
-	struct session *session = argument;
+	struct triad_console *console = argument;
 	/* The user at OpenSM's standard input is the one who started OpenSM. */
 	const struct triad_peer user = {.uid = geteuid()};
 
-	triad_console_session_run(&session->console->runner, &user, &session->ends);
+	triad_console_session_run(&console->runner, &user, &console->local);
 	/* This ends OpenSM's input. */
-	close_ends(&session->ends);
+	close_local(&console->local);
 	return NULL;
 }
 
 /* Replaces descriptor 0 by a pipe and keeps the original. */
 static int replace_local(struct triad_console *console)
 {
-	struct session *session = &console->sessions[0];
 	int ends[2], standard_input, error, flags = fcntl(0, F_GETFD);
 
 	/* If opensm was started without a standard input, descriptor 0 is another file:
@@ -279,8 +403,7 @@ static int replace_local(struct triad_console *console)
 		close(standard_input);
 		return error;
 	}
-	session->console = console;
-	session->ends = (struct triad_console_ends){.user_in = standard_input,
+	console->local = (struct triad_console_ends){.user_in = standard_input,
 		.user_out = 1,
 		.opensm_in = ends[1],
 		.opensm_out = -1,
@@ -288,15 +411,15 @@ static int replace_local(struct triad_console *console)
 	if (dup2(ends[0], 0) < 0) {
 		error = errno;
 		close(ends[0]);
-		close_ends(&session->ends);
+		close_local(&console->local);
 		return error;
 	}
 	close(ends[0]);
 	error = triad_thread_start(
-		&console->thread, "triad-console", run_local, session);
+		&console->thread, "triad-console", run_local, console);
 	if (error) {
 		dup2(standard_input, 0);
-		close_ends(&session->ends);
+		close_local(&console->local);
 	}
 	console->running = !error;
 	return error;

@@ -17,11 +17,13 @@
 #define WRITE_MS 10000
 /* A pipe or terminal that is ready accepts this much without blocking. */
 #define PIECE_SIZE 512
+/* How long OpenSM may take to notice the end of a connection: it looks each second. */
+#define CLOSE_US (5 * TRIAD_US_PER_S)
 
 struct session {
 	const struct triad_runner *runner;
 	const struct triad_peer *user;
-	const struct triad_console_ends *ends;
+	struct triad_console_ends ends;
 	struct triad_console_lines lines;
 	bool ended; /* the user's input has ended */
 };
@@ -31,7 +33,7 @@ static bool write_all(
 	const struct session *session, int fd, const char *data, size_t size)
 {
 	struct pollfd fds[] = {
-		{.fd = session->ends->stop, .events = POLLIN},
+		{.fd = session->ends.stop, .events = POLLIN},
 		{.fd = fd, .events = POLLOUT},
 	};
 
@@ -59,7 +61,7 @@ static bool write_answer(
 	/* Omit progress: it rewrites its line, and a console can't. */
 	if (type == TRIAD_FRAME_PROGRESS)
 		return true;
-	return write_all(session, session->ends->user_out, data, size);
+	return write_all(session, session->ends.user_out, data, size);
 }
 
 static void run_words(struct session *session, int n, const char *const *words)
@@ -90,15 +92,61 @@ static bool run_line(struct session *session)
 		char text[256];
 
 		snprintf(text, sizeof(text), "triad: %s\n", why);
-		write_all(session, session->ends->user_out, text, strlen(text));
+		write_all(session, session->ends.user_out, text, strlen(text));
 	}
-	return write_all(session, session->ends->user_out, PROMPT, strlen(PROMPT));
+	return write_all(session, session->ends.user_out, PROMPT, strlen(PROMPT));
 }
 
-static bool pass_on(const struct session *session)
+/* --- OpenSM's end --- */
+
+/* Connects to OpenSM, or says why not. */
+static bool open_opensm(struct session *session)
 {
-	return write_all(session, session->ends->opensm_in, session->lines.line,
-		session->lines.used);
+	char why[TRIAD_CONSOLE_WHY_SIZE],
+		text[sizeof(why) + sizeof("triad: \n" PROMPT)];
+	int fd = session->ends.open(session->ends.context, why);
+
+	session->ends.opensm_in = session->ends.opensm_out = fd;
+	if (fd >= 0)
+		return true;
+	snprintf(text, sizeof(text), "triad: %s\n" PROMPT, why);
+	return write_all(session, session->ends.user_out, text, strlen(text));
+}
+
+/* Ends a connection that open_opensm() made: waits for OpenSM to notice it, or the next
+ * one would be a second one. */
+static void close_opensm(struct session *session)
+{
+	struct pollfd fds[] = {
+		{.fd = session->ends.stop, .events = POLLIN},
+		{.fd = session->ends.opensm_out, .events = POLLIN},
+	};
+	uint64_t end_us = triad_clock_now_us() + CLOSE_US, now_us;
+	char rest[4096];
+	ssize_t n;
+
+	if (!session->ends.open || session->ends.opensm_in < 0)
+		return;
+	(void)shutdown(session->ends.opensm_in, SHUT_WR);
+	while ((now_us = triad_clock_now_us()) < end_us) {
+		if (poll(fds, 2, (int)((end_us - now_us) / TRIAD_US_PER_MS) + 1) <= 0)
+			continue;
+		if (fds[0].revents)
+			break;
+		n = read(fds[1].fd, rest, sizeof(rest));
+		if (!n || (n < 0 && errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	session->ends.close(session->ends.context);
+}
+
+static bool pass_on(struct session *session)
+{
+	if (session->ends.opensm_in < 0 && !open_opensm(session))
+		return false;
+	return session->ends.opensm_in < 0 ||
+		write_all(session, session->ends.opensm_in, session->lines.line,
+			session->lines.used);
 }
 
 static bool handle_octet(struct session *session, char octet)
@@ -117,7 +165,7 @@ static bool handle_octet(struct session *session, char octet)
 static bool handle_typed(struct session *session)
 {
 	char typed[512];
-	ssize_t n = read(session->ends->user_in, typed, sizeof(typed));
+	ssize_t n = read(session->ends.user_in, typed, sizeof(typed));
 	bool works = true;
 
 	/* OpenSM gets the last line without its end, then the end of its input, and
@@ -125,12 +173,15 @@ static bool handle_typed(struct session *session)
 	 * owner closes. */
 	if (n == 0) {
 		session->ended = true;
-		return (!triad_console_lines_end(&session->lines) ||
-			       pass_on(session)) &&
-			!shutdown(session->ends->opensm_in, SHUT_WR);
+		if (triad_console_lines_end(&session->lines) && !pass_on(session))
+			return false;
+		return session->ends.opensm_in >= 0 &&
+			!shutdown(session->ends.opensm_in, SHUT_WR);
 	}
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
+	if (session->ends.typed)
+		session->ends.typed(session->ends.context);
 	for (ssize_t i = 0; i < n && works; i++)
 		works = handle_octet(session, typed[i]);
 	return works;
@@ -139,30 +190,31 @@ static bool handle_typed(struct session *session)
 static bool forward_answer(const struct session *session)
 {
 	char answered[4096];
-	ssize_t n = read(session->ends->opensm_out, answered, sizeof(answered));
+	ssize_t n = read(session->ends.opensm_out, answered, sizeof(answered));
 
 	if (n <= 0)
 		return n < 0 && (errno == EAGAIN || errno == EINTR);
-	return write_all(session, session->ends->user_out, answered, (size_t)n);
+	return write_all(session, session->ends.user_out, answered, (size_t)n);
 }
 
 void triad_console_session_run(const struct triad_runner *runner,
 	const struct triad_peer *user, const struct triad_console_ends *ends)
 {
-	struct session session = {.runner = runner, .user = user, .ends = ends};
+	struct session session = {.runner = runner, .user = user, .ends = *ends};
 	struct pollfd fds[] = {
 		{.fd = ends->stop, .events = POLLIN},
 		{.fd = ends->user_in, .events = POLLIN},
-		{.fd = ends->opensm_out, .events = POLLIN},
+		{.fd = -1, .events = POLLIN},
 	};
 	const short readable = POLLIN | POLLHUP | POLLERR;
-	bool works = true;
+	bool works = ends->opensm_in >= 0 || open_opensm(&session);
 
 	while (works) {
+		fds[2].fd = session.ends.opensm_out;
 		if (poll(fds, 3, -1) < 0)
 			continue; /* a signal of OpenSM's */
 		if (fds[0].revents)
-			return;
+			break;
 		if (fds[1].revents & readable)
 			works = handle_typed(&session);
 		/* poll() would report the end again and again. */
@@ -171,4 +223,5 @@ void triad_console_session_run(const struct triad_runner *runner,
 		if (works && fds[2].revents & readable)
 			works = forward_answer(&session);
 	}
+	close_opensm(&session);
 }

@@ -8,6 +8,11 @@
  *
  * A user who closes the input, as 'nc -N' does, still receives OpenSM's answers.
  *
+ * OpenSM's loopback console serves one connection.  It asks a second one whether to end
+ * the first, and its main thread waits for the answer as long as it takes.  So there is
+ * never a second one: a session that has no connection runs Triad's commands, says who has
+ * it, and tries again at the next line for OpenSM.
+ *
  * Every user may run Triad's commands that read.  Those that change something need the
  * same role as at the control socket (service/peer.h).  OpenSM's own commands pass for
  * every user.
@@ -18,16 +23,27 @@
 
 #include "service/runner.h"
 
+#define TRIAD_CONSOLE_WHY_SIZE 320
+
 struct triad_console_ends {
 	int user_in;    /* what the user types */
 	int user_out;   /* what the user sees */
-	int opensm_in;  /* where OpenSM reads */
+	int opensm_in;  /* where OpenSM reads; -1: to be had by 'open' */
 	int opensm_out; /* what OpenSM answers; -1: straight to the user */
 	int stop;       /* readable when the session must end */
+
+	/* Connects to OpenSM, which has a place for one.  Returns a socket, or -1 with
+	 * why not. */
+	int (*open)(void *context, char why[TRIAD_CONSOLE_WHY_SIZE]);
+	/* Closes that socket: OpenSM has noticed its end. */
+	void (*close)(void *context);
+	/* The user has typed something; NULL: nobody wants to know. */
+	void (*typed)(void *context);
+	void *context;
 };
 
 /* Returns when an end has closed, or at once when 'stop' is readable; ends that are
- * sockets must not block. */
+ * sockets must not block.  A connection that it opened is closed then. */
 void triad_console_session_run(const struct triad_runner *runner,
 	const struct triad_peer *user, const struct triad_console_ends *ends);
 

@@ -32,14 +32,19 @@ class Session:
             chunk = self._socket.recv(65536)
             assert chunk, f"the console closed after {text!r}"
             text += chunk.decode()
-            if text.endswith(IN_USE):
-                # OpenSM has not noticed yet that the last session was closed.
-                self._socket.sendall(b"y\n")
+            assert not text.endswith(IN_USE), "OpenSM's main thread waits for an answer"
         return text[:-len(PROMPT)]
 
     def type(self, line):
         self._socket.sendall(line.encode() + b"\n")
         return self._until_prompt()
+
+    def rest(self):
+        """What comes until the console closes."""
+        text = ""
+        while chunk := self._socket.recv(65536):
+            text += chunk.decode()
+        return text
 
     def close(self):
         self._socket.close()
@@ -96,6 +101,44 @@ def test_loopback_opensm_commands_go_on(scratch):
         assert "SM State" in session.type("status"), "status after that"
         session.close()
         assert "SM State" in loopback(lab, scratch).type("status"), "a second session"
+
+
+def refused(port):
+    """What a session is told that gets no place."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as user:
+        text = b""
+        while chunk := user.recv(65536):
+            text += chunk
+    return text.decode()
+
+
+def test_loopback_place_is_for_one_and_root_gets_it_from_who_is_idle(scratch):
+    with triad_lab(CONF, console="loopback") as lab:
+        first = loopback(lab, scratch)
+        port = lab.status()["sms"][0]["console_port"]
+        second = Session(port)
+        scratch.callback(second.close)
+        assert mentions(second.greeting, "one at a time"), second.greeting
+        assert "Configuration" in second.type("triad status")
+        assert "SM State" not in second.type("status")
+        # OpenSM's main thread asks nobody whether to end the first one.
+        assert "SM State" in first.type("status")
+        others = [Session(port) for _ in range(6)]
+        for other in others:
+            scratch.callback(other.close)
+        assert mentions(refused(port), "too many"), "a ninth"
+
+        def is_second_served():
+            return "SM State" in second.type("status")
+        wait_until(is_second_served, 60, "the place of the first, which is idle")
+        assert "root" in first.rest(), "the first is told"
+        last = Session(port)
+        scratch.callback(last.close)
+        assert mentions(refused(port), "sent away"), "a ninth, after a while"
+        others[0].rest()
+        scratch.callback(Session(port).close)
+        second.close()
+        wait_until(lambda: "SM State" in last.type("status"), 10, "the free place")
 
 
 def test_loopback_off_untouched(scratch):
