@@ -16,13 +16,23 @@ static void *run_task(void *argument)
 {
 	struct triad_task *task = argument;
 
+	/* Here and not in the start, whose caller has the lock. */
+	if (task->has_former)
+		pthread_join(task->former, NULL);
 	pthread_mutex_lock(task->lock);
 	while (!task->must_end) {
 		uint64_t due_us;
 
 		task->is_woken = false;
 		due_us = task->step(task->context);
-		if (!task->is_woken && !task->must_end && triad_clock_now_us() < due_us)
+		if (task->is_woken || task->must_end)
+			continue;
+		if (due_us == TRIAD_TASK_DONE) {
+			task->is_started = false;
+			task->has_ended = true;
+			break;
+		}
+		if (triad_clock_now_us() < due_us)
 			triad_condition_wait(&task->changed, task->lock, due_us);
 	}
 	pthread_mutex_unlock(task->lock);
@@ -31,11 +41,22 @@ static void *run_task(void *argument)
 
 int triad_task_start(struct triad_task *task)
 {
-	int error = 0;
+	pthread_t thread;
+	int error;
 
-	if (!task->is_started && !task->must_end) {
-		error = triad_thread_start(&task->thread, task->name, run_task, task);
-		task->is_started = !error;
+	if (task->is_started || task->must_end)
+		return 0;
+	task->former = task->thread;
+	task->has_former = task->has_ended;
+	/* Before the thread runs: it may end at once. */
+	task->is_started = true;
+	task->has_ended = false;
+	error = triad_thread_start(&thread, task->name, run_task, task);
+	if (!error) {
+		task->thread = thread;
+	} else {
+		task->is_started = false;
+		task->has_ended = task->has_former;
 	}
 	return error;
 }
@@ -53,8 +74,8 @@ bool triad_task_stop(struct triad_task *task, uint64_t wait_us)
 
 	pthread_mutex_lock(task->lock);
 	task->must_end = true;
-	was_started = task->is_started;
-	task->is_started = false;
+	was_started = task->is_started || task->has_ended;
+	task->is_started = task->has_ended = false;
 	triad_task_wake(task);
 	pthread_mutex_unlock(task->lock);
 	if (!was_started)

@@ -7,6 +7,10 @@
  * woken).  A wake during a step makes the next one follow at once.  A step may also
  * come early for no reason, so it must check for itself what there is to do.
  *
+ * A step that has nothing more to do returns TRIAD_TASK_DONE: unless the task was woken
+ * meanwhile, the thread ends, and the next start begins another.  So whoever leaves work
+ * for such a task starts and wakes it.
+ *
  *     static uint64_t write_report_when_due(void *context)
  *     {
  *             struct writer *writer = context;
@@ -32,16 +36,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define TRIAD_TASK_DONE (UINT64_MAX - 1)
+
 struct triad_task {
 	pthread_mutex_t *lock; /* the owner's */
 	const char *name;
 	uint64_t (*step)(void *context);
 	void *context;
-	pthread_t thread;
 
 	/* With the lock: */
+	pthread_t thread, former;
 	pthread_cond_t changed;
 	bool is_started, is_woken;
+	bool has_ended;  /* 'thread' was done, and is to be joined */
+	bool has_former; /* 'former' was, too; 'thread' joins it */
 	bool must_end; /* long steps check it */
 	bool is_left;  /* its thread did not end in time, and was left running */
 };
@@ -50,7 +58,7 @@ struct triad_task {
 void triad_task_init(struct triad_task *task, pthread_mutex_t *lock, const char *name,
 	uint64_t (*step)(void *context), void *context);
 
-/* Starts the thread, unless it was started or stopped before.  With the lock, or before
+/* Starts a thread, unless there is one or the task was stopped.  With the lock, or before
  * anybody else knows the task.  Returns 0 or an errno. */
 int triad_task_start(struct triad_task *task);
 

@@ -184,6 +184,63 @@ START_TEST(test_task_that_hangs_is_left)
 }
 END_TEST
 
+/* Waits until the task's thread has nothing to do any more; the caller holds the lock. */
+static void await_end(void)
+{
+	while (task.is_started)
+		triad_condition_wait(
+			&stepped, &lock, triad_clock_now_us() + TRIAD_US_PER_MS);
+}
+
+START_TEST(test_task_that_is_done_has_no_thread_until_the_next_start)
+{
+	make();
+	next_us = TRIAD_TASK_DONE;
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 1; i <= 20; i++) {
+		ck_assert_int_eq(triad_task_start(&task), 0);
+		triad_task_wake(&task);
+		await_steps(i);
+		await_end();
+		ck_assert_uint_eq(n_steps, i);
+	}
+	/* A wake alone begins none. */
+	triad_task_wake(&task);
+	ck_assert(!task.is_started);
+	pthread_mutex_unlock(&lock);
+	ck_assert(triad_task_stop(&task, TRIAD_US_PER_S));
+	/* Joined, and once. */
+	ck_assert(triad_task_stop(&task, UINT64_MAX));
+	ck_assert_int_eq(triad_task_start(&task), 0);
+	ck_assert_uint_eq(n_steps, 20);
+	triad_task_clear(&task);
+}
+END_TEST
+
+START_TEST(test_task_woken_in_its_last_step_goes_on)
+{
+	pthread_t thread;
+
+	make();
+	next_us = TRIAD_TASK_DONE;
+	hangs = true;
+	ck_assert_int_eq(triad_task_start(&task), 0);
+	thread = task.thread;
+	pthread_mutex_lock(&lock);
+	await_steps(1);
+	ck_assert_int_eq(triad_task_start(&task), 0);
+	triad_task_wake(&task);
+	hangs = false;
+	pthread_cond_broadcast(&stepped);
+	await_steps(2);
+	ck_assert(pthread_equal(thread, task.thread));
+	await_end();
+	pthread_mutex_unlock(&lock);
+	ck_assert(triad_task_stop(&task, UINT64_MAX));
+	triad_task_clear(&task);
+}
+END_TEST
+
 /* --- locks --- */
 
 static void *lock_shortly(void *mutex)
@@ -232,6 +289,9 @@ int main(void)
 	tcase_add_test(cases, test_task_never_started_stops_and_starts_no_more);
 	tcase_add_test(cases, test_task_started_twice_has_one_thread);
 	tcase_add_test(cases, test_task_that_hangs_is_left);
+	tcase_add_test(
+		cases, test_task_that_is_done_has_no_thread_until_the_next_start);
+	tcase_add_test(cases, test_task_woken_in_its_last_step_goes_on);
 	tcase_add_test(cases, test_mutex_is_waited_for_no_longer);
 	return run_cases(cases);
 }
