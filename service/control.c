@@ -19,6 +19,7 @@
 /* Pause after an error of accept(). */
 #define ACCEPT_AGAIN_MS 100
 #define MAX_ENDING 64
+#define MAX_CONTROLS 2
 
 struct client {
 	struct client *next;
@@ -40,15 +41,20 @@ struct triad_control {
 	struct triad_runner runner;
 	struct triad_log *log;
 	struct triad_control_file file;
-	pthread_t thread;
 	int wake_fd;
-	atomic_bool stop;
 	struct triad_log_limit forbidden_limit, accept_limit;
 
 	pthread_mutex_t lock;   /* of what follows */
 	struct client *clients; /* the newest first */
 	struct triad_control_params params;
 	struct triad_control_status status;
+};
+
+struct triad_control_listener {
+	pthread_t thread;
+	atomic_bool stop;
+	unsigned n;
+	struct triad_control *controls[MAX_CONTROLS];
 };
 
 static void count_under_lock(struct triad_control *control, uint64_t *counter)
@@ -448,25 +454,36 @@ static void accept_client(struct triad_control *control)
 		"try again\n");
 }
 
-static void *accept_clients(void *argument)
+/* 'fds' are those of its socket, and of what wakes this thread for it. */
+static void serve_socket(struct triad_control *control, const struct pollfd fds[2])
 {
-	struct triad_control *control = argument;
-	struct pollfd fds[] = {
-		{.fd = control->file.fd, .events = POLLIN},
-		{.fd = control->wake_fd, .events = POLLIN},
-	};
 	uint64_t n;
 
 	/* A client's thread wakes this one when it ends; this one joins it before it
 	 * accepts the next client. */
-	while (!atomic_load(&control->stop)) {
-		if (poll(fds, 2, -1) < 0)
+	if (fds[1].revents & POLLIN)
+		(void)!read(control->wake_fd, &n, sizeof(n));
+	reap(control, false);
+	if (fds[0].revents & POLLIN)
+		accept_client(control);
+}
+
+static void *accept_clients(void *argument)
+{
+	struct triad_control_listener *listener = argument;
+	struct pollfd fds[2 * MAX_CONTROLS];
+
+	for (unsigned i = 0; i < listener->n; i++) {
+		fds[2 * i] = (struct pollfd){
+			.fd = listener->controls[i]->file.fd, .events = POLLIN};
+		fds[2 * i + 1] = (struct pollfd){
+			.fd = listener->controls[i]->wake_fd, .events = POLLIN};
+	}
+	while (!atomic_load(&listener->stop)) {
+		if (poll(fds, 2 * listener->n, -1) < 0)
 			continue;
-		if (fds[1].revents & POLLIN)
-			(void)!read(control->wake_fd, &n, sizeof(n));
-		reap(control, false);
-		if (fds[0].revents & POLLIN)
-			accept_client(control);
+		for (unsigned i = 0; i < listener->n; i++)
+			serve_socket(listener->controls[i], &fds[2 * i]);
 	}
 	return NULL;
 }
@@ -503,10 +520,7 @@ struct triad_control *triad_control_new(const char *path,
 		!triad_control_file_open(&control->file, path, log)) {
 		if (params->is_shared)
 			share(control, true);
-		if (!triad_thread_start(
-			    &control->thread, "triad-control", accept_clients, control))
-			return control;
-		triad_control_file_close(&control->file);
+		return control;
 	}
 	if (control->wake_fd >= 0)
 		close(control->wake_fd);
@@ -518,9 +532,6 @@ void triad_control_free(struct triad_control *control)
 {
 	if (!control)
 		return;
-	atomic_store(&control->stop, true);
-	wake(control);
-	pthread_join(control->thread, NULL);
 	/* No client is accepted any more.  Shutting down the connections wakes the
 	 * threads that wait for their clients. */
 	pthread_mutex_lock(&control->lock);
@@ -532,6 +543,40 @@ void triad_control_free(struct triad_control *control)
 	close(control->wake_fd);
 	pthread_mutex_destroy(&control->lock);
 	free(control);
+}
+
+struct triad_control_listener *triad_control_listen(
+	struct triad_control *one, struct triad_control *other, struct triad_log *log)
+{
+	struct triad_control_listener *listener = calloc(1, sizeof(*listener));
+	int error = listener ? 0 : ENOMEM;
+
+	if (!error && one)
+		listener->controls[listener->n++] = one;
+	if (!error && other)
+		listener->controls[listener->n++] = other;
+	if (!error && listener->n)
+		error = triad_thread_start(
+			&listener->thread, "triad-control", accept_clients, listener);
+	if (!error && listener->n)
+		return listener;
+	if (error)
+		triad_log_write(log, TRIAD_LOG_ERROR,
+			"control socket: no thread for it: %s; nobody is answered "
+			"until a restart",
+			strerror(error));
+	free(listener);
+	return NULL;
+}
+
+void triad_control_listen_no_more(struct triad_control_listener *listener)
+{
+	if (!listener)
+		return;
+	atomic_store(&listener->stop, true);
+	wake(listener->controls[0]);
+	pthread_join(listener->thread, NULL);
+	free(listener);
 }
 
 void triad_control_configure(

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The control socket, which triadctl connects to (triad/control.h has the protocol).
  *
- * Model: one thread accepts connections.  Each client has a thread of its own, so one
+ * Model: one thread accepts connections at two sockets, triadctl's and triadd's; it waits
+ * for nothing but them, so neither waits for the other.  Each client has a thread of its own, so one
  * that hangs, sends garbage or reads slowly affects no other.  A client must send its
  * request within TRIAD_CONTROL_REQUEST_US, and take each piece of the answer within
  * TRIAD_CONTROL_REPLY_US, or it is disconnected.
@@ -39,6 +40,7 @@
 #define TRIAD_CONTROL_MAX_CLIENTS 16u
 
 struct triad_control;
+struct triad_control_listener;
 
 struct triad_control_params {
 	bool is_shared;  /* users besides root and the own one may have a role */
@@ -57,14 +59,22 @@ struct triad_control_status {
 	uint64_t n_displaced; /* disconnected without a request, to make room */
 };
 
-/* Listens at 'path'.  NULL, with a log line that says why and what to do; the process
- * then runs without the socket. */
+/* Makes the socket at 'path'; clients wait until triad_control_listen().  NULL, with a log
+ * line that says why and what to do; the process then runs without the socket. */
 struct triad_control *triad_control_new(const char *path,
 	const struct triad_control_params *params, const struct triad_runner *runner,
 	struct triad_log *log);
 
-/* Disconnects all clients and removes the socket.  Accepts NULL. */
+/* Disconnects all clients and removes the socket, when nobody listens any more.  Accepts
+ * NULL. */
 void triad_control_free(struct triad_control *control);
+
+/* Starts the thread that accepts the clients of both, each of which may be NULL.  NULL when
+ * both are, or, with a log line, without a thread. */
+struct triad_control_listener *triad_control_listen(
+	struct triad_control *one, struct triad_control *other, struct triad_log *log);
+/* Ends that thread; clients that were accepted stay.  Accepts NULL. */
+void triad_control_listen_no_more(struct triad_control_listener *listener);
 
 /* Takes effect for clients that connect from now on. */
 void triad_control_configure(

@@ -581,6 +581,8 @@ void triad_service_open(struct triad_service *service)
 		triad_control_new(
 			conf->control.socket, &params, &runner, service->log));
 	service->outside = triad_outside_open(service, conf);
+	service->listener =
+		triad_control_listen(service->control, service->outside, service->log);
 	triad_conf_unref(conf);
 }
 
@@ -595,6 +597,8 @@ void triad_service_close(struct triad_service *service)
 	triad_device_reader_stop(service->devices);
 	triad_speed_reader_stop(service->speeds);
 	atomic_store(&service->is_closing, true);
+	triad_control_listen_no_more(service->listener);
+	service->listener = NULL;
 	triad_control_free(service->outside);
 	service->outside = NULL;
 	triad_control_free(service->control);

@@ -135,7 +135,8 @@ struct triad_service {
 	struct triad_sa_source *source;
 	/* NULL: off or failed.  Threads that started earlier read it. */
 	_Atomic(struct triad_control *) control;
-	struct triad_control *outside; /* triadd's socket; NULL: as above */
+	struct triad_control *outside;           /* triadd's socket; NULL: as above */
+	struct triad_control_listener *listener; /* of both */
 };
 
 /* Reads the configuration from 'conf_path', or (NULL) from the owner's default path if
