@@ -160,7 +160,6 @@ struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
 	unsigned n_threads, struct triad_sampler *sampler, struct triad_hold *hold)
 {
 	struct triad_qos_server *server = calloc(1, sizeof(*server));
-	bool runs;
 
 	if (!server)
 		return NULL;
@@ -172,14 +171,30 @@ struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
 	server->hold = hold;
 	pthread_mutex_init(&server->lock, NULL);
 	triad_condition_init(&server->published);
-	runs = triad_work_queue_start(&server->fast, "triad-sa", n_threads, answer_jobs,
-		server, &server->generation);
-	runs &= triad_work_queue_start(&server->slow, "triad-sa-slow", 1, answer_jobs,
-		server, &server->generation);
-	if (runs)
+	if (triad_work_queue_start(&server->fast, "triad-sa", n_threads, answer_jobs,
+		    server, &server->generation))
 		return server;
 	triad_qos_server_free(server);
 	return NULL;
+}
+
+/* Most routing engines need not be asked: until the first request that does, there is no
+ * thread for it. */
+bool server_put_slow(
+	struct triad_qos_server *server, const struct triad_work_queue_job *job)
+{
+	bool has_slow;
+
+	pthread_mutex_lock(&server->lock);
+	if (!server->has_slow) {
+		server->has_slow = triad_work_queue_start(&server->slow,
+			"triad-sa-slow", 1, answer_jobs, server, &server->generation);
+		if (!server->has_slow)
+			triad_work_queue_clear(&server->slow);
+	}
+	has_slow = server->has_slow;
+	pthread_mutex_unlock(&server->lock);
+	return has_slow && triad_work_queue_put(&server->slow, job);
 }
 
 void triad_qos_server_free(struct triad_qos_server *server)
@@ -188,7 +203,8 @@ void triad_qos_server_free(struct triad_qos_server *server)
 		return;
 	triad_qos_server_set_expects(server, false);
 	end_queue(server, &server->fast);
-	end_queue(server, &server->slow);
+	if (server->has_slow)
+		end_queue(server, &server->slow);
 	triad_qos_snapshot_unref(server->snapshot);
 	pthread_cond_destroy(&server->published);
 	pthread_mutex_destroy(&server->lock);
@@ -199,8 +215,10 @@ void triad_qos_server_set_snapshot(
 	struct triad_qos_server *server, struct triad_qos_snapshot *snapshot)
 {
 	struct triad_qos_snapshot *old;
+	bool has_slow;
 
 	pthread_mutex_lock(&server->lock);
+	has_slow = server->has_slow;
 	old = server->snapshot;
 	server->snapshot = snapshot ? triad_qos_snapshot_ref(snapshot) : NULL;
 	atomic_store(&server->generation, snapshot ? snapshot->generation : 0);
@@ -211,7 +229,8 @@ void triad_qos_server_set_snapshot(
 	pthread_mutex_unlock(&server->lock);
 	triad_qos_snapshot_unref(old);
 	triad_work_queue_wake(&server->fast);
-	triad_work_queue_wake(&server->slow);
+	if (has_slow)
+		triad_work_queue_wake(&server->slow);
 }
 
 void triad_qos_server_set_paused(struct triad_qos_server *server, bool was_paused)

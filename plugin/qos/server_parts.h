@@ -39,9 +39,10 @@ struct triad_qos_server {
 	/* Until this time this SM, as standby, answers from 'snapshot'; 0: it has not
 	 * handed over. */
 	atomic_uint_fast64_t handed_over_until_us;
-	pthread_mutex_t lock; /* guards only the pointer */
+	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t published;
 	struct triad_qos_snapshot *snapshot;
+	bool has_slow; /* 'slow' has its thread */
 };
 
 /* One thread of a queue, with its own reference to the snapshot. */
@@ -58,6 +59,12 @@ static inline void server_count(atomic_ulong *counter)
 {
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
+
+/* --- server.c --- */
+
+/* Puts a job into the slow queue; false: it can't take it. */
+bool server_put_slow(
+	struct triad_qos_server *server, const struct triad_work_queue_job *job);
 
 /* --- server_state.c --- */
 

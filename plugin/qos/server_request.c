@@ -256,12 +256,12 @@ static void fall_back(struct worker *worker, const struct triad_work_queue_job *
 	 * nothing.  Otherwise OpenSM gives the same answer without that wait. */
 	if (worker->answer.fallback == TRIAD_FALLBACK_ENGINE && !worker->is_slow &&
 		(worker->snapshot->classifier || !server_is_master(server)) &&
-		triad_work_queue_put(&server->slow, job))
+		server_put_slow(server, job))
 		return;
 	/* In its first sweep OpenSM drops requests: let this one wait in the slow
 	 * queue, so that the fast one continues. */
 	if (server_is_in_first_sweep(server) && !worker->is_slow &&
-		triad_work_queue_put(&server->slow, job)) {
+		server_put_slow(server, job)) {
 		server_count(&server->counts.waited);
 		return;
 	}

@@ -27,15 +27,13 @@ bool triad_work_queue_start(struct triad_work_queue *queue, const char *name,
 	queue->turns = triad_fair_queue_new(TRIAD_WORK_QUEUE_ROOM, TRIAD_PATH_N_LIDS);
 	if (!queue->turns)
 		return false;
-	queue->n_back_soon = n_threads;
-	for (unsigned i = 0; i < n_threads; i++) {
-		if (triad_thread_start(&queue->threads[i], name, run, queue))
-			break;
-		queue->n_threads++;
-	}
-	/* Subtract the threads that could not be started: they never come back. */
+	/* With the lock: a thread divides the jobs by their number. */
 	pthread_mutex_lock(&queue->lock);
-	queue->n_back_soon -= n_threads - queue->n_threads;
+	while (queue->n_threads < n_threads &&
+		!triad_thread_start(
+			&queue->threads[queue->n_threads], name, run, queue))
+		queue->n_threads++;
+	queue->n_back_soon = queue->n_threads;
 	pthread_mutex_unlock(&queue->lock);
 	return queue->n_threads;
 }

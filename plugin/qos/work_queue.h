@@ -44,9 +44,9 @@ struct triad_work_queue {
 	void *context; /* for its threads */
 	/* Incremented when waiting threads must look at something new. */
 	const atomic_ulong *news;
+	pthread_mutex_t lock; /* of what follows */
 	unsigned n_threads;
 	pthread_t threads[TRIAD_WORK_QUEUE_MAX_THREADS];
-	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t filled;
 	bool stopped;
 	unsigned n_waiting;             /* threads that sleep */
