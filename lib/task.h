@@ -50,8 +50,8 @@ struct triad_task {
 	bool is_started, is_woken;
 	bool has_ended;  /* 'thread' was done, and is to be joined */
 	bool has_former; /* 'former' was, too; 'thread' joins it */
-	bool must_end; /* long steps check it */
-	bool is_left;  /* its thread did not end in time, and was left running */
+	bool must_end;   /* long steps check it */
+	bool is_left;    /* its thread did not end in time, and was left running */
 };
 
 /* 'name' has at most 15 characters; it and 'lock' are borrowed. */

@@ -508,5 +508,5 @@ static uint64_t watch_congestion(void *context)
 	else
 		end_all_roots(watcher);
 	pthread_mutex_lock(&watcher->lock);
-	return watcher->enabled ? triad_clock_now_us() + LOOK_US : UINT64_MAX;
+	return watcher->enabled ? triad_clock_now_us() + LOOK_US : TRIAD_TASK_DONE;
 }

@@ -269,7 +269,7 @@ static uint64_t read_devices_when_due(void *context)
 	reader->is_reading = view && !error;
 	reader->error = error;
 	if (!is_enabled) {
-		due_us = UINT64_MAX;
+		due_us = reader->is_enabled ? 0 : TRIAD_TASK_DONE;
 	} else if (!view || error) {
 		due_us = triad_clock_now_us() + (error ? OPEN_AGAIN_US : LOOK_US);
 	} else {

@@ -451,7 +451,7 @@ static uint64_t check_when_due(void *context)
 	struct triad_fabric *fabric;
 
 	if (!checker->is_due)
-		return UINT64_MAX;
+		return TRIAD_TASK_DONE;
 	checker->is_due = false;
 	fabric = triad_fabric_ref(checker->fabric);
 	pthread_mutex_unlock(&checker->lock);
@@ -462,5 +462,5 @@ static uint64_t check_when_due(void *context)
 		checker->again_us = 0;
 	else if (!checker->is_due && checker->fabric)
 		return wait_for_memory(checker);
-	return checker->is_due ? triad_clock_now_us() : UINT64_MAX;
+	return checker->is_due ? triad_clock_now_us() : TRIAD_TASK_DONE;
 }

@@ -507,9 +507,9 @@ static uint64_t serve_when_wanted(void *context)
 {
 	struct triad_sa_source *source = context;
 
-	/* Without a request the thread sleeps, and has no descriptor open. */
+	/* Without a request there is no thread, and no descriptor is open. */
 	if (!source->use)
-		return UINT64_MAX;
+		return TRIAD_TASK_DONE;
 	source->serving = source->use;
 	source->status.active = true;
 	pthread_mutex_unlock(&source->lock);

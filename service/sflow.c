@@ -64,7 +64,9 @@ static uint64_t send_when_due(void *context)
 	sleep_us = triad_sflow_sender_run(sflow->sender, view, triad_clock_now_us());
 	triad_view_unref(view);
 	pthread_mutex_lock(&sflow->lock);
-	return sleep_us == UINT64_MAX ? UINT64_MAX : triad_clock_now_us() + sleep_us;
+	/* UINT64_MAX: there are no collectors. */
+	return sleep_us == UINT64_MAX ? TRIAD_TASK_DONE
+				      : triad_clock_now_us() + sleep_us;
 }
 
 int triad_sflow_configure(

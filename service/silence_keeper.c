@@ -287,7 +287,7 @@ static uint64_t keeper_step(void *context)
 	if (due_us == UINT64_MAX) {
 		keeper->clock.is_set = false;
 		if (version == keeper->kept_version)
-			return UINT64_MAX;
+			return TRIAD_TASK_DONE;
 	}
 	due_us = due_us > wall_us ? due_us - wall_us : 0;
 	return now_us + (due_us < LOOK_US ? due_us : LOOK_US);
@@ -325,17 +325,20 @@ static void wait_until_kept(
 {
 	struct triad_watch_status watch = triad_watch_status(keeper->watch);
 	uint64_t until_us = triad_clock_now_us() + WAIT_US;
+	int error;
 
 	pthread_mutex_lock(&keeper->lock);
 	keeper->trusts_clock = true;
+	error = triad_task_start(&keeper->task);
 	triad_task_wake(&keeper->task);
-	while (keeper->path[0] && keeper->tried_version < watch.silences_version &&
+	while (!error && keeper->path[0] &&
+		keeper->tried_version < watch.silences_version &&
 		!keeper->task.must_end &&
 		!triad_condition_wait(&keeper->task.changed, &keeper->lock, until_us))
 		;
 	if (keeper->path[0] && keeper->tried_version < watch.silences_version)
-		snprintf(keeper->trouble, sizeof(keeper->trouble),
-			"not written: the disk hangs");
+		snprintf(keeper->trouble, sizeof(keeper->trouble), "not written: %s",
+			error ? strerror(error) : "the disk hangs");
 	fill_status(keeper, &watch, status);
 	status->is_kept =
 		keeper->path[0] && keeper->kept_version >= watch.silences_version;

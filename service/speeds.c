@@ -230,5 +230,5 @@ static uint64_t read_speeds_when_due(void *context)
 		take_speed_answer(reader, due_us);
 		due_us = 0;
 	}
-	return due_us;
+	return due_us == UINT64_MAX ? TRIAD_TASK_DONE : due_us;
 }

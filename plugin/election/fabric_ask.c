@@ -326,7 +326,7 @@ static uint64_t watch_fabric(void *context)
 	uint64_t now_us = triad_clock_boot_us();
 
 	if (!ask->watch.period_us || osm_exit_flag)
-		return UINT64_MAX;
+		return TRIAD_TASK_DONE;
 	if (now_us >= ask->look_us)
 		look_around(ask);
 	/* Without peers there is nothing to ask, and no descriptor is needed. */

@@ -48,7 +48,7 @@ static uint64_t watch_health(void *context)
 	uint64_t next_us = triad_clock_now_us() + TRIAD_HEALTH_READ_US;
 
 	if (!watch->ports.n)
-		return UINT64_MAX;
+		return TRIAD_TASK_DONE;
 	read_health(watch);
 	return next_us;
 }

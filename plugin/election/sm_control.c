@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/backoff.h"
 #include "lib/task.h"
@@ -49,6 +50,7 @@ struct triad_sm_control {
 	pthread_mutex_t lock; /* protects what follows */
 	struct triad_task task;
 	struct triad_sm_target target;
+	int start_error; /* of the thread; logged last */
 	struct triad_sm_control_status status;
 
 	/* Used only by the thread. */
@@ -571,6 +573,9 @@ static uint64_t follow_target(void *context)
 	pthread_mutex_unlock(&control->lock);
 	carry_out(control, &target);
 	pthread_mutex_lock(&control->lock);
+	/* All is as OpenSM alone would have it. */
+	if (!target.is_set && !control->target.is_set)
+		return TRIAD_TASK_DONE;
 	now_us = triad_clock_now_us();
 	next_us = now_us + (control->ignore_until_us ? IGNORE_TICK_US : TICK_US);
 	if (control->retry.again_us > now_us && control->retry.again_us < next_us)
@@ -581,10 +586,22 @@ static uint64_t follow_target(void *context)
 void triad_sm_control_set(
 	struct triad_sm_control *control, const struct triad_sm_target *target)
 {
+	bool is_new_error;
+	int error = 0;
+
 	pthread_mutex_lock(&control->lock);
 	control->target = *target;
+	if (target->is_set)
+		error = triad_task_start(&control->task);
 	triad_task_wake(&control->task);
+	is_new_error = error && error != control->start_error;
+	control->start_error = error;
 	pthread_mutex_unlock(&control->lock);
+	if (is_new_error)
+		triad_log_write(control->log, TRIAD_LOG_ERROR,
+			"election: no thread that sets the SM priority: %s; tried again "
+			"with each change of the election",
+			strerror(error));
 }
 
 struct triad_sm_control_status triad_sm_control_status(struct triad_sm_control *control)
@@ -611,12 +628,7 @@ struct triad_sm_control *triad_sm_control_new(
 	pthread_mutex_init(&control->lock, NULL);
 	triad_task_init(
 		&control->task, &control->lock, "triad-sm", follow_target, control);
-	if (!triad_task_start(&control->task))
-		return control;
-	triad_task_clear(&control->task);
-	pthread_mutex_destroy(&control->lock);
-	free(control);
-	return NULL;
+	return control;
 }
 
 void triad_sm_control_free(struct triad_sm_control *control)

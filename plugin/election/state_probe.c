@@ -69,7 +69,7 @@ static uint64_t probe_state_file(void *context)
 	int error;
 
 	if (!probe->path[0])
-		return UINT64_MAX;
+		return TRIAD_TASK_DONE;
 	strcpy(path, probe->path);
 	probe->since_us = triad_clock_now_us();
 	pthread_mutex_unlock(&probe->lock);
@@ -95,7 +95,8 @@ void triad_state_probe_set(struct triad_state_probe *probe, const char *path)
 	if (strcmp(probe->path, path) != 0) {
 		snprintf(probe->path, sizeof(probe->path), "%s", path);
 		probe->error = 0;
-		error = triad_task_start(&probe->task);
+		if (*path)
+			error = triad_task_start(&probe->task);
 		triad_task_wake(&probe->task);
 	}
 	pthread_mutex_unlock(&probe->lock);

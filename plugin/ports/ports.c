@@ -247,7 +247,7 @@ static uint64_t run_step(struct triad_ports *ports)
 	handle_fabric(ports);
 	ports_see_past(ports, now_us);
 	if (!ports->conf->port.enabled)
-		return now_us + IDLE_US;
+		return *ports->conf->port.expected_file ? now_us + IDLE_US : UINT64_MAX;
 	ports_retry_journal(ports, now_us);
 	/* A standby's, too: it grows by what others send. */
 	trim_journal(ports);
@@ -297,7 +297,10 @@ static uint64_t run_port_manager(void *context)
 	pthread_mutex_unlock(&ports->lock);
 	pthread_mutex_lock(&ports->inbox.lock);
 	ports_end_first_step(ports);
-	return triad_clock_from_boot_us(next_us);
+	/* While the port manager is off there is a thread for what is left for it, so that
+	 * it knows the fabric when it is switched on. */
+	return next_us == UINT64_MAX ? TRIAD_TASK_DONE
+				     : triad_clock_from_boot_us(next_us);
 }
 
 /* --- life --- */
@@ -371,7 +374,7 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	pthread_mutex_init(&ports->status_lock, NULL);
 	triad_task_init(&ports->task, &ports->inbox.lock, "triad-ports",
 		run_port_manager, ports);
-	if (!make_parts(ports) || triad_task_start(&ports->task)) {
+	if (!make_parts(ports)) {
 		destroy_manager(ports);
 		return NULL;
 	}

@@ -12,6 +12,15 @@
 
 /* --- what members send --- */
 
+/* With the inbox's lock.  Returns 0 or an errno: there is no thread. */
+static int wake_manager(struct triad_ports *ports)
+{
+	int error = triad_task_start(&ports->task);
+
+	triad_task_wake(&ports->task);
+	return error;
+}
+
 void ports_leave_view(void *context, const struct triad_cluster_view *view)
 {
 	struct triad_ports *ports = context;
@@ -20,7 +29,7 @@ void ports_leave_view(void *context, const struct triad_cluster_view *view)
 	pthread_mutex_lock(&inbox->lock);
 	inbox->view = *view;
 	inbox->has_view = true;
-	triad_task_wake(&ports->task);
+	(void)wake_manager(ports);
 	pthread_mutex_unlock(&inbox->lock);
 }
 
@@ -44,10 +53,11 @@ void ports_leave_payload(
 	struct triad_ports *ports = context;
 	struct ports_inbox *inbox = &ports->inbox;
 
-	/* A full inbox may drop this: replicas compare digests and repeat lost
-	 * records. */
+	/* A full inbox may drop this, and it is of no use while the port manager is off:
+	 * replicas compare digests and repeat lost records. */
 	pthread_mutex_lock(&inbox->lock);
-	if (triad_inbox_put(&inbox->payloads, sender, payload, size))
+	if (ports->task.is_started &&
+		triad_inbox_put(&inbox->payloads, sender, payload, size))
 		triad_task_wake(&ports->task);
 	pthread_mutex_unlock(&inbox->lock);
 }
@@ -101,7 +111,7 @@ void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabr
 	old = inbox->has_fabric ? inbox->fabric : NULL;
 	inbox->fabric = fabric ? triad_fabric_ref(fabric) : NULL;
 	inbox->has_fabric = true;
-	triad_task_wake(&ports->task);
+	(void)wake_manager(ports);
 	pthread_mutex_unlock(&inbox->lock);
 	triad_fabric_unref(old);
 }
@@ -131,7 +141,7 @@ void triad_ports_set_past(
 	inbox->past = fabric ? triad_fabric_ref(fabric) : NULL;
 	inbox->past_wall_us = wall_us;
 	inbox->has_past = true;
-	triad_task_wake(&ports->task);
+	(void)wake_manager(ports);
 	pthread_mutex_unlock(&inbox->lock);
 	triad_fabric_unref(old);
 }
@@ -157,20 +167,26 @@ void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *c
 	struct ports_inbox *inbox = &ports->inbox;
 	uint64_t until_us = triad_clock_now_us() + FIRST_STEP_US;
 	const struct triad_conf *old;
+	int error;
 
 	pthread_mutex_lock(&inbox->lock);
 	old = inbox->conf;
 	inbox->conf = triad_conf_ref(conf);
 	inbox->is_configured = true;
-	triad_task_wake(&ports->task);
+	error = wake_manager(ports);
 	/* OpenSM sweeps right after its start.  Wait until the ports that were held
 	 * before the restart are published again; otherwise the sweep activates
 	 * them. */
-	while (!inbox->has_begun)
+	while (ports->task.is_started && !inbox->has_begun)
 		if (triad_condition_wait(&ports->task.changed, &inbox->lock, until_us))
 			break;
 	pthread_mutex_unlock(&inbox->lock);
 	triad_conf_unref(old);
+	if (error)
+		triad_log_write(ports->log, TRIAD_LOG_ERROR,
+			"ports: no thread for them: %s; type 'triadctl reload' to try "
+			"again",
+			strerror(error));
 }
 
 const struct triad_conf *ports_next_conf(struct triad_ports *ports)
@@ -217,10 +233,10 @@ void ports_request(struct triad_ports *ports, struct ports_request *request)
 	/* Wait until no other command uses the slot, then until our request is
 	 * answered: together REQUEST_US at most. */
 	pthread_mutex_lock(&ports->inbox.lock);
-	if (await_state(ports, PORTS_NO_REQUEST, until_us)) {
+	if (!wake_manager(ports) && await_state(ports, PORTS_NO_REQUEST, until_us)) {
 		*slot = *request;
 		slot->state = PORTS_ASKED;
-		triad_task_wake(&ports->task);
+		(void)wake_manager(ports);
 		if (await_state(ports, PORTS_ANSWERED, until_us))
 			*request = *slot;
 		else if (slot->state == PORTS_BEGUN)

@@ -16,10 +16,23 @@
 /* How often to retry installing the hook between OpenSM and its SA. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
 
-static void wake(struct triad_qos *qos)
+/* With the lock.  Tables that were set off are Triad's until sweeps have given them back. */
+static bool needs_thread(struct triad_qos *qos)
 {
+	return triad_qos_wants_policy(&qos->settings) || qos->settings.holds ||
+		triad_tables_status(qos->tables).state != TRIAD_TABLES_OFF;
+}
+
+/* With the lock.  Returns 0 or an errno: there is no thread. */
+static int wake(struct triad_qos *qos)
+{
+	int error = 0;
+
 	qos->work_wanted = true;
+	if (needs_thread(qos))
+		error = triad_task_start(&qos->task);
 	triad_task_wake(&qos->task);
+	return error;
 }
 
 const char *triad_qos_state_name(enum triad_qos_state state)
@@ -45,7 +58,7 @@ int triad_qos_load(struct triad_qos *qos, struct triad_diags *diags)
 	int error = triad_policy_source_load(&qos->source, diags);
 
 	pthread_mutex_lock(&qos->lock);
-	wake(qos);
+	(void)wake(qos);
 	pthread_mutex_unlock(&qos->lock);
 	return error;
 }
@@ -88,6 +101,8 @@ static uint64_t renew_snapshot(void *context)
 	if (is_due || loads)
 		triad_qos_work(qos);
 	pthread_mutex_lock(&qos->lock);
+	if (!needs_thread(qos) && !qos->work_wanted)
+		return TRIAD_TASK_DONE;
 	return atomic_load(&qos->look_wanted) ? 0 : triad_clock_now_us() + RETRY_US;
 }
 
@@ -118,12 +133,7 @@ struct triad_qos *triad_qos_new(struct osm_opensm *osm, struct triad_sampler *sa
 	triad_task_init(&qos->task, &qos->lock, "triad-qos", renew_snapshot, qos);
 	qos->sampler = sampler;
 	qos->hold = hold;
-	if (!triad_task_start(&qos->task))
-		return qos;
-	triad_tables_free(qos->tables);
-	triad_broadcast_free(qos->broadcast);
-	free(qos);
-	return NULL;
+	return qos;
 }
 
 void triad_qos_free(struct triad_qos *qos)
@@ -156,6 +166,7 @@ void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
 		.holds = conf->port.enabled && conf->port.mode == TRIAD_PORT_ENFORCE,
 	};
 	bool wanted = triad_qos_wants_policy(&settings);
+	int error;
 
 	/* Another file or another default level makes another policy. */
 	bool is_other = triad_policy_source_configure(
@@ -165,8 +176,12 @@ void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
 	if (is_other || (wanted && !triad_qos_wants_policy(&qos->settings)))
 		atomic_store(&qos->load_desired, wanted);
 	qos->settings = settings;
-	wake(qos);
+	error = wake(qos);
 	pthread_mutex_unlock(&qos->lock);
+	if (error)
+		triad_log_write(qos->log, TRIAD_LOG_ERROR,
+			"qos: no thread for it: %s; type 'triadctl reload' to try again",
+			strerror(error));
 }
 
 /* --- fabrics and marks --- */
@@ -208,7 +223,7 @@ void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
 	qos->fabric_settled =
 		is_up || phase == TRIAD_QOS_LATE || (goes_on && qos->fabric_settled);
 	qos->fabric_before = *before;
-	wake(qos);
+	(void)wake(qos);
 	pthread_mutex_unlock(&qos->lock);
 	triad_fabric_unref(old);
 }
@@ -226,7 +241,7 @@ void triad_qos_forget_fabric(struct triad_qos *qos)
 	/* Start the time before triad-qos checks whether to drop the snapshot. */
 	if (old && server)
 		triad_qos_server_hand_over(server);
-	wake(qos);
+	(void)wake(qos);
 	pthread_mutex_unlock(&qos->lock);
 	triad_fabric_unref(old);
 }

@@ -319,7 +319,7 @@ static uint64_t copy_when_due(void *context)
 		publish_status(copies, conf, triad_clock_now_us());
 	triad_conf_unref(conf);
 	pthread_mutex_lock(&copies->lock);
-	return next_us;
+	return is_on ? next_us : TRIAD_TASK_DONE;
 }
 
 /* --- life --- */

@@ -47,7 +47,7 @@ def test_library_that_lacks_refused(tmp_path):
         check_refusal(lab, "Failed to open event plugin", "libglib-9.9.so.0")
 
 
-@pytest.mark.parametrize("n_left", range(9))
+@pytest.mark.parametrize("n_left", range(6))
 def test_host_without_threads_reported(n_left, monkeypatch):
     monkeypatch.setenv("TRIAD_THREADS_LEFT", str(n_left))
     with Lab(NET, plugin="yes", preload=[LIBRARIES / "libnothreads.so"]) as lab:
