@@ -13,7 +13,6 @@
 #include "service/congestion_loads.h"
 #include "triad/clock.h"
 
-#define LOOK_US (TRIAD_US_PER_S / 4)
 #define STOP_US (2 * TRIAD_US_PER_S)
 
 /* What 'struct triad_congestion_result' really is. */
@@ -121,9 +120,21 @@ void triad_congestion_watcher_free(struct triad_congestion_watcher *watcher)
 	free(watcher);
 }
 
+/* With the lock.  Also when this was set off: then what is known ends. */
+static void look_soon(struct triad_congestion_watcher *watcher)
+{
+	if (triad_task_start(&watcher->task))
+		publish_result(watcher, NULL,
+			watcher->enabled ? TRIAD_CONGESTION_NO_MEMORY
+					 : TRIAD_CONGESTION_OFF);
+	triad_task_wake(&watcher->task);
+}
+
 void triad_congestion_watcher_configure(
 	struct triad_congestion_watcher *watcher, const struct triad_conf *conf)
 {
+	bool was_enabled;
+
 	pthread_mutex_lock(&watcher->lock);
 	watcher->limits = (struct triad_congestion_limits){
 		.wait = TRIAD_CONGESTION_WAIT, .busy = TRIAD_CONGESTION_BUSY};
@@ -132,10 +143,18 @@ void triad_congestion_watcher_configure(
 			conf->congestion.enabled ? TRIAD_CONGESTION_NO_SWEEP
 						 : TRIAD_CONGESTION_OFF);
 	watcher->is_begun |= !watcher->enabled && conf->congestion.enabled;
+	was_enabled = watcher->enabled;
 	watcher->enabled = conf->congestion.enabled;
-	if (watcher->enabled && triad_task_start(&watcher->task))
-		publish_result(watcher, NULL, TRIAD_CONGESTION_NO_MEMORY);
-	triad_task_wake(&watcher->task);
+	if (watcher->enabled || was_enabled)
+		look_soon(watcher);
+	pthread_mutex_unlock(&watcher->lock);
+}
+
+void triad_congestion_watcher_look(struct triad_congestion_watcher *watcher)
+{
+	pthread_mutex_lock(&watcher->lock);
+	if (watcher->enabled)
+		look_soon(watcher);
 	pthread_mutex_unlock(&watcher->lock);
 }
 
@@ -508,5 +527,5 @@ static uint64_t watch_congestion(void *context)
 	else
 		end_all_roots(watcher);
 	pthread_mutex_lock(&watcher->lock);
-	return watcher->enabled ? triad_clock_now_us() + LOOK_US : TRIAD_TASK_DONE;
+	return TRIAD_TASK_DONE;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Explains congestion after each sweep (congestion/roots.h), in a thread of its own.
  *
- * Model: the thread triad-congest checks four times a second whether a sweep has ended.
- * It takes the rates of all ports from the present view and the forwarding tables from
- * the last check of routes.  Without either, or while this process reads no counters,
+ * Model: when a sweep has ended, the thread triad-congest begins; it ends when that sweep
+ * is explained.  It is its own, because a check of routes may take longer than a sweep.  It
+ * takes the rates of all ports from the present view and the forwarding
+ * tables from the last check of routes.  Without either, or while this process reads no counters,
  * it has no result.  After a check of routes it counts anew how many pairs turn where.
  * The result is immutable and swapped whole.  The log gets a line when a root begins,
  * moves or ends, and alerts get the roots.
@@ -72,6 +73,9 @@ void triad_congestion_watcher_free(
 
 void triad_congestion_watcher_configure(
 	struct triad_congestion_watcher *watcher, const struct triad_conf *conf);
+
+/* A sweep has ended, or routes or the PerfManager's state are others: begins the thread. */
+void triad_congestion_watcher_look(struct triad_congestion_watcher *watcher);
 
 enum triad_congestion_state triad_congestion_watcher_state(
 	struct triad_congestion_watcher *watcher);

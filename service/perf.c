@@ -40,7 +40,9 @@ struct triad_perf {
 	bool is_restoring;             /* 'past' is not in the watch yet */
 	struct triad_selection *reset;
 	struct triad_perf_hooks new_hooks; /* functions NULL: none */
-	uint64_t n_resets;                 /* done */
+	void (*changed)(void *context);    /* NULL: none */
+	void *changed_context;
+	uint64_t n_resets; /* done */
 	uint64_t last_reset_us;
 	uint64_t period_s;                    /* perfmgr.sweep_period */
 	uint64_t reads_us;                    /* see triad_perf_reads_since() */
@@ -88,6 +90,15 @@ void triad_perf_set_hooks(struct triad_perf *perf, const struct triad_perf_hooks
 {
 	pthread_mutex_lock(&perf->lock);
 	perf->new_hooks = *hooks;
+	pthread_mutex_unlock(&perf->lock);
+}
+
+void triad_perf_set_listener(
+	struct triad_perf *perf, void (*changed)(void *context), void *context)
+{
+	pthread_mutex_lock(&perf->lock);
+	perf->changed = changed;
+	perf->changed_context = context;
 	pthread_mutex_unlock(&perf->lock);
 }
 
@@ -615,11 +626,25 @@ static void end_reset(struct triad_perf *perf, const struct work *work)
 	perf->n_resets++;
 }
 
+/* Calls the listener.  Called with the lock, which is released meanwhile. */
+static void call_listener(struct triad_perf *perf)
+{
+	void (*changed)(void *context) = perf->changed;
+	void *context = perf->changed_context;
+
+	if (!changed)
+		return;
+	pthread_mutex_unlock(&perf->lock);
+	changed(context);
+	pthread_mutex_lock(&perf->lock);
+}
+
 /* Wakes waiting callers, but only when something has changed for them: there are
  * thousands of steps in a second.  Called with the lock. */
 static void wake_waiters(struct triad_perf *perf, bool reset_made)
 {
-	uint64_t n_sweeps = triad_collector_status(perf->collector).n_sweeps;
+	struct triad_collector_status status = triad_collector_status(perf->collector);
+	uint64_t n_sweeps = status.n_sweeps + status.n_group_sweeps;
 	enum triad_perf_state state = perf_state_of(perf);
 
 	if (n_sweeps == perf->n_reported && state == perf->reported_state &&
@@ -630,6 +655,7 @@ static void wake_waiters(struct triad_perf *perf, bool reset_made)
 	perf->n_reported = n_sweeps;
 	perf->reported_state = state;
 	pthread_cond_broadcast(&perf->swept);
+	call_listener(perf);
 }
 
 /* Calls the hook step(), which decides whether to sweep.  Returns until when the thread

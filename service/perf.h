@@ -65,6 +65,10 @@ struct triad_perf *triad_perf_new(uint64_t port_guid,
 /* Copied.  Before the first configuration. */
 void triad_perf_set_hooks(
 	struct triad_perf *perf, const struct triad_perf_hooks *hooks);
+/* Has the thread call 'changed', without a lock, when a sweep has ended or the state is
+ * another one. */
+void triad_perf_set_listener(
+	struct triad_perf *perf, void (*changed)(void *context), void *context);
 /* Has the thread call the hook step() soon. */
 void triad_perf_wake(struct triad_perf *perf);
 /* For the hooks alone. */

@@ -482,7 +482,15 @@ static void note_routes(void *context)
 	struct triad_service *service = context;
 
 	record_routes(service);
+	triad_congestion_watcher_look(service->congestion);
 	triad_perf_note_findings(service->perf);
+}
+
+static void note_sweep(void *context)
+{
+	struct triad_service *service = context;
+
+	triad_congestion_watcher_look(service->congestion);
 }
 
 static void add_finders(struct triad_service *service)
@@ -495,6 +503,7 @@ static void add_finders(struct triad_service *service)
 	triad_watch_add_finder(triad_perf_watch(service->perf), &routes);
 	triad_watch_add_finder(triad_perf_watch(service->perf), &congestion);
 	triad_route_checker_set_listener(service->routes, note_routes, service);
+	triad_perf_set_listener(service->perf, note_sweep, service);
 }
 
 static bool judge_hardware(void *context, uint64_t guid, uint8_t number,
