@@ -22,6 +22,7 @@ struct triad_state_probe {
 	struct triad_task task;
 	char path[TRIAD_CONF_PATH_SIZE];
 	uint64_t since_us; /* when the try that is under way began; 0: none is */
+	uint64_t again_us; /* when the next one is due */
 	int error;         /* of the last one */
 	char why[TRIAD_FILE_REASON_SIZE];
 };
@@ -82,28 +83,36 @@ static uint64_t probe_state_file(void *context)
 	report_probe(probe, path, error, why);
 	probe->error = error;
 	strcpy(probe->why, why);
-	return triad_clock_now_us() + TRIAD_PROBE_US;
+	probe->again_us = triad_clock_now_us() + TRIAD_PROBE_US;
+	return TRIAD_TASK_DONE;
 }
 
 /* --- from outside --- */
 
+/* Begins a try.  With the lock. */
+static void try_soon(struct triad_state_probe *probe)
+{
+	int error = triad_task_start(&probe->task);
+
+	triad_task_wake(&probe->task);
+	probe->again_us = triad_clock_now_us() + TRIAD_PROBE_US;
+	if (!error)
+		return;
+	/* Nothing is known of the disk. */
+	probe->error = error;
+	strcpy(probe->why, "there is no thread to try it");
+}
+
 void triad_state_probe_set(struct triad_state_probe *probe, const char *path)
 {
-	int error = 0;
-
 	pthread_mutex_lock(&probe->lock);
 	if (strcmp(probe->path, path) != 0) {
 		snprintf(probe->path, sizeof(probe->path), "%s", path);
 		probe->error = 0;
 		if (*path)
-			error = triad_task_start(&probe->task);
-		triad_task_wake(&probe->task);
+			try_soon(probe);
 	}
 	pthread_mutex_unlock(&probe->lock);
-	if (error)
-		triad_log_write(probe->log, TRIAD_LOG_ERROR,
-			"election: no thread to try whether %s can be written: %s",
-			path, strerror(error));
 }
 
 bool triad_state_probe_fails(struct triad_state_probe *probe, char *why, size_t size)
@@ -111,6 +120,9 @@ bool triad_state_probe_fails(struct triad_state_probe *probe, char *why, size_t 
 	bool is_hung, fails;
 
 	pthread_mutex_lock(&probe->lock);
+	if (probe->path[0] && !probe->since_us &&
+		triad_clock_now_us() >= probe->again_us)
+		try_soon(probe);
 	is_hung = triad_disk_hung_us(probe->since_us, triad_clock_now_us());
 	fails = probe->path[0] && (is_hung || probe->error);
 	if (fails)

@@ -4,9 +4,9 @@
  * The state is written when a vote is given or a term begun, which is rare: on a disk that
  * became full or read-only since then, nobody could have the lease when the master dies.
  *
- * Model: the thread triad-probe writes a file beside the state each TRIAD_PROBE_US, as the
- * state is written, and removes it; it logs when that begins to fail and when it works
- * again.  It starts with the first file.
+ * Model: each TRIAD_PROBE_US the thread triad-probe begins, writes a file beside the state, as
+ * the state is written, removes it, and ends; it logs when that begins to fail and when it
+ * works again.  triad_state_probe_fails() begins it, so somebody has to call that.
  *
  * Thread-safety: any thread; only triad_state_probe_free() waits for a disk, for half a
  * second. */
@@ -32,7 +32,8 @@ bool triad_state_probe_free(struct triad_state_probe *probe);
 /* Sets the file of the state; "": there is none.  Tries at once. */
 void triad_state_probe_set(struct triad_state_probe *probe, const char *path);
 
-/* Whether the last try failed, or has hung for TRIAD_DISK_HUNG_US; then 'why' says it. */
+/* Whether the last try failed, or has hung for TRIAD_DISK_HUNG_US; then 'why' says it.
+ * Begins the next one when it is due. */
 bool triad_state_probe_fails(struct triad_state_probe *probe, char *why, size_t size);
 
 #endif

@@ -269,7 +269,8 @@ tests_unit_plugin_test_read_back_SOURCES = \
 	tests/unit/plugin/test_read_back.c plugin/qos/tables/read_back.c
 tests_unit_plugin_test_state_probe_SOURCES = \
 	tests/unit/plugin/test_state_probe.c plugin/election/state_probe.c
-tests_unit_plugin_test_state_probe_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=triad_file_replace
+tests_unit_plugin_test_state_probe_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=triad_file_replace,--wrap=triad_clock_now_us
 tests_unit_plugin_test_sm_control_SOURCES = \
 	tests/unit/plugin/test_sm_control.c plugin/election/sm_control.c plugin/sm_recover.c
 tests_unit_plugin_test_sm_control_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)

@@ -36,6 +36,18 @@ int __wrap_triad_file_replace(
 	return error;
 }
 
+/* --- the time --- */
+
+static atomic_ullong passed_us;
+
+uint64_t __real_triad_clock_now_us(void);
+uint64_t __wrap_triad_clock_now_us(void);
+
+uint64_t __wrap_triad_clock_now_us(void)
+{
+	return __real_triad_clock_now_us() + passed_us;
+}
+
 /* --- cases --- */
 
 static void begin(void)
@@ -78,6 +90,26 @@ START_TEST(test_full_disk_known_until_there_is_room)
 }
 END_TEST
 
+START_TEST(test_disk_tried_again_each_time_it_is_due)
+{
+	char why[128] = "";
+
+	triad_state_probe_set(probe, path);
+	while (n_tries < 1)
+		sched_yield();
+	for (unsigned i = 0; i < 1000; i++) {
+		ck_assert(!triad_state_probe_fails(probe, why, sizeof(why)));
+		sched_yield();
+	}
+	ck_assert_uint_eq(n_tries, 1);
+	while (n_tries < 5) {
+		passed_us += TRIAD_PROBE_US;
+		(void)triad_state_probe_fails(probe, why, sizeof(why));
+		sched_yield();
+	}
+}
+END_TEST
+
 START_TEST(test_folder_that_others_may_write_known)
 {
 	char why[128] = "";
@@ -109,6 +141,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, begin, end);
 	tcase_add_test(cases, test_full_disk_known_until_there_is_room);
+	tcase_add_test(cases, test_disk_tried_again_each_time_it_is_due);
 	tcase_add_test(cases, test_folder_that_others_may_write_known);
 	tcase_add_test(cases, test_without_a_file_nothing_tried);
 	return run_cases(cases);
