@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Checks the routes of each new fabric (routes/check.h), in a thread beside the SM.
  *
- * Model: the thread triad-routes checks the newest fabric that it was given, and skips
- * those that came while it was busy.  A fabric with the same tables as the last one
+ * Model: the thread triad-routes, which a large fabric keeps busy for seconds, checks the
+ * newest fabric that it was given, skips those that came meanwhile, and ends.  A fabric with the same tables as the last one
  * needs no new check.  The result is immutable and swapped whole; the last one stays
  * until then.  Where the routing engine chooses SLs, and the links by themselves could
  * form a credit loop, the checker asks the owner for the SLs.  When it is enabled, it

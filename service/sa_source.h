@@ -13,7 +13,7 @@
  * status counts such links.  Links that this host discovered itself replace hidden ones
  * until a port comes or goes, for an hour at most.
  *
- * The first request starts the thread; it ends with the source.
+ * The thread is there while there is a request.
  *
  * Thread-safety: any thread, for all but new and free.
  * Spec: [perf-manager-arch 1]. */

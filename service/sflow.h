@@ -2,8 +2,8 @@
 /* The sFlow agent's thread: runs perfmgr/export/sflow_sender.h with the PerfManager's
  * view, while the PerfManager sweeps.
  *
- * The first configuration with a collector starts the thread.  It waits only for its
- * next time to send and for triad_sflow_configure().
+ * The thread is there while there are collectors.  It waits only for its next time to send
+ * and for triad_sflow_configure().
  *
  * Thread-safety: any thread, for all but new, stop and free. */
 #ifndef TRIAD_SERVICE_SFLOW_H

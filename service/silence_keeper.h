@@ -3,7 +3,7 @@
  * file in state.dir, from which they come back after a restart.
  *
  * A thread of its own reads and writes the file, so that a disk that hangs stops
- * nothing else.  It replaces the file as a whole.  It renames a malformed file to
+ * nothing else; it is there while there are silences.  It replaces the file as a whole.  It renames a malformed file to
  * PATH.bad at once, and one that it could not read before it writes a new one.  A write
  * that fails is tried again each 10 s, and logged once.
  *

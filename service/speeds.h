@@ -3,8 +3,8 @@
  * thread.
  *
  * Whoever makes a fabric calls triad_speed_reader_lay_over() before anybody else knows it,
- * and triad_speed_reader_adopt() when it is the present one.  The thread begins with the
- * first fabric that has ports in question.  It sends SMPs by LID and a descriptor of its
+ * and triad_speed_reader_adopt() when it is the present one.  The thread begins with a
+ * fabric that has ports in question.  It sends SMPs by LID and a descriptor of its
  * own, so OpenSM's SMPs never wait for them.  What it learns is in the next fabric; who can
  * make one soon asks for news.
  *

@@ -3,8 +3,9 @@
  * yield.
  *
  * Model: callers set a target (a priority, and whether this SM is to be master).  The
- * thread triad-sm brings OpenSM to the target and keeps it there.  It calls functions
- * that take OpenSM's locks, and the election must not wait for those.
+ * thread triad-sm brings OpenSM to the target and keeps it there; without a target there is
+ * no thread.  It calls functions that take OpenSM's locks, and the election must not wait
+ * for those.
  *
  * - It sets the priority in OpenSM's options, which a changed opensm.conf overrides
  *   for a moment.

@@ -16,7 +16,8 @@
  *
  * Threads: triad-ports does all this.  It waits for answers of switches (three tries of
  * 0.25 s at most), for the majority (at most 1 s) and for its disk, and holds no lock
- * meanwhile (but when it opens the journal): commands that read don't wait for it.
+ * meanwhile (but when it opens the journal): commands that read don't wait for it.  While
+ * [port] is off it begins for each fabric, and ends.
  * Commands that change something leave a request in the inbox, where the cluster's
  * transport leaves payloads. triad_ports_mark() runs in OpenSM's thread (hold.h).
  *

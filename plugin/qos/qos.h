@@ -4,7 +4,9 @@
  * Model: the plugin's worker hands over each new fabric.  The thread triad-qos builds
  * paths from it, reads the policy's file when it changed, compiles the policy for that
  * fabric and gives both to the server (server.h) as one answer snapshot.  Without an
- * answer snapshot OpenSM answers all requests itself.
+ * answer snapshot OpenSM answers all requests itself.  The thread is its own because a
+ * large fabric takes it seconds; while all of [qos] is off, and no ports may be held, there
+ * is none.
  *
  * triad-qos checks the policy's file when the SM begins a heavy sweep, and at 'reload'.
  * A file with mistakes changes nothing: the last good policy stays; if there was none,

@@ -7,7 +7,8 @@
  * of OpenSM's.  Requests that they can't answer (answer.h: FALLBACK) they pass to
  * OpenSM, as if the requests had just come, but narrowed to what the QoS level allows.
  * Requests for which the routing engine must choose the SL go to the slow queue.  Its
- * only thread takes the SM's lock, shared, and may have to wait for it.
+ * only thread begins with the first of these; it takes the SM's lock, shared, and may have
+ * to wait for it.
  *
  *     receive_request ──> fast queue ──> osm_vendor_send
  *        │             ├───> slow queue ──> osm_vendor_send
