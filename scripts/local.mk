@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	scripts/bench-qos-tables \
 	scripts/bench-sa-copies \
 	scripts/bench-sweep \
+	scripts/bench-triadd \
 	scripts/bare-machine \
 	scripts/build \
 	scripts/check \
@@ -91,4 +92,5 @@ EXTRA_DIST += \
 	scripts/triadlab/topology.py \
 	scripts/triadlab/traffic.py \
 	scripts/triadlab/triadd.py \
-	scripts/triadlab/up.py
+	scripts/triadlab/up.py \
+	scripts/triadlab/web_load.py

@@ -3,8 +3,11 @@
 
 import argparse
 import contextlib
+import datetime
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -14,6 +17,7 @@ from . import down, up
 from .errors import LabError
 
 _POLL_S = 0.05
+SWEEP_S = 300
 _GEN_FABRIC = Path(__file__).resolve().parent.parent / "gen-fabric"
 
 
@@ -34,6 +38,47 @@ def lab(folder, net, builddir, **wishes):
         yield running
     finally:
         down.down(folder)
+
+
+# --- what is measured ----------------------------------------------------------
+
+_SUBNET_UP = re.compile(r"^(\w+ \d+ \d+:\d+:\d+) (\d+) .*\bSUBNET UP$", re.MULTILINE)
+
+
+def _times_up(running):
+    """When the subnet was up, by opensm's log, which has microseconds."""
+    year = datetime.datetime.now().year
+    log = Path(running.sms[0].log).read_text(encoding="utf-8", errors="replace")
+    return [datetime.datetime.strptime(f"{year} {at}", "%Y %b %d %H:%M:%S")
+            .replace(microsecond=int(us)).timestamp()
+            for at, us in _SUBNET_UP.findall(log)]
+
+
+def heavy_sweep(running):
+    """Milliseconds from the signal to the line in the log."""
+    n = len(_times_up(running))
+    begun = time.time()
+    deadline = time.monotonic() + SWEEP_S
+    os.kill(running.sms[0].process.pid, signal.SIGHUP)
+    while len(up_at := _times_up(running)) == n:
+        if time.monotonic() > deadline:
+            raise LabError(f"no heavy sweep within {SWEEP_S} s; see "
+                           f"{running.sms[0].log}")
+        time.sleep(_POLL_S)
+    return (up_at[n] - begun) * 1000
+
+
+def cpu_s(pid):
+    """Of a process, since it was started."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+    user, system = fields.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def most_memory(pid):
+    """Octets that a process had resident at most."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) * 1024
 
 
 # --- types of arguments --------------------------------------------------------

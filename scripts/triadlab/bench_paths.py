@@ -2,15 +2,20 @@
 """What benchmarks of answers to PathRecord requests share: policies, Triad's answers on and
 off, and sweeps."""
 
+import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 from .errors import LabError
 from .plugin import triadctl, triadctl_json
 
+_LAB = Path(__file__).resolve().parent.parent / "lab"
+_EVERY_US = 2000
 _POLL_S = 0.05
 
 
@@ -76,3 +81,36 @@ def sweep_until(running, is_over):
             n += 1
         time.sleep(_POLL_S)
     return n
+
+
+# --- clients -------------------------------------------------------------------
+
+def world(guids, n_rules):
+    """What there is to ask about, as path_ask reads it."""
+    lines = ["prefix 0xfe80000000000000", "lid 1"]
+    lines += [f"guid {guid}" for guid in guids[:20000]]
+    lines += [f"service {0x1000000 + i * 16:#x}" for i in range(2 * min(n_rules + 1, 20000))]
+    return "\n".join(lines) + "\n"
+
+
+def ask(running, builddir, clients, there_is, seconds, meanwhile=None):
+    """All clients at one time: the reports of path_ask, and what meanwhile(clients) gave."""
+    started = [subprocess.Popen(
+        [sys.executable, str(_LAB), "run", "--dir", running.folder, "--node", client, "--",
+         f"{builddir}/tests/integration/path_ask", "--kind", "path", "--plain", "--by-gid",
+         "--quiet", "--every-us", str(_EVERY_US), "--only", "0x3", "--seed", str(seed),
+         "--seconds", str(seconds)],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True) for seed, client in enumerate(clients, 1)]
+    for process in started:
+        process.stdin.write(there_is)
+        process.stdin.close()
+        process.stdin = None
+    found = meanwhile(started) if meanwhile else None
+    reports = []
+    for process in started:
+        _, errors = process.communicate(timeout=seconds + 120)
+        if process.returncode:
+            raise LabError(f"path_ask: {errors.strip()}")
+        reports.append(json.loads(errors.splitlines()[-1]))
+    return reports, found

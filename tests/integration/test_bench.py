@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from checks import succeeded
-from labs import AGENT, BUILDDIR, COROSYNC, NATS, SRCDIR, need
+from labs import AGENT, BUILDDIR, COROSYNC, NATS, SRCDIR, TRIADD, need
 
 pytestmark = [pytest.mark.scripts, pytest.mark.full]
 
@@ -379,3 +379,19 @@ def test_soak_of_failovers_finds_one_master_after_each():
     summary, = found["summaries"]
     assert (summary["faults"], summary["both_might_enforce"], summary["seed"]) == (3, 0, 4)
     assert len(found["faults"]) == 3 and not any(row["trouble"] for row in found["faults"])
+
+
+def test_triadd_small_prints_documented_keys():
+    need(TRIADD)
+    process = subprocess.run(
+        [SRCDIR / "scripts" / "bench-triadd", "--builddir", BUILDDIR, "--hosts", "36",
+         "--rounds", "1", "--seconds", "1", "--scrapers", "20", "--pages", "5", "--json"],
+        capture_output=True, text=True, check=False)
+    report = json.loads(succeeded(process).stdout)
+    assert report["counts"]["metrics 200"] and report["counts"]["webhook"], report["counts"]
+    times = {"path_p50_us", "path_p99_us", "heavy_sweep_ms"}
+    for labs in report["rounds"].values():
+        assert set(labs.pop("stock")) == times | {"opensm"}, "keys of stock"
+        assert all(set(it) == times | {"opensm", "triadd"} for it in labs.values()), labs
+    assert set(report["ratios"]) == {"beside", "stock", "rest"}, report["ratios"]
+    assert all(set(it) == times for it in report["ratios"].values()), report["ratios"]
