@@ -9,6 +9,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ import pytest
 
 import control
 from checks import succeeded, wait_until
-from triadlab import cluster, down, environment, faults, hosts, opensm, run, \
+from triadlab import cluster, down, environment, faults, hosts, opensm, process, run, \
     simulator, state, status, triadd as triadds, up
 
 SRCDIR = Path(os.environ.get("TRIAD_SRCDIR", Path(__file__).resolve().parents[2]))
@@ -297,6 +298,22 @@ class Lab:
             return all(self.quorum(host) == it for host, it in expected.items())
 
         wait_until(is_so, timeout_s, f"quorum as in {expected}")
+
+    # --- triadd ---
+
+    def kill_triadd(self):
+        """The first one; returns when it is gone."""
+        record = self.state().triadds[0].process.record()
+        os.kill(record.pid, signal.SIGKILL)
+        wait_until(lambda: not process.is_alive(record), 10, "the end of triadd")
+
+    def start_triadd(self):
+        """The first one, which has ended, again."""
+        now = self.state()
+        child = triadds.start(now, now.triadds[0], self._sanitizer_options())
+        now.triadds[0].process.pid = child.pid
+        now.triadds[0].process.start_time = process.record_of(child.pid).start_time
+        now.save()
 
     # --- what SMs say ---
 

@@ -15,7 +15,6 @@ from agentlib import (HOSTS, SM, Broker, errors_at, fat_tree, manager_lab, near_
                       set_errors, wait_for_errors, wait_until_settled)
 from checks import mentions, stopped, succeeded, wait_until
 from labs import Lab, Triadd
-from triadlab import triadd
 from triadlib import health_findings, log_has, status
 
 # The plugin notices after 10 s that triadd says nothing.
@@ -33,16 +32,6 @@ def lacks(lab, words):
 
 def triadd_of(lab):
     return lab.state().triadds[0]
-
-
-def start_again(lab):
-    """Returns the new triadd, which the lab ends."""
-    now = lab.state()
-    child = triadd.start(now, now.triadds[0], {})
-    now.triadds[0].process.pid = child.pid
-    now.triadds[0].process.start_time = None
-    now.save()
-    return child
 
 
 class Totals:
@@ -114,7 +103,7 @@ def test_triadd_killed_and_started_again_totals_go_on(scratch):
                 wait_until(lambda: lacks(lab, "triadd ended"), 5, "what status says")
                 assert health_findings(lab, "broker triadd ended"), "health"
                 set_errors(lab, errors)
-                start_again(lab)
+                lab.start_triadd()
                 wait_until(lambda: collect_of(lab)["broker"], 20, "the connection")
                 wait_until_settled(lab, 2)
                 wait_for_errors(lab, errors)
