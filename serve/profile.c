@@ -47,6 +47,8 @@ static void write_profile(struct triad_profile_keeper *keeper)
 		return;
 	strcpy(keeper->why, "its end is missing");
 	status = triad_link_ask(keeper->link, TRIAD_LINK_S, 3, words, &sink);
+	if (status == TRIAD_CONTROL_FAILED)
+		triad_profile_writer_refuse(keeper->writer, keeper->why);
 	/* The writer logs and counts its errors. */
 	(void)triad_profile_writer_end(keeper->writer, status == TRIAD_CONTROL_DONE,
 		atomic_load(&keeper->link->is_ending) ? NULL : keeper->why);

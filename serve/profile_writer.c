@@ -28,6 +28,7 @@ struct frame {
 	bool has_head; /* the answer's first line has come */
 	char key[sizeof(((struct triad_profile_request *)NULL)->key)];
 	uint64_t wall_us, sweep, process; /* that the head says */
+	uint64_t before; /* the sweep told before, perhaps to an earlier triadd */
 	uint64_t n_rows;
 	int error;
 };
@@ -233,6 +234,8 @@ static void note_error(struct triad_profile_writer *writer, int error)
 static void close_profile(struct triad_profile_writer *writer)
 {
 	triad_profile_file_close(&writer->file);
+	/* Sweeps of which none is wanted are not skipped. */
+	writer->process = 0;
 	pthread_mutex_lock(&writer->lock);
 	writer->status.error = 0;
 	writer->status.reason[0] = '\0';
@@ -273,8 +276,10 @@ static bool take_head(struct triad_profile_writer *writer, const char *line)
 {
 	struct frame *frame = &writer->frame;
 
-	frame->has_head = sscanf(line, "= profile %" SCNu64 " %47s %" SCNu64,
-				  &frame->wall_us, frame->key, &frame->sweep) == 3;
+	frame->has_head =
+		sscanf(line, "= profile %" SCNu64 " %47s %" SCNu64 " %" SCNu64,
+			&frame->wall_us, frame->key, &frame->sweep,
+			&frame->before) >= 3;
 	if (!frame->has_head && !frame->error) {
 		frame->error = EPROTO;
 		snprintf(writer->why, sizeof(writer->why),
@@ -376,14 +381,15 @@ static void log_result(struct triad_profile_writer *writer, uint64_t n_skipped)
 		writer->n_dropped_since = 0;
 }
 
-/* Sweeps between the one told before, of the same process, and this one. */
+/* Sweeps between the one told before, to this triadd or an earlier one, and this one. */
 static uint64_t count_skipped(const struct triad_profile_writer *writer)
 {
 	const struct frame *frame = &writer->frame;
 
-	return frame->process == writer->process && frame->sweep > writer->sweep
-		? frame->sweep - writer->sweep - 1
-		: 0;
+	uint64_t before =
+		frame->process == writer->process ? writer->sweep : frame->before;
+
+	return before && frame->sweep > before ? frame->sweep - before - 1 : 0;
 }
 
 /* Keeps the frame, or drops it. */
@@ -405,6 +411,14 @@ static void end_frame(
 		triad_profile_file_keep(&writer->file);
 		writer->last_octets = triad_frame_writer_octets(writer->out);
 	}
+}
+
+void triad_profile_writer_refuse(struct triad_profile_writer *writer, const char *why)
+{
+	if (writer->frame.has_head || writer->frame.error)
+		return;
+	writer->frame.error = EBUSY;
+	snprintf(writer->why, sizeof(writer->why), "no sweep was told: %s", why);
 }
 
 int triad_profile_writer_end(

@@ -72,6 +72,9 @@ bool triad_profile_writer_begin(struct triad_profile_writer *writer, uint64_t wa
 int triad_profile_writer_take(
 	struct triad_profile_writer *writer, const char *piece, size_t size);
 
+/* There was none, for a reason in words.  Call triad_profile_writer_end() then. */
+void triad_profile_writer_refuse(struct triad_profile_writer *writer, const char *why);
+
 /* Ends the answer: 'is_whole', or 'why' it was cut (NULL: the program ends).  Returns 0,
  * also when there was no sweep, or the errno in the status. */
 int triad_profile_writer_end(

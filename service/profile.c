@@ -25,6 +25,7 @@ struct triad_profile {
 	pthread_mutex_t lock; /* of what follows */
 	bool is_wanted;       /* there is a file */
 	bool is_busy;         /* a request is being answered */
+	uint64_t told_sweep;  /* the last one that was told whole; 0: none */
 	struct triad_profile_section_params params;
 };
 
@@ -59,6 +60,8 @@ void triad_profile_configure(
 {
 	pthread_mutex_lock(&profile->lock);
 	profile->is_wanted = conf->profile.file[0];
+	if (!profile->is_wanted)
+		profile->told_sweep = 0;
 	profile->params = (struct triad_profile_section_params){
 		.all_counters = conf->profile.counters != TRIAD_PROFILE_DATA,
 		.details = conf->profile.counters == TRIAD_PROFILE_DETAILS,
@@ -88,6 +91,24 @@ static uint64_t find_wall_us(struct triad_profile *profile, uint64_t begun_us)
 	return profile->wall_us;
 }
 
+static uint64_t told_sweep(struct triad_profile *profile)
+{
+	uint64_t sweep;
+
+	pthread_mutex_lock(&profile->lock);
+	sweep = profile->told_sweep;
+	pthread_mutex_unlock(&profile->lock);
+	return sweep;
+}
+
+static void note_told(struct triad_profile *profile, uint64_t sweep)
+{
+	pthread_mutex_lock(&profile->lock);
+	if (profile->is_wanted)
+		profile->told_sweep = sweep;
+	pthread_mutex_unlock(&profile->lock);
+}
+
 static int put_section(struct triad_profile *profile,
 	const struct triad_profile_section_params *params, uint64_t start,
 	const char *const *words, struct triad_output *output)
@@ -104,10 +125,15 @@ static int put_section(struct triad_profile *profile,
 			triad_profile_sections_forget(profile->sections);
 		snprintf(profile->key, sizeof(profile->key), "%" PRIu64 ".%" PRIu64,
 			start, ++profile->n_answers);
-		triad_output_printf(output, "= profile %" PRIu64 " %s %" PRIu64 "\n",
-			wall_us, profile->key, status.n_sweeps);
+		triad_output_printf(output,
+			"= profile %" PRIu64 " %s %" PRIu64 " %" PRIu64 "\n", wall_us,
+			profile->key, status.n_sweeps, told_sweep(profile));
 		is_whole = triad_profile_sections_put(profile->sections, params, view,
 			wall_us, status.last_started_us, &sink);
+		triad_output_flush(output);
+		is_whole &= !output->failed;
+		if (is_whole)
+			note_told(profile, status.n_sweeps);
 	}
 	triad_view_unref(view);
 	return is_whole ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;

@@ -8,10 +8,11 @@
  * 0: none.  KEY says what was stored: it is that of the last section that was, or 0 for
  * nothing.  The answer is empty when there is no other sweep.  Else it is a line
  *
- *     = profile WALL_US KEY SWEEP
+ *     = profile WALL_US KEY SWEEP BEFORE
  *
- * (when the sweep began; the new key; its number, in this process) and the lines of its
- * section.  If KEY is not that of the last answer, the section has every port: another one
+ * (when the sweep began; the new key; its number, in this process; and that of the one
+ * that was told whole before it, to any triadd; 0: none since there is a file) and the
+ * lines of its section.  If KEY is not that of the last answer, the section has every port: another one
  * was lost.  A key is START.N, where START is that of 'changes' (outside.h), so a process
  * that was started again has other keys.  The exit status says whether the section is
  * whole.

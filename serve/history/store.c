@@ -416,15 +416,30 @@ static void note_taken(struct taking *taking, int error)
 		taking->error = error;
 }
 
+/* The number of the sweep of which there is an image before the one that comes, in the
+ * process that it is of; perhaps an earlier triadd has written it.  0: not known. */
+static uint64_t sweep_before(const struct triad_history_store *store)
+{
+	uint64_t started_us = store->taking.head.started_us;
+	const struct triad_history_segment *last =
+		triad_history_ring_last(&store->ring, TRIAD_HISTORY_SWEEPS);
+
+	if (store->started_us)
+		return store->started_us == started_us ? store->sweep : 0;
+	return last && last->n && last->entries[last->n - 1].time_us >= started_us
+		? last->entries[last->n - 1].sweep
+		: 0;
+}
+
 /* Counts the sweeps between two images. */
 static void count_missed(struct triad_history_store *store)
 {
 	const struct triad_history_answer_head *head = &store->taking.head;
+	uint64_t before = sweep_before(store);
 
-	if (store->started_us == head->started_us &&
-		head->entry.sweep > store->sweep + 1) {
+	if (before && head->entry.sweep > before + 1) {
 		pthread_mutex_lock(&store->lock);
-		store->status.n_dropped += head->entry.sweep - store->sweep - 1;
+		store->status.n_dropped += head->entry.sweep - before - 1;
 		pthread_mutex_unlock(&store->lock);
 	}
 	store->started_us = head->started_us;

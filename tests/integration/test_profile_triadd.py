@@ -135,6 +135,7 @@ class Played:
         self.n_sweeps = 0
         self.cut = threading.Event()
         self.held = threading.Event()  # a section has stopped in the middle
+        self.refuses = threading.Event()
         self.asked = []
         self.report = ""
         self.is_ending = False
@@ -179,7 +180,8 @@ class Played:
             verb = {"changes": self._changes, "profile": self._profile,
                     "report": self._report}[words[0]]
             verb(connection, words)
-            connection.sendall(_HEADER.pack(b"X", 1, 0, 1) + b"\0")
+            is_refused = verb == self._profile and self.refuses.is_set()
+            connection.sendall(_HEADER.pack(b"X", 1, 0, 1) + bytes([is_refused]))
 
     @staticmethod
     def _uploaded(stream):
@@ -208,6 +210,9 @@ class Played:
     def _profile(self, connection, words):
         self.asked.append(words)
         n = self.n_sweeps
+        if self.refuses.is_set():
+            connection.sendall(_HEADER.pack(b"E", 1, 0, 5) + b"busy\n")
+            return
         if int(words[2]) == (1767323045 + n) * 10**6:
             return
         now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(1767323045 + n))
@@ -253,6 +258,21 @@ def test_killed_in_the_middle_of_a_section(scratch):
         assert key == "0" and int(after) > 0, played.asked[n_asked]
         times = [info["time"] for info, _ in found]
         assert times == sorted(set(times)), times
+
+
+def test_section_that_is_refused_is_said(scratch):
+    """As while another program is given one, and reads slowly."""
+    need(TRIADD)
+    path = scratch.folder() / "profile.csv.zst"
+    with Played(scratch, path) as played, played.triadd() as log:
+        wait_until(lambda: path.exists() and len(frame_sizes(path)) > 1, 20, "sections")
+        played.refuses.set()
+        wait_until(lambda: re.search("^profile.reason=.*busy", played.report, re.M), 20,
+                   "a report")
+        assert "busy" in log(), log()
+        played.refuses.clear()
+        wait_until(lambda: "profile.reason" not in played.report, 20, "its end")
+        assert re.search("^profile.skipped=", played.report, re.M), played.report
 
 
 def test_section_whose_sender_dies_is_dropped(scratch):

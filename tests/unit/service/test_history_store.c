@@ -680,6 +680,21 @@ static void limit_files(rlim_t octets)
 	setrlimit(RLIMIT_FSIZE, &limit);
 }
 
+/* The one who wrote was killed, and started again. */
+START_TEST(test_sweeps_while_no_store_was_open_are_counted)
+{
+	write_images(5, 10 * S);
+	close_store();
+	for (unsigned i = 0; i < 3; i++)
+		world_sweep(&world, 10 * S);
+	open_store();
+	write_images(1, 10 * S);
+	ck_assert_uint_eq(triad_history_store_status(store).n_dropped, 3);
+	write_images(2, 10 * S);
+	ck_assert_uint_eq(triad_history_store_status(store).n_dropped, 3);
+}
+END_TEST
+
 /* Row: N10 */
 START_TEST(test_full_disk_loses_images_until_there_is_room_and_no_file)
 {
@@ -942,6 +957,7 @@ int main(void)
 	tcase_add_test(cases, test_image_has_details_with_errors_alone);
 	tcase_add_test(cases, test_image_that_is_not_made_is_said_until_there_is_one);
 	tcase_add_test(cases, test_kill_within_an_image_loses_that_one_alone);
+	tcase_add_test(cases, test_sweeps_while_no_store_was_open_are_counted);
 	tcase_add_test(
 		cases, test_full_disk_loses_images_until_there_is_room_and_no_file);
 	tcase_add_test(cases, test_altered_octets_are_noticed_and_other_images_stay);
