@@ -58,6 +58,9 @@ struct triad_outlet {
 	const struct triad_conf *in_force; /* NULL: none yet */
 	uint64_t tried_us;                 /* to put it into force */
 
+	char no_room
+		[TRIAD_POOL_TROUBLE_SIZE]; /* of the reporter alone: the log has it */
+
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
 	bool must_report;
@@ -377,6 +380,18 @@ static void *follow(void *context)
 
 /* --- reports --- */
 
+/* Logs once that answers have no room, and once that they have it again. */
+static void log_room(struct triad_outlet *outlet, const char *trouble)
+{
+	if (*trouble && !*outlet->no_room)
+		triad_log_write(outlet->log, TRIAD_LOG_ERROR,
+			"%s; clients are told so until there is", trouble);
+	else if (!*trouble && *outlet->no_room)
+		triad_log_write(
+			outlet->log, TRIAD_LOG_INFO, "there is room for answers again");
+	snprintf(outlet->no_room, sizeof(outlet->no_room), "%s", trouble);
+}
+
 /* Writes how the listeners do; false while there is nothing to be told. */
 static bool put_report(struct triad_outlet *outlet, char *text, size_t size)
 {
@@ -388,7 +403,11 @@ static bool put_report(struct triad_outlet *outlet, char *text, size_t size)
 		.copies = triad_keeper_copies(outlet->keeper),
 		.profile = triad_profile_keeper_status(outlet->profile),
 	};
+	const struct triad_pool_status pool =
+		triad_metrics_server_pool(outlet->metrics);
 
+	memcpy(served.metrics_trouble, pool.trouble, sizeof(pool.trouble));
+	log_room(outlet, *pool.trouble ? pool.trouble : served.web.pool.trouble);
 	pthread_mutex_lock(&outlet->lock);
 	served.start = outlet->state.process;
 	served.configured = outlet->configured;

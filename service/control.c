@@ -179,6 +179,15 @@ static int receive_more(
 	return receive_octets(client->fd, octets, frame.size, until_us);
 }
 
+/* The 'wait' of struct triad_asker.  A client that only says no more stays. */
+static bool wait_with_client(const struct triad_asker *asker, unsigned wait_ms)
+{
+	const struct client *client = asker->context;
+	struct pollfd hung_up = {.fd = client->fd};
+
+	return poll(&hung_up, 1, (int)wait_ms) <= 0;
+}
+
 static void refuse_client(struct client *client, int error)
 {
 	struct triad_control *control = client->control;
@@ -262,6 +271,7 @@ static void serve_client(struct client *client)
 		.role = runner->role(runner->context, &client->peer),
 		.name = name,
 		.receive = receive_more,
+		.wait = wait_with_client,
 		.context = client};
 
 	triad_output_init(&client->output, write_frame, client);

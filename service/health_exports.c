@@ -78,21 +78,27 @@ static void add_silence(struct triad_health *health, enum triad_health_output ou
 
 	triad_served_explain_silence(served, what);
 	add_output(health, output, what,
-		served->is_known
-			? "it does this: 'systemctl start triadd' on this host, and "
-			  "see its log"
-			: "it does this: install it on this host if it is not there, "
-			  "then 'systemctl start triadd', and see its log");
+		served->is_connected
+			? "it does this, and is connected: it hangs or is of another "
+			  "release; " TRIAD_SERVED_RESTART ", and see its log"
+			: served->is_known
+			? "it does this: " TRIAD_SERVED_RESTART ", and see its log"
+			: "it does this: install it if it is not there, "
+			  "then " TRIAD_SERVED_RESTART ", and see its log");
 }
 
 static void add_listener(struct triad_health *health, enum triad_health_output output,
 	const char *configured, const struct triad_served *served,
-	const struct triad_http_status *status)
+	const struct triad_http_status *status, const char *trouble)
 {
 	char advice[64];
 
 	if (*configured && served->is_silent)
 		add_silence(health, output, served);
+	if (*trouble)
+		add_output(health, output, trouble,
+			"make room there on this host: triadd puts each answer together "
+			"there before it is sent");
 	if (!status->reason[0])
 		return;
 	snprintf(advice, sizeof(advice), "mend it in [%s], then 'triadctl reload'",
@@ -176,7 +182,7 @@ static const char *state_of_listener(const char *configured,
 		return "off";
 	if (status->listening)
 		return "on";
-	return served->is_silent ? "not known" : "not listening";
+	return served->is_current ? "not listening" : "not known";
 }
 
 /* What triadd has said of its profile is of the configuration in force. */
@@ -186,8 +192,8 @@ static bool is_profile_known(
 	uint64_t number = 0;
 
 	triad_conf_unref(triad_service_in_force(service, &number));
-	return served->is_known && !served->is_silent &&
-		served->start == service->start && served->configured >= number;
+	return served->is_current && served->start == service->start &&
+		served->configured >= number;
 }
 
 static bool is_profile_wanted(struct triad_service *service)
@@ -207,7 +213,8 @@ const char *triad_exports_profile_state(
 		return "off";
 	if (!is_profile_known(service, served))
 		return "not known";
-	return served->profile.file_octets ? "written" : "not written";
+	return served->profile.file_octets && !*served->profile.reason ? "written"
+								       : "not written";
 }
 
 static void add_profile(struct triad_health *health, struct triad_service *service,
@@ -242,9 +249,9 @@ static void add_served(struct triad_health *health, struct triad_service *servic
 		return;
 	}
 	add_listener(health, TRIAD_HEALTH_PROMETHEUS, conf->prometheus.listen, served,
-		&served->prometheus);
+		&served->prometheus, served->metrics_trouble);
 	add_listener(health, TRIAD_HEALTH_WEB, conf->web.http.listen, served,
-		&served->web.http);
+		&served->web.http, served->web.pool.trouble);
 	if (served->prometheus.listening)
 		triad_address_format(&served->prometheus.listen, listen);
 	snprintf(text, size, "Prometheus %s%s; page %s", *listen ? "at " : "",

@@ -400,7 +400,7 @@ static void add_agents(struct triad_health *health, struct triad_service *servic
 			status.bus.reason[0] ? status.bus.reason : "not yet");
 		triad_health_add_trouble(health, TRIAD_CRITICAL, "agents", what,
 			status.bus.lacks_triadd
-				? "'systemctl start triadd' on this host, and see its log"
+				? TRIAD_SERVED_RESTART ", and see its log"
 				: "look at nats-server and collect.servers");
 		triad_health_line(
 			health, "agents", "Agents", TRIAD_CRITICAL, "%s", what);

@@ -10,12 +10,13 @@
 
 #include "lib/line_cutter.h"
 #include "lib/text.h"
+#include "service/served.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
 
-#define ABSENT                                                                             \
-	"triadd keeps the images, and is not connected: 'systemctl start triadd' on this " \
-	"host, where it must be installed"
+#define ABSENT                                                                         \
+	"triadd keeps the images, and is not connected: " TRIAD_SERVED_RESTART         \
+	", where it must be installed"
 
 #define MALFORMED "the image can't be read: its answer is malformed"
 

@@ -9,8 +9,10 @@
 struct triad_image_bus {
 	pthread_mutex_t lock; /* of what follows */
 	bool is_on;
-	unsigned n_there; /* triadds */
-	bool has_view;    /* one that was not taken yet */
+	unsigned n_there;  /* triadds */
+	uint64_t n_joined; /* so far */
+	uint64_t given; /* the number of the one that is given all; 0: not known yet */
+	bool has_view;  /* one that was not taken yet */
 	uint32_t n_members;
 	uint64_t members[TRIAD_MIRROR_MAX_MEMBERS];
 	struct triad_inbox inbox;
@@ -67,12 +69,34 @@ void triad_image_bus_enable(struct triad_image_bus *bus, bool is_on)
 	pthread_mutex_unlock(&bus->lock);
 }
 
-void triad_image_bus_joined(struct triad_image_bus *bus, bool is_there)
+uint64_t triad_image_bus_join(struct triad_image_bus *bus)
 {
+	uint64_t listener;
+
 	pthread_mutex_lock(&bus->lock);
-	bus->n_there += is_there ? 1 : -1u;
+	bus->n_there++;
+	bus->given = listener = ++bus->n_joined;
 	note_listener(bus);
 	pthread_mutex_unlock(&bus->lock);
+	return listener;
+}
+
+void triad_image_bus_leave(struct triad_image_bus *bus, uint64_t listener)
+{
+	pthread_mutex_lock(&bus->lock);
+	bus->n_there--;
+	if (bus->given == listener)
+		bus->given = 0;
+	note_listener(bus);
+	pthread_mutex_unlock(&bus->lock);
+}
+
+/* With the lock.  After the one that came last has gone, the first one that asks. */
+static bool is_given(struct triad_image_bus *bus, uint64_t listener)
+{
+	if (!bus->given)
+		bus->given = listener;
+	return bus->given == listener;
 }
 
 void triad_image_bus_leave_view(
@@ -94,13 +118,13 @@ void triad_image_bus_leave_payload(
 	pthread_mutex_unlock(&bus->lock);
 }
 
-bool triad_image_bus_take_view(struct triad_image_bus *bus,
+bool triad_image_bus_take_view(struct triad_image_bus *bus, uint64_t listener,
 	uint64_t members[TRIAD_MIRROR_MAX_MEMBERS], uint32_t *n)
 {
 	bool has_one;
 
 	pthread_mutex_lock(&bus->lock);
-	has_one = bus->is_on && bus->has_view;
+	has_one = is_given(bus, listener) && bus->is_on && bus->has_view;
 	*n = bus->n_members;
 	memcpy(members, bus->members, *n * sizeof(*members));
 	if (has_one)
@@ -110,12 +134,12 @@ bool triad_image_bus_take_view(struct triad_image_bus *bus,
 }
 
 bool triad_image_bus_take_payload(
-	struct triad_image_bus *bus, struct triad_payload *payload)
+	struct triad_image_bus *bus, uint64_t listener, struct triad_payload *payload)
 {
 	bool has_one;
 
 	pthread_mutex_lock(&bus->lock);
-	has_one = triad_inbox_take(&bus->inbox, payload);
+	has_one = is_given(bus, listener) && triad_inbox_take(&bus->inbox, payload);
 	pthread_mutex_unlock(&bus->lock);
 	return has_one;
 }

@@ -3,7 +3,8 @@
  * the election's transport, in this process, and triadd, which asks.
  *
  * Model: what is received waits in an inbox until triadd is given it; while no triadd is
- * there, or nothing is to be copied, it is dropped.
+ * there, or nothing is to be copied, it is dropped.  Of several triadds the one that came
+ * last is given all: one before it may hang.
  *
  * Thread-safety: any thread, under a lock held for a copy; set_carrier also waits until no
  * call of the carrier runs.
@@ -45,13 +46,16 @@ void triad_image_bus_leave_view(
 void triad_image_bus_leave_payload(
 	struct triad_image_bus *bus, uint64_t sender, const void *payload, size_t size);
 
-/* triadd has come, or gone. */
-void triad_image_bus_joined(struct triad_image_bus *bus, bool is_there);
-/* False: there is no other view, or no payload, than was taken before. */
-bool triad_image_bus_take_view(struct triad_image_bus *bus,
+/* A triadd has come.  Returns its number, for the others. */
+uint64_t triad_image_bus_join(struct triad_image_bus *bus);
+/* It has gone. */
+void triad_image_bus_leave(struct triad_image_bus *bus, uint64_t listener);
+/* False: there is no other view, or no payload, than was taken before; or they are for a
+ * triadd that came later. */
+bool triad_image_bus_take_view(struct triad_image_bus *bus, uint64_t listener,
 	uint64_t members[TRIAD_MIRROR_MAX_MEMBERS], uint32_t *n);
 bool triad_image_bus_take_payload(
-	struct triad_image_bus *bus, struct triad_payload *payload);
+	struct triad_image_bus *bus, uint64_t listener, struct triad_payload *payload);
 /* As the carrier's send(); ENOTCONN: there is none. */
 int triad_image_bus_send(struct triad_image_bus *bus, const void *payload, size_t size);
 

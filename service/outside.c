@@ -34,6 +34,15 @@
 /* How long a change may take to be in force there and reported. */
 #define CHANGE_US (2 * TRIAD_US_PER_S)
 
+/* Waits a moment; false: who asked has gone, and takes no answer any more. */
+static bool wait_with(const struct triad_asker *asker, unsigned wait_ms)
+{
+	if (asker->wait)
+		return asker->wait(asker, wait_ms);
+	(void)poll(NULL, 0, (int)wait_ms);
+	return true;
+}
+
 /* --- metrics --- */
 
 static int run_metrics(struct triad_service *service, const struct triad_asker *asker,
@@ -128,7 +137,8 @@ struct told {
 	uint64_t n_configured;
 	uint64_t numbers[TRIAD_STREAM_N_EVENTS];
 	uint64_t at_us;
-	uint64_t job; /* about the past */
+	uint64_t job;      /* about the past */
+	uint64_t listener; /* of service/image_bus.h */
 };
 
 /* What is new about images. */
@@ -142,14 +152,16 @@ static void tell_of_images(
 
 	told->job = triad_history_reader_wanted(service->past, told->job, line);
 	triad_output_put(output, line, strlen(line));
-	if (triad_image_bus_take_view(service->image_bus, members, &n)) {
+	if (triad_image_bus_take_view(
+		    service->image_bus, told->listener, members, &n)) {
 		triad_output_printf(output, "members");
 		for (uint32_t i = 0; i < n; i++)
 			triad_output_printf(output, " 0x%016" PRIx64, members[i]);
 		triad_output_printf(output, "\n");
 	}
 	while (!output->failed &&
-		triad_image_bus_take_payload(service->image_bus, &payload)) {
+		triad_image_bus_take_payload(
+			service->image_bus, told->listener, &payload)) {
 		digits[triad_history_put_hex(digits, payload.octets, payload.size)] =
 			'\0';
 		triad_output_printf(
@@ -186,9 +198,10 @@ static void tell(
 
 static void note_follower(struct triad_service *service, bool is_there)
 {
+	atomic_store(is_there ? &service->joined_us : &service->left_us,
+		triad_clock_now_us());
 	atomic_fetch_add(&service->n_followers, is_there ? 1 : -1u);
 	triad_history_reader_joined(service->past, is_there);
-	triad_image_bus_joined(service->image_bus, is_there);
 }
 
 static int run_changes(struct triad_service *service, const struct triad_asker *asker,
@@ -196,7 +209,6 @@ static int run_changes(struct triad_service *service, const struct triad_asker *
 {
 	struct told told = {0};
 
-	(void)asker;
 	(void)n_words;
 	(void)words;
 	triad_output_printf(output,
@@ -205,13 +217,15 @@ static int run_changes(struct triad_service *service, const struct triad_asker *
 		service->start, service->port_guid, service->owner->program);
 	put_commands(service, output);
 	note_follower(service, true);
+	told.listener = triad_image_bus_join(service->image_bus);
 	/* The control socket disconnects its clients when the process ends. */
-	while (!output->failed && !atomic_load(&service->is_closing)) {
+	do {
 		tell(service, &told, output);
 		tell_of_images(service, &told, output);
 		triad_output_flush(output);
-		(void)poll(NULL, 0, LOOK_MS);
-	}
+	} while (!output->failed && !atomic_load(&service->is_closing) &&
+		wait_with(asker, LOOK_MS));
+	triad_image_bus_leave(service->image_bus, told.listener);
 	note_follower(service, false);
 	return TRIAD_CONTROL_DONE;
 }
@@ -253,17 +267,24 @@ static int run_report(struct triad_service *service, const struct triad_asker *a
 
 struct triad_served triad_service_served(struct triad_service *service)
 {
+	uint64_t since_us, now_us = triad_clock_now_us();
 	struct triad_served served;
-	uint64_t since_us;
 
 	pthread_mutex_lock(&service->served_lock);
 	served = service->served;
 	pthread_mutex_unlock(&service->served_lock);
 	since_us = served.is_known ? served.at_us : service->started_us;
-	served.is_silent = triad_clock_now_us() >= since_us + TRIAD_SERVED_SILENT_US;
+	served.is_connected = atomic_load(&service->n_followers);
+	served.is_silent = now_us >= since_us + TRIAD_SERVED_SILENT_US ||
+		(served.is_known && !served.is_connected &&
+			now_us >=
+				atomic_load(&service->left_us) + TRIAD_SERVED_GONE_US);
+	served.is_current = served.is_known && served.is_connected &&
+		!served.is_silent && served.at_us >= atomic_load(&service->joined_us);
 	/* What it did then is not known to be so now. */
-	if (served.is_silent) {
+	if (!served.is_current) {
 		served.prometheus.listening = served.web.http.listening = false;
+		served.metrics_trouble[0] = served.web.pool.trouble[0] = '\0';
 		served.profile.file_octets = 0;
 	}
 	return served;
@@ -299,7 +320,6 @@ static int run_webhook(struct triad_service *service, const struct triad_asker *
 	struct triad_webhook_answer answer = {0};
 	uint64_t until_us = triad_clock_now_us() + BEAT_US;
 
-	(void)asker;
 	if (n_words == 4) {
 		answer.status = strtol(words[1], NULL, 10);
 		answer.trouble = (int)strtol(words[2], NULL, 10);
@@ -310,9 +330,9 @@ static int run_webhook(struct triad_service *service, const struct triad_asker *
 	}
 	while (!triad_webhook_is_due(service->webhook)) {
 		if (atomic_load(&service->is_closing) ||
-			triad_clock_now_us() >= until_us)
+			triad_clock_now_us() >= until_us ||
+			!wait_with(asker, ALERTS_MS))
 			return TRIAD_CONTROL_DONE;
-		(void)poll(NULL, 0, ALERTS_MS);
 	}
 	if (triad_webhook_fetch(service->webhook, output))
 		return TRIAD_CONTROL_DONE;
@@ -418,8 +438,9 @@ static int run_copies(struct triad_service *service, const struct triad_asker *a
 		while (size <= TRIAD_MIRROR_PAYLOAD_SIZE &&
 			!atomic_load(&service->is_closing) &&
 			triad_image_bus_send(service->image_bus, octets, size) ==
-				EAGAIN)
-			(void)poll(NULL, 0, COPIES_AGAIN_MS);
+				EAGAIN &&
+			wait_with(asker, COPIES_AGAIN_MS))
+			;
 	return error ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
 }
 

@@ -136,7 +136,7 @@ static void add_images(struct triad_own_metrics *list, struct triad_service *ser
 	struct triad_served served = triad_service_served(service);
 
 	/* What it does not say is not known. */
-	if (!served.is_known || served.is_silent)
+	if (!served.is_current)
 		return;
 	if (served.images.is_on)
 		triad_own_facts(list, triad_image_facts, &served.images);
@@ -207,7 +207,7 @@ static void add_http(struct triad_own_metrics *list, struct triad_service *servi
 	struct triad_served served = triad_service_served(service);
 
 	/* What it does not say is not known. */
-	if (!served.is_known || served.is_silent)
+	if (!served.is_current)
 		return;
 	triad_own_facts(list, triad_http_facts, &served.prometheus);
 	triad_own_facts(list, triad_web_facts, &served.web);

@@ -19,7 +19,9 @@ struct triad_asker {
 	 * no more comes.  NULL: an asker that sends nothing. */
 	int (*receive)(const struct triad_asker *asker, void *octets, size_t *size,
 		uint64_t until_us);
-	void *context; /* of receive() */
+	/* Waits for so long; false, and at once: the asker has gone.  NULL: it stays. */
+	bool (*wait)(const struct triad_asker *asker, unsigned wait_ms);
+	void *context; /* of receive() and wait() */
 };
 
 struct triad_runner {

@@ -100,6 +100,8 @@ static const struct value {
 	VALUE("profile.skipped", COUNT_64, profile.n_skipped),
 	VALUE("profile.file_octets", COUNT_64, profile.file_octets),
 	VALUE("profile.reason", TEXT, profile.reason),
+	VALUE("prometheus.trouble", TEXT, metrics_trouble),
+	VALUE("web.trouble", TEXT, web.pool.trouble),
 };
 #define N_VALUES (sizeof(values) / sizeof(values[0]))
 

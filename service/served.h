@@ -29,6 +29,12 @@
  * into force. */
 #define TRIAD_SERVED_REPORT_US UINT64_C(5000000)
 #define TRIAD_SERVED_SILENT_US UINT64_C(15000000)
+/* One that was disconnected is missed sooner, but it may be started again. */
+#define TRIAD_SERVED_GONE_US UINT64_C(3000000)
+
+/* What to do when it does not run, or hangs. */
+#define TRIAD_SERVED_RESTART                                                           \
+	"'systemctl restart triadd' on this host (triadd@GUID, if several OpenSMs run here)"
 
 #define TRIAD_SERVED_SILENCE_SIZE 96
 
@@ -50,9 +56,11 @@ struct triad_profile_status {
 };
 
 struct triad_served {
-	bool is_known;    /* there was a report */
-	bool is_silent;   /* there was none for TRIAD_SERVED_SILENT_US */
-	uint64_t at_us;   /* when it came; monotonic */
+	bool is_known;     /* there was a report */
+	bool is_connected; /* one follows 'changes' */
+	bool is_current;   /* the report is of that one, and it is not silent */
+	bool is_silent; /* there was none for TRIAD_SERVED_SILENT_US, or it has gone */
+	uint64_t at_us; /* when it came; monotonic */
 	char version[32]; /* of the program that serves */
 	/* What is in force there, as 'changes' told it: of which start, which configuration
 	 * (outside.h). */
@@ -62,6 +70,8 @@ struct triad_served {
 	struct triad_history_status images;
 	struct triad_history_mirror_status copies;
 	struct triad_profile_status profile; /* without its error: it has a reason */
+	char metrics_trouble
+		[TRIAD_POOL_TROUBLE_SIZE]; /* of the pool that writes these */
 };
 
 /* Since when it has said nothing, in words, of one that is silent. */

@@ -131,6 +131,7 @@ struct triad_service {
 	pthread_mutex_t served_lock;
 	struct triad_served served;
 	atomic_uint n_followers; /* who asked for 'changes' and is connected */
+	atomic_uint_fast64_t joined_us, left_us; /* when one did last; monotonic */
 	atomic_bool is_closing;
 	struct triad_sa_source *source;
 	/* NULL: off or failed.  Threads that started earlier read it. */

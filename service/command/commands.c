@@ -55,8 +55,8 @@ bool triad_commands_put_refused(
 		!triad_service_wait_served(service)) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"[prometheus], [web] and [profile] are done by triadd, which has "
-			"not said that this is in force: 'systemctl start triadd' on this "
-			"host, and see its log\n");
+			"not said that this is in force: " TRIAD_SERVED_RESTART
+			", and see its log\n");
 		return false;
 	}
 	served = triad_service_served(service);

@@ -216,8 +216,10 @@ static void report_sflow(struct triad_report *report, struct triad_service *serv
 	triad_report_section_end(report);
 }
 
-static void report_listener(
-	struct triad_report *report, const struct triad_http_status *status)
+/* What is not known now is left out, or null. */
+static void report_listener(struct triad_report *report,
+	const struct triad_served *served, const struct triad_http_status *status,
+	const struct triad_fact *facts, const void *counted)
 {
 	char address[TRIAD_ADDRESS_TEXT_SIZE];
 
@@ -227,12 +229,31 @@ static void report_listener(
 		report, "listen", "listens at", status->listening ? address : NULL);
 	triad_report_text(report, "error", "not in force",
 		status->reason[0] ? status->reason : NULL);
-	triad_report_text(
-		report, "protocol", "protocol", status->has_tls ? "https" : "http");
+	triad_report_text(report, "protocol", "protocol",
+		!served->is_current       ? NULL
+			: status->has_tls ? "https"
+					  : "http");
 	triad_report_text(report, "token", "token",
-		status->has_token ? "needed" : "not asked for");
+		!served->is_current         ? NULL
+			: status->has_token ? "needed"
+					    : "not asked for");
 	triad_report_text(report, "client_certificate", "client's certificate",
-		status->has_client_ca ? "needed" : "not asked for");
+		!served->is_current             ? NULL
+			: status->has_client_ca ? "needed"
+						: "not asked for");
+	/* No zeros of what is not known, where a person reads them. */
+	if (served->is_known || report->as_json)
+		triad_report_facts(report, facts, counted);
+}
+
+static void report_control_facts(
+	struct triad_report *report, struct triad_control *control)
+{
+	struct triad_control_status status = {0};
+
+	if (control)
+		status = triad_control_status(control);
+	triad_report_facts(report, triad_control_facts, &status);
 }
 
 static void report_served(struct triad_report *report, struct triad_service *service)
@@ -248,14 +269,15 @@ static void report_served(struct triad_report *report, struct triad_service *ser
 			"s ago");
 	else
 		triad_report_text(report, "report_age", "last report", NULL);
+	report_control_facts(report, service->outside);
 	triad_report_section_end(report);
 	triad_report_section(report, "prometheus", "Prometheus");
-	report_listener(report, &served.prometheus);
-	triad_report_facts(report, triad_http_facts, &served.prometheus);
+	report_listener(report, &served, &served.prometheus, triad_http_facts,
+		&served.prometheus);
 	triad_report_section_end(report);
 	triad_report_section(report, "web", "Page and REST");
-	report_listener(report, &served.web.http);
-	triad_report_facts(report, triad_web_facts, &served.web);
+	report_listener(
+		report, &served, &served.web.http, triad_web_facts, &served.web);
 	triad_report_section_end(report);
 }
 
@@ -272,7 +294,6 @@ static void report_profile(struct triad_report *report, struct triad_service *se
 	triad_report_section_end(report);
 }
 
-/* Why what triadd reported last may be otherwise now; NULL: it is recent. */
 /* Why what is reported is not known to be so now; NULL: it is. */
 static const char *why_old(
 	const struct triad_served *served, char text[TRIAD_SERVED_SILENCE_SIZE + 16])
@@ -357,12 +378,8 @@ void triad_service_report_exports(
 
 static void report_control(struct triad_report *report, struct triad_service *service)
 {
-	struct triad_control_status status = {0};
-
-	if (service->control)
-		status = triad_control_status(service->control);
 	triad_report_section(report, "control", "Control socket");
-	triad_report_facts(report, triad_control_facts, &status);
+	report_control_facts(report, service->control);
 	triad_report_section_end(report);
 }
 

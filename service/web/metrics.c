@@ -331,6 +331,11 @@ void triad_metrics_server_free(struct triad_metrics_server *server)
 	free(server);
 }
 
+struct triad_pool_status triad_metrics_server_pool(struct triad_metrics_server *server)
+{
+	return triad_pool_status(server->pool);
+}
+
 struct triad_http_status triad_metrics_server_status(
 	struct triad_metrics_server *server)
 {

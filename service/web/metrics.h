@@ -42,5 +42,6 @@ void triad_metrics_server_free(struct triad_metrics_server *server);
 
 struct triad_http_status triad_metrics_server_status(
 	struct triad_metrics_server *server);
+struct triad_pool_status triad_metrics_server_pool(struct triad_metrics_server *server);
 
 #endif

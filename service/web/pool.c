@@ -23,6 +23,8 @@
 #define PACKED_PIECE 8192
 /* /tmp may be in memory. */
 #define FOLDER "/var/tmp"
+/* For so long a document that was lost says that there is no room. */
+#define LOST_US (120 * TRIAD_US_PER_S)
 
 struct triad_pool_job {
 	struct triad_pool *pool;
@@ -64,6 +66,7 @@ struct triad_pool {
 	unsigned n_threads;
 	pthread_t threads[TRIAD_POOL_THREADS];
 	struct triad_pool_status status;
+	uint64_t lost_us; /* when the last document was lost */
 };
 
 /* --- jobs --- */
@@ -250,6 +253,20 @@ static int write_document(struct triad_pool_job *job)
 	return exit_status;
 }
 
+/* With the lock: whether there was room for the document. */
+static void note_room(struct triad_pool *pool, int error)
+{
+	if (error == ECANCELED)
+		return;
+	pool->status.trouble[0] = '\0';
+	if (!error)
+		return;
+	pool->status.n_lost++;
+	pool->lost_us = triad_clock_now_us();
+	snprintf(pool->status.trouble, sizeof(pool->status.trouble),
+		"no room for answers in " FOLDER ": %s", strerror(error));
+}
+
 static void run_job(struct triad_pool_job *job)
 {
 	struct triad_pool *pool = job->pool;
@@ -265,7 +282,7 @@ static void run_job(struct triad_pool_job *job)
 	fill_head(job, exit_status);
 
 	pthread_mutex_lock(&pool->lock);
-	pool->status.n_lost += job->error && job->error != ECANCELED;
+	note_room(pool, job->error);
 	remove_job(pool, job);
 	is_left = !job->n_readers;
 	if (is_left)
@@ -510,6 +527,8 @@ struct triad_pool_status triad_pool_status(struct triad_pool *pool)
 	status = pool->status;
 	status.n_waiting = count_waiting(pool);
 	status.n_running = pool->n_jobs - status.n_waiting;
+	if (triad_clock_now_us() >= pool->lost_us + LOST_US)
+		status.trouble[0] = '\0';
 	pthread_mutex_unlock(&pool->lock);
 	return status;
 }

@@ -61,6 +61,8 @@ struct triad_pool_order {
 	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
 };
 
+#define TRIAD_POOL_TROUBLE_SIZE 128
+
 /* Facts about a document that go before it. */
 struct triad_pool_head {
 	int exit_status;
@@ -80,6 +82,8 @@ struct triad_pool_status {
 	uint64_t n_shared; /* orders that another's job was for */
 	uint64_t n_busy;   /* refused: no place was free */
 	uint64_t n_lost;   /* documents without room on the disk */
+	/* Why the last one was lost, in the last two minutes; "": it was not. */
+	char trouble[TRIAD_POOL_TROUBLE_SIZE];
 };
 
 /* The pool's threads call 'ready', without a lock, when a job has ended.  NULL when memory

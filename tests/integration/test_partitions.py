@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Queries go out with the P_Key index and SL of a partition that both ends share; and
-nothing of Triad's keeps OpenSM from reading its partitions."""
+"""Queries go out with the P_Key index and SL of a partition that both ends share."""
 
-import contextlib
 import os
-import resource
-import socket
 
 import pytest
 
-from checks import wait_until
 from labs import BUILDDIR
-from tablelib import sweep
-from triadlab.tcp_ports import free_port
-from triadlib import NET, QUICK, ports, status, triad_lab, wait_for_sweep
+from triadlib import NET, ports, triad_lab, wait_for_sweep
 
 # Everybody is a limited member of the default partition, the SM on Hca1 too, which two
 # limited members can't meet in; Hca4 alone is a full one.
@@ -66,35 +59,3 @@ def test_partitions_every_query_with_a_shared_pkey(scratch):
 def lid_of(rows, name):
     return next(row["lid"] for row in rows.values() if row["node_name"] == name)
 
-
-def pkeys(lab, lid):
-    return lab.run("smpquery", "pkeys", str(lid), "1").stdout
-
-
-@pytest.mark.row("N11")
-def test_clients_leave_opensm_the_descriptors_of_its_files(scratch):
-    """More clients than opensm may have descriptors, and OpenSM that reads its partitions
-    meanwhile."""
-    partitions = scratch.folder() / "partitions.conf"
-    partitions.write_text(PARTITIONS)
-    triad_conf = QUICK + f"[web]\nlisten = 127.0.0.1:{free_port()}\nmax_clients = 1000\n"
-    with contextlib.ExitStack() as clients, triad_lab(
-            triad_conf, opensm_conf=f"qos TRUE\npartition_config_file {partitions}\n",
-            sms=("Hca1",)) as lab:
-        wait_for_sweep(lab)
-        lid, opensm = lid_of(ports(lab), "Hca2"), lab.status()["sms"][0]["pid"]
-        before = pkeys(lab, lid)
-        assert "0x8001" in before, "a partition of the file"
-        n_open = len(os.listdir(f"/proc/{opensm}/fd"))
-        resource.prlimit(opensm, resource.RLIMIT_NOFILE, (128, 128))
-        address = ("127.0.0.1", int(triad_conf.rpartition("listen = 127.0.0.1:")[2].split()[0]))
-        for i in range(200):
-            client = clients.enter_context(socket.socket())
-            client.bind((f"127.0.0.{1 + i % 100}", 0))
-            client.connect(address)
-
-        wait_until(lambda: status(lab)["web"]["clients"] == 200, 20, "clients")
-        # triadd has them; opensm has triadctl's and triadd's.
-        assert len(os.listdir(f"/proc/{opensm}/fd")) < n_open + 10, "descriptors"
-        sweep(lab)
-        assert pkeys(lab, lid) == before, "partitions"

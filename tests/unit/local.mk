@@ -197,6 +197,7 @@ unit_tests = \
 	tests/unit/service/test_stream \
 	tests/unit/service/test_health \
 	tests/unit/service/test_history_copies \
+	tests/unit/service/test_image_bus \
 	tests/unit/service/test_history_lists \
 	tests/unit/service/test_history_reader \
 	tests/unit/service/test_history_store \
@@ -319,6 +320,8 @@ tests_unit_service_test_health_LDADD = libtriadservice.la libtriadbus.la $(LDADD
 tests_unit_service_test_history_copies_SOURCES = \
 	tests/unit/service/test_history_copies.c tests/unit/history/fixture.h \
 	tests/unit/history/kept.h service/history_reader.c
+tests_unit_service_test_image_bus_SOURCES = \
+	tests/unit/service/test_image_bus.c service/image_bus.c
 tests_unit_service_test_history_lists_SOURCES = \
 	tests/unit/service/test_history_lists.c tests/unit/history/fixture.h \
 	tests/unit/history/kept.h service/history_reader.c

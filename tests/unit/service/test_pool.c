@@ -216,12 +216,14 @@ START_TEST(test_document_without_room_is_none)
 	ck_assert_ptr_nonnull(strstr(head.messages, "room"));
 	triad_pool_job_leave(job);
 	ck_assert_uint_eq(triad_pool_status(pool).n_lost, 1);
+	ck_assert_ptr_nonnull(strstr(triad_pool_status(pool).trouble, "/var/tmp"));
 	/* The next one has room. */
 	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &n});
 	wait_until_ready(job);
 	triad_pool_job_head(job, &head);
 	ck_assert_uint_gt(head.size, 10000);
 	triad_pool_job_leave(job);
+	ck_assert_str_eq(triad_pool_status(pool).trouble, "");
 }
 END_TEST
 

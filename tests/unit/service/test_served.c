@@ -20,7 +20,8 @@ START_TEST(test_report_says_what_was_so)
 			.n_answers = 7},
 		.web = {.http = {.reason = "can't listen\nthere"},
 			.n_streams = 3,
-			.pool = {.n_busy = 9}},
+			.pool = {.n_busy = 9, .trouble = "no room"}},
+		.metrics_trouble = "none there",
 		.profile = {.is_on = true, .n_skipped = 4, .reason = "a full\ndisk"}};
 	char text[TRIAD_SERVED_TEXT_SIZE];
 	struct triad_served taken;
@@ -39,6 +40,8 @@ START_TEST(test_report_says_what_was_so)
 	ck_assert_str_eq(taken.web.http.reason, "can't listen there");
 	ck_assert_uint_eq(taken.web.n_streams, 3);
 	ck_assert_uint_eq(taken.web.pool.n_busy, 9);
+	ck_assert_str_eq(taken.web.pool.trouble, "no room");
+	ck_assert_str_eq(taken.metrics_trouble, "none there");
 	ck_assert(taken.profile.is_on);
 	ck_assert_uint_eq(taken.profile.n_skipped, 4);
 	ck_assert_str_eq(taken.profile.reason, "a full disk");
