@@ -56,6 +56,7 @@ struct answer {
 struct question {
 	bool is_description;
 	struct triad_resource resource;
+	char key[TRIAD_RESOURCE_SIZE]; /* its words; "": too many for it */
 };
 
 /* --- problems --- */
@@ -170,7 +171,20 @@ static int run_question(
 		question->resource.words, output);
 }
 
-/* Has the pool write the answer; takes over 'question'. */
+static void fill_key(struct question *question)
+{
+	const struct triad_resource *resource = &question->resource;
+	size_t n = 0;
+
+	for (int i = 0; i < resource->n_words; i++)
+		n += strlen(resource->words[i]) + 1;
+	for (int i = 0; i < resource->n_words && n < sizeof(question->key); i++)
+		triad_text_append(question->key, sizeof(question->key), "%s\n",
+			resource->words[i]);
+}
+
+/* Has the pool write the answer; takes over 'question'.  Pages that hear of the same change
+ * ask for the same at one time. */
 static void answer_question(
 	struct answer *answer, struct question *question, bool takes_gzip)
 {
@@ -178,6 +192,7 @@ static void answer_question(
 		.run = run_question,
 		.context = &answer->web->source,
 		.resource = question,
+		.is_fresh = true,
 		.limit = question->resource.limit,
 		.offset = question->resource.offset,
 		.n_asked = question->resource.n_asked,
@@ -186,6 +201,8 @@ static void answer_question(
 	};
 	int error;
 
+	fill_key(question);
+	order.key = *question->key ? question->key : NULL;
 	answer->kind = KIND_JOB;
 	answer->is_packed = takes_gzip;
 	answer->limit = question->resource.limit;

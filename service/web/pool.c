@@ -406,14 +406,24 @@ static bool has_place(
 		(!order->waits || n_that_wait < TRIAD_POOL_PLACES / 2);
 }
 
-/* With the lock: a job for the same key that is not too old; NULL: none. */
+/* With the lock: whether the job's answer is new enough for the order. */
+static bool is_new_enough(const struct triad_pool_job *job,
+	const struct triad_pool_order *order, uint64_t now_us)
+{
+	return order->is_fresh ? !job->is_running && !job->has_ended
+			       : now_us - job->begun_us < TRIAD_POOL_SHARE_US;
+}
+
+/* With the lock: a job for the same that is not too old; NULL: none. */
 static struct triad_pool_job *find_job(const struct triad_pool *pool,
 	const struct triad_pool_order *order, uint64_t now_us)
 {
 	for (struct triad_pool_job *job = pool->all; order->key && job; job = job->next)
 		if (job->n_readers && job->order.key &&
-			now_us - job->begun_us < TRIAD_POOL_SHARE_US &&
+			is_new_enough(job, order, now_us) &&
 			job->order.gzip_level == order->gzip_level &&
+			job->order.limit == order->limit &&
+			job->order.offset == order->offset &&
 			!strcmp(job->order.key, order->key))
 			return job;
 	return NULL;

@@ -7,7 +7,8 @@
  * is another page are known before the first octet is sent, no client holds up a thread,
  * and a document that was cut is sent to nobody.
  *
- * Orders with the same key share one job, if that was begun within TRIAD_POOL_SHARE_US.
+ * Orders with the same key and page share one job, if that came within TRIAD_POOL_SHARE_US;
+ * those that are to be fresh, if no thread runs it yet.
  *
  * Limits, so that no group takes all places:
  *
@@ -54,6 +55,7 @@ struct triad_pool_order {
 	void *context;
 	void *resource;         /* taken over, for free(); NULL: none */
 	const char *key;        /* in 'resource'; NULL: shared with nobody */
+	bool is_fresh;          /* its answer is of what is so from now on */
 	uint64_t limit, offset; /* of a page (lib/json_page.h); limit 0: all */
 	uint64_t n_asked;       /* rows that the command is asked for; 0: all */
 	int gzip_level;         /* 0: not packed */

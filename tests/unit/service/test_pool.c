@@ -270,6 +270,39 @@ START_TEST(test_same_question_is_answered_once)
 }
 END_TEST
 
+/* All threads run something, so that others wait. */
+START_TEST(test_fresh_question_is_shared_until_it_is_run)
+{
+	struct triad_pool_job *running[TRIAD_POOL_THREADS], *first, *second, *other;
+	struct triad_pool_order order = {
+		.run = wait_for_word, .key = "a", .is_fresh = true};
+
+	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++) {
+		running[i] = begin(&order);
+		sem_wait(&begun);
+		ck_assert(!i || running[i] != running[i - 1]);
+	}
+	first = begin(&order);
+	second = begin(&order);
+	ck_assert_ptr_eq(first, second);
+	ck_assert_ptr_ne(first, running[TRIAD_POOL_THREADS - 1]);
+	order.limit = 3;
+	other = begin(&order);
+	ck_assert_ptr_ne(first, other);
+	for (unsigned i = 0; i < TRIAD_POOL_THREADS + 2; i++)
+		sem_post(&may_go_on);
+	wait_until_ready(first);
+	wait_until_ready(other);
+	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++) {
+		wait_until_ready(running[i]);
+		triad_pool_job_leave(running[i]);
+	}
+	triad_pool_job_leave(first);
+	triad_pool_job_leave(second);
+	triad_pool_job_leave(other);
+}
+END_TEST
+
 static void unpack(const char *octets, size_t size, char *text, size_t room)
 {
 	z_stream stream = {.next_in = (Bytef *)octets,
@@ -481,6 +514,7 @@ int main(void)
 	tcase_add_test(cases, test_document_that_was_cut_is_none);
 	tcase_add_test(cases, test_document_without_room_is_none);
 	tcase_add_test(cases, test_same_question_is_answered_once);
+	tcase_add_test(cases, test_fresh_question_is_shared_until_it_is_run);
 	tcase_add_test(cases, test_packed_document_is_the_same);
 	tcase_add_test(cases, test_page_has_its_rows_and_reports_what_follows);
 	tcase_add_test(cases, test_complaint_without_document_is_in_the_head);
