@@ -23,6 +23,7 @@ static const char *const topologies[] = {"auto", "sa", "discover", NULL};
 static const char *const profiles[] = {"data", "all", "details", NULL};
 static const char *const collect_modes[] = {"local", "manager", "agent", NULL};
 static const char *const port_modes[] = {"observe", "enforce", NULL};
+static const char *const shield_modes[] = {"off", "watch", "act", NULL};
 static const char *const clusters[] = {"corosync", "peers", "fabric", "none", NULL};
 
 const char *const triad_conf_types[TRIAD_CONF_N_TYPES + 1] = {
@@ -313,6 +314,14 @@ static const struct triad_conf_key table[] = {
 			"or SMPs without answers."},
 	{KEY(sm, extended_speeds), BOOL, .default_text = "false", .at_run_time = true,
 		.help = "Give OpenSM the extended speeds that it does not ask for."},
+	{KEY(shield, mode), CHOICE(shield_modes), .default_text = "off",
+		.at_run_time = true,
+		.help = "Keep harmful requests from OpenSM's SA (act), or only count them "
+			"(watch)."},
+	{KEY(shield, rate), UINT(0, 1000000, "/s"), .default_text = "1000",
+		.at_run_time = true,
+		.help = "Requests of one client that reach OpenSM's SA each second; 0: any "
+			"number."},
 	{KEY(console, enabled), BOOL, .default_text = "false",
 		.help = "Accept 'triad' commands in OpenSM's console."},
 	{GROUP_KEY(nodes), TEXT(triad_nodes_check), .default_text = "",

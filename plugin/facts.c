@@ -3,6 +3,7 @@
 
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
+#include "plugin/sa/shield.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
@@ -63,6 +64,28 @@ const struct triad_fact triad_extended_speed_facts[] = {
 	{"unanswered", "refused or not answered", TRIAD_FACT(UINT, n_unanswered),
 		TRIAD_COUNTER("triad_sm_extended_speeds_unanswered",
 			"Of these, those that were refused or not answered.")},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- the shield of the SA --- */
+
+#define STATUS struct triad_shield_status
+const struct triad_fact triad_shield_facts[] = {
+	{"requests", "requests", TRIAD_FACT(UINT, n_requests),
+		TRIAD_COUNTER("triad_shield_requests",
+			"Requests to the SA that were looked at (shield.mode).")},
+	{"no_such_port", "a port that the switch has not",
+		TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_NO_SUCH_PORT])},
+	{"ports_of_all", "a port of all switches",
+		TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_PORTS_OF_ALL])},
+	{"not_routed", "a switch without routes",
+		TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_NOT_ROUTED])},
+	{"attribute", "unknown attribute",
+		TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_ATTRIBUTE])},
+	{"method", "unknown method", TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_METHOD])},
+	{"rate", "over shield.rate", TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_RATE])},
+	{"queue", "too many at once", TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_QUEUE])},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

@@ -14,6 +14,8 @@ extern const struct triad_fact triad_snapshot_facts[];
 extern const struct triad_fact
 	triad_extended_speed_facts[]; /* struct triad_extended_speeds_status */
 
+extern const struct triad_fact triad_shield_facts[]; /* struct triad_shield_status */
+
 /* Of struct triad_qos_status. */
 extern const struct triad_fact triad_policy_facts[];
 extern const struct triad_fact triad_request_facts[];

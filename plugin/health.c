@@ -9,6 +9,7 @@
 
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
+#include "plugin/sa/shield.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
@@ -20,6 +21,8 @@
 #include "service/perf.h"
 #include "triad/clock.h"
 
+/* How long a harmful request is a finding. */
+#define HARMFUL_US (3600 * TRIAD_US_PER_S)
 /* A member whose last message is not older than this is present. */
 #define MEMBER_SILENT_US (10 * TRIAD_US_PER_S)
 
@@ -129,16 +132,45 @@ static enum triad_severity add_speeds(
 	return TRIAD_WARNING;
 }
 
+/* A client whose requests can end OpenSM. */
+static enum triad_severity add_harmful(
+	struct triad_health *health, struct triad_plugin *plugin)
+{
+	struct triad_shield_status status = triad_shield_status(plugin->shield);
+	enum triad_severity severity =
+		status.mode == TRIAD_SHIELD_ACT ? TRIAD_WARNING : TRIAD_CRITICAL;
+	uint64_t ago_us = triad_clock_now_us() - status.harmful_us;
+	char what[256];
+
+	if (status.mode == TRIAD_SHIELD_OFF || !status.harmful_us ||
+		ago_us > HARMFUL_US)
+		return TRIAD_OK;
+	snprintf(what, sizeof(what),
+		"LID %u asked the SA for %s, %" PRIu64
+		" s ago: that can end OpenSM, and the shield %s",
+		status.harmful_lid, triad_shield_reason_text(status.harmful_reason),
+		ago_us / TRIAD_US_PER_S,
+		status.mode == TRIAD_SHIELD_ACT ? "kept it off"
+						: "only watches (shield.mode)");
+	triad_health_add_trouble(health, severity, "SM", what,
+		"'triadctl shield' lists who does so: find the program on that host; set "
+		"shield.mode to act where it is not");
+	return severity;
+}
+
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 {
 	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
 	struct triad_worker_status worker = triad_worker_status(plugin->worker);
 	enum triad_severity severity = add_sm_errors(health, plugin, &worker);
 	enum triad_severity speeds = add_speeds(health, plugin);
+	enum triad_severity harmful = add_harmful(health, plugin);
 	char text[512], up[TRIAD_CLOCK_TEXT_SIZE];
 
 	if (severity == TRIAD_OK)
 		severity = speeds;
+	if (severity == TRIAD_OK || harmful == TRIAD_CRITICAL)
+		severity = harmful;
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
 		/* An SM that sweeps often does its work. */
 		enum triad_severity one =

@@ -21,6 +21,7 @@
 #include "plugin/qos/qos.h"
 #include "plugin/route_sls.h"
 #include "plugin/sa/sa_copies.h"
+#include "plugin/sa/shield.h"
 #include "plugin/sm_state.h"
 #include "plugin/worker.h"
 #include "service/bus_relay.h"
@@ -35,6 +36,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 
 	atomic_store(&plugin->osmlog.has_syslog, conf->log.syslog);
 	triad_extended_speeds_configure(plugin->speeds, conf);
+	triad_shield_configure(plugin->shield, conf);
 	triad_qos_configure(plugin->qos, conf);
 	triad_elector_configure(plugin->elector, conf);
 	triad_sa_copies_configure(plugin->sa_copies, conf);
@@ -189,8 +191,9 @@ static bool make_parts(struct triad_plugin *plugin)
 	plugin->events = triad_events_new();
 	plugin->hold = triad_hold_new();
 	plugin->speeds = triad_extended_speeds_new(osm, service->log);
+	plugin->shield = triad_shield_new(osm, service->log);
 	if (!triad_service_start(service) || !plugin->events || !plugin->hold ||
-		!plugin->speeds)
+		!plugin->speeds || !plugin->shield)
 		return false;
 	plugin->qos = triad_qos_new(osm, triad_exports_sampler(service->exports),
 		plugin->hold, service->recorder, service->log);
@@ -255,6 +258,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	bool sends;
 
 	triad_extended_speeds_stop(plugin->speeds);
+	triad_shield_stop(plugin->shield);
 	if (plugin->elector)
 		triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, NULL);
 	if (plugin->service.image_bus)
@@ -275,6 +279,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	ended = triad_service_free(&plugin->service, ended);
 	triad_events_free(plugin->events);
 	triad_extended_speeds_free(plugin->speeds);
+	triad_shield_free(plugin->shield);
 	triad_log_write(&plugin->osmlog.log, TRIAD_LOG_INFO, "ended");
 	/* If a thread hangs in a write, leave its memory allocated: the process ends
 	 * soon. Drop its log lines, because OpenSM closes the log. */

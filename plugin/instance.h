@@ -25,6 +25,7 @@ struct triad_hold;
 struct triad_ports;
 struct triad_qos;
 struct triad_sa_copies;
+struct triad_shield;
 struct triad_worker;
 struct triad_console;
 
@@ -39,6 +40,7 @@ struct triad_plugin {
 	struct triad_node_names node_names;
 	struct triad_events *events;
 	struct triad_extended_speeds *speeds;
+	struct triad_shield *shield;
 	struct triad_qos *qos;
 	struct triad_elector *elector;
 	struct triad_sa_copies *sa_copies;

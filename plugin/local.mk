@@ -18,6 +18,7 @@ libosmtriad_la_SOURCES = \
 	plugin/command/qos_plan.c \
 	plugin/command/qos_setup.c plugin/command/qos_setup.h \
 	plugin/command/qos_tables.c \
+	plugin/command/shield.c \
 	plugin/command/status.c \
 	plugin/command/commands.c plugin/command/commands.h \
 	plugin/console.c plugin/console.h \
@@ -98,8 +99,10 @@ libosmtriad_la_SOURCES = \
 	plugin/sa/sa_copies.c plugin/sa/sa_copies.h \
 	plugin/sa/sa_copies_file.c \
 	plugin/sa/sa_copies_parts.h \
+	plugin/sa/sa_hook.c plugin/sa/sa_hook.h \
 	plugin/sa/sa_restore.c plugin/sa/sa_restore.h \
 	plugin/sa/sa_snapshot.c plugin/sa/sa_snapshot.h \
+	plugin/sa/shield.c plugin/sa/shield.h \
 	plugin/sm_errors.c plugin/sm_errors.h \
 	plugin/sm_recover.c plugin/sm_recover.h \
 	plugin/sm_state.c plugin/sm_state.h \

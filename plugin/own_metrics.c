@@ -14,6 +14,7 @@
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
 #include "plugin/sa/sa_copies.h"
+#include "plugin/sa/shield.h"
 #include "plugin/sm_state.h"
 #include "plugin/worker.h"
 #include "service/own_metrics.h"
@@ -42,6 +43,26 @@ static void add_topology(struct triad_own_metrics *list, struct triad_plugin *pl
 	triad_own_facts(list, triad_extended_speed_facts, &speeds);
 	triad_own_count(list, "triad_events_dropped",
 		"Events of OpenSM's that were lost.", events.dropped);
+}
+
+static void add_shield(struct triad_own_metrics *list, struct triad_plugin *plugin)
+{
+	struct triad_shield_status status = triad_shield_status(plugin->shield);
+
+	triad_own_gauge(list, "triad_shield_mode",
+		"0: off, 1: harmful requests to the SA are counted, 2: they do not reach "
+		"OpenSM.",
+		status.mode);
+	triad_own_facts(list, triad_shield_facts, &status);
+	for (unsigned i = TRIAD_SHIELD_GOOD + 1; i < TRIAD_SHIELD_N_REASONS; i++) {
+		struct triad_metric *metric = triad_own_add(list, TRIAD_METRIC_COUNTER,
+			"triad_shield_refused",
+			"Of these, refused; with shield.mode watch, those that would have "
+			"been.",
+			(double)status.n_refused[i]);
+
+		triad_metric_add_label(metric, "reason", triad_shield_reason_name(i));
+	}
 }
 
 static void add_part(
@@ -195,6 +216,7 @@ void triad_plugin_add_metrics(void *context, struct triad_own_metrics *list)
 	triad_metric_add_label(metric, "opensm", TRIAD_OPENSM_VERSION);
 	add_sm(list, plugin);
 	add_topology(list, plugin);
+	add_shield(list, plugin);
 	add_paths(list, plugin);
 	add_tables(list, plugin);
 	add_election(list, plugin);

@@ -98,6 +98,13 @@ enum triad_conf_topology {
 	TRIAD_TOPOLOGY_DISCOVER,
 };
 
+/* What happens to harmful requests to the SA: [shield] mode. */
+enum triad_shield_mode {
+	TRIAD_SHIELD_OFF,   /* nobody looks at them */
+	TRIAD_SHIELD_WATCH, /* they are counted */
+	TRIAD_SHIELD_ACT,   /* OpenSM does not get them */
+};
+
 /* What the port manager does: [port] mode. */
 enum triad_conf_port_mode {
 	TRIAD_PORT_OBSERVE, /* it only reports what it would do */
@@ -198,6 +205,10 @@ struct triad_conf {
 		bool recover;
 		bool extended_speeds;
 	} sm;
+	struct {
+		unsigned mode; /* enum triad_shield_mode */
+		unsigned rate; /* requests per second of a client; 0: any number */
+	} shield;
 	struct {
 		bool enabled;
 	} console;

@@ -39,6 +39,8 @@ triad_plugin_command triad_command_run_qos_apply;
 triad_plugin_command triad_command_run_qos_tables;
 triad_plugin_command triad_command_run_qos_nodes;
 
+triad_plugin_command triad_command_run_shield;
+
 triad_plugin_command triad_command_run_election;
 triad_plugin_command triad_command_run_port_plan;
 triad_plugin_command triad_command_run_port_list;
@@ -64,6 +66,10 @@ void triad_command_report_sa_copies(
 
 /* The section of 'status' on elections. */
 void triad_command_report_election(
+	struct triad_report *report, struct triad_plugin *plugin);
+
+/* The section of 'status' on the shield of the SA. */
+void triad_command_report_shield(
 	struct triad_report *report, struct triad_plugin *plugin);
 
 /* The section of 'status' on QoS. */

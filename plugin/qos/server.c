@@ -6,10 +6,8 @@
 #include <stdlib.h>
 
 #include "plugin/ports/hold.h"
+#include "plugin/sa/sa_hook.h"
 #include "triad/thread.h"
-
-/* The callback that OpenSM's vendor calls gets no pointer of ours. */
-static _Atomic(struct triad_qos_server *) installed;
 
 /* --- threads --- */
 
@@ -45,7 +43,7 @@ static void *answer_jobs(void *argument)
 		while (triad_work_queue_take(
 			queue, atomic_load(&server->generation), jobs, &n))
 			for (unsigned i = 0; i < n; i++)
-				server_pass_on(server, jobs[i].madw);
+				triad_sa_hook_pass_on(jobs[i].madw);
 		return NULL;
 	}
 	worker->server = server;
@@ -103,45 +101,40 @@ static bool wants_request(struct triad_qos_server *server, const ib_sa_mad_t *ma
 			!server_is_in_first_sweep(server));
 }
 
-/* On the vendor's receiving thread, under its lock. */
-static void receive_request(
-	struct osm_madw *madw, void *context, struct osm_madw *request)
+/* A taker of requests. */
+static bool take_request(void *context, struct osm_madw *madw)
 {
-	struct triad_qos_server *server = atomic_load(&installed);
-	triad_bind_receive original = atomic_load(&server->hook.original);
+	struct triad_qos_server *server = context;
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 	struct triad_work_queue_job job = {
 		.madw = madw, .lid = cl_ntoh16(madw->mad_addr.dest_lid)};
 
-	/* 'request' is set when the MAD is an answer to a request of OpenSM's. */
-	if (request || !wants_request(server, mad) || !is_accepted(server, mad)) {
-		original(madw, context, request);
-		return;
-	}
+	if (!wants_request(server, mad) || !is_accepted(server, mad))
+		return false;
 	server_count(&server->counts.received);
 	job.received_ns = server_now_ns();
 	if (triad_work_queue_put(&server->fast, &job))
-		return;
+		return true;
 	server_count(&server->counts.overflowed);
 	triad_clients_count_not_taken(&server->clients, job.lid);
 	/* With a policy, drop the request, because OpenSM does not know the policy; the
 	 * client repeats it. */
-	if (atomic_load(&server->has_policy))
-		server_give_back(server, madw);
-	else
-		original(madw, context, request);
+	if (!atomic_load(&server->has_policy))
+		return false;
+	server_give_back(server, madw);
+	return true;
 }
 
 int triad_qos_server_install(struct triad_qos_server *server)
 {
-	/* Set the server first: requests arrive as soon as the hook is installed. */
-	atomic_store(&installed, server);
-	return triad_bind_hook_install(&server->hook);
+	return triad_sa_hook_add(
+		server->osm, TRIAD_SA_TAKER_PATHS, take_request, server);
 }
 
 void triad_qos_server_remove(struct triad_qos_server *server)
 {
-	triad_bind_hook_remove(&server->hook);
+	(void)server;
+	triad_sa_hook_remove(TRIAD_SA_TAKER_PATHS);
 }
 
 /* --- life --- */
@@ -164,9 +157,6 @@ struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
 	if (!server)
 		return NULL;
 	server->osm = osm;
-	server->hook.osm = osm;
-	server->hook.bind = TRIAD_BIND_SA;
-	server->hook.receive = receive_request;
 	server->sampler = sampler;
 	server->hold = hold;
 	pthread_mutex_init(&server->lock, NULL);
@@ -262,14 +252,15 @@ bool triad_qos_server_take_outdated(struct triad_qos_server *server)
 
 bool triad_qos_server_is_installed(const struct triad_qos_server *server)
 {
-	return atomic_load(&server->hook.installed);
+	(void)server;
+	return triad_sa_hook_has(TRIAD_SA_TAKER_PATHS);
 }
 
 struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *server)
 {
 	const struct server_counts *counts = &server->counts;
 	struct triad_qos_server_status status = {
-		.installed = atomic_load(&server->hook.installed),
+		.installed = triad_sa_hook_has(TRIAD_SA_TAKER_PATHS),
 		.n_received = atomic_load(&counts->received),
 		.n_answered = atomic_load(&counts->answered),
 		.n_refused = atomic_load(&counts->refused),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Answers the SA's requests for paths, in threads of our own.
  *
- * Model: the vendor's receiving thread passes each MAD to receive_request(), which puts
+ * Model: the vendor's receiving thread passes each request to take_request(), which puts
  * requests for paths into the fast queue and passes everything else to OpenSM at once.
  * The threads of that queue answer requests from the present snapshot, without any lock
  * of OpenSM's.  Requests that they can't answer (answer.h: FALLBACK) they pass to
@@ -10,7 +10,7 @@
  * only thread begins with the first of these; it takes the SM's lock, shared, and may have
  * to wait for it.
  *
- *     receive_request ──> fast queue ──> osm_vendor_send
+ *     take_request ──> fast queue ──> osm_vendor_send
  *        │             ├───> slow queue ──> osm_vendor_send
  *        └─────────────┴───> OpenSM's own callback, its dispatcher
  *

@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "plugin/bind_hook.h"
 #include "plugin/qos/server.h"
 #include "plugin/qos/work_queue.h"
 
@@ -24,7 +23,6 @@ struct triad_qos_server {
 	struct osm_opensm *osm;
 	struct triad_sampler *sampler;
 	struct triad_hold *hold;
-	struct triad_bind_hook hook;
 	struct triad_work_queue fast, slow;
 	struct server_counts counts;
 	struct triad_latency latency;
@@ -83,8 +81,6 @@ bool server_is_in_first_sweep(const struct triad_qos_server *server);
 bool server_must_wait(struct triad_qos_server *server);
 
 void server_give_back(struct triad_qos_server *server, osm_madw_t *madw);
-/* Passes the MAD to OpenSM, as if it had just come. */
-void server_pass_on(struct triad_qos_server *server, osm_madw_t *madw);
 
 /* The generation of the worker's snapshot; 0: it has none. */
 static inline unsigned long worker_generation(const struct worker *worker)

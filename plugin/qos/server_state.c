@@ -73,10 +73,3 @@ void server_give_back(struct triad_qos_server *server, osm_madw_t *madw)
 {
 	osm_mad_pool_put(&server->osm->mad_pool, madw);
 }
-
-void server_pass_on(struct triad_qos_server *server, osm_madw_t *madw)
-{
-	triad_bind_receive original = atomic_load(&server->hook.original);
-
-	original(madw, &server->osm->sa.mad_ctrl, NULL);
-}

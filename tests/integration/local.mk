@@ -22,6 +22,12 @@ tests_integration_path_ask_SOURCES = tests/integration/path_ask.c \
 tests_integration_path_ask_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
 tests_integration_path_ask_LDFLAGS = -Wc,-fno-sanitize=all
 tests_integration_path_ask_LDADD = $(UMAD_LIBS)
+# Asks the SA anything, the same way.
+check_PROGRAMS += tests/integration/sa_ask
+tests_integration_sa_ask_SOURCES = tests/integration/sa_ask.c lib/clock.c
+tests_integration_sa_ask_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
+tests_integration_sa_ask_LDFLAGS = -Wc,-fno-sanitize=all
+tests_integration_sa_ask_LDADD = $(UMAD_LIBS)
 # Asks nodes for their tables, the same way.
 check_PROGRAMS += tests/integration/smp_ask
 tests_integration_smp_ask_SOURCES = tests/integration/smp_ask.c
@@ -51,6 +57,7 @@ lab_programs = \
 	tests/integration/election_runaway \
 	tests/integration/fragment_say \
 	tests/integration/path_ask \
+	tests/integration/sa_ask \
 	tests/integration/profile_driver \
 	tests/integration/report_say \
 	tests/integration/sflow_say \

@@ -166,6 +166,8 @@ unit_tests = \
 	tests/unit/congestion/test_memory \
 	tests/unit/congestion/test_roots \
 	tests/unit/congestion/test_track \
+	tests/unit/shield/test_check \
+	tests/unit/shield/test_rate \
 	tests/unit/routes/test_check \
 	tests/unit/jobs/test_hostlist \
 	tests/unit/jobs/test_slurm_topology \

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/sa/shield.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/ring.h"
+#include "lib/task.h"
+#include "plugin/sa/sa_hook.h"
+#include "plugin/sm_state.h"
+#include "shield/rate.h"
+#include "triad/clock.h"
+
+/* How often to look whether OpenSM has bound its SA. */
+#define RETRY_US (TRIAD_US_PER_S / 4)
+
+/* A request for the thread.  With 'watch' it has gone to OpenSM: only its octets are
+ * here. */
+struct job {
+	osm_madw_t *madw; /* NULL: to be counted only */
+	struct triad_shield_judgement judgement;
+	uint16_t lid;
+	uint8_t mad[TRIAD_SHIELD_MAD_SIZE];
+};
+
+struct client {
+	atomic_ulong n_requests, n_refused, refused_us;
+	atomic_uchar reason;
+};
+
+struct triad_shield {
+	struct osm_opensm *osm;
+	struct triad_log *log;
+	atomic_int mode;
+	atomic_uint rate;
+
+	/* Of the receiving thread. */
+	struct triad_shield_rate of_client;
+
+	atomic_ulong n_requests, n_refused[TRIAD_SHIELD_N_REASONS];
+	struct client clients[TRIAD_SHIELD_N_LIDS];
+
+	pthread_mutex_t lock; /* of what follows; held for a copy of one request */
+	struct triad_task task;
+	struct triad_ring ring; /* of the jobs */
+	struct job jobs[TRIAD_SHIELD_ROOM];
+	struct triad_shield_status harmful; /* its fields 'harmful_' alone */
+};
+
+static void count(atomic_ulong *counter)
+{
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static struct client *find_client(struct triad_shield *shield, uint16_t lid)
+{
+	return &shield->clients[lid % TRIAD_SHIELD_N_LIDS];
+}
+
+/* Whether OpenSM could have ended, or read what it has not. */
+static bool is_harmful(enum triad_shield_reason reason)
+{
+	return reason == TRIAD_SHIELD_NO_SUCH_PORT ||
+		reason == TRIAD_SHIELD_PORTS_OF_ALL ||
+		reason == TRIAD_SHIELD_NOT_ROUTED;
+}
+
+static bool acts(const struct triad_shield *shield)
+{
+	return atomic_load(&shield->mode) == TRIAD_SHIELD_ACT;
+}
+
+static void count_refused(
+	struct triad_shield *shield, uint16_t lid, enum triad_shield_reason reason)
+{
+	struct client *client = find_client(shield, lid);
+	uint64_t now_us = triad_clock_now_us();
+	bool is_first;
+
+	count(&shield->n_refused[reason]);
+	count(&client->n_refused);
+	atomic_store(&client->refused_us, now_us);
+	atomic_store(&client->reason, (unsigned char)reason);
+	if (!is_harmful(reason))
+		return;
+	pthread_mutex_lock(&shield->lock);
+	is_first = !shield->harmful.harmful_us;
+	shield->harmful.harmful_us = now_us;
+	shield->harmful.harmful_lid = lid;
+	shield->harmful.harmful_reason = reason;
+	pthread_mutex_unlock(&shield->lock);
+	if (is_first)
+		triad_log_write(shield->log, TRIAD_LOG_WARNING,
+			"shield: LID %u asked the SA for %s, which can end OpenSM%s; "
+			"'triadctl shield' counts who does so",
+			lid, triad_shield_reason_text(reason),
+			acts(shield) ? ", and got an answer from Triad"
+				     : ", and OpenSM got it: shield.mode is watch");
+}
+
+/* --- in the receiving thread --- */
+
+/* False: there is no room. */
+static bool put_job(struct triad_shield *shield, const struct job *job)
+{
+	bool fits;
+
+	pthread_mutex_lock(&shield->lock);
+	fits = shield->ring.n < TRIAD_SHIELD_ROOM;
+	if (fits) {
+		shield->jobs[triad_ring_put(&shield->ring, TRIAD_SHIELD_ROOM)] = *job;
+		triad_task_wake(&shield->task);
+	}
+	pthread_mutex_unlock(&shield->lock);
+	return fits;
+}
+
+/* Drops a request, or only counts that it would be dropped.  Returns whether it did. */
+static bool drop_request(
+	struct triad_shield *shield, osm_madw_t *madw, enum triad_shield_reason reason)
+{
+	count_refused(shield, cl_ntoh16(madw->mad_addr.dest_lid), reason);
+	if (!acts(shield))
+		return false;
+	osm_mad_pool_put(&shield->osm->mad_pool, madw);
+	return true;
+}
+
+static bool is_too_often(struct triad_shield *shield, const osm_madw_t *madw)
+{
+	return !triad_shield_rate_take(&shield->of_client,
+		cl_ntoh16(madw->mad_addr.dest_lid), atomic_load(&shield->rate),
+		triad_clock_now_us());
+}
+
+/* OpenSM drops what it does not get as master, and what has another key. */
+static bool is_for_us(const struct triad_shield *shield, const ib_sa_mad_t *mad)
+{
+	const struct osm_subn *subn = &shield->osm->subn;
+
+	return !osm_exit_flag &&
+		triad_osm_peek(&subn->sm_state) == IB_SMINFO_STATE_MASTER &&
+		!triad_sm_is_in_first_sweep(shield->osm) &&
+		(!mad->sm_key || mad->sm_key == subn->opt.sa_key);
+}
+
+/* The first taker of requests. */
+static bool take_bad(void *context, struct osm_madw *madw)
+{
+	struct triad_shield *shield = context;
+	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
+	struct job job = {.lid = cl_ntoh16(madw->mad_addr.dest_lid)};
+
+	if (!is_for_us(shield, mad))
+		return false;
+	count(&shield->n_requests);
+	count(&find_client(shield, job.lid)->n_requests);
+	memcpy(job.mad, mad, sizeof(job.mad));
+	job.judgement = triad_shield_look(job.mad);
+	if (job.judgement.verdict == TRIAD_SHIELD_PASS)
+		return false; /* and is counted for its rate behind the other takers */
+	if (is_too_often(shield, madw))
+		return drop_request(shield, madw, TRIAD_SHIELD_RATE);
+	job.madw = acts(shield) ? madw : NULL;
+	return put_job(shield, &job) ? job.madw != NULL
+				     : drop_request(shield, madw, TRIAD_SHIELD_QUEUE);
+}
+
+/* The last taker: what it leaves reaches OpenSM. */
+static bool take_too_many(void *context, struct osm_madw *madw)
+{
+	struct triad_shield *shield = context;
+	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
+
+	return is_for_us(shield, mad) && is_too_often(shield, madw) &&
+		drop_request(shield, madw, TRIAD_SHIELD_RATE);
+}
+
+/* --- in the shield's thread --- */
+
+static void add_switch(struct triad_shield_facts *facts, const osm_switch_t *sw)
+{
+	uint16_t n = osm_node_get_num_physp(sw->p_node);
+
+	facts->least = !facts->has_switch || n < facts->least ? n : facts->least;
+	facts->most = n > facts->most ? n : facts->most;
+	facts->has_switch = true;
+	facts->has_unrouted |= !sw->new_lft;
+}
+
+/* With the SM's lock, shared. */
+static struct triad_shield_facts find_facts(struct osm_subn *subn, uint16_t lid)
+{
+	struct triad_shield_facts facts = {0};
+	const osm_port_t *port;
+
+	if (lid) {
+		port = osm_get_port_by_lid_ho(subn, lid);
+		if (port && port->p_node->sw)
+			add_switch(&facts, port->p_node->sw);
+		return facts;
+	}
+	for (cl_map_item_t *item = cl_qmap_head(&subn->sw_guid_tbl);
+		item != cl_qmap_end(&subn->sw_guid_tbl); item = cl_qmap_next(item))
+		add_switch(&facts, (const osm_switch_t *)item);
+	return facts;
+}
+
+static struct triad_shield_judgement judge(
+	struct triad_shield *shield, const struct job *job)
+{
+	struct triad_shield_facts facts;
+
+	cl_plock_acquire(&shield->osm->lock);
+	facts = find_facts(&shield->osm->subn, triad_shield_lid(job->mad));
+	cl_plock_release(&shield->osm->lock);
+	return triad_shield_judge(job->mad, &facts);
+}
+
+static void answer(struct triad_shield *shield, const struct job *job)
+{
+	cl_qlist_t none;
+
+	cl_atomic_inc(&shield->osm->stats.sa_mads_rcvd);
+	if (job->judgement.status) {
+		osm_sa_send_error(
+			&shield->osm->sa, job->madw, cl_hton16(job->judgement.status));
+	} else {
+		cl_qlist_init(&none);
+		osm_sa_respond(&shield->osm->sa, job->madw,
+			sizeof(ib_slvl_table_record_t), &none);
+	}
+}
+
+static void handle_job(struct triad_shield *shield, struct job *job)
+{
+	if (job->judgement.verdict == TRIAD_SHIELD_ASK && !osm_exit_flag)
+		job->judgement = judge(shield, job);
+	if (job->judgement.verdict == TRIAD_SHIELD_ANSWER)
+		count_refused(shield, job->lid, job->judgement.reason);
+	if (!job->madw)
+		return;
+	if (osm_exit_flag) {
+		osm_mad_pool_put(&shield->osm->mad_pool, job->madw);
+	} else if (job->judgement.verdict == TRIAD_SHIELD_ANSWER) {
+		answer(shield, job);
+		osm_mad_pool_put(&shield->osm->mad_pool, job->madw);
+	} else {
+		triad_sa_hook_pass_on(job->madw);
+	}
+}
+
+static void remove_takers(void)
+{
+	triad_sa_hook_remove(TRIAD_SA_TAKER_SHIELD);
+	triad_sa_hook_remove(TRIAD_SA_TAKER_RATE);
+}
+
+/* Returns whether it is to be tried again. */
+static bool see_to_hook(struct triad_shield *shield)
+{
+	int error;
+
+	if (atomic_load(&shield->mode) == TRIAD_SHIELD_OFF) {
+		remove_takers();
+		return false;
+	}
+	if (triad_sa_hook_has(TRIAD_SA_TAKER_RATE))
+		return false;
+	error = triad_sa_hook_add(shield->osm, TRIAD_SA_TAKER_SHIELD, take_bad, shield);
+	if (!error)
+		error = triad_sa_hook_add(
+			shield->osm, TRIAD_SA_TAKER_RATE, take_too_many, shield);
+	if (error && error != ENOTCONN)
+		triad_log_write(shield->log, TRIAD_LOG_ERROR,
+			"shield: requests to the SA can't be looked at: this OpenSM is "
+			"laid out otherwise than the one that Triad was built for; OpenSM "
+			"gets them all");
+	return error == ENOTCONN;
+}
+
+static uint64_t handle_jobs(void *context)
+{
+	struct triad_shield *shield = context;
+	struct job job;
+	bool retries;
+
+	while (shield->ring.n && !shield->task.must_end) {
+		job = shield->jobs[triad_ring_take(&shield->ring, TRIAD_SHIELD_ROOM)];
+		pthread_mutex_unlock(&shield->lock);
+		handle_job(shield, &job);
+		pthread_mutex_lock(&shield->lock);
+	}
+	pthread_mutex_unlock(&shield->lock);
+	retries = see_to_hook(shield);
+	pthread_mutex_lock(&shield->lock);
+	return retries ? triad_clock_now_us() + RETRY_US : UINT64_MAX;
+}
+
+/* --- life --- */
+
+struct triad_shield *triad_shield_new(struct osm_opensm *osm, struct triad_log *log)
+{
+	struct triad_shield *shield = calloc(1, sizeof(*shield));
+
+	if (!shield)
+		return NULL;
+	shield->osm = osm;
+	shield->log = log;
+	pthread_mutex_init(&shield->lock, NULL);
+	triad_task_init(
+		&shield->task, &shield->lock, "triad-shield", handle_jobs, shield);
+	return shield;
+}
+
+void triad_shield_stop(struct triad_shield *shield)
+{
+	if (!shield)
+		return;
+	remove_takers();
+	(void)triad_task_stop(&shield->task, UINT64_MAX);
+	while (shield->ring.n) {
+		struct job *job = &shield->jobs[triad_ring_take(
+			&shield->ring, TRIAD_SHIELD_ROOM)];
+
+		if (job->madw)
+			osm_mad_pool_put(&shield->osm->mad_pool, job->madw);
+	}
+}
+
+void triad_shield_free(struct triad_shield *shield)
+{
+	if (!shield)
+		return;
+	triad_task_clear(&shield->task);
+	pthread_mutex_destroy(&shield->lock);
+	free(shield);
+}
+
+void triad_shield_configure(struct triad_shield *shield, const struct triad_conf *conf)
+{
+	int error = 0;
+
+	atomic_store(&shield->rate, conf->shield.rate);
+	atomic_store(&shield->mode, conf->shield.mode);
+	pthread_mutex_lock(&shield->lock);
+	if (conf->shield.mode != TRIAD_SHIELD_OFF)
+		error = triad_task_start(&shield->task);
+	triad_task_wake(&shield->task);
+	pthread_mutex_unlock(&shield->lock);
+	if (error)
+		triad_log_write(shield->log, TRIAD_LOG_ERROR,
+			"shield: no thread: %s; OpenSM gets all requests, type 'triadctl "
+			"reload' to try again",
+			strerror(error));
+}
+
+/* --- what is known --- */
+
+struct triad_shield_status triad_shield_status(struct triad_shield *shield)
+{
+	struct triad_shield_status status;
+
+	pthread_mutex_lock(&shield->lock);
+	status = shield->harmful;
+	pthread_mutex_unlock(&shield->lock);
+	status.mode = (enum triad_shield_mode)atomic_load(&shield->mode);
+	status.is_installed = triad_sa_hook_has(TRIAD_SA_TAKER_SHIELD);
+	status.n_requests = atomic_load(&shield->n_requests);
+	for (unsigned i = 0; i < TRIAD_SHIELD_N_REASONS; i++)
+		status.n_refused[i] = atomic_load(&shield->n_refused[i]);
+	return status;
+}
+
+size_t triad_shield_clients(
+	struct triad_shield *shield, struct triad_shield_client *top, size_t n)
+{
+	size_t n_found = 0, at;
+
+	for (uint32_t lid = 0; lid < TRIAD_SHIELD_N_LIDS; lid++) {
+		struct client *client = &shield->clients[lid];
+		struct triad_shield_client found = {.lid = (uint16_t)lid,
+			.reason = atomic_load(&client->reason),
+			.n_requests = atomic_load(&client->n_requests),
+			.n_refused = atomic_load(&client->n_refused),
+			.refused_us = atomic_load(&client->refused_us)};
+
+		if (!found.n_refused ||
+			(n_found == n && top[n - 1].n_refused >= found.n_refused))
+			continue;
+		at = n_found < n ? n_found++ : n - 1;
+		for (; at && top[at - 1].n_refused < found.n_refused; at--)
+			top[at] = top[at - 1];
+		top[at] = found;
+	}
+	return n_found;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Keeps from OpenSM's SA what it must not get (shield/check.h), and clients that ask more
+ * often than shield.rate.
+ *
+ * Model: as first taker of requests (plugin/sa/sa_hook.h) it judges each one by its octets,
+ * without a lock of OpenSM's.  The few that are to be judged by the subnet, and those that
+ * get an answer, go to its thread: that takes the SM's lock, shared, as OpenSM's own thread
+ * of the SA would, looks the switch up, and answers, or passes the request to OpenSM.  A
+ * request that is passed on is judged a moment before OpenSM handles it: a switch that is
+ * exchanged in that moment for one with fewer ports and the same LID is not seen.
+ *
+ * The queue to the thread has room for TRIAD_SHIELD_ROOM requests; others are dropped and
+ * counted: their clients ask again.
+ *
+ * With shield.mode = watch every request passes, and what would have been refused is
+ * counted.
+ *
+ * Like OpenSM it leaves requests alone while this SM is not the master.
+ *
+ * Thread-safety: any thread, but for new, stop and free.
+ * Memory: 2.1 MiB, of which 1.6 once it is on. */
+#ifndef TRIAD_PLUGIN_SA_SHIELD_H
+#define TRIAD_PLUGIN_SA_SHIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shield/check.h"
+#include "triad/conf.h"
+#include "triad/log.h"
+
+#define TRIAD_SHIELD_ROOM 256u
+
+struct osm_opensm;
+struct triad_shield;
+
+struct triad_shield_status {
+	enum triad_shield_mode mode;
+	bool is_installed; /* requests are looked at */
+	uint64_t n_requests;
+	uint64_t n_refused
+		[TRIAD_SHIELD_N_REASONS]; /* or, with 'watch', would have been */
+	/* The last one that could have ended OpenSM or made it read what it has not; 0:
+	 * none. */
+	uint64_t harmful_us; /* monotonic */
+	uint16_t harmful_lid;
+	enum triad_shield_reason harmful_reason;
+};
+
+/* One of those who were refused most. */
+struct triad_shield_client {
+	uint16_t lid;
+	enum triad_shield_reason reason; /* of the last refusal */
+	uint64_t n_requests, n_refused;
+	uint64_t refused_us; /* the last one; monotonic */
+};
+
+/* NULL when memory is short. */
+struct triad_shield *triad_shield_new(struct osm_opensm *osm, struct triad_log *log);
+/* When OpenSM ends: nothing is taken any more.  Accepts NULL. */
+void triad_shield_stop(struct triad_shield *shield);
+/* After OpenSM unbound its SA.  Accepts NULL. */
+void triad_shield_free(struct triad_shield *shield);
+
+/* Applies [shield]. */
+void triad_shield_configure(struct triad_shield *shield, const struct triad_conf *conf);
+
+struct triad_shield_status triad_shield_status(struct triad_shield *shield);
+
+/* Fills 'top' with the 'n' who were refused most, in that order; returns their number. */
+size_t triad_shield_clients(
+	struct triad_shield *shield, struct triad_shield_client *top, size_t n);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "shield/check.h"
+
+#include <stddef.h>
+
+#include "triad/wire.h"
+
+/* Offsets in the MAD [IBA 15.2.1]. */
+#define AT_METHOD 3
+#define AT_ATTRIBUTE 16
+#define AT_MASK 48
+#define AT_DATA 56
+
+enum {
+	GET = 0x01,
+	SET = 0x02,
+	REPORT_RESP = 0x86,
+	GET_TABLE = 0x12,
+	GET_MULTI = 0x14,
+	DELETE = 0x15
+};
+enum { SL2VL = 0x13, LFT = 0x15 };
+
+/* Status of an answer [IBA 13.4.7, 15.2.4.3]. */
+#define STATUS_NONE 0
+#define STATUS_BUSY 0x0001
+#define STATUS_UNSUPPORTED 0x000c
+#define STATUS_INSUFFICIENT 0x0600
+
+/* Bits of methods. */
+#define GETS 1u
+#define SETS 2u /* Set and Delete */
+#define GETS_MULTI 4u
+
+/* The attributes of OpenSM's SA and their methods. */
+static const struct {
+	uint16_t attribute;
+	uint8_t methods;
+} known[] = {
+	{0x0001, GETS},        /* ClassPortInfo */
+	{0x0003, SETS},        /* InformInfo */
+	{0x0011, GETS},        /* NodeRecord */
+	{0x0012, GETS},        /* PortInfoRecord */
+	{SL2VL, GETS},         /* SL2VLTableRecord */
+	{0x0014, GETS},        /* SwitchInfoRecord */
+	{LFT, GETS},           /* LFTRecord */
+	{0x0017, GETS},        /* MFTRecord */
+	{0x0018, GETS},        /* SMInfoRecord */
+	{0x0020, GETS},        /* LinkRecord */
+	{0x0030, GETS | SETS}, /* GUIDInfoRecord */
+	{0x0031, GETS | SETS}, /* ServiceRecord */
+	{0x0033, GETS},        /* P_KeyTableRecord */
+	{0x0035, GETS},        /* PathRecord */
+	{0x0036, GETS},        /* VLArbitrationTableRecord */
+	{0x0038, GETS | SETS}, /* MCMemberRecord */
+	{0x003a, GETS_MULTI},  /* MultiPathRecord */
+	{0x00f3, GETS},        /* InformInfoRecord */
+};
+
+static const struct {
+	const char *name, *text;
+} reasons[TRIAD_SHIELD_N_REASONS] = {
+	[TRIAD_SHIELD_GOOD] = {"good", "good"},
+	[TRIAD_SHIELD_NO_SUCH_PORT] = {"no_such_port",
+		"a port that the switch has not"},
+	[TRIAD_SHIELD_PORTS_OF_ALL] = {"ports_of_all",
+		"a port that not all switches have, without a LID"},
+	[TRIAD_SHIELD_NOT_ROUTED] = {"not_routed", "a switch that has no routes yet"},
+	[TRIAD_SHIELD_ATTRIBUTE] = {"attribute", "an attribute that the SA has not"},
+	[TRIAD_SHIELD_METHOD] = {"method", "a method that the attribute has not"},
+	[TRIAD_SHIELD_RATE] = {"rate", "more requests than shield.rate"},
+	[TRIAD_SHIELD_QUEUE] = {"queue", "too many to be looked at"},
+};
+
+const char *triad_shield_reason_name(enum triad_shield_reason reason)
+{
+	return reasons[reason].name;
+}
+
+const char *triad_shield_reason_text(enum triad_shield_reason reason)
+{
+	return reasons[reason].text;
+}
+
+/* --- octets --- */
+
+static uint64_t get_number(const uint8_t *mad, size_t at, size_t n)
+{
+	struct triad_wire w;
+
+	triad_wire_init(&w, (uint8_t *)mad + at, n);
+	return triad_wire_get(&w, n);
+}
+
+static bool has_component(const uint8_t *mad, unsigned bit)
+{
+	return get_number(mad, AT_MASK, 8) >> bit & 1;
+}
+
+static struct triad_shield_judgement pass(void)
+{
+	return (struct triad_shield_judgement){.verdict = TRIAD_SHIELD_PASS};
+}
+
+static struct triad_shield_judgement answer(
+	enum triad_shield_reason reason, uint16_t status)
+{
+	return (struct triad_shield_judgement){
+		.verdict = TRIAD_SHIELD_ANSWER, .reason = reason, .status = status};
+}
+
+static unsigned bit_of_method(uint8_t method)
+{
+	return method == GET || method == GET_TABLE ? GETS
+		: method == SET || method == DELETE ? SETS
+		: method == GET_MULTI               ? GETS_MULTI
+						    : 0;
+}
+
+struct triad_shield_judgement triad_shield_look(
+	const uint8_t mad[TRIAD_SHIELD_MAD_SIZE])
+{
+	uint16_t attribute = (uint16_t)get_number(mad, AT_ATTRIBUTE, 2);
+	uint8_t method = mad[AT_METHOD];
+	unsigned bit = bit_of_method(method);
+
+	/* OpenSM takes answers to its reports, and drops other methods. */
+	if (method == REPORT_RESP)
+		return pass();
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (known[i].attribute != attribute)
+			continue;
+		if (!(known[i].methods & bit))
+			return answer(TRIAD_SHIELD_METHOD, STATUS_UNSUPPORTED);
+		if (attribute != SL2VL && attribute != LFT)
+			return pass();
+		return (struct triad_shield_judgement){.verdict = TRIAD_SHIELD_ASK};
+	}
+	return answer(TRIAD_SHIELD_ATTRIBUTE, STATUS_UNSUPPORTED);
+}
+
+/* --- the subnet --- */
+
+uint16_t triad_shield_lid(const uint8_t mad[TRIAD_SHIELD_MAD_SIZE])
+{
+	return has_component(mad, 0) ? (uint16_t)get_number(mad, AT_DATA, 2) : 0;
+}
+
+/* SL2VLTableRecord: LID, input port, output port [IBA table 15.2.5.4]. */
+static struct triad_shield_judgement judge_ports(
+	const uint8_t *mad, const struct triad_shield_facts *facts)
+{
+	unsigned highest = 0;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (has_component(mad, 1 + i) && mad[AT_DATA + 2 + i] > highest)
+			highest = mad[AT_DATA + 2 + i];
+	if (!facts->has_switch || highest < facts->least)
+		return pass();
+	if (highest >= facts->most)
+		return answer(TRIAD_SHIELD_NO_SUCH_PORT, STATUS_NONE);
+	return answer(TRIAD_SHIELD_PORTS_OF_ALL, STATUS_INSUFFICIENT);
+}
+
+struct triad_shield_judgement triad_shield_judge(
+	const uint8_t mad[TRIAD_SHIELD_MAD_SIZE],
+	const struct triad_shield_facts *facts)
+{
+	if (get_number(mad, AT_ATTRIBUTE, 2) == SL2VL)
+		return judge_ports(mad, facts);
+	return facts->has_unrouted ? answer(TRIAD_SHIELD_NOT_ROUTED, STATUS_BUSY)
+				   : pass();
+}

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Requests that OpenSM's SA must not get ([shield])."""
+
+import re
+import urllib.request
+
+from checks import mentions, succeeded, wait_until
+from labs import BUILDDIR
+from triadlab.tcp_ports import free_port
+from triadlib import ask, ask_json, health_findings, status, triad_lab, wait_for_sweep
+
+SA_ASK = BUILDDIR / "tests/integration/sa_ask"
+GET, SET, GET_TABLE = "01", "02", "12"
+NODE, SL2VL, LFT = "0011", "0013", "0015"
+# What saquery can ask for, by name.
+FORMS = ("CPI", "NR", "PIR", "SL2VL", "SWI", "LFTR", "SMIR", "LR", "SR", "PKTR", "VLAR",
+         "MFTR", "MCMR", "IIR", "NR 2", "PIR 2/3", "SL2VL 2/3/4", "SL2VL 2//5", "LFTR 2/0",
+         "VLAR 2/3/1", "PKTR 2/3/0")
+
+
+def shield_lab(mode, conf=""):
+    return triad_lab(f"[perfmgr]\nsweep_period = 1\n[shield]\nmode = {mode}\n{conf}")
+
+
+def wait_for_shield(lab):
+    wait_for_sweep(lab)
+    wait_until(lambda: "requests" in status(lab)["shield"]["state"], 10, "the shield")
+
+
+def sa_ask(lab, *requests):
+    """(status, octets) of each answer, None where there is none; of
+    'METHOD ATTRIBUTE MASK OCTETS'."""
+    process = lab.run(SA_ASK, "--timeout-ms", "2000", node="Hca2", stdin=None,
+                      input="\n".join(requests) + "\n", timeout_s=60)
+    succeeded(process)
+    lines = [line.split()[4:] for line in process.stdout.splitlines()]
+    return [None if words == ["-"] else (words[0], int(words[1])) for words in lines]
+
+
+def is_alive(lab):
+    return lab.status()["sms"][0]["alive"]
+
+
+def lid_of(lab, name):
+    [lid] = {row["lid"] for row in ask_json(lab, "nodes") if row["name"] == name}
+    return lid
+
+
+def refused(lab):
+    shield = status(lab)["shield"]
+    return {name: count for name, count in shield.items()
+            if name not in ("state", "requests") and count}
+
+
+def test_request_that_ends_opensm_does_not_reach_it():
+    port = free_port()
+    with shield_lab("act", f"[prometheus]\nlisten = 127.0.0.1:{port}\n") as lab:
+        wait_for_shield(lab)
+        lid = lid_of(lab, "Switch1")
+        everywhere = [f"{method} {SL2VL} {mask:x} {lid:04x}{ports}"
+                      for method in (GET, GET_TABLE) for mask in (3, 5, 7)
+                      for ports in ("ffff", "09c8", "c809")]
+        answers = sa_ask(lab, *everywhere)
+        assert [status for status, _ in answers] == \
+            ["0300" if request.startswith(GET + " ") else "0000" for request in everywhere]
+        # A port of all switches, which none has; and of one LID that is a host's.
+        assert sa_ask(lab, f"{GET_TABLE} {SL2VL} 4 000000c8") == [("0000", 56)]
+        assert sa_ask(lab, f"{GET} {SL2VL} 7 {lid_of(lab, 'Hca1'):04x}ffff")[0][0] == "0000"
+        assert is_alive(lab)
+        assert refused(lab) == {"no_such_port": len(everywhere) + 1}
+        [row] = ask_json(lab, "shield")
+        assert (row["lid"], row["node_name"]) == (lid_of(lab, "Hca2"), "Hca2")
+        assert row["refused"] == len(everywhere) + 1
+        [finding] = health_findings(lab, "end OpenSM")
+        assert finding["severity"] == "WARNING", finding
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            shown = answer.read().decode()
+        assert f'triad_shield_refused_total{{reason="no_such_port"}} {row["refused"]}' in shown
+
+
+def test_without_the_shield_that_request_ends_opensm():
+    """What this is for; an OpenSM that has been mended needs the shield less."""
+    with shield_lab("off") as lab:
+        wait_for_sweep(lab)
+        lid = lid_of(lab, "Switch1")
+        requests = [f"{GET_TABLE} {SL2VL} 7 {lid:04x}{port:02x}{port:02x}"
+                    for port in range(40, 250, 3)]
+        lab.run(SA_ASK, "--timeout-ms", "200", node="Hca2", stdin=None,
+                input="\n".join(requests) + "\n", timeout_s=60)
+        wait_until(lambda: not is_alive(lab), 10, "its end")
+
+
+def test_legal_requests_have_the_same_answers_with_the_shield():
+    def answers(lab):
+        found = {}
+        for form in FORMS:
+            process = lab.run("saquery", *form.split(), node="Hca2", timeout_s=60)
+            # What counts since the start differs.
+            found[form] = (process.returncode,
+                           re.sub(r"(?i)(act_count|lease).*", "", process.stdout))
+        return found
+    with shield_lab("off") as lab:
+        wait_for_sweep(lab)
+        before = answers(lab)
+        ask(lab, "set", "shield.mode", "act")
+        wait_for_shield(lab)
+        with_it = answers(lab)
+        assert {form for form in FORMS if before[form] != with_it[form]} == set()
+        assert refused(lab) == {}
+        n = status(lab)["shield"]["requests"]
+        assert n >= len(FORMS)
+        # And off again, nobody looks.
+        ask(lab, "set", "shield.mode", "off")
+        wait_until(lambda: status(lab)["shield"]["state"] == "off", 10, "off")
+        assert answers(lab) == before
+        assert status(lab)["shield"]["requests"] == n
+
+
+def test_what_the_sa_has_not_is_answered_and_not_logged():
+    with shield_lab("act") as lab:
+        wait_for_shield(lab)
+        log = lab.folder / "sm-0" / "opensm.log"
+        unknown = [f"{GET} 0016 0 00", f"{GET} ff01 0 00", f"{SET} {NODE} 0 00",
+                   f"{GET} 003a 0 00"]
+        assert {words[0] for words in sa_ask(lab, *unknown)} == {"000c"}
+        assert "ERR 1A01" not in log.read_text()
+        assert refused(lab) == {"attribute": 2, "method": 2}
+        ask(lab, "set", "shield.mode", "watch")
+        wait_until(lambda: mentions(status(lab)["shield"]["state"], "reach OpenSM"), 10, "it")
+        assert sa_ask(lab, unknown[0]) == [None]
+        assert "ERR 1A01" in log.read_text(), "OpenSM got it"
+        assert refused(lab)["attribute"] == 3
+
+
+def test_client_that_asks_too_often_is_dropped_and_others_are_not():
+    with shield_lab("act") as lab:
+        wait_for_shield(lab)
+        ask(lab, "set", "shield.rate", "2")
+        # A burst of ten seconds' requests, and one.
+        request = f"{GET_TABLE} {NODE} 0 00"
+        answers = sa_ask(lab, *[request] * 21)
+        assert None not in answers
+        process = lab.run(SA_ASK, "--timeout-ms", "50", node="Hca2", stdin=None,
+                          input=f"{request}\n" * 5, timeout_s=60)
+        assert process.stdout.count("-\n") >= 4, process.stdout
+        assert refused(lab)["rate"] >= 4
+        other = lab.run("saquery", "NR", node="Hca3", timeout_s=60)
+        succeeded(other)
+        # Its end.
+        ask(lab, "set", "shield.rate", "0")
+        assert None not in sa_ask(lab, *[request] * 30)
+        assert [row["reason"] for row in ask_json(lab, "shield")] == \
+            ["more requests than shield.rate"]

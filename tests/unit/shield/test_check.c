@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "shield/check.h"
+
+#include <string.h>
+
+#include "tests/unit/run.h"
+#include "triad/wire.h"
+
+enum {
+	GET = 0x01,
+	SET = 0x02,
+	TRAP = 0x05,
+	REPORT_RESP = 0x86,
+	GET_TABLE = 0x12,
+	GET_MULTI = 0x14,
+	DELETE = 0x15
+};
+enum {
+	NODE_RECORD = 0x11,
+	SL2VL = 0x13,
+	LFT = 0x15,
+	SERVICE = 0x31,
+	PATH = 0x35,
+	MULTIPATH = 0x3a
+};
+/* Bits of the component masks. */
+enum { LID = 1, IN_PORT = 2, OUT_PORT = 4 };
+
+static uint8_t mad[TRIAD_SHIELD_MAD_SIZE];
+
+static void make_request(uint8_t method, uint16_t attribute, uint64_t mask)
+{
+	struct triad_wire w;
+
+	memset(mad, 0, sizeof(mad));
+	triad_wire_init(&w, mad, sizeof(mad));
+	triad_wire_put(&w, 4, 0x01030200u | method);
+	triad_wire_seek(&w, 16);
+	triad_wire_put(&w, 2, attribute);
+	triad_wire_seek(&w, 48);
+	triad_wire_put(&w, 8, mask);
+}
+
+static void check(struct triad_shield_judgement found,
+	enum triad_shield_verdict verdict, enum triad_shield_reason reason,
+	uint16_t status)
+{
+	ck_assert_uint_eq(found.verdict, verdict);
+	ck_assert_uint_eq(found.reason, reason);
+	ck_assert_uint_eq(found.status, status);
+}
+
+static void check_method(
+	uint8_t method, uint16_t attribute, enum triad_shield_verdict verdict)
+{
+	make_request(method, attribute, 0);
+	check(triad_shield_look(mad), verdict,
+		verdict == TRIAD_SHIELD_ANSWER ? TRIAD_SHIELD_METHOD
+					       : TRIAD_SHIELD_GOOD,
+		verdict == TRIAD_SHIELD_ANSWER ? 0x000c : 0);
+}
+
+START_TEST(test_each_attribute_has_its_methods)
+{
+	static const uint8_t never[] = {0, 3, TRAP, 6, 0x13, 0x81, 0xff};
+
+	check_method(GET, NODE_RECORD, TRIAD_SHIELD_PASS);
+	check_method(GET_TABLE, NODE_RECORD, TRIAD_SHIELD_PASS);
+	check_method(SET, NODE_RECORD, TRIAD_SHIELD_ANSWER);
+	check_method(GET_MULTI, PATH, TRIAD_SHIELD_ANSWER);
+	check_method(GET_MULTI, MULTIPATH, TRIAD_SHIELD_PASS);
+	check_method(GET, MULTIPATH, TRIAD_SHIELD_ANSWER);
+	check_method(SET, SERVICE, TRIAD_SHIELD_PASS);
+	check_method(DELETE, SERVICE, TRIAD_SHIELD_PASS);
+	check_method(GET, SL2VL, TRIAD_SHIELD_ASK);
+	check_method(GET_TABLE, LFT, TRIAD_SHIELD_ASK);
+	check_method(SET, LFT, TRIAD_SHIELD_ANSWER);
+	check_method(REPORT_RESP, 0x02, TRIAD_SHIELD_PASS);
+	for (unsigned i = 0; i < sizeof(never); i++)
+		check_method(never[i], NODE_RECORD, TRIAD_SHIELD_ANSWER);
+}
+END_TEST
+
+START_TEST(test_attribute_that_the_sa_has_not_is_unsupported)
+{
+	static const uint16_t unknown[] = {0, 0x02, 0x16, 0x39, 0x3b, 0xff00, 0xffff};
+
+	for (unsigned i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+		make_request(GET, unknown[i], 0);
+		check(triad_shield_look(mad), TRIAD_SHIELD_ANSWER,
+			TRIAD_SHIELD_ATTRIBUTE, 0x000c);
+	}
+}
+END_TEST
+
+START_TEST(test_lid_counts_only_if_the_mask_has_it)
+{
+	make_request(GET, SL2VL, LID | IN_PORT);
+	mad[56] = 0x12;
+	mad[57] = 0x34;
+	ck_assert_uint_eq(triad_shield_lid(mad), 0x1234);
+	make_request(GET, SL2VL, IN_PORT);
+	mad[57] = 5;
+	ck_assert_uint_eq(triad_shield_lid(mad), 0);
+}
+END_TEST
+
+static struct triad_shield_judgement judge_ports(
+	uint64_t mask, uint8_t in, uint8_t out, const struct triad_shield_facts *facts)
+{
+	make_request(GET_TABLE, SL2VL, mask);
+	mad[58] = in;
+	mad[59] = out;
+	return triad_shield_judge(mad, facts);
+}
+
+START_TEST(test_port_beyond_the_switch_matches_nothing)
+{
+	static const struct triad_shield_facts facts = {
+		.has_switch = true, .least = 9, .most = 9};
+
+	for (unsigned in = 0; in < 256; in++)
+		for (unsigned out = 0; out < 256; out++) {
+			bool is_good = in < 9 && out < 9;
+
+			check(judge_ports(LID | IN_PORT | OUT_PORT, (uint8_t)in,
+				      (uint8_t)out, &facts),
+				is_good ? TRIAD_SHIELD_PASS : TRIAD_SHIELD_ANSWER,
+				is_good ? TRIAD_SHIELD_GOOD : TRIAD_SHIELD_NO_SUCH_PORT,
+				0);
+		}
+	/* A number counts only if the mask has it. */
+	check(judge_ports(LID | IN_PORT, 8, 200, &facts), TRIAD_SHIELD_PASS,
+		TRIAD_SHIELD_GOOD, 0);
+	check(judge_ports(LID | OUT_PORT, 200, 8, &facts), TRIAD_SHIELD_PASS,
+		TRIAD_SHIELD_GOOD, 0);
+	check(judge_ports(LID, 200, 200, &facts), TRIAD_SHIELD_PASS, TRIAD_SHIELD_GOOD,
+		0);
+}
+END_TEST
+
+START_TEST(test_port_of_some_switches_alone_needs_a_lid)
+{
+	static const struct triad_shield_facts facts = {
+		.has_switch = true, .least = 9, .most = 37};
+
+	check(judge_ports(OUT_PORT, 0, 8, &facts), TRIAD_SHIELD_PASS, TRIAD_SHIELD_GOOD,
+		0);
+	check(judge_ports(OUT_PORT, 0, 9, &facts), TRIAD_SHIELD_ANSWER,
+		TRIAD_SHIELD_PORTS_OF_ALL, 0x0600);
+	check(judge_ports(IN_PORT, 36, 0, &facts), TRIAD_SHIELD_ANSWER,
+		TRIAD_SHIELD_PORTS_OF_ALL, 0x0600);
+	check(judge_ports(IN_PORT, 37, 0, &facts), TRIAD_SHIELD_ANSWER,
+		TRIAD_SHIELD_NO_SUCH_PORT, 0);
+}
+END_TEST
+
+START_TEST(test_hosts_have_no_ports_to_check)
+{
+	static const struct triad_shield_facts none = {0};
+
+	check(judge_ports(LID | IN_PORT | OUT_PORT, 255, 255, &none), TRIAD_SHIELD_PASS,
+		TRIAD_SHIELD_GOOD, 0);
+}
+END_TEST
+
+START_TEST(test_switch_without_routes_is_busy)
+{
+	static const struct triad_shield_facts facts = {
+		.has_switch = true, .least = 9, .most = 9, .has_unrouted = true};
+	struct triad_shield_facts routed = facts;
+
+	make_request(GET, LFT, LID);
+	check(triad_shield_judge(mad, &facts), TRIAD_SHIELD_ANSWER,
+		TRIAD_SHIELD_NOT_ROUTED, 0x0001);
+	routed.has_unrouted = false;
+	check(triad_shield_judge(mad, &routed), TRIAD_SHIELD_PASS, TRIAD_SHIELD_GOOD,
+		0);
+	/* Its ports are there all the same. */
+	check(judge_ports(LID | OUT_PORT, 0, 1, &facts), TRIAD_SHIELD_PASS,
+		TRIAD_SHIELD_GOOD, 0);
+}
+END_TEST
+
+START_TEST(test_each_reason_has_a_name_and_a_text)
+{
+	for (unsigned i = 0; i < TRIAD_SHIELD_N_REASONS; i++) {
+		ck_assert_ptr_nonnull(triad_shield_reason_name(i));
+		ck_assert_ptr_nonnull(triad_shield_reason_text(i));
+		for (unsigned j = 0; j < i; j++)
+			ck_assert_str_ne(triad_shield_reason_name(i),
+				triad_shield_reason_name(j));
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("check");
+
+	tcase_add_test(cases, test_each_attribute_has_its_methods);
+	tcase_add_test(cases, test_attribute_that_the_sa_has_not_is_unsupported);
+	tcase_add_test(cases, test_lid_counts_only_if_the_mask_has_it);
+	tcase_add_test(cases, test_port_beyond_the_switch_matches_nothing);
+	tcase_add_test(cases, test_port_of_some_switches_alone_needs_a_lid);
+	tcase_add_test(cases, test_hosts_have_no_ports_to_check);
+	tcase_add_test(cases, test_switch_without_routes_is_busy);
+	tcase_add_test(cases, test_each_reason_has_a_name_and_a_text);
+	return run_cases(cases);
+}
