@@ -299,6 +299,10 @@ static uint64_t handle_jobs(void *context)
 	pthread_mutex_unlock(&shield->lock);
 	retries = see_to_hook(shield);
 	pthread_mutex_lock(&shield->lock);
+	/* What a taker that was removed just now may still put in waits for the end, or for
+	 * the next start; its client asks again. */
+	if (atomic_load(&shield->mode) == TRIAD_SHIELD_OFF)
+		return TRIAD_TASK_DONE;
 	return retries ? triad_clock_now_us() + RETRY_US : UINT64_MAX;
 }
 
