@@ -8,6 +8,7 @@
 
 #include "cli/local_time.h"
 #include "cli/table_parts.h"
+#include "lib/grow.h"
 
 #define PIECE_ROWS 4096
 
@@ -97,24 +98,6 @@ static int begin_table(void *context, const char *indent, unsigned n_columns,
 	return 0;
 }
 
-/* Makes room for one more row. */
-static int grow(struct triad_tables *tables)
-{
-	size_t room = tables->room ? 2 * tables->room : 256;
-	struct tables_row *rows;
-
-	if (tables->n < tables->room)
-		return 0;
-	if (tables->n >= TRIAD_TABLES_MAX_ROWS)
-		return E2BIG;
-	rows = realloc(tables->rows, room * sizeof(*rows));
-	if (!rows)
-		return ENOMEM;
-	tables->rows = rows;
-	tables->room = room;
-	return 0;
-}
-
 static bool has_local_times(const struct triad_tables *tables)
 {
 	return tables->screen->is_terminal && !tables->layout->is_raw;
@@ -158,7 +141,10 @@ static int take_row(void *context, const uint8_t *rest, size_t size)
 	if (!tables_is_sorted(tables) && tables->n == PIECE_ROWS)
 		error = flush_rows(tables);
 	if (!error)
-		error = grow(tables);
+		error = tables->n >= TRIAD_TABLES_MAX_ROWS
+			? E2BIG
+			: triad_grow(&tables->rows, &tables->room, tables->n + 1,
+				  sizeof(*tables->rows), 256);
 	if (error)
 		return note_table_error(tables, error);
 	row = &tables->rows[tables->n];

@@ -8,6 +8,7 @@
 
 #include "congestion/estimate.h"
 #include "congestion/roots.h"
+#include "lib/grow.h"
 #include "lib/search.h"
 #include "routes/tree.h"
 
@@ -41,7 +42,7 @@ struct learner {
 	const struct triad_congestion_turns *turns;
 	const struct triad_congestion_load *loads;
 	struct triad_congestion_matrix *made;
-	uint32_t pairs_room, paths_room;
+	size_t pairs_room, paths_room;
 	uint8_t *column;
 	double *sums; /* of each port: the sum of its pairs, then the factor to fit it */
 };
@@ -57,21 +58,6 @@ static double bps_of(const struct learner *learner, uint32_t port)
 		learner->turns->layout->fabric, learner->loads, port);
 }
 
-static bool grow(void **array, uint32_t *room, uint32_t needed, size_t size)
-{
-	uint32_t more = *room ? 2 * *room : 1024;
-	void *grown;
-
-	if (needed <= *room)
-		return true;
-	grown = realloc(*array, more * size);
-	if (!grown)
-		return false;
-	*array = grown;
-	*room = more;
-	return true;
-}
-
 /* Returns 0, ENOMEM or E2BIG. */
 static int add_pair(struct learner *learner, const struct triad_congestion_pair *pair)
 {
@@ -79,8 +65,8 @@ static int add_pair(struct learner *learner, const struct triad_congestion_pair 
 
 	if (made->n_pairs == TRIAD_CONGESTION_MAX_PAIRS)
 		return E2BIG;
-	if (!grow((void **)&made->pairs, &learner->pairs_room, made->n_pairs + 1,
-		    sizeof(*made->pairs)))
+	if (triad_grow(&made->pairs, &learner->pairs_room, made->n_pairs + 1,
+		    sizeof(*made->pairs), 1024))
 		return ENOMEM;
 	made->pairs[made->n_pairs++] = *pair;
 	return 0;
@@ -125,8 +111,8 @@ static int add_path(struct learner *learner, uint32_t host, uint32_t goal)
 	pair.n = find_path(learner, host, &learner->turns->layout->goals[goal], path);
 	if (!pair.n)
 		return 0;
-	if (!grow((void **)&made->paths, &learner->paths_room,
-		    made->n_path_links + pair.n, sizeof(*made->paths)))
+	if (triad_grow(&made->paths, &learner->paths_room, made->n_path_links + pair.n,
+		    sizeof(*made->paths), 1024))
 		return ENOMEM;
 	memcpy(made->paths + made->n_path_links, path, pair.n * sizeof(*path));
 	made->n_path_links += pair.n;

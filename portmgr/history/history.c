@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/search.h"
+
 #define FIRST_ROOM 16u
 
 struct entry {
@@ -180,18 +182,11 @@ static const struct entry *latest_entry(const struct latest *latest, uint32_t i)
 static uint32_t latest_n_older(
 	const struct latest *latest, const struct triad_record *record)
 {
-	uint32_t low = 0, high = latest->n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (triad_record_compare(
-			    &latest_entry(latest, middle)->record, record) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	TRIAD_SEARCH(at, 0, latest->n,
+		triad_record_compare(&latest_entry(latest, at)->record, record) < 0);
+	return at;
 }
 
 static void latest_change_digest(struct latest *latest, uint64_t hash)

@@ -65,20 +65,13 @@ int triad_policy_name_compare(const char *a, const char *b)
 
 static uint32_t find_name(const struct triad_policy_names *names, const char *name)
 {
-	uint32_t low = 0, high = names->n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = triad_policy_name_compare(names->items[middle].name, name);
-
-		if (!order)
-			return names->items[middle].index;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return TRIAD_POLICY_NONE;
+	TRIAD_SEARCH(at, 0, names->n,
+		triad_policy_name_compare(names->items[at].name, name) < 0);
+	return at < names->n && !triad_policy_name_compare(names->items[at].name, name)
+		? names->items[at].index
+		: TRIAD_POLICY_NONE;
 }
 
 uint32_t triad_policy_find_group(const struct triad_policy *policy, const char *name)
