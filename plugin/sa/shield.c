@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/fair_queue.h"
 #include "lib/ring.h"
 #include "lib/task.h"
 #include "plugin/sa/sa_hook.h"
@@ -18,6 +19,10 @@
 
 /* How often to look whether OpenSM has bound its SA. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
+/* How many requests OpenSM has at a time, so that those of others need not wait for many,
+ * and how often to look whether it has fewer: enough for 80,000 a second. */
+#define MAX_IN_OPENSM 16u
+#define TURN_US 200
 
 /* A request for the thread.  With 'watch' it has gone to OpenSM: only its octets are
  * here. */
@@ -42,13 +47,15 @@ struct triad_shield {
 	/* Of the receiving thread. */
 	struct triad_shield_rate of_client;
 
-	atomic_ulong n_requests, n_refused[TRIAD_SHIELD_N_REASONS];
+	atomic_ulong n_requests, n_waited, n_refused[TRIAD_SHIELD_N_REASONS];
 	struct client clients[TRIAD_SHIELD_N_LIDS];
 
 	pthread_mutex_t lock; /* of what follows; held for a copy of one request */
 	struct triad_task task;
 	struct triad_ring ring; /* of the jobs */
 	struct job jobs[TRIAD_SHIELD_ROOM];
+	struct triad_fair_queue *turns; /* of requests that wait to be passed on */
+	osm_madw_t *waiting[TRIAD_SHIELD_MAX_WAITING];
 	struct triad_shield_status harmful; /* its fields 'harmful_' alone */
 };
 
@@ -171,14 +178,55 @@ static bool take_bad(void *context, struct osm_madw *madw)
 				     : drop_request(shield, madw, TRIAD_SHIELD_QUEUE);
 }
 
-/* The last taker: what it leaves reaches OpenSM. */
+/* Whether OpenSM's thread of the SA has enough to do. */
+static bool is_busy(const struct triad_shield *shield)
+{
+	uint64_t waited_ms;
+	uint32_t n;
+
+	cl_disp_get_queue_status(shield->osm->sa.mad_ctrl.h_disp, &n, &waited_ms);
+	return n >= MAX_IN_OPENSM;
+}
+
+/* Has a request wait for its client's turn, if others wait or OpenSM is busy.  Returns
+ * whether it was taken. */
+static bool take_turn(struct triad_shield *shield, osm_madw_t *madw)
+{
+	bool waits, fits = true;
+	uint32_t slot, n;
+
+	pthread_mutex_lock(&shield->lock);
+	n = triad_fair_queue_length(shield->turns);
+	waits = n || is_busy(shield);
+	if (waits) {
+		fits = triad_fair_queue_put(shield->turns,
+			cl_ntoh16(madw->mad_addr.dest_lid) % TRIAD_SHIELD_N_LIDS,
+			&slot);
+		if (fits)
+			shield->waiting[slot] = madw;
+		/* While some wait, the thread comes by itself. */
+		if (!n)
+			triad_task_wake(&shield->task);
+	}
+	pthread_mutex_unlock(&shield->lock);
+	if (!fits)
+		return drop_request(shield, madw, TRIAD_SHIELD_QUEUE);
+	if (waits)
+		count(&shield->n_waited);
+	return waits;
+}
+
+/* The last taker: what it leaves reaches OpenSM at once. */
 static bool take_too_many(void *context, struct osm_madw *madw)
 {
 	struct triad_shield *shield = context;
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 
-	return is_for_us(shield, mad) && is_too_often(shield, madw) &&
-		drop_request(shield, madw, TRIAD_SHIELD_RATE);
+	if (!is_for_us(shield, mad))
+		return false;
+	if (is_too_often(shield, madw))
+		return drop_request(shield, madw, TRIAD_SHIELD_RATE);
+	return acts(shield) && take_turn(shield, madw);
 }
 
 /* --- in the shield's thread --- */
@@ -255,6 +303,26 @@ static void handle_job(struct triad_shield *shield, struct job *job)
 	}
 }
 
+/* Passes on those whose turn it is, as many as OpenSM should have; one in any case: what
+ * OpenSM's thread has to do may be its own. */
+static void pass_turns(struct triad_shield *shield)
+{
+	uint32_t slot;
+
+	for (bool is_first = true; (is_first || !is_busy(shield)) &&
+		triad_fair_queue_take(shield->turns, &slot);
+		is_first = false) {
+		osm_madw_t *madw = shield->waiting[slot];
+
+		pthread_mutex_unlock(&shield->lock);
+		if (osm_exit_flag)
+			osm_mad_pool_put(&shield->osm->mad_pool, madw);
+		else
+			triad_sa_hook_pass_on(madw);
+		pthread_mutex_lock(&shield->lock);
+	}
+}
+
 static void remove_takers(void)
 {
 	triad_sa_hook_remove(TRIAD_SA_TAKER_SHIELD);
@@ -296,6 +364,9 @@ static uint64_t handle_jobs(void *context)
 		handle_job(shield, &job);
 		pthread_mutex_lock(&shield->lock);
 	}
+	pass_turns(shield);
+	if (triad_fair_queue_length(shield->turns))
+		return triad_clock_now_us() + TURN_US;
 	pthread_mutex_unlock(&shield->lock);
 	retries = see_to_hook(shield);
 	pthread_mutex_lock(&shield->lock);
@@ -314,6 +385,12 @@ struct triad_shield *triad_shield_new(struct osm_opensm *osm, struct triad_log *
 
 	if (!shield)
 		return NULL;
+	shield->turns =
+		triad_fair_queue_new(TRIAD_SHIELD_MAX_WAITING, TRIAD_SHIELD_N_LIDS);
+	if (!shield->turns) {
+		free(shield);
+		return NULL;
+	}
 	shield->osm = osm;
 	shield->log = log;
 	pthread_mutex_init(&shield->lock, NULL);
@@ -324,6 +401,8 @@ struct triad_shield *triad_shield_new(struct osm_opensm *osm, struct triad_log *
 
 void triad_shield_stop(struct triad_shield *shield)
 {
+	uint32_t slot;
+
 	if (!shield)
 		return;
 	remove_takers();
@@ -335,12 +414,15 @@ void triad_shield_stop(struct triad_shield *shield)
 		if (job->madw)
 			osm_mad_pool_put(&shield->osm->mad_pool, job->madw);
 	}
+	while (triad_fair_queue_take(shield->turns, &slot))
+		osm_mad_pool_put(&shield->osm->mad_pool, shield->waiting[slot]);
 }
 
 void triad_shield_free(struct triad_shield *shield)
 {
 	if (!shield)
 		return;
+	triad_fair_queue_free(shield->turns);
 	triad_task_clear(&shield->task);
 	pthread_mutex_destroy(&shield->lock);
 	free(shield);
@@ -376,6 +458,7 @@ struct triad_shield_status triad_shield_status(struct triad_shield *shield)
 	status.mode = (enum triad_shield_mode)atomic_load(&shield->mode);
 	status.is_installed = triad_sa_hook_has(TRIAD_SA_TAKER_SHIELD);
 	status.n_requests = atomic_load(&shield->n_requests);
+	status.n_waited = atomic_load(&shield->n_waited);
 	for (unsigned i = 0; i < TRIAD_SHIELD_N_REASONS; i++)
 		status.n_refused[i] = atomic_load(&shield->n_refused[i]);
 	return status;

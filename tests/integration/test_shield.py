@@ -6,6 +6,7 @@ import urllib.request
 
 from checks import mentions, succeeded, wait_until
 from labs import BUILDDIR
+from pathlab import path_ask, world
 from triadlab.tcp_ports import free_port
 from triadlib import ask, ask_json, health_findings, status, triad_lab, wait_for_sweep
 
@@ -49,7 +50,7 @@ def lid_of(lab, name):
 def refused(lab):
     shield = status(lab)["shield"]
     return {name: count for name, count in shield.items()
-            if name not in ("state", "requests") and count}
+            if name not in ("state", "requests", "waited") and count}
 
 
 def test_request_that_ends_opensm_does_not_reach_it():
@@ -151,3 +152,17 @@ def test_client_that_asks_too_often_is_dropped_and_others_are_not():
         assert None not in sa_ask(lab, *[request] * 30)
         assert [row["reason"] for row in ask_json(lab, "shield")] == \
             ["more requests than shield.rate"]
+
+
+def test_requests_wait_for_their_turns_and_none_is_lost():
+    with shield_lab("act", "rate = 0\n") as lab:
+        wait_for_shield(lab)
+        asked = ("--count", 20000, "--kind", "path", "--plain", "--only", 0, "--quiet")
+        _, counted = path_ask(lab, world(lab), *asked, "--window", 64, node="Hca2")
+        assert (counted["sent"], counted["unanswered"]) == (20000, 0)
+        waited = status(lab)["shield"]["waited"]
+        assert waited > 0
+        # One after the other, nobody waits.
+        path_ask(lab, world(lab), *asked[:1], 500, *asked[2:], node="Hca2")
+        assert status(lab)["shield"]["waited"] == waited
+        assert refused(lab) == {}
