@@ -35,6 +35,8 @@ NOT_RUN = {
     "systemctl enable --now triadd@0x0002c90300001234": "as above",
     "chown triadd /etc/osmtriad/token && chmod 600 /etc/osmtriad/token":
         "there is no user triadd here",
+    "install -d -o triadd -g triadd /srv/triad": "as above",
+    "systemctl edit triadd": "no systemd runs here",
     "triadctl links --at 2h": "the lab has no images of that time; test_images.py asks",
     "triadctl diff 2h": "as above",
     "triadctl setup --dry-run": "it looks at this machine's OpenSM; test_setup.py runs it",
