@@ -20,6 +20,7 @@ libosmtriad_la_SOURCES = \
 	plugin/command/qos_tables.c \
 	plugin/command/shield.c \
 	plugin/command/status.c \
+	plugin/command/audit.c \
 	plugin/command/commands.c plugin/command/commands.h \
 	plugin/console.c plugin/console.h \
 	plugin/console_lines.c plugin/console_lines.h \

@@ -46,6 +46,7 @@
  *     qos plan [FILE] [--node NODE] [--port N] [-n N] [--json]
  *     qos apply                   qos nodes [--json]
  *     qos tables [--node NODE] [--port N] [--json]
+ *     audit      [--node SWITCH] [-n N] [--json]
  *     shield     [-n N] [--json]
  *     election                    [--json]
  *     port priority N             port confirm
@@ -138,6 +139,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_QOS_APPLY,
 	TRIAD_COMMAND_QOS_TABLES,
 	TRIAD_COMMAND_QOS_NODES,
+	TRIAD_COMMAND_AUDIT,
 	TRIAD_COMMAND_SHIELD,
 	TRIAD_COMMAND_ELECTION,
 	TRIAD_COMMAND_PORT_PRIORITY,

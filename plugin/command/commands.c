@@ -80,6 +80,7 @@ static triad_plugin_command *const runs[TRIAD_N_COMMANDS] = {
 	[TRIAD_COMMAND_QOS_APPLY] = triad_command_run_qos_apply,
 	[TRIAD_COMMAND_QOS_TABLES] = triad_command_run_qos_tables,
 	[TRIAD_COMMAND_QOS_NODES] = triad_command_run_qos_nodes,
+	[TRIAD_COMMAND_AUDIT] = triad_command_run_audit,
 	[TRIAD_COMMAND_SHIELD] = triad_command_run_shield,
 	[TRIAD_COMMAND_ELECTION] = triad_command_run_election,
 	[TRIAD_COMMAND_PORT_PRIORITY] = triad_command_run_port,

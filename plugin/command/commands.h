@@ -40,6 +40,7 @@ triad_plugin_command triad_command_run_qos_tables;
 triad_plugin_command triad_command_run_qos_nodes;
 
 triad_plugin_command triad_command_run_shield;
+triad_plugin_command triad_command_run_audit;
 
 triad_plugin_command triad_command_run_election;
 triad_plugin_command triad_command_run_port_plan;

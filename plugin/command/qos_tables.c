@@ -65,7 +65,7 @@ static void ask_for_block(struct listing *listing, uint32_t port,
 {
 	if (listing->items)
 		listing->items[listing->n_items] =
-			(struct triad_read_back){port, kind, (uint8_t)block, 0, 0, {0}};
+			(struct triad_read_back){port, kind, (uint16_t)block, 0, 0, {0}};
 	listing->n_items++;
 }
 

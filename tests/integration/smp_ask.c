@@ -4,8 +4,8 @@
  *     smp_ask <QUESTIONS
  *
  * A question is a line "LID ATTRIBUTE MODIFIER".  The answer to it is a line with the
- * 64 octets of data [IBA 14.2.1.2], in hexadecimal.  Fails when a request has no
- * answer. */
+ * 64 octets of data [IBA 14.2.1.2], in hexadecimal.  With such data as a fourth word they
+ * are set.  Fails when a request has no answer. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,9 +40,9 @@ static void open_port(void)
 		die("the port can't be opened");
 }
 
-/* Sends a Get(); the response overwrites the request. */
+/* Sends a Get(), or with 'digits' a Set(); the response overwrites the request. */
 static void ask(void *umad, uint32_t number, unsigned lid, unsigned attribute,
-	unsigned modifier)
+	unsigned modifier, const char *digits)
 {
 	uint8_t *mad = umad_get_mad(umad);
 	int length = MAD_SIZE;
@@ -50,12 +50,14 @@ static void ask(void *umad, uint32_t number, unsigned lid, unsigned attribute,
 
 	memset(umad, 0, umad_size() + MAD_SIZE);
 	triad_wire_init(&w, mad, MAD_SIZE);
-	triad_wire_put(&w, 4, 0x01010101);
+	triad_wire_put(&w, 4, *digits ? 0x01010102 : 0x01010101);
 	triad_wire_seek(&w, 8);
 	triad_wire_put(&w, 8, number);
 	triad_wire_put(&w, 2, attribute);
 	triad_wire_seek(&w, 20);
 	triad_wire_put(&w, 4, modifier);
+	for (size_t i = 0; digits[2 * i] && digits[2 * i + 1]; i++)
+		sscanf(digits + 2 * i, "%2hhx", mad + DATA + i);
 	umad_set_addr(umad, (int)lid, 0, 0, 0);
 	if (umad_send(port, agent, umad, MAD_SIZE, TIMEOUT_MS, RETRIES))
 		die("a MAD can't be sent");
@@ -67,6 +69,7 @@ static void ask(void *umad, uint32_t number, unsigned lid, unsigned attribute,
 
 int main(void)
 {
+	char line[256], digits[2 * DATA_SIZE + 1];
 	unsigned lid, attribute, modifier;
 	uint32_t number = 0;
 	void *umad;
@@ -76,10 +79,14 @@ int main(void)
 	umad = umad_alloc(1, umad_size() + MAD_SIZE);
 	if (!umad)
 		die("out of memory");
-	while (scanf("%u %i %i", &lid, (int *)&attribute, (int *)&modifier) == 3) {
+	while (fgets(line, sizeof(line), stdin)) {
 		const uint8_t *data = (const uint8_t *)umad_get_mad(umad) + DATA;
 
-		ask(umad, ++number, lid, attribute, modifier);
+		digits[0] = '\0';
+		if (sscanf(line, "%u %i %i %128s", &lid, (int *)&attribute,
+			    (int *)&modifier, digits) < 3)
+			break;
+		ask(umad, ++number, lid, attribute, modifier, digits);
 		for (unsigned i = 0; i < DATA_SIZE; i++)
 			printf("%02x", data[i]);
 		putchar('\n');

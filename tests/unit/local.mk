@@ -168,6 +168,7 @@ unit_tests = \
 	tests/unit/congestion/test_track \
 	tests/unit/shield/test_check \
 	tests/unit/shield/test_rate \
+	tests/unit/routes/test_audit \
 	tests/unit/routes/test_check \
 	tests/unit/jobs/test_hostlist \
 	tests/unit/jobs/test_slurm_topology \

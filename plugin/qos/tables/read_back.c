@@ -18,7 +18,12 @@
 
 /* Offsets in a MAD [IBA 14.2.1.1]. */
 enum { AT_STATUS = 4, AT_TID = 8, AT_DATA = 64 };
-enum { ATTRIBUTE_PORT_INFO = 0x15, ATTRIBUTE_SL2VL = 0x17, ATTRIBUTE_VLARB = 0x18 };
+enum {
+	ATTRIBUTE_PORT_INFO = 0x15,
+	ATTRIBUTE_SL2VL = 0x17,
+	ATTRIBUTE_VLARB = 0x18,
+	ATTRIBUTE_LFT = 0x19
+};
 
 struct slot {
 	size_t item;
@@ -46,6 +51,7 @@ static void encode(const struct reader *reader, const struct triad_read_back *it
 		[TRIAD_SMP_SL2VL] = ATTRIBUTE_SL2VL,
 		[TRIAD_SMP_VLARB] = ATTRIBUTE_VLARB,
 		[TRIAD_SMP_PORT_INFO] = ATTRIBUTE_PORT_INFO,
+		[TRIAD_SMP_LFT] = ATTRIBUTE_LFT,
 	};
 	const struct triad_fabric_port *port = &reader->fabric->ports[item->port];
 	bool is_switch = reader->fabric->nodes[port->node].type == TRIAD_NODE_SWITCH;
@@ -57,6 +63,8 @@ static void encode(const struct reader *reader, const struct triad_read_back *it
 		modifier |= is_switch ? (uint32_t)item->block << 8 : 0;
 	else if (item->kind == TRIAD_SMP_VLARB)
 		modifier |= (uint32_t)item->block << 16;
+	else if (item->kind == TRIAD_SMP_LFT)
+		modifier = item->block;
 	triad_mad_begin_get(&w, mad, TRIAD_MAD_CLASS_SUBNET_LID, tid);
 	triad_wire_put(&w, 2, attributes[item->kind]);
 	triad_wire_put(&w, 2, 0);

@@ -279,7 +279,7 @@ START_TEST(test_parse_commands_classed)
 		"cables leaf-01:3", "devices --firmware", "perf histogram PortXmitWait",
 		"perf history leaf-01:3 PortXmitData", "diff 2h 1h", "alerts",
 		"history leaf-01:3 --since 2d", "agents", "agents owner NODE",
-		"qos clients", "shield", "nodes", "ports --state free", "get", "routes",
+		"qos clients", "shield", "audit --node leaf-01", "nodes", "ports --state free", "get", "routes",
 		"routes check", "congestion", "job --nodes a", "topology --slurm",
 		"routes over leaf-01:3", "routes between a b", "config diff", "version",
 		"qos explain --src a --dst b", "qos plan", "qos tables", "qos nodes",
