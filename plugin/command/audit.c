@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +28,9 @@
 #include "triad/clock.h"
 #include "triad/control.h"
 
-#define BATCH 4096u /* blocks in memory at a time */
+/* How many SMPs to send without a pause, and how many a second at most. */
+#define BATCH 256u
+#define SMPS_PER_S 10000u
 #define PROGRESS_US TRIAD_US_PER_S
 /* Of more, the rest is left out: the fabric is not the one that OpenSM knows. */
 #define MAX_ENTRIES 100000u
@@ -51,7 +54,11 @@ struct audit {
 	size_t n_entries, room;
 	bool is_short; /* memory, or MAX_ENTRIES */
 	uint64_t reported_us;
+	uint64_t next_us; /* when the next batch may be sent */
 };
+
+/* One at a time: each sends as many SMPs as one should. */
+static atomic_flag is_running = ATOMIC_FLAG_INIT;
 
 /* --- reading --- */
 
@@ -87,7 +94,14 @@ static void add_entry(void *context, const struct triad_audit_entry *entry)
 static int read_items(struct audit *audit)
 {
 	const struct triad_read_back_owner owner = {goes_on, audit};
-	int error = triad_read_back(audit->fabric,
+	uint64_t now_us = triad_clock_now_us();
+	int error;
+
+	if (now_us < audit->next_us)
+		usleep((useconds_t)(audit->next_us - now_us));
+	audit->next_us =
+		triad_clock_now_us() + audit->n_items * TRIAD_US_PER_S / SMPS_PER_S;
+	error = triad_read_back(audit->fabric,
 		cl_ntoh64(audit->plugin->osm->subn.opt.m_key), audit->items,
 		audit->n_items, &owner);
 
@@ -365,6 +379,11 @@ int triad_command_run_audit(struct triad_plugin *plugin,
 	struct triad_node_choice choice = {0};
 	int status = TRIAD_CONTROL_FAILED;
 
+	if (atomic_flag_test_and_set(&is_running)) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"audit: another one is running: try again when it has ended\n");
+		return TRIAD_CONTROL_FAILED;
+	}
 	audit.fabric = triad_setup_find_fabric(plugin, "audit", output);
 	audit.items = calloc(BATCH, sizeof(*audit.items));
 	if (audit.fabric && !audit.items)
@@ -377,5 +396,6 @@ int triad_command_run_audit(struct triad_plugin *plugin,
 	free(audit.entries);
 	free(audit.items);
 	triad_fabric_unref(audit.fabric);
+	atomic_flag_clear(&is_running);
 	return status;
 }
