@@ -75,6 +75,17 @@ uint32_t triad_fabric_find_port(
 	return at < end && fabric->ports[at].number == number ? at : TRIAD_FABRIC_NONE;
 }
 
+uint32_t triad_fabric_find_lid(const struct triad_fabric *fabric, uint16_t lid)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+
+		if (port->lid && lid >= port->lid && lid - port->lid < 1 << port->lmc)
+			return i;
+	}
+	return TRIAD_FABRIC_NONE;
+}
+
 uint32_t triad_fabric_port_at(
 	const struct triad_fabric *fabric, uint64_t node_guid, unsigned number)
 {

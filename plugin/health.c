@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ib/node_label.h"
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
 #include "plugin/sa/shield.h"
@@ -140,21 +141,33 @@ static enum triad_severity add_harmful(
 	enum triad_severity severity =
 		status.mode == TRIAD_SHIELD_ACT ? TRIAD_WARNING : TRIAD_CRITICAL;
 	uint64_t ago_us = triad_clock_now_us() - status.harmful_us;
-	char what[256];
+	struct triad_view *view;
+	char what[384], who[64] = "";
+	uint32_t port;
 
 	if (status.mode == TRIAD_SHIELD_OFF || !status.harmful_us ||
 		ago_us > HARMFUL_US)
 		return TRIAD_OK;
+	view = triad_perf_view(plugin->service.perf);
+	port = view ? triad_fabric_find_lid(view->fabric, status.harmful_lid)
+		    : TRIAD_FABRIC_NONE;
+	if (port != TRIAD_FABRIC_NONE)
+		snprintf(who, sizeof(who), " (%.60s)",
+			triad_port_label(view->fabric, port).text);
+	triad_view_unref(view);
 	snprintf(what, sizeof(what),
-		"LID %u asked the SA for %s, %" PRIu64
+		"LID %u%s asked the SA for %s, %" PRIu64
 		" s ago: that can end OpenSM, and the shield %s",
-		status.harmful_lid, triad_shield_reason_text(status.harmful_reason),
+		status.harmful_lid, who,
+		triad_shield_reason_text(status.harmful_reason),
 		ago_us / TRIAD_US_PER_S,
-		status.mode == TRIAD_SHIELD_ACT ? "kept it off"
-						: "only watches (shield.mode)");
+		status.mode == TRIAD_SHIELD_ACT ? "kept it off" : "only watches");
 	triad_health_add_trouble(health, severity, "SM", what,
-		"'triadctl shield' lists who does so: find the program on that host; set "
-		"shield.mode to act where it is not");
+		status.mode == TRIAD_SHIELD_ACT
+			? "find the program on that host; 'triadctl shield' lists all who "
+			  "do so"
+			: "set shield.mode to act, and find the program on that host; "
+			  "'triadctl shield' lists all who do so");
 	return severity;
 }
 

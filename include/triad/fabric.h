@@ -267,6 +267,8 @@ void triad_fabric_unref(struct triad_fabric *fabric);
  * as 'node' and then finds nothing, so the result of find_node() can be passed
  * unchecked. */
 uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid);
+/* The port with this LID, LMC included; 0 is nobody's.  Looks at each port. */
+uint32_t triad_fabric_find_lid(const struct triad_fabric *fabric, uint16_t lid);
 uint32_t triad_fabric_find_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number);
 /* The port of that number of the node with that GUID, or TRIAD_FABRIC_NONE. */

@@ -271,14 +271,14 @@ static void put_entry(struct triad_list *list, const struct triad_fabric *fabric
 	const struct triad_audit_entry *entry, double hosts)
 {
 	const struct triad_fabric_node *node = NULL, *to = NULL;
+	uint32_t port = TRIAD_FABRIC_NONE;
 
-	for (uint32_t i = 0; fabric && i < fabric->n_ports && !to; i++)
-		if (fabric->ports[i].lid && entry->lid >= fabric->ports[i].lid &&
-			entry->lid <
-				fabric->ports[i].lid + (1u << fabric->ports[i].lmc))
-			to = &fabric->nodes[fabric->ports[i].node];
-	if (fabric)
+	if (fabric) {
 		node = &fabric->nodes[entry->node];
+		port = triad_fabric_find_lid(fabric, entry->lid);
+	}
+	if (port != TRIAD_FABRIC_NONE)
+		to = &fabric->nodes[fabric->ports[port].node];
 	triad_list_row(list);
 	triad_list_guid(list, "node_guid", NULL, node ? node->guid : 0);
 	triad_list_node(list, "node_name", "switch", 24, node);
@@ -320,10 +320,10 @@ static int end_audit(struct audit *audit, const struct triad_command *command)
 {
 	if (!command->json && audit->n_entries)
 		triad_output_printf(audit->output,
-			"%zu entries differ: packets to these LIDs leave by another port than "
-			"OpenSM wants, 255 is by none, and 'hosts' is how many send there by "
-			"this switch; OpenSM writes a table again when a link of that switch "
-			"changes, and all tables when it becomes master\n",
+			"%zu entries differ.  Packets to these LIDs leave by another port than "
+			"OpenSM wants;\n255 is by none.  'hosts' is how many send there by "
+			"this switch.  OpenSM writes a\ntable again when a link of that "
+			"switch changes, and all when it becomes master.\n",
 			audit->n_entries);
 	if (audit->n_unread)
 		triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,

@@ -41,12 +41,12 @@ void triad_command_report_shield(
 static const struct triad_fabric_node *find_node(
 	const struct triad_view *view, uint16_t lid)
 {
-	const struct triad_fabric *fabric = view ? view->fabric : NULL;
+	uint32_t port =
+		view ? triad_fabric_find_lid(view->fabric, lid) : TRIAD_FABRIC_NONE;
 
-	for (uint32_t i = 0; fabric && lid && i < fabric->n_ports; i++)
-		if (fabric->ports[i].lid == lid)
-			return &fabric->nodes[fabric->ports[i].node];
-	return NULL;
+	return port == TRIAD_FABRIC_NONE
+		? NULL
+		: &view->fabric->nodes[view->fabric->ports[port].node];
 }
 
 static void put_refused(struct triad_list *list,

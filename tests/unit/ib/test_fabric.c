@@ -28,6 +28,26 @@ START_TEST(test_build_row_links_both_ways)
 }
 END_TEST
 
+START_TEST(test_lid_is_found_with_those_that_lmc_adds)
+{
+	struct triad_fabric *fabric = fabric_row(2, 1);
+	uint32_t last = fabric->n_ports - 1;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		fabric->ports[i].lid = 0;
+	fabric->ports[last].lid = 0xbffc;
+	fabric->ports[last].lmc = 2;
+	ck_assert_uint_eq(triad_fabric_find_lid(fabric, 0xbffb), TRIAD_FABRIC_NONE);
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert_uint_eq(
+			triad_fabric_find_lid(fabric, (uint16_t)(0xbffc + i)), last);
+	ck_assert_uint_eq(triad_fabric_find_lid(fabric, 0xc000), TRIAD_FABRIC_NONE);
+	/* Nobody has this one, whatever ports have no LID. */
+	ck_assert_uint_eq(triad_fabric_find_lid(fabric, 0), TRIAD_FABRIC_NONE);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
 /* A builder allocates room for millions of items in advance.  A process that takes a
  * snapshot after each sweep must not keep that memory in its heap. */
 START_TEST(test_build_again_and_again_heap_stays_small)
@@ -402,6 +422,7 @@ int main(void)
 	TCase *cases = tcase_create("fabric");
 
 	tcase_add_test(cases, test_build_row_links_both_ways);
+	tcase_add_test(cases, test_lid_is_found_with_those_that_lmc_adds);
 	tcase_add_test(cases, test_build_again_and_again_heap_stays_small);
 	tcase_add_test(cases, test_build_any_order_sorted_by_guid);
 	tcase_add_test(cases, test_build_multicast_tables_stay_with_their_switch);
