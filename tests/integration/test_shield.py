@@ -34,7 +34,7 @@ def sa_ask(lab, *requests):
     process = lab.run(SA_ASK, "--timeout-ms", "2000", node="Hca2", stdin=None,
                       input="\n".join(requests) + "\n", timeout_s=60)
     succeeded(process)
-    lines = [line.split()[4:] for line in process.stdout.splitlines()]
+    lines = [line.split()[7:] for line in process.stdout.splitlines()]
     return [None if words == ["-"] else (words[0], int(words[1])) for words in lines]
 
 
