@@ -19,13 +19,19 @@ enum {
 	GET_MULTI = 0x14,
 	DELETE = 0x15
 };
-enum { SL2VL = 0x13, LFT = 0x15 };
+enum { INFORM_INFO = 0x03, SL2VL = 0x13, LFT = 0x15, GUIDINFO = 0x30, SERVICE = 0x31 };
 
 /* Status of an answer [IBA 13.4.7, 15.2.4.3]. */
 #define STATUS_NONE 0
 #define STATUS_BUSY 0x0001
 #define STATUS_UNSUPPORTED 0x000c
+#define STATUS_NO_RESOURCES 0x0100
+#define STATUS_INVALID 0x0200
 #define STATUS_INSUFFICIENT 0x0600
+#define STATUS_DENIED 0x0700
+
+/* Seconds.  OpenSM takes each record for a second old at least. */
+#define LEAST_LEASE 2u
 
 /* Bits of methods. */
 #define GETS 1u
@@ -37,24 +43,24 @@ static const struct {
 	uint16_t attribute;
 	uint8_t methods;
 } known[] = {
-	{0x0001, GETS},        /* ClassPortInfo */
-	{0x0003, SETS},        /* InformInfo */
-	{0x0011, GETS},        /* NodeRecord */
-	{0x0012, GETS},        /* PortInfoRecord */
-	{SL2VL, GETS},         /* SL2VLTableRecord */
-	{0x0014, GETS},        /* SwitchInfoRecord */
-	{LFT, GETS},           /* LFTRecord */
-	{0x0017, GETS},        /* MFTRecord */
-	{0x0018, GETS},        /* SMInfoRecord */
-	{0x0020, GETS},        /* LinkRecord */
-	{0x0030, GETS | SETS}, /* GUIDInfoRecord */
-	{0x0031, GETS | SETS}, /* ServiceRecord */
-	{0x0033, GETS},        /* P_KeyTableRecord */
-	{0x0035, GETS},        /* PathRecord */
-	{0x0036, GETS},        /* VLArbitrationTableRecord */
-	{0x0038, GETS | SETS}, /* MCMemberRecord */
-	{0x003a, GETS_MULTI},  /* MultiPathRecord */
-	{0x00f3, GETS},        /* InformInfoRecord */
+	{0x0001, GETS},          /* ClassPortInfo */
+	{INFORM_INFO, SETS},     /* InformInfo */
+	{0x0011, GETS},          /* NodeRecord */
+	{0x0012, GETS},          /* PortInfoRecord */
+	{SL2VL, GETS},           /* SL2VLTableRecord */
+	{0x0014, GETS},          /* SwitchInfoRecord */
+	{LFT, GETS},             /* LFTRecord */
+	{0x0017, GETS},          /* MFTRecord */
+	{0x0018, GETS},          /* SMInfoRecord */
+	{0x0020, GETS},          /* LinkRecord */
+	{GUIDINFO, GETS | SETS}, /* GUIDInfoRecord */
+	{SERVICE, GETS | SETS},  /* ServiceRecord */
+	{0x0033, GETS},          /* P_KeyTableRecord */
+	{0x0035, GETS},          /* PathRecord */
+	{0x0036, GETS},          /* VLArbitrationTableRecord */
+	{0x0038, GETS | SETS},   /* MCMemberRecord */
+	{0x003a, GETS_MULTI},    /* MultiPathRecord */
+	{0x00f3, GETS},          /* InformInfoRecord */
 };
 
 static const struct {
@@ -66,6 +72,12 @@ static const struct {
 	[TRIAD_SHIELD_PORTS_OF_ALL] = {"ports_of_all",
 		"a port that not all switches have, without a LID"},
 	[TRIAD_SHIELD_NOT_ROUTED] = {"not_routed", "a switch that has no routes yet"},
+	[TRIAD_SHIELD_ALIAS_IN_USE] = {"alias_in_use",
+		"to replace an alias GUID that is in a multicast group"},
+	[TRIAD_SHIELD_SHORT_LEASE] = {"short_lease",
+		"a service with a lease of less than two seconds"},
+	[TRIAD_SHIELD_REGISTRATIONS] = {"registrations",
+		"more services or subscriptions than there is room for"},
 	[TRIAD_SHIELD_ATTRIBUTE] = {"attribute", "an attribute that the SA has not"},
 	[TRIAD_SHIELD_METHOD] = {"method", "a method that the attribute has not"},
 	[TRIAD_SHIELD_RATE] = {"rate", "more requests than shield.rate"},
@@ -117,6 +129,24 @@ static unsigned bit_of_method(uint8_t method)
 						    : 0;
 }
 
+/* Set and Delete of one attribute are both judged by the subnet, so that they reach
+ * OpenSM in their order. */
+static bool needs_subnet(uint16_t attribute, unsigned bit)
+{
+	if (attribute == SL2VL || attribute == LFT)
+		return true;
+	return bit == SETS &&
+		(attribute == INFORM_INFO || attribute == GUIDINFO ||
+			attribute == SERVICE);
+}
+
+/* ServiceRecord: its lease is component 4, at 28 [IBA table 15.2.5.14]. */
+static bool has_short_lease(const uint8_t *mad)
+{
+	return get_number(mad, AT_ATTRIBUTE, 2) == SERVICE && mad[AT_METHOD] == SET &&
+		has_component(mad, 4) && get_number(mad, AT_DATA + 28, 4) < LEAST_LEASE;
+}
+
 struct triad_shield_judgement triad_shield_look(
 	const uint8_t mad[TRIAD_SHIELD_MAD_SIZE])
 {
@@ -132,7 +162,9 @@ struct triad_shield_judgement triad_shield_look(
 			continue;
 		if (!(known[i].methods & bit))
 			return answer(TRIAD_SHIELD_METHOD, STATUS_UNSUPPORTED);
-		if (attribute != SL2VL && attribute != LFT)
+		if (has_short_lease(mad))
+			return answer(TRIAD_SHIELD_SHORT_LEASE, STATUS_INVALID);
+		if (!needs_subnet(attribute, bit))
 			return pass();
 		return (struct triad_shield_judgement){.verdict = TRIAD_SHIELD_ASK};
 	}
@@ -162,12 +194,47 @@ static struct triad_shield_judgement judge_ports(
 	return answer(TRIAD_SHIELD_PORTS_OF_ALL, STATUS_INSUFFICIENT);
 }
 
+/* GUIDInfoRecord: LID, block, two reserved components, GUIDs [IBA table 15.2.5.18].  OpenSM
+ * leaves an alias as it is if the GUID is 0. */
+static struct triad_shield_judgement judge_aliases(
+	const uint8_t *mad, const struct triad_shield_facts *facts)
+{
+	for (unsigned i = 0; i < TRIAD_SHIELD_N_ALIASES; i++) {
+		uint64_t guid = get_number(mad, AT_DATA + 8 + 8 * i, 8);
+
+		if (has_component(mad, 4 + i) && guid && facts->used_aliases[i] &&
+			facts->used_aliases[i] != guid)
+			return answer(TRIAD_SHIELD_ALIAS_IN_USE, STATUS_DENIED);
+	}
+	return pass();
+}
+
+/* InformInfo: Subscribe is at 23 [IBA table 13.4.8.3]. */
+static bool has_room(const uint8_t *mad, const struct triad_shield_facts *facts)
+{
+	if (get_number(mad, AT_ATTRIBUTE, 2) == INFORM_INFO)
+		return !mad[AT_DATA + 23] ||
+			facts->n_subscriptions < TRIAD_SHIELD_MAX_SUBSCRIPTIONS;
+	return facts->has_service || facts->n_services < TRIAD_SHIELD_MAX_SERVICES;
+}
+
 struct triad_shield_judgement triad_shield_judge(
 	const uint8_t mad[TRIAD_SHIELD_MAD_SIZE],
 	const struct triad_shield_facts *facts)
 {
-	if (get_number(mad, AT_ATTRIBUTE, 2) == SL2VL)
+	uint16_t attribute = (uint16_t)get_number(mad, AT_ATTRIBUTE, 2);
+
+	if (attribute == SL2VL)
 		return judge_ports(mad, facts);
-	return facts->has_unrouted ? answer(TRIAD_SHIELD_NOT_ROUTED, STATUS_BUSY)
-				   : pass();
+	if (attribute == LFT)
+		return facts->has_unrouted
+			? answer(TRIAD_SHIELD_NOT_ROUTED, STATUS_BUSY)
+			: pass();
+	if (mad[AT_METHOD] != SET)
+		return pass();
+	if (attribute == GUIDINFO)
+		return judge_aliases(mad, facts);
+	return has_room(mad, facts)
+		? pass()
+		: answer(TRIAD_SHIELD_REGISTRATIONS, STATUS_NO_RESOURCES);
 }

@@ -11,18 +11,36 @@
  *                            its loop for 255
  *   LFTRecord (0x15)         osm_switch_get_lft_block() copies from a table that a switch
  *                            has only once routes were calculated for it
+ *   GUIDInfoRecord (0x30)    set_guidinfo() replaces an alias GUID that is a member of a
+ *                            multicast group, which del_guidinfo() does not.  When another
+ *                            port gets that alias and joins, osm_mgrp_add_port() reads what
+ *                            it freed, and once that port goes, drop_mgr_remove_port()
+ *                            loops for ever with the SM's lock
+ *   ServiceRecord (0x31)     sr_rcv_process_set_method() writes to a record after it gave up
+ *                            the lock; osm_sr_rcv_lease_cb() may have freed one whose lease
+ *                            is less than two seconds.  Records are kept for ever, and each
+ *                            Set goes through the list of all
+ *   InformInfo (0x03)        subscriptions, too.  Each trap goes to all; with 1000 reports
+ *                            that wait for an answer, put_madw() ends OpenSM when the SM
+ *                            sends an SMP
  *
  * A request that is legal gets the answer that OpenSM would give.  A port that a node has
  * not matches nothing [IBA 15.2.5: records that match the components].
+ * Deviation: leases of one second, and registrations beyond TRIAD_SHIELD_MAX_SERVICES and
+ * TRIAD_SHIELD_MAX_SUBSCRIPTIONS, are refused.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_SHIELD_CHECK_H
 #define TRIAD_SHIELD_CHECK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define TRIAD_SHIELD_MAD_SIZE 256
+#define TRIAD_SHIELD_N_ALIASES 8u        /* of a block of GUIDs */
+#define TRIAD_SHIELD_MAX_SERVICES 65536u /* of all clients: records do not say whose */
+#define TRIAD_SHIELD_MAX_SUBSCRIPTIONS 64u /* of one LID */
 
 enum triad_shield_verdict {
 	TRIAD_SHIELD_PASS,
@@ -35,11 +53,15 @@ enum triad_shield_reason {
 	TRIAD_SHIELD_GOOD,
 	TRIAD_SHIELD_NO_SUCH_PORT, /* of the switch */
 	TRIAD_SHIELD_PORTS_OF_ALL, /* a port that some switches have not, of all of them */
-	TRIAD_SHIELD_NOT_ROUTED, /* a switch without routes yet */
-	TRIAD_SHIELD_ATTRIBUTE,  /* OpenSM's SA does not have it */
-	TRIAD_SHIELD_METHOD,     /* not of this attribute */
-	TRIAD_SHIELD_RATE,       /* more than shield.rate */
-	TRIAD_SHIELD_QUEUE,      /* too many are to be judged or answered */
+	TRIAD_SHIELD_NOT_ROUTED,   /* a switch without routes yet */
+	TRIAD_SHIELD_ALIAS_IN_USE, /* to be replaced while it is in a multicast group */
+	TRIAD_SHIELD_SHORT_LEASE,  /* of a service */
+	TRIAD_SHIELD_REGISTRATIONS, /* more services, or subscriptions of one LID, than
+				     * there is room for */
+	TRIAD_SHIELD_ATTRIBUTE,     /* OpenSM's SA does not have it */
+	TRIAD_SHIELD_METHOD,        /* not of this attribute */
+	TRIAD_SHIELD_RATE,          /* more than shield.rate */
+	TRIAD_SHIELD_QUEUE,         /* too many are to be judged or answered */
 	TRIAD_SHIELD_N_REASONS
 };
 
@@ -61,13 +83,17 @@ struct triad_shield_judgement triad_shield_look(
 /* The LID in a request that is to be judged by the subnet; 0: it names none. */
 uint16_t triad_shield_lid(const uint8_t mad[TRIAD_SHIELD_MAD_SIZE]);
 
-/* What the subnet has: of the switch with that LID (LMC included), or of all switches if
+/* What the subnet has.  Of switches: of the one with that LID (LMC included), or of all switches if
  * the request names none. */
 struct triad_shield_facts {
 	bool has_switch;      /* there is one */
 	uint16_t least, most; /* ports of the one, or of the one, port 0 included, that
 				  * has fewest and most */
 	bool has_unrouted;    /* one has no routes yet */
+	/* The block of GUIDInfoRecord: those that are in a multicast group; 0: others. */
+	uint64_t used_aliases[TRIAD_SHIELD_N_ALIASES];
+	size_t n_services, n_subscriptions; /* of all; of who asks */
+	bool has_service; /* the one in the request; needed if there is no room */
 };
 
 struct triad_shield_judgement triad_shield_judge(

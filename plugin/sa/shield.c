@@ -4,6 +4,8 @@
 #include "plugin/sa/shield.h"
 
 #include <errno.h>
+#include <opensm/osm_inform.h>
+#include <opensm/osm_service.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -30,7 +32,7 @@ struct job {
 	osm_madw_t *madw; /* NULL: to be counted only */
 	struct triad_shield_judgement judgement;
 	uint16_t lid;
-	uint8_t mad[TRIAD_SHIELD_MAD_SIZE];
+	_Alignas(8) uint8_t mad[TRIAD_SHIELD_MAD_SIZE];
 };
 
 struct client {
@@ -74,7 +76,9 @@ static bool is_harmful(enum triad_shield_reason reason)
 {
 	return reason == TRIAD_SHIELD_NO_SUCH_PORT ||
 		reason == TRIAD_SHIELD_PORTS_OF_ALL ||
-		reason == TRIAD_SHIELD_NOT_ROUTED;
+		reason == TRIAD_SHIELD_NOT_ROUTED ||
+		reason == TRIAD_SHIELD_ALIAS_IN_USE ||
+		reason == TRIAD_SHIELD_SHORT_LEASE;
 }
 
 static bool acts(const struct triad_shield *shield)
@@ -241,31 +245,87 @@ static void add_switch(struct triad_shield_facts *facts, const osm_switch_t *sw)
 	facts->has_unrouted |= !sw->new_lft;
 }
 
-/* With the SM's lock, shared. */
-static struct triad_shield_facts find_facts(struct osm_subn *subn, uint16_t lid)
+static void find_switches(
+	struct triad_shield_facts *facts, struct osm_subn *subn, uint16_t lid)
 {
-	struct triad_shield_facts facts = {0};
 	const osm_port_t *port;
 
 	if (lid) {
 		port = osm_get_port_by_lid_ho(subn, lid);
 		if (port && port->p_node->sw)
-			add_switch(&facts, port->p_node->sw);
-		return facts;
+			add_switch(facts, port->p_node->sw);
+		return;
 	}
 	for (cl_map_item_t *item = cl_qmap_head(&subn->sw_guid_tbl);
 		item != cl_qmap_end(&subn->sw_guid_tbl); item = cl_qmap_next(item))
-		add_switch(&facts, (const osm_switch_t *)item);
+		add_switch(facts, (const osm_switch_t *)item);
+}
+
+static bool is_in_group(const osm_port_t *port, ib_net64_t guid)
+{
+	for (cl_list_item_t *item = cl_qlist_head(&port->mcm_list);
+		item != cl_qlist_end(&port->mcm_list); item = cl_qlist_next(item)) {
+		osm_mcm_port_t *member = cl_item_obj(item, member, list_item);
+
+		if (osm_mgrp_get_mcm_alias_guid(member->mgrp, guid))
+			return true;
+	}
+	return false;
+}
+
+static void find_aliases(struct triad_shield_facts *facts, struct osm_subn *subn,
+	uint16_t lid, const ib_guidinfo_record_t *record)
+{
+	const osm_port_t *port = osm_get_port_by_lid_ho(subn, lid);
+	const ib_net64_t *guids;
+	unsigned first = record->block_num * TRIAD_SHIELD_N_ALIASES;
+
+	if (!port || !port->p_physp->p_guids)
+		return;
+	guids = *port->p_physp->p_guids;
+	for (unsigned i = 0; i < TRIAD_SHIELD_N_ALIASES &&
+		first + i < port->p_physp->port_info.guid_cap;
+		i++)
+		if (guids[first + i] && is_in_group(port, guids[first + i]))
+			facts->used_aliases[i] = cl_ntoh64(guids[first + i]);
+}
+
+static void find_registrations(struct triad_shield_facts *facts, struct osm_subn *subn,
+	ib_net16_t lid, ib_service_record_t *service)
+{
+	for (cl_list_item_t *item = cl_qlist_head(&subn->sa_infr_list);
+		item != cl_qlist_end(&subn->sa_infr_list); item = cl_qlist_next(item))
+		facts->n_subscriptions +=
+			((const osm_infr_t *)item)->report_addr.dest_lid == lid;
+	facts->n_services = cl_qlist_count(&subn->sa_sr_list);
+	if (facts->n_services >= TRIAD_SHIELD_MAX_SERVICES)
+		facts->has_service =
+			osm_svcr_get_by_rid(subn, &subn->p_osm->log, service) != NULL;
+}
+
+/* With the SM's lock, shared. */
+static struct triad_shield_facts find_facts(struct osm_subn *subn, struct job *job)
+{
+	struct triad_shield_facts facts = {0};
+	ib_sa_mad_t *mad = (ib_sa_mad_t *)job->mad;
+	void *record = ib_sa_mad_get_payload_ptr(mad);
+	uint16_t lid = triad_shield_lid(job->mad);
+
+	if (mad->attr_id == IB_MAD_ATTR_GUIDINFO_RECORD)
+		find_aliases(&facts, subn, lid, record);
+	else if (mad->method == IB_MAD_METHOD_SET)
+		find_registrations(&facts, subn, cl_hton16(job->lid), record);
+	else
+		find_switches(&facts, subn, lid);
 	return facts;
 }
 
-static struct triad_shield_judgement judge(
-	struct triad_shield *shield, const struct job *job)
+static struct triad_shield_judgement judge(struct triad_shield *shield, struct job *job)
 {
 	struct triad_shield_facts facts;
 
 	cl_plock_acquire(&shield->osm->lock);
-	facts = find_facts(&shield->osm->subn, triad_shield_lid(job->mad));
+	facts = find_facts(&shield->osm->subn, job);
 	cl_plock_release(&shield->osm->lock);
 	return triad_shield_judge(job->mad, &facts);
 }

@@ -251,6 +251,24 @@ static void put_gids(struct request *request)
 			if (n_gids && random_below(&state, 8))
 				memcpy(request->data + places_of_gids[i].at + 16 * j,
 					gids[random_below(&state, n_gids)], 16);
+	/* A new group beside one that is there. */
+	if (request->attribute == MEMBER_RECORD && request->data[0] == 0xff &&
+		random_below(&state, 2))
+		request->data[12] = (uint8_t)random_next(&state);
+}
+
+/* The default P_Key, where the records have one. */
+static void put_pkey(struct request *request)
+{
+	static const struct {
+		unsigned attribute, at;
+	} places[] = {
+		{0x31, 24}, {0x35, 50}, {MEMBER_RECORD, 40}, {MULTIPATH_RECORD, 6}};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (places[i].attribute == request->attribute &&
+			random_below(&state, 4))
+			memset(request->data + places[i].at, 0xff, 2);
 }
 
 static uint64_t make_mask(void)
@@ -278,6 +296,7 @@ static void make_data(struct request *request)
 			(uint8_t)(random_below(&state, 2) ? random_below(&state, 4)
 							  : random_next(&state));
 	put_gids(request);
+	put_pkey(request);
 	/* A GID is not at the places of LIDs of these. */
 	if (random_below(&state, 4) && request->attribute != 0x03 &&
 		request->attribute < MEMBER_RECORD) {
