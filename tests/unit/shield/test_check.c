@@ -16,11 +16,14 @@ enum {
 	DELETE = 0x15
 };
 enum {
+	INFORM_INFO = 0x03,
 	NODE_RECORD = 0x11,
 	SL2VL = 0x13,
 	LFT = 0x15,
+	GUIDINFO = 0x30,
 	SERVICE = 0x31,
 	PATH = 0x35,
+	MEMBER = 0x38,
 	MULTIPATH = 0x3a
 };
 /* Bits of the component masks. */
@@ -70,8 +73,13 @@ START_TEST(test_each_attribute_has_its_methods)
 	check_method(GET_MULTI, PATH, TRIAD_SHIELD_ANSWER);
 	check_method(GET_MULTI, MULTIPATH, TRIAD_SHIELD_PASS);
 	check_method(GET, MULTIPATH, TRIAD_SHIELD_ANSWER);
-	check_method(SET, SERVICE, TRIAD_SHIELD_PASS);
-	check_method(DELETE, SERVICE, TRIAD_SHIELD_PASS);
+	check_method(GET, SERVICE, TRIAD_SHIELD_PASS);
+	check_method(SET, SERVICE, TRIAD_SHIELD_ASK);
+	check_method(DELETE, SERVICE, TRIAD_SHIELD_ASK);
+	check_method(SET, GUIDINFO, TRIAD_SHIELD_ASK);
+	check_method(DELETE, GUIDINFO, TRIAD_SHIELD_ASK);
+	check_method(SET, INFORM_INFO, TRIAD_SHIELD_ASK);
+	check_method(SET, MEMBER, TRIAD_SHIELD_PASS);
 	check_method(GET, SL2VL, TRIAD_SHIELD_ASK);
 	check_method(GET_TABLE, LFT, TRIAD_SHIELD_ASK);
 	check_method(SET, LFT, TRIAD_SHIELD_ANSWER);
@@ -182,6 +190,94 @@ START_TEST(test_switch_without_routes_is_busy)
 }
 END_TEST
 
+static void put(size_t at, size_t n, uint64_t number)
+{
+	struct triad_wire w;
+
+	triad_wire_init(&w, mad, sizeof(mad));
+	triad_wire_seek(&w, 56 + at);
+	triad_wire_put(&w, n, number);
+}
+
+static void check_alias(uint64_t mask, unsigned i, uint64_t guid, bool is_good)
+{
+	static const struct triad_shield_facts facts = {
+		.used_aliases = {[1] = 0xa1, [7] = 0xa7}};
+
+	make_request(SET, GUIDINFO, mask);
+	put(8 + 8 * i, 8, guid);
+	check(triad_shield_judge(mad, &facts),
+		is_good ? TRIAD_SHIELD_PASS : TRIAD_SHIELD_ANSWER,
+		is_good ? TRIAD_SHIELD_GOOD : TRIAD_SHIELD_ALIAS_IN_USE,
+		is_good ? 0 : 0x0700);
+	mad[3] = DELETE; /* which OpenSM checks itself */
+	check(triad_shield_judge(mad, &facts), TRIAD_SHIELD_PASS, TRIAD_SHIELD_GOOD, 0);
+}
+
+START_TEST(test_alias_of_a_group_is_not_replaced)
+{
+	check_alias(3 | 1 << 5, 1, 0xb1, false);
+	check_alias(3 | 1 << 11, 7, 0xb7, false);
+	check_alias(3 | 0xff << 4, 7, 0xb7, false);
+	/* The same, or what OpenSM leaves as it is. */
+	check_alias(3 | 1 << 5, 1, 0xa1, true);
+	check_alias(3 | 1 << 5, 1, 0, true);
+	/* One that is in no group; a GUID that the mask has not. */
+	check_alias(3 | 1 << 6, 2, 0xb2, true);
+	check_alias(3 | 1 << 6, 1, 0xb1, true);
+}
+END_TEST
+
+static void check_lease(uint8_t method, uint64_t mask, uint32_t lease, bool is_good)
+{
+	make_request(method, SERVICE, mask);
+	put(28, 4, lease);
+	check(triad_shield_look(mad), is_good ? TRIAD_SHIELD_ASK : TRIAD_SHIELD_ANSWER,
+		is_good ? TRIAD_SHIELD_GOOD : TRIAD_SHIELD_SHORT_LEASE,
+		is_good ? 0 : 0x0200);
+}
+
+START_TEST(test_service_with_a_short_lease_is_invalid)
+{
+	check_lease(SET, 0x13, 0, false);
+	check_lease(SET, 0x13, 1, false);
+	check_lease(SET, 0x13, 2, true);
+	check_lease(SET, 0x13, UINT32_MAX, true);
+	/* Without the component it has no end. */
+	check_lease(SET, 0x03, 0, true);
+	check_lease(DELETE, 0x13, 0, true);
+}
+END_TEST
+
+static void check_room(uint16_t attribute, uint8_t subscribe,
+	const struct triad_shield_facts *facts, bool is_good)
+{
+	make_request(SET, attribute, 3);
+	mad[56 + 23] = subscribe;
+	check(triad_shield_judge(mad, facts),
+		is_good ? TRIAD_SHIELD_PASS : TRIAD_SHIELD_ANSWER,
+		is_good ? TRIAD_SHIELD_GOOD : TRIAD_SHIELD_REGISTRATIONS,
+		is_good ? 0 : 0x0100);
+}
+
+START_TEST(test_registrations_have_an_end)
+{
+	struct triad_shield_facts facts = {.n_services = TRIAD_SHIELD_MAX_SERVICES - 1,
+		.n_subscriptions = TRIAD_SHIELD_MAX_SUBSCRIPTIONS - 1};
+
+	check_room(SERVICE, 0, &facts, true);
+	check_room(INFORM_INFO, 1, &facts, true);
+	facts.n_subscriptions++;
+	check_room(SERVICE, 0, &facts, true);
+	check_room(INFORM_INFO, 1, &facts, false);
+	check_room(INFORM_INFO, 0, &facts, true); /* an end of one */
+	facts.n_services++;
+	check_room(SERVICE, 0, &facts, false);
+	facts.has_service = true; /* whose lease is prolonged */
+	check_room(SERVICE, 0, &facts, true);
+}
+END_TEST
+
 START_TEST(test_each_reason_has_a_name_and_a_text)
 {
 	for (unsigned i = 0; i < TRIAD_SHIELD_N_REASONS; i++) {
@@ -205,6 +301,9 @@ int main(void)
 	tcase_add_test(cases, test_port_of_some_switches_alone_needs_a_lid);
 	tcase_add_test(cases, test_hosts_have_no_ports_to_check);
 	tcase_add_test(cases, test_switch_without_routes_is_busy);
+	tcase_add_test(cases, test_alias_of_a_group_is_not_replaced);
+	tcase_add_test(cases, test_service_with_a_short_lease_is_invalid);
+	tcase_add_test(cases, test_registrations_have_an_end);
 	tcase_add_test(cases, test_each_reason_has_a_name_and_a_text);
 	return run_cases(cases);
 }
