@@ -2,6 +2,7 @@
 """Requests that OpenSM's SA must not get ([shield])."""
 
 import re
+import struct
 import urllib.request
 
 from checks import mentions, succeeded, wait_until
@@ -166,3 +167,92 @@ def test_requests_wait_for_their_turns_and_none_is_lost():
         path_ask(lab, world(lab), *asked[:1], 500, *asked[2:], node="Hca2")
         assert status(lab)["shield"]["waited"] == waited
         assert refused(lab) == {}
+
+
+# --- registrations ---
+
+PREFIX = 0xfe80 << 48
+SERVICE, INFORM_INFO, GUIDINFO, MEMBER = "0031", "0003", "0030", "0038"
+ALIAS, OTHER_ALIAS = 0xaaaa000000000001, 0xbbbb000000000002
+
+
+def alias_request(lid, guid):
+    """GUID 1 of block 0."""
+    return f"{SET} {GUIDINFO} {3 | 1 << 5:x} {lid:04x}000000000000{0:016x}{guid:016x}"
+
+
+def join_request(guid):
+    mgid = bytes.fromhex("ff12a01cfe800000") + struct.pack(">Q", 0xabcd)
+    rest = struct.pack(">LHBBHBBLBBH", 0xb1b, 0, 0, 0, 0xffff, 0, 0, 0, 0x21, 0, 0)
+    mask = sum(1 << bit for bit in (0, 1, 2, 6, 7, 12, 13, 16))
+    return f"{SET} {MEMBER} {mask:x} {(mgid + struct.pack('>QQ', PREFIX, guid) + rest).hex()}"
+
+
+def move_alias_of_a_group(lab):
+    """The statuses when an alias that joined goes to another port, which joins."""
+    here, there = lid_of(lab, "Hca2"), lid_of(lab, "Hca3")
+    return [status for status, _ in sa_ask(
+        lab, alias_request(here, ALIAS), join_request(ALIAS), alias_request(here, OTHER_ALIAS),
+        alias_request(there, ALIAS), join_request(ALIAS))]
+
+
+def can_answer(lab):
+    return sa_ask(lab, f"{GET_TABLE} {NODE} 0 00") != [None]
+
+
+def test_alias_of_a_group_is_not_replaced():
+    with shield_lab("act") as lab:
+        wait_for_shield(lab)
+        # The alias is not put there either, as it is at another port; its joining again is
+        # nothing new.
+        assert move_alias_of_a_group(lab) == ["0000", "0000", "0700", "0000", "0000"]
+        assert refused(lab) == {"alias_in_use": 1}
+        lab.sim('Unlink "Hca3"[1]')
+        wait_until(lambda: "Hca3" not in {row["name"] for row in ask_json(lab, "nodes")}, 30,
+                   "its absence")
+        assert can_answer(lab)
+        # One that is in no group is replaced.
+        here = lid_of(lab, "Hca4")
+        assert [status for status, _ in sa_ask(
+            lab, alias_request(here, 7), alias_request(here, 8))] == ["0000", "0000"]
+
+
+def test_without_the_shield_a_moved_alias_stops_opensm():
+    """What this is for: the SM loops with its lock once the other port goes."""
+    with shield_lab("off") as lab:
+        wait_for_sweep(lab)
+        assert set(move_alias_of_a_group(lab)) == {"0000"}
+        lab.sim('Unlink "Hca3"[1]')
+        wait_until(lambda: not can_answer(lab), 30, "the end of its answers")
+        assert is_alive(lab), "it does not even end"
+
+
+def service_request(number, mask, lease):
+    return (f"{SET} {SERVICE} {mask:x} {number:016x}{PREFIX:016x}{1:016x}ffff0000"
+            f"{lease:08x}")
+
+
+def test_services_with_short_leases_are_refused():
+    with shield_lab("act") as lab:
+        wait_for_shield(lab)
+        answers = sa_ask(lab, *(service_request(number, 0x13, lease)
+                                for number, lease in enumerate((0, 1, 2, 0xffffffff))),
+                         service_request(9, 3, 0))
+        assert [status for status, _ in answers] == ["0200", "0200", "0000", "0000", "0000"]
+        assert refused(lab) == {"short_lease": 2}
+
+
+def subscription_request(trap, subscribe):
+    info = bytes(16) + struct.pack(">HHHBBHHLL", 0xffff, 0, 0, 1, subscribe, 0xffff, trap,
+                                   1 << 8 | 18, 4)
+    return f"{SET} {INFORM_INFO} 0 {info.hex()}"
+
+
+def test_one_client_has_no_more_than_its_share_of_subscriptions():
+    with shield_lab("act") as lab:
+        wait_for_shield(lab)
+        answers = sa_ask(lab, *(subscription_request(1000 + i, 1) for i in range(66)))
+        assert [status for status, _ in answers] == ["0000"] * 64 + ["0100"] * 2
+        assert refused(lab) == {"registrations": 2}
+        answers = sa_ask(lab, subscription_request(1000, 0), subscription_request(2000, 1))
+        assert [status for status, _ in answers] == ["0000", "0000"]
