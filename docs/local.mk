@@ -9,5 +9,5 @@ endif
 if HAVE_TRIADD
 dist_man_MANS += docs/triadd.8
 endif
-dist_doc_DATA += docs/architecture.svg docs/openapi.json docs/picture.svg docs/page.png docs/first-change.md docs/glossary.md docs/install.md docs/requirements.md docs/scaling.md docs/tour.md docs/upgrade.md docs/agent.conf.example \
+dist_doc_DATA += docs/architecture.svg docs/openapi.json docs/picture.svg docs/page.png docs/first-change.md docs/glossary.md docs/install.md docs/requirements.md docs/sa-requests.md docs/scaling.md docs/tour.md docs/upgrade.md docs/agent.conf.example \
 	docs/triad.conf.example
