@@ -290,17 +290,23 @@ static void find_aliases(struct triad_shield_facts *facts, struct osm_subn *subn
 			facts->used_aliases[i] = cl_ntoh64(guids[first + i]);
 }
 
-static void find_registrations(struct triad_shield_facts *facts, struct osm_subn *subn,
-	ib_net16_t lid, ib_service_record_t *service)
+static void find_subscriptions(
+	struct triad_shield_facts *facts, struct osm_subn *subn, ib_net16_t lid)
 {
 	for (cl_list_item_t *item = cl_qlist_head(&subn->sa_infr_list);
 		item != cl_qlist_end(&subn->sa_infr_list); item = cl_qlist_next(item))
 		facts->n_subscriptions +=
 			((const osm_infr_t *)item)->report_addr.dest_lid == lid;
+}
+
+/* Goes through the list, as OpenSM does for each, only when there is no room. */
+static void find_services(struct triad_shield_facts *facts, struct osm_subn *subn,
+	ib_service_record_t *record)
+{
 	facts->n_services = cl_qlist_count(&subn->sa_sr_list);
 	if (facts->n_services >= TRIAD_SHIELD_MAX_SERVICES)
 		facts->has_service =
-			osm_svcr_get_by_rid(subn, &subn->p_osm->log, service) != NULL;
+			osm_svcr_get_by_rid(subn, &subn->p_osm->log, record) != NULL;
 }
 
 /* With the SM's lock, shared. */
@@ -311,12 +317,19 @@ static struct triad_shield_facts find_facts(struct osm_subn *subn, struct job *j
 	void *record = ib_sa_mad_get_payload_ptr(mad);
 	uint16_t lid = triad_shield_lid(job->mad);
 
-	if (mad->attr_id == IB_MAD_ATTR_GUIDINFO_RECORD)
+	switch (mad->attr_id) {
+	case IB_MAD_ATTR_GUIDINFO_RECORD:
 		find_aliases(&facts, subn, lid, record);
-	else if (mad->method == IB_MAD_METHOD_SET)
-		find_registrations(&facts, subn, cl_hton16(job->lid), record);
-	else
+		break;
+	case IB_MAD_ATTR_INFORM_INFO:
+		find_subscriptions(&facts, subn, cl_hton16(job->lid));
+		break;
+	case IB_MAD_ATTR_SERVICE_RECORD:
+		find_services(&facts, subn, record);
+		break;
+	default:
 		find_switches(&facts, subn, lid);
+	}
 	return facts;
 }
 
