@@ -90,6 +90,8 @@ const struct triad_fact triad_shield_facts[] = {
 		TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_SHORT_LEASE])},
 	{"registrations", "more registrations than there is room for",
 		TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_REGISTRATIONS])},
+	{"paths_of_all", "paths with a P_Key between all ports",
+		TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_PATHS_OF_ALL])},
 	{"attribute", "unknown attribute",
 		TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_ATTRIBUTE])},
 	{"method", "unknown method", TRIAD_FACT(UINT, n_refused[TRIAD_SHIELD_METHOD])},

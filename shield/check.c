@@ -19,7 +19,14 @@ enum {
 	GET_MULTI = 0x14,
 	DELETE = 0x15
 };
-enum { INFORM_INFO = 0x03, SL2VL = 0x13, LFT = 0x15, GUIDINFO = 0x30, SERVICE = 0x31 };
+enum {
+	INFORM_INFO = 0x03,
+	SL2VL = 0x13,
+	LFT = 0x15,
+	GUIDINFO = 0x30,
+	SERVICE = 0x31,
+	PATH = 0x35
+};
 
 /* Status of an answer [IBA 13.4.7, 15.2.4.3]. */
 #define STATUS_NONE 0
@@ -56,7 +63,7 @@ static const struct {
 	{GUIDINFO, GETS | SETS}, /* GUIDInfoRecord */
 	{SERVICE, GETS | SETS},  /* ServiceRecord */
 	{0x0033, GETS},          /* P_KeyTableRecord */
-	{0x0035, GETS},          /* PathRecord */
+	{PATH, GETS},            /* PathRecord */
 	{0x0036, GETS},          /* VLArbitrationTableRecord */
 	{0x0038, GETS | SETS},   /* MCMemberRecord */
 	{0x003a, GETS_MULTI},    /* MultiPathRecord */
@@ -78,6 +85,8 @@ static const struct {
 		"a service with a lease of less than two seconds"},
 	[TRIAD_SHIELD_REGISTRATIONS] = {"registrations",
 		"more services or subscriptions than there is room for"},
+	[TRIAD_SHIELD_PATHS_OF_ALL] = {"paths_of_all",
+		"paths with a P_Key between all ports"},
 	[TRIAD_SHIELD_ATTRIBUTE] = {"attribute", "an attribute that the SA has not"},
 	[TRIAD_SHIELD_METHOD] = {"method", "a method that the attribute has not"},
 	[TRIAD_SHIELD_RATE] = {"rate", "more requests than shield.rate"},
@@ -147,6 +156,14 @@ static bool has_short_lease(const uint8_t *mad)
 		has_component(mad, 4) && get_number(mad, AT_DATA + 28, 4) < LEAST_LEASE;
 }
 
+/* PathRecord: components 2 to 5 are DGID, SGID, DLID and SLID, 13 is P_Key.  SGID is
+ * required [IBA 15.2.5.16], but people list all paths. */
+static bool wants_paths_of_all(const uint8_t *mad)
+{
+	return get_number(mad, AT_ATTRIBUTE, 2) == PATH && has_component(mad, 13) &&
+		!(get_number(mad, AT_MASK, 8) & 0x3c);
+}
+
 struct triad_shield_judgement triad_shield_look(
 	const uint8_t mad[TRIAD_SHIELD_MAD_SIZE])
 {
@@ -164,6 +181,8 @@ struct triad_shield_judgement triad_shield_look(
 			return answer(TRIAD_SHIELD_METHOD, STATUS_UNSUPPORTED);
 		if (has_short_lease(mad))
 			return answer(TRIAD_SHIELD_SHORT_LEASE, STATUS_INVALID);
+		if (wants_paths_of_all(mad))
+			return answer(TRIAD_SHIELD_PATHS_OF_ALL, STATUS_INSUFFICIENT);
 		if (!needs_subnet(attribute, bit))
 			return pass();
 		return (struct triad_shield_judgement){.verdict = TRIAD_SHIELD_ASK};

@@ -23,6 +23,8 @@
  *   InformInfo (0x03)        subscriptions, too.  Each trap goes to all; with 1000 reports
  *                            that wait for an answer, put_madw() ends OpenSM when the SM
  *                            sends an SMP
+ *   PathRecord (0x35)        pr_rcv_get_path_parms() logs each pair of ports that does not
+ *                            share the P_Key in the request: all pairs, if it names none
  *
  * A request that is legal gets the answer that OpenSM would give.  A port that a node has
  * not matches nothing [IBA 15.2.5: records that match the components].
@@ -58,6 +60,7 @@ enum triad_shield_reason {
 	TRIAD_SHIELD_SHORT_LEASE,  /* of a service */
 	TRIAD_SHIELD_REGISTRATIONS, /* more services, or subscriptions of one LID, than
 				     * there is room for */
+	TRIAD_SHIELD_PATHS_OF_ALL,  /* with a P_Key, and from and to nowhere */
 	TRIAD_SHIELD_ATTRIBUTE,     /* OpenSM's SA does not have it */
 	TRIAD_SHIELD_METHOD,        /* not of this attribute */
 	TRIAD_SHIELD_RATE,          /* more than shield.rate */

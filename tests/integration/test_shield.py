@@ -242,6 +242,15 @@ def test_services_with_short_leases_are_refused():
         assert refused(lab) == {"short_lease": 2}
 
 
+def test_paths_with_a_pkey_between_all_ports_are_not_logged():
+    with shield_lab("act") as lab:
+        wait_for_shield(lab)
+        answers = sa_ask(lab, f"{GET_TABLE} 0035 2000 {bytes(50).hex()}1234")
+        assert [status for status, _ in answers] == ["0600"]
+        assert "ERR 1F1A" not in (lab.folder / "sm-0" / "opensm.log").read_text()
+        assert refused(lab) == {"paths_of_all": 1}
+
+
 def subscription_request(trap, subscribe):
     info = bytes(16) + struct.pack(">HHHBBHHLL", 0xffff, 0, 0, 1, subscribe, 0xffff, trap,
                                    1 << 8 | 18, 4)

@@ -249,6 +249,24 @@ START_TEST(test_service_with_a_short_lease_is_invalid)
 }
 END_TEST
 
+static void check_paths(uint64_t mask, bool is_good)
+{
+	make_request(GET_TABLE, PATH, mask);
+	check(triad_shield_look(mad), is_good ? TRIAD_SHIELD_PASS : TRIAD_SHIELD_ANSWER,
+		is_good ? TRIAD_SHIELD_GOOD : TRIAD_SHIELD_PATHS_OF_ALL,
+		is_good ? 0 : 0x0600);
+}
+
+START_TEST(test_paths_with_a_pkey_begin_or_end_somewhere)
+{
+	check_paths(0, true); /* 'saquery PR' */
+	check_paths(1 << 13, false);
+	check_paths(1 << 13 | 1 << 12, false);
+	for (unsigned bit = 2; bit <= 5; bit++)
+		check_paths(1 << 13 | 1 << bit, true);
+}
+END_TEST
+
 static void check_room(uint16_t attribute, uint8_t subscribe,
 	const struct triad_shield_facts *facts, bool is_good)
 {
@@ -303,6 +321,7 @@ int main(void)
 	tcase_add_test(cases, test_switch_without_routes_is_busy);
 	tcase_add_test(cases, test_alias_of_a_group_is_not_replaced);
 	tcase_add_test(cases, test_service_with_a_short_lease_is_invalid);
+	tcase_add_test(cases, test_paths_with_a_pkey_begin_or_end_somewhere);
 	tcase_add_test(cases, test_registrations_have_an_end);
 	tcase_add_test(cases, test_each_reason_has_a_name_and_a_text);
 	return run_cases(cases);
