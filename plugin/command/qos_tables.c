@@ -64,8 +64,8 @@ static void ask_for_block(struct listing *listing, uint32_t port,
 	enum triad_smp_kind kind, unsigned block)
 {
 	if (listing->items)
-		listing->items[listing->n_items] =
-			(struct triad_read_back){port, kind, (uint16_t)block, 0, 0, {0}};
+		listing->items[listing->n_items] = (struct triad_read_back){
+			port, kind, (uint16_t)block, 0, 0, {0}};
 	listing->n_items++;
 }
 
