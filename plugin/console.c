@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -71,19 +72,57 @@ static void close_local(const struct triad_console_ends *ends)
 
 /* --- loopback --- */
 
-/* Connects to the listener that OpenSM accepts from; does not wait for the accept(). */
+/* Has the listener that OpenSM accepts from let in only what comes from this port of the
+ * loopback address; 0: nobody.  Any user of this host could connect to it otherwise, and
+ * OpenSM's main thread would ask that user whether to end the session that it has.  Returns 0
+ * or an errno. */
+static int let_in(const struct triad_console *console, in_port_t port)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 0), /* TCP's source port */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohs(port), 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)SKF_NET_OFF + 12),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, INADDR_LOOPBACK, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	const struct sock_fprog filter = {
+		.len = sizeof(code) / sizeof(code[0]), .filter = code};
+
+	return setsockopt(console->inner_fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter,
+		       sizeof(filter))
+		? errno
+		: 0;
+}
+
+/* Connects to the listener that OpenSM accepts from; does not wait for the accept().
+ * Returns a socket, or -1 and errno. */
 static int connect_to_opensm(const struct triad_console *console)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_in own = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(own);
+	int error;
 
-	if (fd >= 0 &&
+	if (fd < 0)
+		return -1;
+	/* The port is ours until the socket is closed. */
+	if (bind(fd, (const struct sockaddr *)&own, size) ||
+		getsockname(fd, (struct sockaddr *)&own, &size))
+		error = errno;
+	else
+		error = let_in(console, own.sin_port);
+	if (!error &&
 		connect(fd, (const struct sockaddr *)&console->inner_address,
 			sizeof(console->inner_address)) &&
-		errno != EINPROGRESS) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+		errno != EINPROGRESS)
+		error = errno;
+	if (!error)
+		return fd;
+	close(fd);
+	errno = error;
+	return -1;
 }
 
 /* Writes who has OpenSM's place; ends that connection if root asks and it is idle. */
@@ -140,6 +179,7 @@ static void close_for_session(void *context)
 	struct session *session = context;
 
 	pthread_mutex_lock(&session->console->lock);
+	(void)let_in(session->console, 0);
 	close(session->opensm_fd);
 	session->console->holder = NULL;
 	pthread_mutex_unlock(&session->console->lock);
@@ -228,8 +268,11 @@ static const char *refuse(struct triad_console *console, int user_fd)
 		if (console->sessions[i].typed_us < idlest->typed_us)
 			idlest = &console->sessions[i];
 	is_idle = idlest->ended || now_us - idlest->typed_us >= IDLE_US;
-	if (is_own && is_idle && !idlest->ended)
+	if (is_own && is_idle && !idlest->ended) {
 		(void)shutdown(idlest->user_fd, SHUT_RDWR);
+		/* If it does not end at once, another one goes the next time. */
+		idlest->typed_us = now_us;
+	}
 	pthread_mutex_unlock(&console->lock);
 	return is_own && is_idle
 		? "triad: all places were taken; who was idle longest is "
@@ -301,7 +344,7 @@ static int open_inner(struct triad_console *console)
 	if (console->inner_fd < 0 ||
 		bind(console->inner_fd,
 			(const struct sockaddr *)&console->inner_address, size) ||
-		listen(console->inner_fd, 8) ||
+		let_in(console, 0) || listen(console->inner_fd, 8) ||
 		getsockname(console->inner_fd,
 			(struct sockaddr *)&console->inner_address, &size))
 		return errno;

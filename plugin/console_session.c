@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "plugin/console_lines.h"
-#include "triad/clock.h"
 #include "triad/control.h"
 
 #define PROMPT "OpenSM $ "
@@ -17,8 +16,6 @@
 #define WRITE_MS 10000
 /* A pipe or terminal that is ready accepts this much without blocking. */
 #define PIECE_SIZE 512
-/* How long OpenSM may take to notice the end of a connection: it looks each second. */
-#define CLOSE_US (5 * TRIAD_US_PER_S)
 
 struct session {
 	const struct triad_runner *runner;
@@ -113,29 +110,24 @@ static bool open_opensm(struct session *session)
 	return write_all(session, session->ends.user_out, text, strlen(text));
 }
 
-/* Ends a connection that open_opensm() made: waits for OpenSM to notice it, or the next
- * one would be a second one. */
+/* Ends a connection that open_opensm() made: waits until OpenSM has noticed, as long as its
+ * main thread is busy, or the next one would be a second one. */
 static void close_opensm(struct session *session)
 {
 	struct pollfd fds[] = {
 		{.fd = session->ends.stop, .events = POLLIN},
 		{.fd = session->ends.opensm_out, .events = POLLIN},
 	};
-	uint64_t end_us = triad_clock_now_us() + CLOSE_US, now_us;
 	char rest[4096];
-	ssize_t n;
+	ssize_t n = 1;
 
 	if (!session->ends.open || session->ends.opensm_in < 0)
 		return;
 	(void)shutdown(session->ends.opensm_in, SHUT_WR);
-	while ((now_us = triad_clock_now_us()) < end_us) {
-		if (poll(fds, 2, (int)((end_us - now_us) / TRIAD_US_PER_MS) + 1) <= 0)
-			continue;
-		if (fds[0].revents)
+	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) {
+		if (poll(fds, 2, -1) > 0 && fds[0].revents)
 			break;
 		n = read(fds[1].fd, rest, sizeof(rest));
-		if (!n || (n < 0 && errno != EAGAIN && errno != EINTR))
-			break;
 	}
 	session->ends.close(session->ends.context);
 }

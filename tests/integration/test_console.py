@@ -2,8 +2,10 @@
 """'triad ...' in OpenSM's own console, beside OpenSM's own commands."""
 
 import json
+import os
 import socket
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -139,6 +141,44 @@ def test_loopback_place_is_for_one_and_root_gets_it_from_who_is_idle(scratch):
         scratch.callback(Session(port).close)
         second.close()
         wait_until(lambda: "SM State" in last.type("status"), 10, "the free place")
+
+
+def inner_port(lab):
+    """Of the listener that OpenSM accepts from, and Triad alone shall connect to."""
+    sm = lab.status()["sms"][0]
+    folder = Path(f"/proc/{sm['pid']}")
+    files = {os.readlink(link) for link in (folder / "fd").iterdir()}
+    rows = [line.split() for line in (folder / "net/tcp").read_text().splitlines()[1:]]
+    # 0A: it listens.
+    ports = {int(row[1].split(":")[1], 16) for row in rows
+             if row[3] == "0A" and f"socket:[{row[9]}]" in files}
+    [port] = ports - {sm["console_port"]}
+    return port
+
+
+def is_let_in(port, *source):
+    """Whether a socket is; one of an address and port, if these are given."""
+    with socket.socket() as stranger:
+        stranger.settimeout(1)
+        if source:
+            stranger.bind(source)
+        try:
+            stranger.connect(("127.0.0.1", port))
+        except TimeoutError:
+            return False
+        return True
+
+
+def test_loopback_strangers_do_not_reach_opensm_itself(scratch):
+    with triad_lab(CONF, console="loopback") as lab:
+        session = loopback(lab, scratch)
+        port = inner_port(lab)
+        assert not is_let_in(port), "while a user has the place"
+        assert not is_let_in(port, "127.0.0.2", 0), "from another address"
+        assert "SM State" in session.type("status"), "OpenSM waits for nobody"
+        session.close()
+        assert "SM State" in loopback(lab, scratch).type("status"), "the next user"
+        assert not is_let_in(port), "after the first"
 
 
 def test_loopback_off_untouched(scratch):

@@ -115,6 +115,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_speeds \
 	tests/unit/perfmgr/test_zstd_frame \
 	tests/unit/plugin/test_console_lines \
+	tests/unit/plugin/test_console_session \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_health_watch \
 	tests/unit/plugin/test_read_back \
@@ -282,6 +283,11 @@ tests_unit_qos_test_work_queue_SOURCES = \
 	tests/unit/qos/test_work_queue.c plugin/qos/work_queue.c
 tests_unit_plugin_test_console_lines_SOURCES = \
 	tests/unit/plugin/test_console_lines.c plugin/console_lines.c
+tests_unit_plugin_test_console_session_SOURCES = \
+	tests/unit/plugin/test_console_session.c plugin/console_session.c \
+	plugin/console_lines.c
+tests_unit_plugin_test_console_session_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
+tests_unit_plugin_test_console_session_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=triad_clock_now_us
 tests_unit_plugin_test_log_tail_SOURCES = \
 	tests/unit/plugin/test_log_tail.c plugin/log_tail.c
 tests_unit_plugin_test_sm_errors_SOURCES = \
