@@ -138,15 +138,14 @@ static enum triad_severity add_harmful(
 	struct triad_health *health, struct triad_plugin *plugin)
 {
 	struct triad_shield_status status = triad_shield_status(plugin->shield);
-	enum triad_severity severity =
-		status.mode == TRIAD_SHIELD_ACT ? TRIAD_WARNING : TRIAD_CRITICAL;
+	bool acts = status.mode == TRIAD_SHIELD_ACT;
+	enum triad_severity severity = acts ? TRIAD_WARNING : TRIAD_CRITICAL;
 	uint64_t ago_us = triad_clock_now_us() - status.harmful_us;
 	struct triad_view *view;
 	char what[384], who[64] = "";
 	uint32_t port;
 
-	if (status.mode == TRIAD_SHIELD_OFF || !status.harmful_us ||
-		ago_us > HARMFUL_US)
+	if (!status.harmful_us || ago_us > HARMFUL_US)
 		return TRIAD_OK;
 	view = triad_perf_view(plugin->service.perf);
 	port = view ? triad_fabric_find_lid(view->fabric, status.harmful_lid)
@@ -157,17 +156,17 @@ static enum triad_severity add_harmful(
 	triad_view_unref(view);
 	snprintf(what, sizeof(what),
 		"LID %u%s asked the SA for %s, %" PRIu64
-		" s ago: that can end OpenSM, and the shield %s",
+		" s ago: that can end OpenSM, which %s%s",
 		status.harmful_lid, who,
 		triad_shield_reason_text(status.harmful_reason),
 		ago_us / TRIAD_US_PER_S,
-		status.mode == TRIAD_SHIELD_ACT ? "kept it off" : "only watches");
+		status.harmful_passed ? "got it" : "the shield kept it from",
+		acts ? "" : ", and would get the next one");
 	triad_health_add_trouble(health, severity, "SM", what,
-		status.mode == TRIAD_SHIELD_ACT
-			? "find the program on that host; 'triadctl shield' lists all who "
-			  "do so"
-			: "set shield.mode to act, and find the program on that host; "
-			  "'triadctl shield' lists all who do so");
+		acts ? "find the program on that host; 'triadctl shield' lists all who "
+		       "do so"
+		     : "set shield.mode to act, and find the program on that host; "
+		       "'triadctl shield' lists all who do so");
 	return severity;
 }
 

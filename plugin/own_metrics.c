@@ -57,8 +57,8 @@ static void add_shield(struct triad_own_metrics *list, struct triad_plugin *plug
 	for (unsigned i = TRIAD_SHIELD_GOOD + 1; i < TRIAD_SHIELD_N_REASONS; i++) {
 		struct triad_metric *metric = triad_own_add(list, TRIAD_METRIC_COUNTER,
 			"triad_shield_refused",
-			"Of these, refused; with shield.mode watch, those that would have "
-			"been.",
+			"Requests to the SA that were refused, by the reason; with "
+			"shield.mode watch, those that would have been.",
 			(double)status.n_refused[i]);
 
 		triad_metric_add_label(metric, "reason", triad_shield_reason_name(i));

@@ -36,7 +36,7 @@ struct job {
 };
 
 struct client {
-	atomic_ulong n_requests, n_refused, refused_us;
+	atomic_ulong n_requests, n_refused;
 	atomic_uchar reason;
 };
 
@@ -90,39 +90,43 @@ static void count_refused(
 	struct triad_shield *shield, uint16_t lid, enum triad_shield_reason reason)
 {
 	struct client *client = find_client(shield, lid);
-	uint64_t now_us = triad_clock_now_us();
-	bool is_first;
 
 	count(&shield->n_refused[reason]);
 	count(&client->n_refused);
-	atomic_store(&client->refused_us, now_us);
 	atomic_store(&client->reason, (unsigned char)reason);
-	if (!is_harmful(reason))
-		return;
+}
+
+/* Remembers what could have ended OpenSM; logs the first. */
+static void note_harmful(struct triad_shield *shield, const struct job *job)
+{
+	const char *reason = triad_shield_reason_text(job->judgement.reason);
+	bool is_first;
+
 	pthread_mutex_lock(&shield->lock);
 	is_first = !shield->harmful.harmful_us;
-	shield->harmful.harmful_us = now_us;
-	shield->harmful.harmful_lid = lid;
-	shield->harmful.harmful_reason = reason;
+	shield->harmful.harmful_us = triad_clock_now_us();
+	shield->harmful.harmful_lid = job->lid;
+	shield->harmful.harmful_reason = job->judgement.reason;
+	shield->harmful.harmful_passed = !job->madw;
 	pthread_mutex_unlock(&shield->lock);
 	if (is_first)
 		triad_log_write(shield->log, TRIAD_LOG_WARNING,
 			"shield: LID %u asked the SA for %s, which can end OpenSM%s; "
 			"'triadctl shield' counts who does so",
-			lid, triad_shield_reason_text(reason),
-			acts(shield) ? ", and got an answer from Triad"
-				     : ", and OpenSM got it: shield.mode is watch");
+			job->lid, reason,
+			job->madw ? ", and got an answer from Triad"
+				  : ", and OpenSM got it: shield.mode was watch");
 }
 
 /* --- in the receiving thread --- */
 
-/* False: there is no room. */
+/* False: there is no room, or nobody who would see to it. */
 static bool put_job(struct triad_shield *shield, const struct job *job)
 {
 	bool fits;
 
 	pthread_mutex_lock(&shield->lock);
-	fits = shield->ring.n < TRIAD_SHIELD_ROOM;
+	fits = shield->ring.n < TRIAD_SHIELD_ROOM && !shield->task.must_end;
 	if (fits) {
 		shield->jobs[triad_ring_put(&shield->ring, TRIAD_SHIELD_ROOM)] = *job;
 		triad_task_wake(&shield->task);
@@ -201,7 +205,7 @@ static bool take_turn(struct triad_shield *shield, osm_madw_t *madw)
 
 	pthread_mutex_lock(&shield->lock);
 	n = triad_fair_queue_length(shield->turns);
-	waits = n || is_busy(shield);
+	waits = !shield->task.must_end && (n || is_busy(shield));
 	if (waits) {
 		fits = triad_fair_queue_put(shield->turns,
 			cl_ntoh16(madw->mad_addr.dest_lid) % TRIAD_SHIELD_N_LIDS,
@@ -362,8 +366,11 @@ static void handle_job(struct triad_shield *shield, struct job *job)
 {
 	if (job->judgement.verdict == TRIAD_SHIELD_ASK && !osm_exit_flag)
 		job->judgement = judge(shield, job);
-	if (job->judgement.verdict == TRIAD_SHIELD_ANSWER)
+	if (job->judgement.verdict == TRIAD_SHIELD_ANSWER) {
 		count_refused(shield, job->lid, job->judgement.reason);
+		if (is_harmful(job->judgement.reason))
+			note_harmful(shield, job);
+	}
 	if (!job->madw)
 		return;
 	if (osm_exit_flag) {
@@ -480,6 +487,8 @@ void triad_shield_stop(struct triad_shield *shield)
 		return;
 	remove_takers();
 	(void)triad_task_stop(&shield->task, UINT64_MAX);
+	/* A taker that was removed just now may still run. */
+	pthread_mutex_lock(&shield->lock);
 	while (shield->ring.n) {
 		struct job *job = &shield->jobs[triad_ring_take(
 			&shield->ring, TRIAD_SHIELD_ROOM)];
@@ -489,6 +498,7 @@ void triad_shield_stop(struct triad_shield *shield)
 	}
 	while (triad_fair_queue_take(shield->turns, &slot))
 		osm_mad_pool_put(&shield->osm->mad_pool, shield->waiting[slot]);
+	pthread_mutex_unlock(&shield->lock);
 }
 
 void triad_shield_free(struct triad_shield *shield)
@@ -547,8 +557,7 @@ size_t triad_shield_clients(
 		struct triad_shield_client found = {.lid = (uint16_t)lid,
 			.reason = atomic_load(&client->reason),
 			.n_requests = atomic_load(&client->n_requests),
-			.n_refused = atomic_load(&client->n_refused),
-			.refused_us = atomic_load(&client->refused_us)};
+			.n_refused = atomic_load(&client->n_refused)};
 
 		if (!found.n_refused ||
 			(n_found == n && top[n - 1].n_refused >= found.n_refused))

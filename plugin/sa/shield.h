@@ -53,6 +53,7 @@ struct triad_shield_status {
 	uint64_t harmful_us; /* monotonic */
 	uint16_t harmful_lid;
 	enum triad_shield_reason harmful_reason;
+	bool harmful_passed; /* OpenSM got it */
 };
 
 /* One of those who were refused most. */
@@ -60,7 +61,6 @@ struct triad_shield_client {
 	uint16_t lid;
 	enum triad_shield_reason reason; /* of the last refusal */
 	uint64_t n_requests, n_refused;
-	uint64_t refused_us; /* the last one; monotonic */
 };
 
 /* NULL when memory is short. */

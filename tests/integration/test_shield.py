@@ -75,9 +75,16 @@ def test_request_that_ends_opensm_does_not_reach_it():
         assert row["refused"] == len(everywhere) + 1
         [finding] = health_findings(lab, "end OpenSM")
         assert finding["severity"] == "WARNING", finding
+        assert mentions(finding["what"], "kept it from"), finding
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
             shown = answer.read().decode()
         assert f'triad_shield_refused_total{{reason="no_such_port"}} {row["refused"]}' in shown
+        # Who did so may do it again, and nobody looks.
+        for mode in ("watch", "off"):
+            ask(lab, "set", "shield.mode", mode)
+            [finding] = health_findings(lab, "end OpenSM")
+            assert finding["severity"] == "CRITICAL", (mode, finding)
+            assert mentions(finding["what"], "the next one"), finding
 
 
 def test_without_the_shield_that_request_ends_opensm():
