@@ -38,7 +38,9 @@ int triad_sa_hook_add(struct osm_opensm *osm, enum triad_sa_taker taker,
 	int error;
 
 	pthread_mutex_lock(&lock);
-	hook.osm = osm;
+	/* Once: others read it without the lock. */
+	if (!hook.osm)
+		hook.osm = osm;
 	/* First, so that no request of the new taker's is missed. */
 	atomic_store(&takers[taker].context, context);
 	atomic_store(&takers[taker].take, take);

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Requests that OpenSM's SA must not get ([shield])."""
 
+import concurrent.futures
+import itertools
 import re
 import struct
 import urllib.request
+
+import pytest
 
 from checks import mentions, succeeded, wait_until
 from labs import BUILDDIR
@@ -272,3 +276,25 @@ def test_one_client_has_no_more_than_its_share_of_subscriptions():
         assert refused(lab) == {"registrations": 2}
         answers = sa_ask(lab, subscription_request(1000, 0), subscription_request(2000, 1))
         assert [status for status, _ in answers] == ["0000", "0000"]
+
+
+@pytest.mark.threads
+def test_it_is_switched_on_and_off_while_requests_come():
+    request = f"{GET_TABLE} {SL2VL} 1 {1:04x}"
+    with shield_lab("off") as lab:
+        wait_for_sweep(lab)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            asked = [pool.submit(sa_ask, lab, *[request, f"{GET_TABLE} 0035 0 0"] * 1000)
+                     for _ in range(2)]
+            modes = itertools.cycle(("act", "off", "watch"))
+            states = itertools.cycle(("true", "true", "false", "false"))
+            while not all(one.done() for one in asked):
+                ask(lab, "set", "shield.mode", next(modes))
+                ask(lab, "set", "qos.enabled", next(states))
+            # What waits when it is switched off may be lost, and a client asks again.
+            lost = sum(one.result().count(None) for one in asked)
+        assert lost < 20, lost
+        assert is_alive(lab)
+        ask(lab, "set", "shield.mode", "act")
+        wait_for_shield(lab)
+        assert None not in sa_ask(lab, request)
