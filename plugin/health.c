@@ -3,6 +3,7 @@
 
 #include "plugin/health.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,6 +134,24 @@ static enum triad_severity add_speeds(
 	return TRIAD_WARNING;
 }
 
+/* A shield that should look at requests, and does not. */
+static enum triad_severity add_shield(
+	struct triad_health *health, struct triad_plugin *plugin)
+{
+	struct triad_shield_status status = triad_shield_status(plugin->shield);
+	char what[192];
+
+	if (status.mode == TRIAD_SHIELD_OFF || !status.error)
+		return TRIAD_OK;
+	snprintf(what, sizeof(what),
+		"OpenSM gets all requests to the SA, also harmful ones (shield.mode): %s",
+		triad_shield_explain(status.error));
+	triad_health_add_trouble(health, TRIAD_WARNING, "SM", what,
+		status.error == ENOTSUP ? "build Triad for this OpenSM"
+					: "'triadctl reload' tries again");
+	return TRIAD_WARNING;
+}
+
 /* A client whose requests can end OpenSM. */
 static enum triad_severity add_harmful(
 	struct triad_health *health, struct triad_plugin *plugin)
@@ -177,10 +196,13 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 	enum triad_severity severity = add_sm_errors(health, plugin, &worker);
 	enum triad_severity speeds = add_speeds(health, plugin);
 	enum triad_severity harmful = add_harmful(health, plugin);
+	enum triad_severity shield = add_shield(health, plugin);
 	char text[512], up[TRIAD_CLOCK_TEXT_SIZE];
 
 	if (severity == TRIAD_OK)
 		severity = speeds;
+	if (severity == TRIAD_OK)
+		severity = shield;
 	if (severity == TRIAD_OK || harmful == TRIAD_CRITICAL)
 		severity = harmful;
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {

@@ -17,6 +17,8 @@ static const char *shield_state(const struct triad_shield_status *status)
 {
 	if (status->mode == TRIAD_SHIELD_OFF)
 		return "off";
+	if (status->error)
+		return triad_shield_explain(status->error);
 	if (!status->is_installed)
 		return "waiting for OpenSM's SA";
 	return status->mode == TRIAD_SHIELD_ACT

@@ -44,6 +44,8 @@ struct triad_shield {
 	struct osm_opensm *osm;
 	struct triad_log *log;
 	atomic_int mode;
+	atomic_int
+		error; /* why requests are not looked at; 0: OpenSM's SA is awaited */
 	atomic_uint rate;
 
 	/* Of the receiving thread. */
@@ -424,11 +426,12 @@ static bool see_to_hook(struct triad_shield *shield)
 	if (!error)
 		error = triad_sa_hook_add(
 			shield->osm, TRIAD_SA_TAKER_RATE, take_too_many, shield);
+	atomic_store(&shield->error, error == ENOTCONN ? 0 : error);
 	if (error && error != ENOTCONN)
 		triad_log_write(shield->log, TRIAD_LOG_ERROR,
-			"shield: requests to the SA can't be looked at: this OpenSM is "
-			"laid out otherwise than the one that Triad was built for; OpenSM "
-			"gets them all");
+			"shield: requests to the SA can't be looked at: %s; OpenSM gets "
+			"them all",
+			triad_shield_explain(error));
 	return error == ENOTCONN;
 }
 
@@ -521,15 +524,26 @@ void triad_shield_configure(struct triad_shield *shield, const struct triad_conf
 	if (conf->shield.mode != TRIAD_SHIELD_OFF)
 		error = triad_task_start(&shield->task);
 	triad_task_wake(&shield->task);
+	/* The thread says what else there is. */
+	if (error)
+		atomic_store(&shield->error, error);
 	pthread_mutex_unlock(&shield->lock);
 	if (error)
 		triad_log_write(shield->log, TRIAD_LOG_ERROR,
-			"shield: no thread: %s; OpenSM gets all requests, type 'triadctl "
-			"reload' to try again",
-			strerror(error));
+			"shield: requests to the SA can't be looked at: %s; OpenSM gets "
+			"them all, type 'triadctl reload' to try again",
+			triad_shield_explain(error));
 }
 
 /* --- what is known --- */
+
+const char *triad_shield_explain(int error)
+{
+	return error == ENOTSUP
+		? "this OpenSM is laid out otherwise than the one that Triad "
+		  "was built for"
+		: "there is no thread for it";
+}
 
 struct triad_shield_status triad_shield_status(struct triad_shield *shield)
 {
@@ -540,6 +554,7 @@ struct triad_shield_status triad_shield_status(struct triad_shield *shield)
 	pthread_mutex_unlock(&shield->lock);
 	status.mode = (enum triad_shield_mode)atomic_load(&shield->mode);
 	status.is_installed = triad_sa_hook_has(TRIAD_SA_TAKER_SHIELD);
+	status.error = status.is_installed ? 0 : atomic_load(&shield->error);
 	status.n_requests = atomic_load(&shield->n_requests);
 	status.n_waited = atomic_load(&shield->n_waited);
 	for (unsigned i = 0; i < TRIAD_SHIELD_N_REASONS; i++)

@@ -44,6 +44,9 @@ struct triad_shield;
 struct triad_shield_status {
 	enum triad_shield_mode mode;
 	bool is_installed; /* requests are looked at */
+	/* Why not, though they should: ENOTSUP (this OpenSM is laid out otherwise than the
+	 * one that Triad was built for) or that of a thread; 0: OpenSM has no SA yet. */
+	int error;
 	uint64_t n_requests;
 	uint64_t n_waited; /* for the turns of others */
 	uint64_t n_refused
@@ -74,6 +77,8 @@ void triad_shield_free(struct triad_shield *shield);
 void triad_shield_configure(struct triad_shield *shield, const struct triad_conf *conf);
 
 struct triad_shield_status triad_shield_status(struct triad_shield *shield);
+/* Why requests are not looked at, for people: of an error of the status. */
+const char *triad_shield_explain(int error);
 
 /* Fills 'top' with the 'n' who were refused most, in that order; returns their number. */
 size_t triad_shield_clients(
