@@ -176,10 +176,12 @@ def test_large_answer_is_whole_however_it_is_read(scratch):
         assert b"".join(pieces).endswith(whole), "slowly"
 
 
-def hold(server, stack, n, path="/api/v1/health", source="127.0.0.1"):
-    """Connections that wait for this, all of which have a place."""
+def hold(server, stack, n, path="/api/v1/health?limit={}", source="127.0.0.1", first=1):
+    """Connections that wait for this, all of which have a place.  Those who ask for the same
+    would share one."""
     before = server.status()
-    held = [stack.enter_context(server.begin(path, source=source)) for _ in range(n)]
+    held = [stack.enter_context(server.begin(path.format(first + i), source=source))
+            for i in range(n)]
     wait_until(lambda: server.status()["running"] + server.status()["waiting"] ==
                before["running"] + before["waiting"] + n, 20, "places that are taken")
     return held
@@ -198,7 +200,7 @@ def test_too_many_commands_are_asked_to_come_back(scratch):
         held = hold(server, stack, 10)
         # One address has half of the places.
         told_to_come_back(server.ask("/api/v1/health"))
-        held += hold(server, stack, 10, source=second)
+        held += hold(server, stack, 10, source=second, first=11)
         with server.begin("/api/v1/health", source=third) as connection:
             assert read_all(connection).startswith(b"HTTP/1.1 503 "), "a full queue"
         assert server.ask("/").status == 200, "the page needs no place"
@@ -213,10 +215,10 @@ def test_disk_that_hangs_holds_up_who_reads_it(scratch):
     second, = other_networks(scratch, 1)
     server.command("hold 1")
     with contextlib.ExitStack() as stack:
-        held = hold(server, stack, 5, "/api/v1/health?at=1h")
-        held += hold(server, stack, 5, "/api/v1/health?at=1h", source=second)
+        held = hold(server, stack, 5, "/api/v1/health?at={}h")
+        held += hold(server, stack, 5, "/api/v1/health?at={}h", source=second, first=6)
         server.wait("running", 2)  # half of the threads
-        told_to_come_back(server.ask("/api/v1/health?at=2h"))
+        told_to_come_back(server.ask("/api/v1/health?at=20h"))
         assert server.ask().status == 200, "what is of now"
         assert server.status()["running"] == 2, "half of the threads"
         server.command("hold 0")

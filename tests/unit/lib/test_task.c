@@ -153,9 +153,11 @@ START_TEST(test_task_started_twice_has_one_thread)
 
 	make();
 	ck_assert_int_eq(triad_task_start(&task), 0);
+	pthread_mutex_lock(&lock);
 	thread = task.thread;
 	ck_assert_int_eq(triad_task_start(&task), 0);
 	ck_assert(pthread_equal(thread, task.thread));
+	pthread_mutex_unlock(&lock);
 	ck_assert(triad_task_stop(&task, UINT64_MAX));
 	ck_assert(triad_task_stop(&task, UINT64_MAX));
 	triad_task_clear(&task);

@@ -83,6 +83,8 @@ START_TEST(test_longest_report_fits)
 	served.profile.reason[sizeof(served.profile.reason) - 1] = '\0';
 	served.images.reason[sizeof(served.images.reason) - 1] = '\0';
 	served.copies.trouble[sizeof(served.copies.trouble) - 1] = '\0';
+	served.metrics_trouble[sizeof(served.metrics_trouble) - 1] = '\0';
+	served.web.pool.trouble[sizeof(served.web.pool.trouble) - 1] = '\0';
 	served.profile.is_on = served.images.is_on = served.images.is_read =
 		served.copies.is_on = true;
 	served.prometheus.listening = served.prometheus.has_tls =
