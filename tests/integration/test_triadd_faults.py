@@ -156,12 +156,15 @@ def test_no_room_for_answers_is_said(scratch):
         wait_for_sweep(lab)
         it = lab.state().triadds[0]
         lab.kill_triadd()
-        script = "for d in /var/tmp /tmp; do mount -t tmpfs -o size=512k none $d; " \
-            "head -c 524288 /dev/zero > $d/full; done; exec \"$@\""
+        # The lab's folder may be below /tmp, and stays where it is.
+        script = "mount --bind $0 /mnt && " \
+            "for d in /var/tmp /tmp; do mount -t tmpfs -o size=512k none $d; done; " \
+            "mkdir -p $0 && mount --bind /mnt $0; " \
+            "for d in /var/tmp /tmp; do head -c 524288 /dev/zero > $d/full; done; exec \"$@\""
         with open(it.log, "a", encoding="utf-8") as log:
             process = subprocess.Popen(
-                ["unshare", "-m", "sh", "-c", script, "-", BUILDDIR / "triadd", "--socket",
-                 it.socket], stderr=log)
+                ["unshare", "-m", "sh", "-c", script, lab.folder, BUILDDIR / "triadd",
+                 "--socket", it.socket], stderr=log)
         try:
             for address, path, at in ((metrics, "/metrics", "prometheus"),
                                       (page, "/api/v1/health", "web")):
