@@ -166,26 +166,37 @@ static bool is_for_us(const struct triad_shield *shield, const ib_sa_mad_t *mad)
 		(!mad->sm_key || mad->sm_key == subn->opt.sa_key);
 }
 
+/* Leaves a request for the thread.  Returns whether it was taken. */
+static bool queue_job(struct triad_shield *shield, osm_madw_t *madw,
+	struct triad_shield_judgement judgement)
+{
+	struct job job = {.madw = acts(shield) ? madw : NULL,
+		.judgement = judgement,
+		.lid = cl_ntoh16(madw->mad_addr.dest_lid)};
+
+	memcpy(job.mad, osm_madw_get_sa_mad_ptr(madw), sizeof(job.mad));
+	return put_job(shield, &job) ? job.madw != NULL
+				     : drop_request(shield, madw, TRIAD_SHIELD_QUEUE);
+}
+
 /* The first taker of requests. */
 static bool take_bad(void *context, struct osm_madw *madw)
 {
 	struct triad_shield *shield = context;
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
-	struct job job = {.lid = cl_ntoh16(madw->mad_addr.dest_lid)};
+	uint16_t lid = cl_ntoh16(madw->mad_addr.dest_lid);
+	struct triad_shield_judgement judgement;
 
 	if (!is_for_us(shield, mad))
 		return false;
 	count(&shield->n_requests);
-	count(&find_client(shield, job.lid)->n_requests);
-	memcpy(job.mad, mad, sizeof(job.mad));
-	job.judgement = triad_shield_look(job.mad);
-	if (job.judgement.verdict == TRIAD_SHIELD_PASS)
+	count(&find_client(shield, lid)->n_requests);
+	judgement = triad_shield_look((const uint8_t *)mad);
+	if (judgement.verdict == TRIAD_SHIELD_PASS)
 		return false; /* and is counted for its rate behind the other takers */
 	if (is_too_often(shield, madw))
 		return drop_request(shield, madw, TRIAD_SHIELD_RATE);
-	job.madw = acts(shield) ? madw : NULL;
-	return put_job(shield, &job) ? job.madw != NULL
-				     : drop_request(shield, madw, TRIAD_SHIELD_QUEUE);
+	return queue_job(shield, madw, judgement);
 }
 
 /* Whether OpenSM's thread of the SA has enough to do. */
