@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Gets a line without its newline.  False: no more lines are wanted. */
+typedef bool triad_line_take(void *context, const char *line, size_t length);
+
 struct triad_line_cutter {
-	/* Gets a line without its newline.  One that is longer than the room may come
-	 * in parts, each as a line.  False: no more lines are wanted. */
-	bool (*take)(void *context, const char *line, size_t length);
+	/* One that is longer than the room may come in parts, each as a line. */
+	triad_line_take *take;
 	void *context;
 	char *buffer;
 	size_t room;

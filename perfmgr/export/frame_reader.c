@@ -11,8 +11,6 @@
 
 #include <zstd.h>
 
-#include "lib/line_cutter.h"
-
 #define MAX_WINDOW_LOG 23
 #define PIECE_SIZE (128u << 10)
 
@@ -27,7 +25,7 @@ struct triad_frame_reader {
 	int fd;
 	uint64_t offset;
 	triad_profile_take_line *take;
-	bool (*give)(void *context, const char *line, size_t length);
+	triad_line_take *give;
 	void *context;
 	bool is_enough;
 	int error;
@@ -193,8 +191,7 @@ int triad_frame_reader_read(struct triad_frame_reader *reader, int fd, uint64_t 
 }
 
 int triad_frame_reader_give(struct triad_frame_reader *reader, int fd, uint64_t offset,
-	uint64_t size, bool (*give)(void *context, const char *line, size_t length),
-	void *context)
+	uint64_t size, triad_line_take *give, void *context)
 {
 	reader->give = give;
 	reader->cutter.take = give_line;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/line_cutter.h"
 #include "perfmgr/formats/profile.h"
 
 struct triad_frame_reader;
@@ -34,8 +35,7 @@ int triad_frame_reader_read(struct triad_frame_reader *reader, int fd, uint64_t 
 
 /* The same, without looking at what is in the lines; one that is too long is cut. */
 int triad_frame_reader_give(struct triad_frame_reader *reader, int fd, uint64_t offset,
-	uint64_t size, bool (*give)(void *context, const char *line, size_t length),
-	void *context);
+	uint64_t size, triad_line_take *give, void *context);
 
 /* "offset 12, in the frame there, line 3, column 7: ..." */
 const char *triad_frame_reader_message(const struct triad_frame_reader *reader);

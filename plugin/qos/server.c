@@ -131,12 +131,6 @@ int triad_qos_server_install(struct triad_qos_server *server)
 		server->osm, TRIAD_SA_TAKER_PATHS, take_request, server);
 }
 
-void triad_qos_server_remove(struct triad_qos_server *server)
-{
-	(void)server;
-	triad_sa_hook_remove(TRIAD_SA_TAKER_PATHS);
-}
-
 /* --- life --- */
 
 static void end_queue(struct triad_qos_server *server, struct triad_work_queue *queue)
@@ -248,12 +242,6 @@ void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweepin
 bool triad_qos_server_take_outdated(struct triad_qos_server *server)
 {
 	return atomic_exchange(&server->outdated, false);
-}
-
-bool triad_qos_server_is_installed(const struct triad_qos_server *server)
-{
-	(void)server;
-	return triad_sa_hook_has(TRIAD_SA_TAKER_PATHS);
 }
 
 struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *server)

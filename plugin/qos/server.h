@@ -85,7 +85,7 @@ struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
 	unsigned n_threads, struct triad_sampler *sampler, struct triad_hold *hold);
 
 /* Ends the threads and drops queued requests.  Call it after OpenSM unbound its SA, or
- * after triad_qos_server_remove(). */
+ * after the taker was removed. */
 void triad_qos_server_free(struct triad_qos_server *server);
 
 /* The snapshot for requests from now on; NULL: everything goes to OpenSM. */
@@ -106,11 +106,8 @@ void triad_qos_server_hand_over(struct triad_qos_server *server);
 /* Whether it still answers after a hand-over. */
 bool triad_qos_server_answers_on(struct triad_qos_server *server);
 
-/* Begins to take requests.  As triad_bind_hook_install(). */
+/* Begins to take requests, as TRIAD_SA_TAKER_PATHS (plugin/sa/sa_hook.h). */
 int triad_qos_server_install(struct triad_qos_server *server);
-
-/* Restores OpenSM's own callback. */
-void triad_qos_server_remove(struct triad_qos_server *server);
 
 /* Sets whether a heavy sweep counts as running: from its start until a snapshot is in
  * force whose fabric was copied after its end. */
@@ -118,8 +115,6 @@ void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweepin
 
 /* True, once, when a request showed that the snapshot's aliases are outdated. */
 bool triad_qos_server_take_outdated(struct triad_qos_server *server);
-
-bool triad_qos_server_is_installed(const struct triad_qos_server *server);
 
 struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *server);
 

@@ -91,7 +91,7 @@ static int complain_of(struct triad_history_reading *reading,
 
 /* To whom lines are given. */
 struct taker {
-	triad_history_give *give;
+	triad_line_take *give;
 	void *context;
 };
 
@@ -212,7 +212,7 @@ static bool read_at(struct triad_history_reading *reading, uint64_t at_us,
 }
 
 static bool read_past(struct triad_history_reading *reading, uint64_t at_us,
-	triad_history_give *give, void *context)
+	triad_line_take *give, void *context)
 {
 	const struct taker taker = {.give = give, .context = context};
 
@@ -220,7 +220,7 @@ static bool read_past(struct triad_history_reading *reading, uint64_t at_us,
 }
 
 static bool read_outputs(struct triad_history_reading *reading, uint64_t at_us,
-	triad_history_give *give, void *context)
+	triad_line_take *give, void *context)
 {
 	const struct taker taker = {.give = give, .context = context};
 
@@ -495,7 +495,7 @@ static void answer_series(struct triad_history_reading *reading, const char *tex
 }
 
 void triad_history_read_job(struct triad_history_reading *reading, const char *job,
-	triad_history_give *give, void *context)
+	triad_line_take *give, void *context)
 {
 	const struct taker taker = {.give = give, .context = context};
 	struct triad_history_status status = triad_history_store_status(reading->store);

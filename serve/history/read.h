@@ -19,6 +19,6 @@ struct triad_history_reading {
 /* Does a job, and gives the lines of its answer (service/history_reader.h): 'job' is that
  * line's text behind the number. */
 void triad_history_read_job(struct triad_history_reading *reading, const char *job,
-	triad_history_give *give, void *context);
+	triad_line_take *give, void *context);
 
 #endif

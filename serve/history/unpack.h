@@ -9,14 +9,11 @@
 #define TRIAD_SERVE_HISTORY_UNPACK_H
 
 #include "collect/topology_message.h"
+#include "lib/line_cutter.h"
 #include "perfmgr/formats/profile.h"
 
-/* Gives a line, without its newline, to whom it is read for.  False: no more lines are
- * wanted. */
-typedef bool triad_history_give(void *context, const char *line, size_t length);
-
 struct triad_history_unpack {
-	triad_history_give *give;
+	triad_line_take *give;
 	void *context;
 	/* The rest is 0 at first. */
 	struct triad_topology_octets packed; /* octets NULL: none is being read */
@@ -24,8 +21,8 @@ struct triad_history_unpack {
 	char head[TRIAD_PROFILE_LINE_SIZE];  /* a line that is held back; "": none */
 };
 
-/* A triad_history_give() whose context is a struct triad_history_unpack. */
-triad_history_give triad_history_unpack_line;
+/* A triad_line_take() whose context is a struct triad_history_unpack. */
+triad_line_take triad_history_unpack_line;
 /* Gives what is held back: call it behind the last line of a frame. */
 bool triad_history_unpack_end(struct triad_history_unpack *unpack);
 
