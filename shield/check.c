@@ -71,31 +71,44 @@ static const struct {
 };
 
 static const struct {
-	const char *name, *text;
+	const char *name, *label, *text;
 } reasons[TRIAD_SHIELD_N_REASONS] = {
-	[TRIAD_SHIELD_GOOD] = {"good", "good"},
-	[TRIAD_SHIELD_NO_SUCH_PORT] = {"no_such_port",
+	[TRIAD_SHIELD_GOOD] = {"good", "good", "good"},
+	[TRIAD_SHIELD_NO_SUCH_PORT] = {"no_such_port", "no such port",
 		"a port that the switch has not"},
-	[TRIAD_SHIELD_PORTS_OF_ALL] = {"ports_of_all",
+	[TRIAD_SHIELD_PORTS_OF_ALL] = {"ports_of_all", "port of all switches",
 		"a port that not all switches have, without a LID"},
-	[TRIAD_SHIELD_NOT_ROUTED] = {"not_routed", "a switch that has no routes yet"},
+	[TRIAD_SHIELD_NOT_ROUTED] = {"not_routed", "switch not routed",
+		"a switch that has no routes yet"},
 	[TRIAD_SHIELD_ALIAS_IN_USE] = {"alias_in_use",
+		"an alias GUID that is in a multicast group, replaced",
 		"to replace an alias GUID that is in a multicast group"},
-	[TRIAD_SHIELD_SHORT_LEASE] = {"short_lease",
+	[TRIAD_SHIELD_SHORT_LEASE] = {"short_lease", "a lease of less than two seconds",
 		"a service with a lease of less than two seconds"},
 	[TRIAD_SHIELD_REGISTRATIONS] = {"registrations",
+		"more registrations than there is room for",
 		"more services or subscriptions than there is room for"},
 	[TRIAD_SHIELD_PATHS_OF_ALL] = {"paths_of_all",
+		"paths with a P_Key between all ports",
 		"paths with a P_Key between all ports"},
-	[TRIAD_SHIELD_ATTRIBUTE] = {"attribute", "an attribute that the SA has not"},
-	[TRIAD_SHIELD_METHOD] = {"method", "a method that the attribute has not"},
-	[TRIAD_SHIELD_RATE] = {"rate", "more requests than shield.rate"},
-	[TRIAD_SHIELD_QUEUE] = {"queue", "too many to be looked at"},
+	[TRIAD_SHIELD_ATTRIBUTE] = {"attribute", "unknown attribute",
+		"an attribute that the SA has not"},
+	[TRIAD_SHIELD_METHOD] = {"method", "unknown method",
+		"a method that the attribute has not"},
+	[TRIAD_SHIELD_RATE] = {"rate", "over shield.rate",
+		"more requests than shield.rate"},
+	[TRIAD_SHIELD_QUEUE] = {"queue", "too many at once",
+		"too many to be looked at"},
 };
 
 const char *triad_shield_reason_name(enum triad_shield_reason reason)
 {
 	return reasons[reason].name;
+}
+
+const char *triad_shield_reason_label(enum triad_shield_reason reason)
+{
+	return reasons[reason].label;
 }
 
 const char *triad_shield_reason_text(enum triad_shield_reason reason)

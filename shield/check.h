@@ -70,7 +70,9 @@ enum triad_shield_reason {
 
 /* "no_such_port", as in metrics and JSON. */
 const char *triad_shield_reason_name(enum triad_shield_reason reason);
-/* For people: "a port that the switch has not". */
+/* For people, as a heading: "no such port". */
+const char *triad_shield_reason_label(enum triad_shield_reason reason);
+/* The same in a sentence: "a port that the switch has not". */
 const char *triad_shield_reason_text(enum triad_shield_reason reason);
 
 struct triad_shield_judgement {

@@ -33,8 +33,13 @@ void triad_command_report_shield(
 
 	triad_report_section(report, "shield", "Shield of the SA");
 	triad_report_text(report, "state", "state", shield_state(&status));
-	if (status.mode != TRIAD_SHIELD_OFF || report->as_json)
+	if (status.mode != TRIAD_SHIELD_OFF || report->as_json) {
 		triad_report_facts(report, triad_shield_facts, &status);
+		for (unsigned i = TRIAD_SHIELD_GOOD + 1; i < TRIAD_SHIELD_N_REASONS;
+			i++)
+			triad_report_uint(report, triad_shield_reason_name(i),
+				triad_shield_reason_label(i), status.n_refused[i], "");
+	}
 	triad_report_section_end(report);
 }
 
