@@ -64,6 +64,9 @@ def ended_in_mid_sweep(lab):
     OpenSM has ended by a signal.  ibsim goes on right after the signal, because OpenSM's
     first step towards its end is a question to ibsim."""
     opensm = lab.status()["sms"][0]["pid"]
+    # Before the second sweep the PerfManager takes another topology, with speeds just
+    # learnt, and reads the P_Keys of its own port: in a lab, a question to ibsim.
+    wait_until(lambda: status(lab)["perfmgr"]["sweeps"] >= 2, 20, "a second sweep")
     with stopped(lab.status()["simulator"]["pid"]):
         wait_until(lambda: status(lab)["perfmgr"]["state"] == "sweeping", 20,
                    "a sweep that hangs")
