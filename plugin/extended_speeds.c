@@ -5,13 +5,14 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ib/smp_mad.h"
-#include "plugin/bind_hook.h"
 #include "plugin/sm_recover.h"
 #include "plugin/sm_state.h"
+#include "plugin/takers.h"
 #include "plugin/withheld.h"
 #include "triad/clock.h"
 
@@ -26,7 +27,6 @@ enum {
 struct triad_extended_speeds {
 	struct osm_opensm *osm;
 	struct triad_log *log;
-	struct triad_bind_hook hook;
 	/* Of the vendor's callbacks, which its lock has run one at a time.  Made before the
 	 * hook is first installed. */
 	struct triad_withheld *withheld;
@@ -36,9 +36,6 @@ struct triad_extended_speeds {
 	bool is_wanted;
 	int logged_error;
 };
-
-/* The callbacks that OpenSM's vendor calls get no pointer of ours. */
-static _Atomic(struct triad_extended_speeds *) installed;
 
 /* --- the vendor's threads, under its lock --- */
 
@@ -175,31 +172,34 @@ static bool take_port_answer(
 	return take_end(speeds, request, answer, &end);
 }
 
-static void receive_answer(
-	struct osm_madw *madw, void *context, struct osm_madw *request)
+static bool take_received(
+	struct triad_extended_speeds *speeds, osm_madw_t *request, osm_madw_t *answer)
 {
-	struct triad_extended_speeds *speeds = atomic_load(&installed);
-	triad_bind_receive original = atomic_load(&speeds->hook.original);
-
-	if (osm_exit_flag || !request || !is_port_info(madw) ||
-		!is_port_info(request) || request->context.pi_context.light_sweep ||
-		osm_madw_get_smp_ptr(madw)->method != IB_MAD_METHOD_GET_RESP ||
-		!take_port_answer(speeds, request, madw))
-		original(madw, context, request);
+	return is_port_info(answer) && is_port_info(request) &&
+		!request->context.pi_context.light_sweep &&
+		osm_madw_get_smp_ptr(answer)->method == IB_MAD_METHOD_GET_RESP &&
+		take_port_answer(speeds, request, answer);
 }
 
-static void take_lost_request(void *context, struct osm_madw *request)
+static bool take_lost(struct triad_extended_speeds *speeds, osm_madw_t *request)
 {
-	struct triad_extended_speeds *speeds = atomic_load(&installed);
-	triad_bind_fail original = atomic_load(&speeds->hook.original_fail);
 	struct triad_withheld_end end;
 
-	if (!osm_exit_flag && is_port_info(request)) {
-		end = withheld_end_of(request, take_mark(request));
-		if (take_end(speeds, request, NULL, &end))
-			return;
-	}
-	original(context, request);
+	if (!is_port_info(request))
+		return false;
+	end = withheld_end_of(request, take_mark(request));
+	return take_end(speeds, request, NULL, &end);
+}
+
+static bool take_answer(
+	void *context, struct osm_madw *answer, struct osm_madw *request)
+{
+	struct triad_extended_speeds *speeds = context;
+
+	if (osm_exit_flag)
+		return false;
+	return answer ? take_received(speeds, request, answer)
+		      : take_lost(speeds, request);
 }
 
 /* --- installing; with the lock --- */
@@ -210,9 +210,9 @@ static void install(struct triad_extended_speeds *speeds)
 
 	if (!speeds->withheld)
 		speeds->withheld = triad_withheld_new();
-	/* First: MADs come as soon as the hook is installed. */
-	atomic_store(&installed, speeds);
-	error = speeds->withheld ? triad_bind_hook_install(&speeds->hook) : ENOMEM;
+	error = speeds->withheld
+		? triad_taker_add(speeds->osm, TRIAD_TAKER_SPEEDS, take_answer, speeds)
+		: ENOMEM;
 	if (error && error != ENOTCONN && error != speeds->logged_error)
 		triad_log_write(speeds->log, TRIAD_LOG_ERROR,
 			"sm.extended_speeds: what the SM receives can't be looked at: %s; "
@@ -234,7 +234,7 @@ void triad_extended_speeds_configure(
 	if (is_changed && speeds->is_wanted)
 		install(speeds);
 	else if (is_changed)
-		triad_bind_hook_remove(&speeds->hook);
+		triad_taker_remove(TRIAD_TAKER_SPEEDS);
 	pthread_mutex_unlock(&speeds->lock);
 	if (is_changed && !osm_exit_flag &&
 		strcmp(triad_sm_state(speeds->osm), "master") == 0)
@@ -262,10 +262,6 @@ struct triad_extended_speeds *triad_extended_speeds_new(
 		return NULL;
 	speeds->osm = osm;
 	speeds->log = log;
-	speeds->hook.osm = osm;
-	speeds->hook.bind = TRIAD_BIND_SM;
-	speeds->hook.receive = receive_answer;
-	speeds->hook.fail = take_lost_request;
 	pthread_mutex_init(&speeds->lock, NULL);
 	return speeds;
 }
@@ -276,7 +272,7 @@ void triad_extended_speeds_stop(struct triad_extended_speeds *speeds)
 		return;
 	pthread_mutex_lock(&speeds->lock);
 	speeds->is_wanted = false;
-	triad_bind_hook_remove(&speeds->hook);
+	triad_taker_remove(TRIAD_TAKER_SPEEDS);
 	pthread_mutex_unlock(&speeds->lock);
 }
 
@@ -299,7 +295,7 @@ struct triad_extended_speeds_status triad_extended_speeds_status(
 
 	pthread_mutex_lock(&speeds->lock);
 	status.is_wanted = speeds->is_wanted;
-	status.is_installed = atomic_load(&speeds->hook.installed);
+	status.is_installed = triad_taker_is_asked(TRIAD_TAKER_SPEEDS);
 	pthread_mutex_unlock(&speeds->lock);
 	return status;
 }

@@ -2,7 +2,7 @@
 /* Has OpenSM know extended speeds that devices withhold from it (sm.extended_speeds).
  *
  * OpenSM up to 3.3.24 asks for PortInfo without bit 31 of the attribute modifier.  Triad looks
- * at what its SM receives before it does (plugin/bind_hook.h).  A PortInfo in which speeds may
+ * at what its SM receives before it does (plugin/takers.h).  A PortInfo in which speeds may
  * be withheld (plugin/withheld.h) does not go to OpenSM: Triad asks for it again, with bit 31
  * and all else that OpenSM's request had, its context as well, and OpenSM gets that answer.  It
  * comes by OpenSM's own queue of SMPs and counts as outstanding, so a sweep waits for it, and

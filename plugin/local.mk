@@ -100,7 +100,7 @@ libosmtriad_la_SOURCES = \
 	plugin/sa/sa_copies.c plugin/sa/sa_copies.h \
 	plugin/sa/sa_copies_file.c \
 	plugin/sa/sa_copies_parts.h \
-	plugin/sa/sa_hook.c plugin/sa/sa_hook.h \
+	plugin/takers.c plugin/takers.h \
 	plugin/sa/sa_restore.c plugin/sa/sa_restore.h \
 	plugin/sa/sa_snapshot.c plugin/sa/sa_snapshot.h \
 	plugin/sa/shield.c plugin/sa/shield.h \

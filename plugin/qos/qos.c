@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/sa/sa_hook.h"
+#include "plugin/takers.h"
 #include "plugin/sm_state.h"
 #include "triad/clock.h"
 #include "triad/log.h"
@@ -82,7 +82,7 @@ static uint64_t renew_snapshot(void *context)
 	/* Retry until OpenSM has bound its SA and the hook can be installed.  And drop
 	 * a snapshot that is kept for a limited time. */
 	bool retries = !look && qos->status.state == TRIAD_QOS_WAITING &&
-		(qos->snapshot || !triad_sa_hook_has(TRIAD_SA_TAKER_PATHS));
+		(qos->snapshot || !triad_taker_is_asked(TRIAD_TAKER_PATHS));
 	bool is_due = qos->work_wanted || retries, loads;
 
 	qos->work_wanted = false;
@@ -144,7 +144,7 @@ void triad_qos_free(struct triad_qos *qos)
 	/* Stop our thread first, so that it does not install the hook again. */
 	(void)triad_task_stop(&qos->task, UINT64_MAX);
 	if (qos->server)
-		triad_sa_hook_remove(TRIAD_SA_TAKER_PATHS);
+		triad_taker_remove(TRIAD_TAKER_PATHS);
 	triad_qos_server_free(qos->server);
 	triad_qos_snapshot_unref(qos->snapshot);
 	triad_tables_free(qos->tables);

@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "plugin/qos/unmatched.h"
-#include "plugin/sa/sa_hook.h"
+#include "plugin/takers.h"
 #include "triad/clock.h"
 #include "triad/log.h"
 
@@ -255,7 +255,7 @@ static bool work_once(struct triad_qos *qos)
 	if (qos->server && state != TRIAD_QOS_ANSWERING && state != TRIAD_QOS_WAITING) {
 		/* Keep the hook if it has to refuse paths to held ports. */
 		if (!inputs.settings.holds)
-			triad_sa_hook_remove(TRIAD_SA_TAKER_PATHS);
+			triad_taker_remove(TRIAD_TAKER_PATHS);
 		(void)publish_snapshot(qos, NULL, 0);
 	}
 	if (qos->server)

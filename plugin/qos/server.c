@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "plugin/ports/hold.h"
-#include "plugin/sa/sa_hook.h"
+#include "plugin/takers.h"
 #include "triad/thread.h"
 
 /* --- threads --- */
@@ -43,7 +43,7 @@ static void *answer_jobs(void *argument)
 		while (triad_work_queue_take(
 			queue, atomic_load(&server->generation), jobs, &n))
 			for (unsigned i = 0; i < n; i++)
-				triad_sa_hook_pass_on(jobs[i].madw);
+				triad_taker_pass_on(TRIAD_TAKER_PATHS, jobs[i].madw);
 		return NULL;
 	}
 	worker->server = server;
@@ -102,13 +102,14 @@ static bool wants_request(struct triad_qos_server *server, const ib_sa_mad_t *ma
 }
 
 /* A taker of requests. */
-static bool take_request(void *context, struct osm_madw *madw)
+static bool take_request(void *context, struct osm_madw *madw, struct osm_madw *request)
 {
 	struct triad_qos_server *server = context;
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 	struct triad_work_queue_job job = {
 		.madw = madw, .lid = cl_ntoh16(madw->mad_addr.dest_lid)};
 
+	(void)request;
 	if (!wants_request(server, mad) || !is_accepted(server, mad))
 		return false;
 	server_count(&server->counts.received);
@@ -127,8 +128,7 @@ static bool take_request(void *context, struct osm_madw *madw)
 
 int triad_qos_server_install(struct triad_qos_server *server)
 {
-	return triad_sa_hook_add(
-		server->osm, TRIAD_SA_TAKER_PATHS, take_request, server);
+	return triad_taker_add(server->osm, TRIAD_TAKER_PATHS, take_request, server);
 }
 
 /* --- life --- */
@@ -248,7 +248,7 @@ struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *
 {
 	const struct server_counts *counts = &server->counts;
 	struct triad_qos_server_status status = {
-		.installed = triad_sa_hook_has(TRIAD_SA_TAKER_PATHS),
+		.installed = triad_taker_is_asked(TRIAD_TAKER_PATHS),
 		.n_received = atomic_load(&counts->received),
 		.n_answered = atomic_load(&counts->answered),
 		.n_refused = atomic_load(&counts->refused),

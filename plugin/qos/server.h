@@ -106,7 +106,7 @@ void triad_qos_server_hand_over(struct triad_qos_server *server);
 /* Whether it still answers after a hand-over. */
 bool triad_qos_server_answers_on(struct triad_qos_server *server);
 
-/* Begins to take requests, as TRIAD_SA_TAKER_PATHS (plugin/sa/sa_hook.h). */
+/* Begins to take requests, as TRIAD_TAKER_PATHS (plugin/takers.h). */
 int triad_qos_server_install(struct triad_qos_server *server);
 
 /* Sets whether a heavy sweep counts as running: from its start until a snapshot is in

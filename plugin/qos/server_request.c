@@ -3,7 +3,7 @@
 #include "plugin/opensm.h"
 
 #include "plugin/qos/server_parts.h"
-#include "plugin/sa/sa_hook.h"
+#include "plugin/takers.h"
 
 #include <stdlib.h>
 
@@ -268,7 +268,7 @@ static void fall_back(struct worker *worker, const struct triad_work_queue_job *
 	}
 	server_count(&server->counts.fallbacks[worker->answer.fallback]);
 	if (narrow(worker, job->madw)) {
-		triad_sa_hook_pass_on(job->madw);
+		triad_taker_pass_on(TRIAD_TAKER_PATHS, job->madw);
 		return;
 	}
 	/* No path fits the level: "no records" without asking OpenSM. */
@@ -404,7 +404,7 @@ void worker_handle(struct worker *worker, const struct triad_work_queue_job *job
 	}
 	/* The snapshot may have gone while the request was in the queue. */
 	if (!worker->snapshot || !server_may_answer(server) || osm_exit_flag) {
-		triad_sa_hook_pass_on(job->madw);
+		triad_taker_pass_on(TRIAD_TAKER_PATHS, job->madw);
 		return;
 	}
 	if (is_for_info) {
@@ -428,5 +428,5 @@ void worker_handle(struct worker *worker, const struct triad_work_queue_job *job
 	if (worker->snapshot)
 		finish(worker, job);
 	else
-		triad_sa_hook_pass_on(job->madw);
+		triad_taker_pass_on(TRIAD_TAKER_PATHS, job->madw);
 }

@@ -14,7 +14,7 @@
 #include "lib/fair_queue.h"
 #include "lib/ring.h"
 #include "lib/task.h"
-#include "plugin/sa/sa_hook.h"
+#include "plugin/takers.h"
 #include "plugin/sm_state.h"
 #include "shield/rate.h"
 #include "triad/clock.h"
@@ -180,13 +180,14 @@ static bool queue_job(struct triad_shield *shield, osm_madw_t *madw,
 }
 
 /* The first taker of requests. */
-static bool take_bad(void *context, struct osm_madw *madw)
+static bool take_bad(void *context, struct osm_madw *madw, struct osm_madw *request)
 {
 	struct triad_shield *shield = context;
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 	uint16_t lid = cl_ntoh16(madw->mad_addr.dest_lid);
 	struct triad_shield_judgement judgement;
 
+	(void)request;
 	if (!is_for_us(shield, mad))
 		return false;
 	count(&shield->n_requests);
@@ -238,11 +239,13 @@ static bool take_turn(struct triad_shield *shield, osm_madw_t *madw)
 }
 
 /* The last taker: what it leaves reaches OpenSM at once. */
-static bool take_too_many(void *context, struct osm_madw *madw)
+static bool take_too_many(
+	void *context, struct osm_madw *madw, struct osm_madw *request)
 {
 	struct triad_shield *shield = context;
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 
+	(void)request;
 	if (!is_for_us(shield, mad))
 		return false;
 	if (is_too_often(shield, madw))
@@ -392,7 +395,7 @@ static void handle_job(struct triad_shield *shield, struct job *job)
 		answer(shield, job);
 		osm_mad_pool_put(&shield->osm->mad_pool, job->madw);
 	} else {
-		triad_sa_hook_pass_on(job->madw);
+		triad_taker_pass_on(TRIAD_TAKER_SHIELD, job->madw);
 	}
 }
 
@@ -411,15 +414,15 @@ static void pass_turns(struct triad_shield *shield)
 		if (osm_exit_flag)
 			osm_mad_pool_put(&shield->osm->mad_pool, madw);
 		else
-			triad_sa_hook_pass_on(madw);
+			triad_taker_pass_on(TRIAD_TAKER_SHIELD, madw);
 		pthread_mutex_lock(&shield->lock);
 	}
 }
 
 static void remove_takers(void)
 {
-	triad_sa_hook_remove(TRIAD_SA_TAKER_SHIELD);
-	triad_sa_hook_remove(TRIAD_SA_TAKER_RATE);
+	triad_taker_remove(TRIAD_TAKER_SHIELD);
+	triad_taker_remove(TRIAD_TAKER_RATE);
 }
 
 /* Returns whether it is to be tried again. */
@@ -431,12 +434,12 @@ static bool see_to_hook(struct triad_shield *shield)
 		remove_takers();
 		return false;
 	}
-	if (triad_sa_hook_has(TRIAD_SA_TAKER_RATE))
+	if (triad_taker_is_asked(TRIAD_TAKER_RATE))
 		return false;
-	error = triad_sa_hook_add(shield->osm, TRIAD_SA_TAKER_SHIELD, take_bad, shield);
+	error = triad_taker_add(shield->osm, TRIAD_TAKER_SHIELD, take_bad, shield);
 	if (!error)
-		error = triad_sa_hook_add(
-			shield->osm, TRIAD_SA_TAKER_RATE, take_too_many, shield);
+		error = triad_taker_add(
+			shield->osm, TRIAD_TAKER_RATE, take_too_many, shield);
 	atomic_store(&shield->error, error == ENOTCONN ? 0 : error);
 	if (error && error != ENOTCONN)
 		triad_log_write(shield->log, TRIAD_LOG_ERROR,
@@ -564,7 +567,7 @@ struct triad_shield_status triad_shield_status(struct triad_shield *shield)
 	status = shield->harmful;
 	pthread_mutex_unlock(&shield->lock);
 	status.mode = (enum triad_shield_mode)atomic_load(&shield->mode);
-	status.is_installed = triad_sa_hook_has(TRIAD_SA_TAKER_SHIELD);
+	status.is_installed = triad_taker_is_asked(TRIAD_TAKER_SHIELD);
 	status.error = status.is_installed ? 0 : atomic_load(&shield->error);
 	status.n_requests = atomic_load(&shield->n_requests);
 	status.n_waited = atomic_load(&shield->n_waited);

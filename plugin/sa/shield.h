@@ -2,7 +2,7 @@
 /* Keeps from OpenSM's SA what it must not get (shield/check.h), and clients that ask more
  * often than shield.rate.
  *
- * Model: as first taker of requests (plugin/sa/sa_hook.h) it judges each one by its octets,
+ * Model: as first taker of requests (plugin/takers.h) it judges each one by its octets,
  * without a lock of OpenSM's.  The few that are to be judged by the subnet, and those that
  * get an answer, go to its thread: that takes the SM's lock, shared, as OpenSM's own thread
  * of the SA would, looks the switch up, and answers, or passes the request to OpenSM.  A
