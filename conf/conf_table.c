@@ -23,6 +23,7 @@ static const char *const topologies[] = {"auto", "sa", "discover", NULL};
 static const char *const profiles[] = {"data", "all", "details", NULL};
 static const char *const collect_modes[] = {"local", "manager", "agent", NULL};
 static const char *const port_modes[] = {"observe", "enforce", NULL};
+static const char *const damp_modes[] = {"off", "watch", "act", NULL};
 static const char *const shield_modes[] = {"off", "watch", "act", NULL};
 static const char *const clusters[] = {"corosync", "peers", "fabric", "none", NULL};
 
@@ -322,6 +323,13 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true,
 		.help = "Requests of one client that reach OpenSM's SA each second; 0: any "
 			"number."},
+	{KEY(damp, mode), CHOICE(damp_modes), .default_text = "off",
+		.at_run_time = true,
+		.help = "Hold links between switches that go down again and again out of "
+			"routing (act), or only say which (watch)."},
+	{KEY(damp, half_life), UINT(5, 86400, "s"), .default_text = "900",
+		.at_run_time = true,
+		.help = "Half of what is held against such a link is forgotten in this time."},
 	{KEY(console, enabled), BOOL, .default_text = "false",
 		.help = "Accept 'triad' commands in OpenSM's console."},
 	{GROUP_KEY(nodes), TEXT(triad_nodes_check), .default_text = "",

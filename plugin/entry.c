@@ -8,6 +8,7 @@
 
 #include "lib/syslog_line.h"
 #include "plugin/access.h"
+#include "plugin/damp/damper.h"
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
 #include "plugin/instance.h"
@@ -164,6 +165,7 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 		triad_extended_speeds_note_sweep(plugin->speeds);
 		triad_worker_note_sweep(plugin->worker);
 		triad_qos_note_sweep(plugin->qos);
+		triad_damper_note_sweep(plugin->damper);
 	}
 	if (kind == TRIAD_EVENT_ROUTING_DONE || kind == TRIAD_EVENT_REROUTED)
 		triad_qos_note_routed(plugin->qos);
@@ -173,11 +175,13 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 		triad_worker_note_discovered(plugin->worker);
 		triad_qos_note_discovered(plugin->qos);
 		triad_ports_avoid(plugin->ports);
+		triad_damper_mark(plugin->damper);
 	}
 	if (kind == TRIAD_EVENT_SUBNET_UP) {
 		triad_qos_note_up(plugin->qos);
 		triad_elector_note_up(plugin->elector);
 		triad_sa_copies_note_up(plugin->sa_copies);
+		triad_damper_note_up(plugin->damper);
 	}
 	if (kind == TRIAD_EVENT_TRAP) {
 		trap = read_trap(data);

@@ -17,6 +17,7 @@
 #include "plugin/health.h"
 #include "plugin/own_metrics.h"
 #include "plugin/physp.h"
+#include "plugin/damp/damper.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/route_sls.h"
@@ -41,6 +42,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	triad_elector_configure(plugin->elector, conf);
 	triad_sa_copies_configure(plugin->sa_copies, conf);
 	triad_ports_configure(plugin->ports, conf);
+	triad_damper_configure(plugin->damper, conf);
 	triad_worker_configure(plugin->worker, conf);
 }
 
@@ -209,6 +211,9 @@ static bool make_parts(struct triad_plugin *plugin)
 		plugin->ports = triad_ports_new(osm, service->port_guid,
 			plugin->elector, plugin->hold, service->recorder, service->log);
 	if (plugin->ports)
+		plugin->damper = triad_damper_new(osm, service->port_guid,
+			plugin->ports, service->recorder, service->log);
+	if (plugin->damper)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,
 			service->perf, service->source, plugin->qos, plugin->ports,
 			service->recorder, service->routes, service->speeds);
@@ -259,6 +264,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 
 	triad_extended_speeds_stop(plugin->speeds);
 	triad_shield_stop(plugin->shield);
+	triad_damper_stop(plugin->damper);
 	if (plugin->elector)
 		triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, NULL);
 	if (plugin->service.image_bus)
@@ -280,6 +286,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	triad_events_free(plugin->events);
 	triad_extended_speeds_free(plugin->speeds);
 	triad_shield_free(plugin->shield);
+	triad_damper_free(plugin->damper);
 	triad_log_write(&plugin->osmlog.log, TRIAD_LOG_INFO, "ended");
 	/* If a thread hangs in a write, leave its memory allocated: the process ends
 	 * soon. Drop its log lines, because OpenSM closes the log. */

@@ -19,6 +19,7 @@
 #include "service/service.h"
 
 struct osm_opensm;
+struct triad_damper;
 struct triad_elector;
 struct triad_extended_speeds;
 struct triad_hold;
@@ -46,6 +47,7 @@ struct triad_plugin {
 	struct triad_sa_copies *sa_copies;
 	struct triad_hold *hold;
 	struct triad_ports *ports;
+	struct triad_damper *damper;
 	struct triad_worker *worker;
 	/* Set by access.c; NULL: off or failed.  Atomic because threads that started
 	 * earlier read it. */

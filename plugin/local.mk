@@ -19,6 +19,10 @@ libosmtriad_la_SOURCES = \
 	plugin/command/qos_setup.c plugin/command/qos_setup.h \
 	plugin/command/qos_tables.c \
 	plugin/command/shield.c \
+	plugin/damp/damper.c plugin/damp/damper.h \
+	plugin/damp/damper_hold.c \
+	plugin/damp/damper_look.c \
+	plugin/damp/damper_parts.h \
 	plugin/command/status.c \
 	plugin/command/audit.c \
 	plugin/command/commands.c plugin/command/commands.h \

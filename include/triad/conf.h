@@ -98,6 +98,13 @@ enum triad_conf_topology {
 	TRIAD_TOPOLOGY_DISCOVER,
 };
 
+/* What happens to links that go down again and again: [damp] mode. */
+enum triad_damp_mode {
+	TRIAD_DAMP_OFF,   /* nobody looks at traps */
+	TRIAD_DAMP_WATCH, /* what would be held is said */
+	TRIAD_DAMP_ACT,   /* they are held out of routing */
+};
+
 /* What happens to harmful requests to the SA: [shield] mode. */
 enum triad_shield_mode {
 	TRIAD_SHIELD_OFF,   /* nobody looks at them */
@@ -209,6 +216,10 @@ struct triad_conf {
 		unsigned mode; /* enum triad_shield_mode */
 		unsigned rate; /* requests per second of a client; 0: any number */
 	} shield;
+	struct {
+		unsigned mode;      /* enum triad_damp_mode */
+		unsigned half_life; /* s */
+	} damp;
 	struct {
 		bool enabled;
 	} console;

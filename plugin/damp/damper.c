@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/damp/damper_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/ports/ports.h"
+#include "plugin/sm_recover.h"
+#include "plugin/sm_state.h"
+#include "plugin/takers.h"
+#include "triad/clock.h"
+
+/* How often to look whether OpenSM has bound its SM. */
+#define RETRY_US (TRIAD_US_PER_S / 4)
+/* A switch is not read more often. */
+#define APART_US (200 * TRIAD_US_PER_MS)
+/* How often switches with held links are asked whether anything changed. */
+#define POLL_US TRIAD_US_PER_S
+
+#define TRAP_LINK_STATE 128u
+#define TRAP_IS_OF_PORT(kind) ((kind) >= 129 && (kind) <= 131)
+
+/* --- in the vendor's receiving thread --- */
+
+static bool put_trap(struct triad_damper *damper, const struct damper_trap *trap)
+{
+	bool fits;
+
+	pthread_mutex_lock(&damper->lock);
+	fits = damper->ring.n < DAMPER_N_TRAPS && !damper->task.must_end;
+	if (fits) {
+		damper->queue[triad_ring_put(&damper->ring, DAMPER_N_TRAPS)] = *trap;
+		triad_task_wake(&damper->task);
+	}
+	pthread_mutex_unlock(&damper->lock);
+	return fits;
+}
+
+static bool has_held(struct triad_damper *damper, uint16_t lid)
+{
+	return lid < DAMPER_N_LIDS &&
+		atomic_load(&damper->held_lids[lid / (8 * sizeof(unsigned long))]) &
+		1ul << lid % (8 * sizeof(unsigned long));
+}
+
+/* A trap that is kept goes to the thread; OpenSM gets it if there is no room. */
+static bool keep_trap(
+	struct triad_damper *damper, osm_madw_t *madw, uint16_t lid, bool is_other)
+{
+	return put_trap(damper,
+		&(struct damper_trap){.madw = madw, .lid = lid, .is_other = is_other});
+}
+
+static bool take_other(
+	struct triad_damper *damper, osm_madw_t *madw, uint16_t lid, uint16_t kind)
+{
+	bool is_kept;
+
+	/* OpenSM counts these to find a port that babbles. */
+	if (TRAP_IS_OF_PORT(kind) && damper->osm->subn.opt.babbling_port_policy)
+		return false;
+	pthread_mutex_lock(&damper->lock);
+	is_kept = triad_traps_take(&damper->traps, lid, kind, triad_clock_now_us());
+	pthread_mutex_unlock(&damper->lock);
+	return is_kept && damper_acts(damper) && keep_trap(damper, madw, lid, true);
+}
+
+static bool take_link(struct triad_damper *damper, osm_madw_t *madw, uint16_t lid)
+{
+	damper_count(&damper->n_traps);
+	if (damper_acts(damper) && has_held(damper, lid))
+		return keep_trap(damper, madw, lid, false);
+	(void)put_trap(damper, &(struct damper_trap){.lid = lid});
+	return false;
+}
+
+static bool is_trap(const osm_madw_t *madw)
+{
+	const ib_smp_t *smp = osm_madw_get_smp_ptr(madw);
+
+	return madw->mad_size >= MAD_BLOCK_SIZE &&
+		smp->mgmt_class == IB_MCLASS_SUBN_LID &&
+		smp->method == IB_MAD_METHOD_TRAP && smp->attr_id == IB_MAD_ATTR_NOTICE;
+}
+
+static bool take_trap(void *context, struct osm_madw *madw, struct osm_madw *request)
+{
+	struct triad_damper *damper = context;
+	const ib_mad_notice_attr_t *notice;
+	uint16_t lid, kind;
+
+	(void)request;
+	if (osm_exit_flag || !is_trap(madw) ||
+		triad_osm_peek(&damper->osm->subn.sm_state) != IB_SMINFO_STATE_MASTER)
+		return false;
+	notice = (const ib_mad_notice_attr_t *)osm_madw_get_smp_ptr(madw)->data;
+	lid = cl_ntoh16(madw->mad_addr.addr_type.smi.source_lid);
+	if (!lid)
+		lid = cl_ntoh16(triad_osm_peek(&damper->osm->subn.sm_base_lid));
+	kind = ib_notice_is_generic(notice) ? cl_ntoh16(notice->g_or_v.generic.trap_num)
+					    : TRIAD_TRAPS_OF_VENDORS;
+	if (kind == TRAP_LINK_STATE)
+		return take_link(damper, madw, lid);
+	return triad_traps_are_damped(kind) && take_other(damper, madw, lid, kind);
+}
+
+/* --- in the thread, without locks --- */
+
+void damper_repress(struct triad_damper *damper, osm_madw_t *madw)
+{
+	struct osm_opensm *osm = damper->osm;
+	ib_smp_t *smp = osm_madw_get_smp_ptr(madw);
+	uint8_t payload[IB_SMP_DATA_SIZE];
+	osm_physp_t *physp;
+
+	memcpy(payload, smp->data, sizeof(payload));
+	if (!madw->mad_addr.addr_type.smi.source_lid)
+		madw->mad_addr.addr_type.smi.source_lid = osm->subn.sm_base_lid;
+	cl_plock_acquire(&osm->lock);
+	physp = osm_get_physp_by_mad_addr(&osm->log, &osm->subn, &madw->mad_addr);
+	if (physp)
+		smp->m_key = ib_port_info_get_m_key(&physp->port_info);
+	(void)osm_resp_send(&osm->sm, madw, 0, payload);
+	cl_plock_release(&osm->lock);
+	osm_mad_pool_put(&osm->mad_pool, madw);
+	damper_count(&damper->n_kept);
+}
+
+/* Has the switch looked at as soon as may be. */
+static void make_due(struct damper_switch *of)
+{
+	uint64_t now_us = triad_clock_now_us(),
+		 due_us = of->looked_us + APART_US > now_us && of->looked_us
+		? of->looked_us + APART_US
+		: now_us;
+
+	if (due_us < of->due_us)
+		of->due_us = due_us;
+}
+
+static struct damper_switch *find_sender(struct triad_damper *damper, uint16_t lid)
+{
+	const struct triad_fabric *fabric = damper->fabric;
+	uint32_t port = fabric ? triad_fabric_find_lid(fabric, lid) : TRIAD_FABRIC_NONE;
+	const struct triad_fabric_node *node;
+
+	if (port == TRIAD_FABRIC_NONE)
+		return NULL;
+	node = &fabric->nodes[fabric->ports[port].node];
+	return node->type == TRIAD_NODE_SWITCH
+		? damper_find_switch(damper, node->guid, true)
+		: NULL;
+}
+
+static void handle_trap(struct triad_damper *damper, const struct damper_trap *trap)
+{
+	struct damper_switch *of;
+
+	if (trap->is_other) {
+		damper_repress(damper, trap->madw);
+		return;
+	}
+	of = find_sender(damper, trap->lid);
+	if (of)
+		make_due(of);
+	if (!trap->madw)
+		return;
+	if (!of)
+		triad_taker_pass_on(TRIAD_TAKER_TRAPS, trap->madw);
+	else if (of->n_kept < DAMPER_MAX_KEPT)
+		of->kept[of->n_kept++] = trap->madw;
+	else
+		damper_repress(damper, trap->madw); /* the look is for all of them */
+}
+
+/* Switches at which a look came in mid-sweep are looked at when it is through. */
+static void note_ended(struct triad_damper *damper)
+{
+	unsigned n_ended = atomic_load(&damper->n_ended);
+
+	if (n_ended == damper->n_ended_seen)
+		return;
+	damper->n_ended_seen = n_ended;
+	for (uint32_t i = 0; i < damper->n_switches; i++)
+		if (damper->switches[i]->has_held)
+			make_due(damper->switches[i]);
+}
+
+static void poll_held(struct triad_damper *damper, uint64_t now_us)
+{
+	if (now_us < damper->polled_us + POLL_US)
+		return;
+	damper->polled_us = now_us;
+	for (uint32_t i = 0; i < damper->n_switches; i++) {
+		struct damper_switch *of = damper->switches[i];
+
+		if (of->has_held && of->due_us == UINT64_MAX &&
+			damper_has_changed(damper, of))
+			make_due(of);
+	}
+}
+
+/* Returns when the next look is due. */
+static uint64_t look_where_due(struct triad_damper *damper)
+{
+	uint64_t next_us = UINT64_MAX;
+
+	for (uint32_t i = 0; i < damper->n_switches && !osm_exit_flag; i++) {
+		struct damper_switch *of = damper->switches[i];
+
+		if (of->due_us <= triad_clock_now_us())
+			damper_look(damper, of);
+		if (of->due_us < next_us)
+			next_us = of->due_us;
+		if (of->has_held && damper->polled_us + POLL_US < next_us)
+			next_us = damper->polled_us + POLL_US;
+	}
+	return next_us;
+}
+
+static void take_fabric(struct triad_damper *damper)
+{
+	triad_fabric_unref(damper->fabric);
+	damper->fabric = triad_ports_fabric(damper->ports);
+}
+
+/* Returns when to come again. */
+static uint64_t review(struct triad_damper *damper)
+{
+	uint64_t now_us = triad_clock_now_us(), next_us, returns_us;
+	bool must_sweep;
+
+	pthread_mutex_lock(&damper->links_lock);
+	next_us = triad_damp_links_settle(damper->links, now_us);
+	must_sweep = damper_review(damper, now_us);
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
+		returns_us = triad_damp_link_returns_us(
+			triad_damp_links_at(damper->links, i));
+		if (returns_us < next_us)
+			next_us = returns_us;
+	}
+	pthread_mutex_unlock(&damper->links_lock);
+	if (must_sweep)
+		triad_sm_sweep(damper->osm);
+	return next_us;
+}
+
+static uint64_t work(struct triad_damper *damper)
+{
+	uint64_t looks_us, reviews_us;
+
+	take_fabric(damper);
+	if (!damper->fabric)
+		return triad_clock_now_us() + TRIAD_US_PER_S;
+	note_ended(damper);
+	poll_held(damper, triad_clock_now_us());
+	looks_us = look_where_due(damper);
+	reviews_us = review(damper);
+	return looks_us < reviews_us ? looks_us : reviews_us;
+}
+
+/* Puts the hook in or takes it away.  Returns whether to try again soon. */
+static bool see_to_hook(struct triad_damper *damper)
+{
+	int error;
+
+	if (atomic_load(&damper->mode) == TRIAD_DAMP_OFF) {
+		triad_taker_remove(TRIAD_TAKER_TRAPS);
+		return false;
+	}
+	if (triad_taker_is_asked(TRIAD_TAKER_TRAPS))
+		return false;
+	error = triad_taker_add(damper->osm, TRIAD_TAKER_TRAPS, take_trap, damper);
+	if (error && error != ENOTCONN && !atomic_exchange(&damper->error, error))
+		triad_log_write(damper->log, TRIAD_LOG_ERROR,
+			"damp: traps can't be looked at: %s; OpenSM gets them all",
+			triad_damper_explain(error));
+	return error == ENOTCONN;
+}
+
+static uint64_t damp_when_due(void *context)
+{
+	struct triad_damper *damper = context;
+	uint64_t next_us;
+	bool retries;
+
+	while (damper->ring.n && !damper->task.must_end) {
+		struct damper_trap trap =
+			damper->queue[triad_ring_take(&damper->ring, DAMPER_N_TRAPS)];
+
+		pthread_mutex_unlock(&damper->lock);
+		if (!damper->fabric)
+			take_fabric(damper);
+		handle_trap(damper, &trap);
+		pthread_mutex_lock(&damper->lock);
+	}
+	pthread_mutex_unlock(&damper->lock);
+	retries = see_to_hook(damper);
+	next_us = work(damper);
+	pthread_mutex_lock(&damper->lock);
+	if (atomic_load(&damper->mode) == TRIAD_DAMP_OFF && !damper->ring.n)
+		return TRIAD_TASK_DONE;
+	return retries ? triad_clock_now_us() + RETRY_US : next_us;
+}
+
+/* --- life --- */
+
+struct triad_damper *triad_damper_new(struct osm_opensm *osm, uint64_t port_guid,
+	struct triad_ports *ports, struct triad_recorder *recorder,
+	struct triad_log *log)
+{
+	struct triad_damper *damper = calloc(1, sizeof(*damper));
+
+	if (!damper)
+		return NULL;
+	damper->osm = osm;
+	damper->ports = ports;
+	damper->recorder = recorder;
+	damper->log = log;
+	pthread_mutex_init(&damper->lock, NULL);
+	pthread_mutex_init(&damper->links_lock, NULL);
+	pthread_mutex_init(&damper->held_lock, NULL);
+	triad_task_init(
+		&damper->task, &damper->lock, "triad-damp", damp_when_due, damper);
+	damper->smp = triad_smp_new(port_guid);
+	damper->links = triad_damp_links_new();
+	if (damper->smp && damper->links)
+		return damper;
+	triad_damper_free(damper);
+	return NULL;
+}
+
+static void give_back(struct triad_damper *damper, osm_madw_t *madw)
+{
+	if (madw)
+		osm_mad_pool_put(&damper->osm->mad_pool, madw);
+}
+
+void triad_damper_stop(struct triad_damper *damper)
+{
+	if (!damper)
+		return;
+	triad_taker_remove(TRIAD_TAKER_TRAPS);
+	(void)triad_task_stop(&damper->task, UINT64_MAX);
+	pthread_mutex_lock(&damper->lock);
+	while (damper->ring.n)
+		give_back(damper,
+			damper->queue[triad_ring_take(&damper->ring, DAMPER_N_TRAPS)]
+				.madw);
+	pthread_mutex_unlock(&damper->lock);
+	for (uint32_t i = 0; i < damper->n_switches; i++)
+		while (damper->switches[i]->n_kept)
+			give_back(damper,
+				damper->switches[i]
+					->kept[--damper->switches[i]->n_kept]);
+	triad_fabric_unref(damper->fabric);
+	damper->fabric = NULL;
+}
+
+void triad_damper_free(struct triad_damper *damper)
+{
+	if (!damper)
+		return;
+	for (uint32_t i = 0; i < damper->n_switches; i++)
+		free(damper->switches[i]);
+	triad_damp_links_free(damper->links);
+	triad_smp_free(damper->smp);
+	triad_task_clear(&damper->task);
+	pthread_mutex_destroy(&damper->held_lock);
+	pthread_mutex_destroy(&damper->links_lock);
+	pthread_mutex_destroy(&damper->lock);
+	free(damper);
+}
+
+void triad_damper_configure(struct triad_damper *damper, const struct triad_conf *conf)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&damper->links_lock);
+	triad_damp_links_set_half_life(
+		damper->links, conf->damp.half_life * TRIAD_US_PER_S);
+	pthread_mutex_unlock(&damper->links_lock);
+	pthread_mutex_lock(&damper->lock);
+	atomic_store(&damper->mode, conf->damp.mode);
+	atomic_store(&damper->error, 0);
+	if (conf->damp.mode != TRIAD_DAMP_OFF)
+		error = triad_task_start(&damper->task);
+	triad_task_wake(&damper->task);
+	if (error)
+		atomic_store(&damper->error, error);
+	pthread_mutex_unlock(&damper->lock);
+	if (error)
+		triad_log_write(damper->log, TRIAD_LOG_ERROR,
+			"damp: traps can't be looked at: %s; OpenSM gets them all, type "
+			"'triadctl reload' to try again",
+			triad_damper_explain(error));
+}
+
+void triad_damper_note_sweep(struct triad_damper *damper)
+{
+	atomic_fetch_add(&damper->n_started, 1);
+}
+
+void triad_damper_note_up(struct triad_damper *damper)
+{
+	atomic_store(&damper->n_ended, atomic_load(&damper->n_started));
+}
+
+/* --- what is known --- */
+
+const char *triad_damper_explain(int error)
+{
+	return error == ENOTSUP
+		? "this OpenSM is laid out otherwise than the one that Triad "
+		  "was built for"
+		: "there is no thread for it";
+}
+
+struct triad_damper_status triad_damper_status(struct triad_damper *damper)
+{
+	struct triad_damper_status status = {
+		.mode = (enum triad_damp_mode)atomic_load(&damper->mode),
+		.is_installed = triad_taker_is_asked(TRIAD_TAKER_TRAPS),
+		.n_traps = atomic_load(&damper->n_traps),
+		.n_kept = atomic_load(&damper->n_kept),
+		.n_told = atomic_load(&damper->n_told),
+		.n_looks = atomic_load(&damper->n_looks),
+		.n_smps = atomic_load(&damper->n_smps),
+		.n_bounces = atomic_load(&damper->n_bounces),
+	};
+
+	status.error = status.is_installed ? 0 : atomic_load(&damper->error);
+	pthread_mutex_lock(&damper->lock);
+	status.n_other = damper->traps.n_heard;
+	status.n_other_kept = damper->traps.n_kept;
+	pthread_mutex_unlock(&damper->lock);
+	pthread_mutex_lock(&damper->links_lock);
+	status.n_known = triad_damp_links_n(damper->links);
+	status.n_together = triad_damp_links_n_together(damper->links);
+	for (size_t i = 0; i < status.n_known; i++)
+		status.n_held += triad_damp_links_at(damper->links, i)->is_held;
+	pthread_mutex_unlock(&damper->links_lock);
+	return status;
+}
+
+static int compare_links(const void *a, const void *b)
+{
+	const struct triad_damp_link *first = a, *second = b;
+
+	if (first->is_held != second->is_held)
+		return second->is_held - first->is_held;
+	return (first->penalty < second->penalty) - (first->penalty > second->penalty);
+}
+
+size_t triad_damper_links(
+	struct triad_damper *damper, struct triad_damp_link *links, size_t room)
+{
+	uint64_t now_us = triad_clock_now_us();
+	size_t n;
+
+	pthread_mutex_lock(&damper->links_lock);
+	n = triad_damp_links_n(damper->links);
+	if (n > room)
+		n = room;
+	for (size_t i = 0; i < n; i++) {
+		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
+
+		links[i] = *link;
+		links[i].penalty = triad_damp_link_penalty(damper->links, link, now_us);
+	}
+	pthread_mutex_unlock(&damper->links_lock);
+	qsort(links, n, sizeof(*links), compare_links);
+	return n;
+}
+
+static int compare_senders(const void *a, const void *b)
+{
+	const struct triad_trap_sender *first = a, *second = b;
+
+	return (first->n_heard < second->n_heard) - (first->n_heard > second->n_heard);
+}
+
+size_t triad_damper_senders(
+	struct triad_damper *damper, struct triad_trap_sender *senders, size_t room)
+{
+	size_t n = 0;
+
+	pthread_mutex_lock(&damper->lock);
+	for (size_t i = 0; i < TRIAD_TRAPS_N && n < room; i++)
+		if (damper->traps.senders[i].heard_us)
+			senders[n++] = damper->traps.senders[i];
+	pthread_mutex_unlock(&damper->lock);
+	qsort(senders, n, sizeof(*senders), compare_senders);
+	return n;
+}
+
+static bool has_end(
+	const struct triad_damp_ends *ends, uint64_t node_guid, uint8_t number)
+{
+	return (ends->guid == node_guid && ends->number == number) ||
+		(ends->far_guid == node_guid && ends->far_number == number);
+}
+
+bool triad_damper_holds(struct triad_damper *damper, uint64_t node_guid, uint8_t number)
+{
+	bool holds = false;
+
+	pthread_mutex_lock(&damper->held_lock);
+	for (uint32_t i = 0; i < damper->n_held && !holds; i++)
+		holds = has_end(&damper->held[i], node_guid, number);
+	pthread_mutex_unlock(&damper->held_lock);
+	return holds;
+}
+
+/* --- by hand --- */
+
+static void wake(struct triad_damper *damper)
+{
+	pthread_mutex_lock(&damper->lock);
+	triad_task_wake(&damper->task);
+	pthread_mutex_unlock(&damper->lock);
+}
+
+int triad_damper_release(
+	struct triad_damper *damper, uint64_t node_guid, uint8_t number)
+{
+	int error = ENOENT;
+
+	pthread_mutex_lock(&damper->links_lock);
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
+		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
+
+		if (!has_end(&link->ends, node_guid, number))
+			continue;
+		error = 0;
+		triad_damp_link_release(link, true, triad_clock_now_us());
+	}
+	pthread_mutex_unlock(&damper->links_lock);
+	wake(damper);
+	return error;
+}
+
+static int pin(struct triad_damper *damper, const struct triad_fabric *fabric,
+	const struct triad_damp_ends *ends, const char **why)
+{
+	struct triad_damp_link *link;
+
+	*why = damper_refusal(damper, fabric, ends);
+	if (*why)
+		return EBUSY;
+	link = triad_damp_links_find(damper->links, ends, true);
+	if (!link)
+		return ENOMEM;
+	triad_damp_link_hold(damper->links, link, triad_clock_now_us());
+	link->is_pinned = true;
+	return 0;
+}
+
+int triad_damper_pin(struct triad_damper *damper, const struct triad_fabric *fabric,
+	uint32_t port, const char **why)
+{
+	const struct triad_fabric_port *near = &fabric->ports[port], *far;
+	struct triad_damp_ends ends;
+	int error;
+
+	if (near->remote == TRIAD_FABRIC_NONE)
+		return ENOENT;
+	far = &fabric->ports[near->remote];
+	ends = triad_damp_ends_of(fabric->nodes[near->node].guid, near->number,
+		fabric->nodes[far->node].guid, far->number);
+	pthread_mutex_lock(&damper->links_lock);
+	error = pin(damper, fabric, &ends, why);
+	pthread_mutex_unlock(&damper->links_lock);
+	wake(damper);
+	return error;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/damp/damper_parts.h"
+
+#include <string.h>
+
+#include "ib/node_label.h"
+#include "plugin/physp.h"
+#include "portmgr/plan/guard.h"
+#include "service/recorder.h"
+#include "triad/clock.h"
+
+/* --- which link may be held --- */
+
+static bool routes_by_file(const struct osm_opensm *osm)
+{
+	const struct osm_routing_engine *engine =
+		osm_exit_flag ? NULL : osm->routing_engine_used;
+
+	return engine && engine->type == OSM_ROUTING_ENGINE_TYPE_FILE;
+}
+
+static uint32_t find_port(
+	const struct triad_fabric *fabric, uint64_t guid, uint8_t number)
+{
+	uint32_t node = triad_fabric_find_node(fabric, guid);
+
+	return node == TRIAD_FABRIC_NONE ? node
+					 : triad_fabric_find_port(fabric, node, number);
+}
+
+static bool is_of_switch(const struct triad_fabric *fabric, uint64_t guid)
+{
+	uint32_t node = triad_fabric_find_node(fabric, guid);
+
+	return node != TRIAD_FABRIC_NONE &&
+		fabric->nodes[node].type == TRIAD_NODE_SWITCH;
+}
+
+static bool is_reached(const struct triad_fabric *fabric,
+	const struct triad_guard *guard, uint64_t guid)
+{
+	return triad_guard_distance(guard, triad_fabric_find_node(fabric, guid)) !=
+		UINT32_MAX;
+}
+
+/* The fabric has the link no more where OpenSM has unlinked it: then both ends must be
+ * reached all the same. */
+static const char *judge(const struct triad_fabric *fabric, struct triad_guard *guard,
+	const struct triad_damp_ends *ends)
+{
+	uint32_t port = find_port(fabric, ends->guid, ends->number);
+	struct triad_guard_lost lost;
+
+	if (!is_reached(fabric, guard, ends->guid) ||
+		!is_reached(fabric, guard, ends->far_guid))
+		return "it is the only way to a switch";
+	if (port == TRIAD_FABRIC_NONE ||
+		fabric->ports[port].remote == TRIAD_FABRIC_NONE)
+		return NULL;
+	switch (triad_guard_judge(guard, port, TRIAD_FABRIC_NONE, &lost)) {
+	case TRIAD_GUARD_FREE:
+		return NULL;
+	case TRIAD_GUARD_OWN_PATH:
+	case TRIAD_GUARD_SM_PATH:
+		return "it is the only way to an SM";
+	case TRIAD_GUARD_SPLIT:
+		return "it is the only way to a node";
+	default:
+		return "it is not known where this SM is";
+	}
+}
+
+/* A guard of the fabric, without the links that are held; NULL: memory is short. */
+static struct triad_guard *make_guard(
+	struct triad_damper *damper, const struct triad_fabric *fabric)
+{
+	struct triad_guard *guard = NULL;
+
+	if (triad_guard_new(fabric, NULL, 0, &guard))
+		return NULL;
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
+		const struct triad_damp_link *link =
+			triad_damp_links_at(damper->links, i);
+		uint32_t port = find_port(fabric, link->ends.guid, link->ends.number);
+
+		if (link->is_held && port != TRIAD_FABRIC_NONE &&
+			fabric->ports[port].remote != TRIAD_FABRIC_NONE)
+			triad_guard_remove(guard, port);
+	}
+	return guard;
+}
+
+static uint32_t count_held(struct triad_damper *damper)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++)
+		n += triad_damp_links_at(damper->links, i)->is_held;
+	return n;
+}
+
+const char *damper_refusal(struct triad_damper *damper,
+	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
+{
+	struct triad_guard *guard;
+	const char *why;
+
+	if (routes_by_file(damper->osm))
+		return "the routing engine 'file' routes over it whatever is up";
+	if (!fabric || !is_of_switch(fabric, ends->guid) ||
+		!is_of_switch(fabric, ends->far_guid))
+		return "one of its switches is not there";
+	if (count_held(damper) >= DAMPER_MAX_HELD)
+		return "256 links are held: that is no matter of links";
+	guard = make_guard(damper, fabric);
+	why = guard ? judge(fabric, guard, ends) : "memory is short";
+	triad_guard_free(guard);
+	return why;
+}
+
+/* --- holding and letting go --- */
+
+static void note_event(struct triad_damper *damper, const struct triad_damp_ends *ends,
+	const char *what)
+{
+	uint32_t port = damper->fabric
+		? find_port(damper->fabric, ends->guid, ends->number)
+		: TRIAD_FABRIC_NONE;
+	uint32_t far = damper->fabric
+		? find_port(damper->fabric, ends->far_guid, ends->far_number)
+		: TRIAD_FABRIC_NONE;
+	struct triad_port_label near_label = {"?"}, far_label = {"?"};
+
+	if (port != TRIAD_FABRIC_NONE)
+		near_label = triad_port_label(damper->fabric, port);
+	if (far != TRIAD_FABRIC_NONE)
+		far_label = triad_port_label(damper->fabric, far);
+	triad_log_write(damper->log, TRIAD_LOG_WARNING, "damp: %s - %s: %s",
+		near_label.text, far_label.text, what);
+}
+
+static void hold(
+	struct triad_damper *damper, struct triad_damp_link *link, uint64_t now_us)
+{
+	const char *why = damper_refusal(damper, damper->fabric, &link->ends);
+
+	if (why) {
+		triad_damp_link_refuse(link, why);
+		return;
+	}
+	triad_damp_link_hold(damper->links, link, now_us);
+	note_event(damper, &link->ends,
+		damper_acts(damper)
+			? "goes down again and again: held out of routing"
+			: "goes down again and again: would be held out of routing");
+}
+
+/* Why a held link is to be let go; NULL: it is not. */
+static const char *must_let_go(struct triad_damper *damper, struct triad_guard *guard,
+	const struct triad_damp_link *link, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = damper->fabric;
+
+	if (now_us >= triad_damp_link_returns_us(link))
+		return "has been up for long enough: no longer held";
+	if (routes_by_file(damper->osm))
+		return "no longer held: the routing engine is 'file'";
+	if (!fabric || !guard)
+		return NULL;
+	if (!is_of_switch(fabric, link->ends.guid) ||
+		!is_of_switch(fabric, link->ends.far_guid))
+		return "no longer held: one of its switches has left";
+	if (!is_reached(fabric, guard, link->ends.guid) ||
+		!is_reached(fabric, guard, link->ends.far_guid))
+		return "no longer held: it is the only way to a switch now";
+	return NULL;
+}
+
+static void let_go(struct triad_damper *damper, uint64_t now_us)
+{
+	struct triad_guard *guard = NULL;
+
+	/* Ways change with the fabric alone. */
+	if (damper->fabric && damper->fabric->generation != damper->reviewed)
+		guard = make_guard(damper, damper->fabric);
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
+		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
+		const char *why;
+
+		if (!link->is_held)
+			continue;
+		why = must_let_go(damper, guard, link, now_us);
+		if (!why)
+			continue;
+		triad_damp_link_release(link, false, now_us);
+		note_event(damper, &link->ends, why);
+	}
+	triad_guard_free(guard);
+	if (damper->fabric)
+		damper->reviewed = damper->fabric->generation;
+}
+
+/* --- publishing --- */
+
+static void set_lids(struct triad_damper *damper, const struct triad_damp_ends *ends)
+{
+	const uint64_t guids[] = {ends->guid, ends->far_guid};
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t port = find_port(damper->fabric, guids[i], 0);
+		uint16_t lid =
+			port == TRIAD_FABRIC_NONE ? 0 : damper->fabric->ports[port].lid;
+		struct damper_switch *of = damper_find_switch(damper, guids[i], true);
+
+		if (of)
+			of->has_held = true;
+		if (lid && lid < DAMPER_N_LIDS)
+			atomic_fetch_or(
+				&damper->held_lids[lid / (8 * sizeof(unsigned long))],
+				1ul << lid % (8 * sizeof(unsigned long)));
+	}
+}
+
+/* Whether OpenSM has the link, and will not take it out in a sweep that is under way. */
+static bool must_take_out(
+	struct triad_damper *damper, const struct triad_damp_ends *ends)
+{
+	const osm_physp_t *near, *far;
+	bool is_linked;
+
+	cl_plock_acquire(&damper->osm->lock);
+	near = triad_physp_find(damper->osm, ends->guid, ends->number);
+	far = triad_physp_find(damper->osm, ends->far_guid, ends->far_number);
+	is_linked = near && far && osm_physp_get_remote(near) == far;
+	cl_plock_release(&damper->osm->lock);
+	return is_linked &&
+		(!damper_is_sweeping(damper) ||
+			atomic_load(&damper->n_marked) ==
+				atomic_load(&damper->n_started));
+}
+
+static bool is_in(const struct triad_damp_ends *list, uint32_t n,
+	const struct triad_damp_ends *ends)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (triad_damp_is_same(&list[i], ends))
+			return true;
+	return false;
+}
+
+/* Makes the list for marks.  Returns whether OpenSM must sweep, because the link is not in its
+ * tables but could be, or is there and must go. */
+static bool publish(struct triad_damper *damper)
+{
+	struct triad_damp_ends now[DAMPER_MAX_HELD], before[DAMPER_MAX_HELD];
+	uint32_t n = 0, n_before;
+	bool must_sweep = false;
+
+	for (size_t i = 0; damper_acts(damper) && n < DAMPER_MAX_HELD &&
+		i < triad_damp_links_n(damper->links);
+		i++) {
+		const struct triad_damp_link *link =
+			triad_damp_links_at(damper->links, i);
+
+		if (link->is_held)
+			now[n++] = link->ends;
+	}
+	pthread_mutex_lock(&damper->held_lock);
+	n_before = damper->n_held;
+	memcpy(before, damper->held, n_before * sizeof(*before));
+	memcpy(damper->held, now, n * sizeof(*now));
+	damper->n_held = n;
+	pthread_mutex_unlock(&damper->held_lock);
+	for (uint32_t i = 0; i < n_before; i++)
+		must_sweep |= !is_in(now, n, &before[i]);
+	for (uint32_t i = 0; i < n; i++)
+		must_sweep |= !is_in(before, n_before, &now[i]) &&
+			must_take_out(damper, &now[i]);
+	for (size_t i = 0; i < sizeof(damper->held_lids) / sizeof(damper->held_lids[0]);
+		i++)
+		atomic_store(&damper->held_lids[i], 0);
+	for (uint32_t i = 0; i < damper->n_switches; i++)
+		damper->switches[i]->has_held = false;
+	for (uint32_t i = 0; i < n && damper->fabric; i++)
+		set_lids(damper, &now[i]);
+	return must_sweep;
+}
+
+bool damper_review(struct triad_damper *damper, uint64_t now_us)
+{
+	struct triad_damp_link *link;
+
+	let_go(damper, now_us);
+	while ((link = triad_damp_links_next_over(damper->links, now_us)))
+		hold(damper, link, now_us);
+	return publish(damper);
+}
+
+/* --- in OpenSM's thread, in each heavy sweep --- */
+
+static void take_out(struct osm_opensm *osm, const struct triad_damp_ends *ends)
+{
+	osm_physp_t *near = triad_physp_find(osm, ends->guid, ends->number);
+	osm_physp_t *far = triad_physp_find(osm, ends->far_guid, ends->far_number);
+
+	/* Not if another cable is there by now. */
+	if (!near || !far || osm_physp_get_remote(near) != far)
+		return;
+	if (osm->sm.ucast_mgr.cache_valid)
+		osm_ucast_cache_add_link(&osm->sm.ucast_mgr, near, far);
+	osm_node_unlink(osm_physp_get_node_ptr(near), ends->number,
+		osm_physp_get_node_ptr(far), ends->far_number);
+	ib_port_info_set_port_state(&near->port_info, IB_LINK_DOWN);
+	ib_port_info_set_port_state(&far->port_info, IB_LINK_DOWN);
+}
+
+void triad_damper_mark(struct triad_damper *damper)
+{
+	pthread_mutex_lock(&damper->held_lock);
+	atomic_store(&damper->n_marked, atomic_load(&damper->n_started));
+	if (damper->n_held && damper_acts(damper)) {
+		cl_plock_excl_acquire(&damper->osm->lock);
+		for (uint32_t i = 0; i < damper->n_held; i++)
+			take_out(damper->osm, &damper->held[i]);
+		cl_plock_release(&damper->osm->lock);
+	}
+	pthread_mutex_unlock(&damper->held_lock);
+}

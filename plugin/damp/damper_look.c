@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/damp/damper_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/backoff.h"
+#include "lib/search.h"
+#include "plugin/physp.h"
+#include "plugin/sm_recover.h"
+#include "plugin/takers.h"
+#include "triad/clock.h"
+
+#define TIMEOUT_MS 100
+/* Until OpenSM has done what it was told, or must be told once more. */
+#define AGAIN_US TRIAD_US_PER_S
+/* How often OpenSM is told of a switch that it has and that does not answer us. */
+#define MOST_AGAIN_US (60 * TRIAD_US_PER_S)
+
+/* --- switches that are known --- */
+
+/* What OpenSM had before it swept, for the first trap of a switch. */
+static void remember_ports(const struct triad_fabric *fabric, struct damper_switch *of)
+{
+	uint32_t node =
+		fabric ? triad_fabric_find_node(fabric, of->guid) : TRIAD_FABRIC_NONE;
+
+	for (uint32_t i = 0;
+		node != TRIAD_FABRIC_NONE && i < fabric->nodes[node].n_ports; i++) {
+		const struct triad_fabric_port *port =
+			&fabric->ports[fabric->nodes[node].first_port + i];
+
+		of->ports.seen[port->number] = triad_damp_state_of(port->state);
+	}
+}
+
+struct damper_switch *damper_find_switch(
+	struct triad_damper *damper, uint64_t guid, bool must)
+{
+	struct damper_switch *of;
+	uint32_t at;
+
+	TRIAD_SEARCH(at, 0, damper->n_switches, damper->switches[at]->guid < guid);
+	if (at < damper->n_switches && damper->switches[at]->guid == guid)
+		return damper->switches[at];
+	if (!must || damper->n_switches == DAMPER_MAX_SWITCHES)
+		return NULL;
+	of = calloc(1, sizeof(*of));
+	if (!of)
+		return NULL;
+	of->guid = guid;
+	of->due_us = UINT64_MAX;
+	of->ports.n_sweeps = atomic_load(&damper->n_ended);
+	remember_ports(damper->fabric, of);
+	memmove(&damper->switches[at + 1], &damper->switches[at],
+		(damper->n_switches++ - at) * sizeof(*damper->switches));
+	damper->switches[at] = of;
+	return of;
+}
+
+/* --- asking --- */
+
+/* One look: what is read, and what OpenSM has. */
+struct look {
+	struct triad_smp_route route;
+	uint8_t n_ports;
+	uint8_t found[TRIAD_DAMP_MAX_PORTS + 1], has[TRIAD_DAMP_MAX_PORTS + 1];
+	bool is_held[TRIAD_DAMP_MAX_PORTS + 1];
+	bool broke; /* PortStateChange was set */
+};
+
+/* Of a held link at the switch, or 0: the way there must not lead over it. */
+static uint8_t held_port_of(struct triad_damper *damper, uint64_t guid)
+{
+	uint8_t number = 0;
+
+	pthread_mutex_lock(&damper->held_lock);
+	for (uint32_t i = 0; i < damper->n_held && !number; i++) {
+		if (damper->held[i].guid == guid)
+			number = damper->held[i].number;
+		else if (damper->held[i].far_guid == guid)
+			number = damper->held[i].far_number;
+	}
+	pthread_mutex_unlock(&damper->held_lock);
+	return number;
+}
+
+static int find_way(struct triad_damper *damper, uint64_t guid, struct look *look)
+{
+	uint8_t avoided = held_port_of(damper, guid);
+	int error = triad_smp_find_route(
+		damper->osm, damper->fabric, guid, avoided, &look->route);
+
+	/* The only way leads over the held link itself: SMPs may pass it. */
+	if (error == EHOSTUNREACH && avoided)
+		error = triad_smp_find_route(
+			damper->osm, damper->fabric, guid, 0, &look->route);
+	return error;
+}
+
+static int ask(struct triad_damper *damper, const struct look *look, bool is_set,
+	enum triad_smp_attribute attribute, uint32_t modifier, uint8_t *data)
+{
+	const struct triad_smp_request request = {.is_set = is_set,
+		.attribute = attribute,
+		.modifier = modifier,
+		.timeout_ms = TIMEOUT_MS};
+	uint16_t status;
+
+	if (osm_exit_flag)
+		return ECANCELED;
+	damper_count(&damper->n_smps);
+	return triad_smp_ask(damper->smp, &look->route, &request, data, &status);
+}
+
+bool damper_has_changed(struct triad_damper *damper, const struct damper_switch *of)
+{
+	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
+	struct look look;
+
+	return find_way(damper, of->guid, &look) ||
+		ask(damper, &look, false, TRIAD_SMP_SWITCH_INFO, 0, data) ||
+		ib_switch_info_get_state_change((const ib_switch_info_t *)data);
+}
+
+/* Clears PortStateChange, if it is set, with all else as the switch has it. */
+static int clear_change(struct triad_damper *damper, struct look *look)
+{
+	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
+	unsigned n_started = atomic_load(&damper->n_started);
+	int error = ask(damper, look, false, TRIAD_SMP_SWITCH_INFO, 0, data);
+
+	look->broke = !error &&
+		ib_switch_info_get_state_change((const ib_switch_info_t *)data);
+	if (!look->broke || damper_is_sweeping(damper))
+		return error;
+	error = ask(damper, look, true, TRIAD_SMP_SWITCH_INFO, 0, data);
+	/* A sweep that has begun meanwhile may have set what this overwrote. */
+	return !error && atomic_load(&damper->n_started) != n_started ? EAGAIN : error;
+}
+
+static int read_ports(struct triad_damper *damper, struct look *look)
+{
+	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE];
+	int error = 0;
+
+	for (unsigned i = 1; i <= look->n_ports && !error; i++) {
+		memset(data, 0, sizeof(data));
+		error = ask(damper, look, false, TRIAD_SMP_PORT_INFO, i, data);
+		look->found[i] = triad_damp_state_of(
+			ib_port_info_get_port_state((const ib_port_info_t *)data));
+	}
+	return error;
+}
+
+/* Copies what OpenSM has of the switch.  Returns false: it does not have it. */
+static bool copy_view(struct triad_damper *damper, uint64_t guid, struct look *look)
+{
+	const osm_switch_t *sw;
+	unsigned n = 0;
+
+	cl_plock_acquire(&damper->osm->lock);
+	sw = osm_get_switch_by_guid(&damper->osm->subn, cl_hton64(guid));
+	if (sw)
+		n = osm_node_get_num_physp(sw->p_node);
+	for (unsigned i = 1; i < n && i <= TRIAD_DAMP_MAX_PORTS; i++) {
+		const osm_physp_t *physp = osm_node_get_physp_ptr(sw->p_node, i);
+
+		look->has[i] = triad_damp_state_of(
+			physp ? osm_physp_get_port_state(physp) : IB_LINK_DOWN);
+	}
+	cl_plock_release(&damper->osm->lock);
+	look->n_ports = n ? (uint8_t)(n - 1) : 0;
+	return n;
+}
+
+static void copy_held(struct triad_damper *damper, uint64_t guid, struct look *look)
+{
+	memset(look->is_held, 0, sizeof(look->is_held));
+	pthread_mutex_lock(&damper->held_lock);
+	for (uint32_t i = 0; i < damper->n_held; i++) {
+		if (damper->held[i].guid == guid)
+			look->is_held[damper->held[i].number] = true;
+		if (damper->held[i].far_guid == guid)
+			look->is_held[damper->held[i].far_number] = true;
+	}
+	pthread_mutex_unlock(&damper->held_lock);
+}
+
+/* --- what came of it --- */
+
+/* Links between switches at a node; 0: it is not known. */
+static unsigned count_links(const struct triad_fabric *fabric, uint32_t node)
+{
+	const struct triad_fabric_node *of = &fabric->nodes[node];
+	unsigned n = 0;
+
+	for (uint32_t i = of->first_port; i < of->first_port + of->n_ports; i++) {
+		uint32_t far = fabric->ports[i].remote;
+
+		n += far != TRIAD_FABRIC_NONE &&
+			fabric->nodes[fabric->ports[far].node].type ==
+				TRIAD_NODE_SWITCH;
+	}
+	return n;
+}
+
+/* The link of a port: of the fabric, or of the links that are known, if it is down in the
+ * fabric by now.  False: there is none between switches. */
+static bool find_ends(struct triad_damper *damper, uint64_t guid, uint8_t number,
+	struct triad_damp_ends *ends, unsigned n_links[2])
+{
+	const struct triad_fabric *fabric = damper->fabric;
+	uint32_t node = triad_fabric_find_node(fabric, guid), port, far;
+
+	port = node == TRIAD_FABRIC_NONE ? node
+					 : triad_fabric_find_port(fabric, node, number);
+	far = port == TRIAD_FABRIC_NONE ? port : fabric->ports[port].remote;
+	if (far != TRIAD_FABRIC_NONE) {
+		uint32_t far_node = fabric->ports[far].node;
+
+		if (fabric->nodes[far_node].type != TRIAD_NODE_SWITCH)
+			return false;
+		*ends = triad_damp_ends_of(guid, number, fabric->nodes[far_node].guid,
+			fabric->ports[far].number);
+		n_links[ends->guid != guid] = count_links(fabric, node);
+		n_links[ends->guid == guid] = count_links(fabric, far_node);
+		return true;
+	}
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
+		*ends = triad_damp_links_at(damper->links, i)->ends;
+		if ((ends->guid == guid && ends->number == number) ||
+			(ends->far_guid == guid && ends->far_number == number))
+			return true;
+	}
+	return false;
+}
+
+static void note_bounces(struct triad_damper *damper, const struct damper_switch *of,
+	const struct triad_damp_moves *moves)
+{
+	uint64_t now_us = triad_clock_now_us();
+
+	pthread_mutex_lock(&damper->links_lock);
+	for (unsigned i = 0; i < moves->n_bounced; i++) {
+		struct triad_damp_ends ends;
+		unsigned n_links[2] = {0, 0};
+
+		if (!find_ends(damper, of->guid, moves->bounced[i], &ends, n_links))
+			continue;
+		damper_count(&damper->n_bounces);
+		triad_damp_links_bounce(
+			damper->links, &ends, n_links[0], n_links[1], now_us);
+	}
+	pthread_mutex_unlock(&damper->links_lock);
+}
+
+static struct triad_damp_link *find_held(
+	struct triad_damper *damper, uint64_t guid, unsigned number)
+{
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
+		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
+
+		if (link->is_held &&
+			((link->ends.guid == guid && link->ends.number == number) ||
+				(link->ends.far_guid == guid &&
+					link->ends.far_number == number)))
+			return link;
+	}
+	return NULL;
+}
+
+/* What the look says of held links.  If something changed and no other port says what, it was
+ * they. */
+static void note_held(struct triad_damper *damper, const struct damper_switch *of,
+	const struct look *look, const struct triad_damp_moves *moves)
+{
+	uint64_t now_us = triad_clock_now_us();
+	bool broke = look->broke && !moves->n_bounced && !moves->must_tell;
+
+	pthread_mutex_lock(&damper->links_lock);
+	for (unsigned i = 1; i <= look->n_ports; i++) {
+		struct triad_damp_link *link =
+			look->is_held[i] ? find_held(damper, of->guid, i) : NULL;
+
+		if (!link)
+			continue;
+		if (broke && link->is_up && look->found[i] != TRIAD_DAMP_DOWN)
+			triad_damp_links_bounce(
+				damper->links, &link->ends, 0, 0, now_us);
+		triad_damp_link_set_up(link, look->found[i] > TRIAD_DAMP_DOWN, now_us);
+	}
+	pthread_mutex_unlock(&damper->links_lock);
+}
+
+/* Has OpenSM sweep: by the trap that it has not got, else by itself. */
+static void tell_opensm(struct triad_damper *damper, struct damper_switch *of)
+{
+	damper_count(&damper->n_told);
+	if (of->n_kept)
+		triad_taker_pass_on(TRIAD_TAKER_TRAPS, of->kept[--of->n_kept]);
+	else
+		triad_sm_sweep(damper->osm);
+	of->due_us = triad_clock_now_us() + AGAIN_US;
+}
+
+static void look_at(struct triad_damper *damper, struct damper_switch *of)
+{
+	struct look look = {0};
+	struct triad_damp_moves moves;
+	bool acts = of->has_held && damper_acts(damper);
+	int error;
+
+	if (!copy_view(damper, of->guid, &look))
+		return; /* it has left */
+	error = find_way(damper, of->guid, &look);
+	if (!error && acts)
+		error = clear_change(damper, &look);
+	if (!error)
+		error = read_ports(damper, &look);
+	of->n_failed = error ? of->n_failed + 1 : 0;
+	if (error && acts) {
+		/* Unknown is not unchanged. */
+		tell_opensm(damper, of);
+		of->due_us = triad_clock_now_us() +
+			triad_backoff(of->n_failed, AGAIN_US, MOST_AGAIN_US);
+	}
+	if (error || !copy_view(damper, of->guid, &look))
+		return;
+	copy_held(damper, of->guid, &look);
+	triad_damp_compare(&of->ports,
+		&(struct triad_damp_reading){.n_ports = look.n_ports,
+			.is_sweeping = damper_is_sweeping(damper),
+			.n_sweeps = atomic_load(&damper->n_ended),
+			.found = look.found,
+			.has = look.has,
+			.is_held = look.is_held},
+		&moves);
+	note_bounces(damper, of, &moves);
+	note_held(damper, of, &look, &moves);
+	if (acts && moves.must_tell)
+		tell_opensm(damper, of);
+}
+
+void damper_look(struct triad_damper *damper, struct damper_switch *of)
+{
+	of->due_us = UINT64_MAX;
+	damper_count(&damper->n_looks);
+	look_at(damper, of);
+	of->looked_us = triad_clock_now_us();
+	while (of->n_kept)
+		damper_repress(damper, of->kept[--of->n_kept]);
+}
