@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/facts.h"
 
+#include "plugin/damp/damper.h"
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
 #include "plugin/sa/shield.h"
@@ -78,6 +79,36 @@ const struct triad_fact triad_shield_facts[] = {
 	{"waited", "waited for a turn", TRIAD_FACT(UINT, n_waited),
 		TRIAD_COUNTER("triad_shield_waited",
 			"Requests to the SA that waited until it was their client's turn.")},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- held links and traps --- */
+
+#define STATUS struct triad_damper_status
+const struct triad_fact triad_damp_facts[] = {
+	{"links_held", "links held", TRIAD_FACT(UINT, n_held),
+		TRIAD_GAUGE("triad_damp_links_held",
+			"Links between switches that are held out of routing because they "
+			"go down again and again; with damp.mode watch, that would be.")},
+	{"links_known", "links that went down lately", TRIAD_FACT(UINT, n_known)},
+	{"bounces", "times that links went down", TRIAD_FACT(UINT, n_bounces),
+		TRIAD_COUNTER("triad_damp_bounces",
+			"Times that links between switches were seen to go down "
+			"(damp.mode).")},
+	{"together", "of these, with their switch", TRIAD_FACT(UINT, n_together)},
+	{"link_traps", "traps of links", TRIAD_FACT(UINT, n_traps),
+		TRIAD_COUNTER("triad_damp_link_traps",
+			"Traps 128 (the state of a link changed) that were looked at.")},
+	{"other_traps", "traps that change nothing", TRIAD_FACT(UINT, n_other),
+		TRIAD_COUNTER("triad_damp_other_traps",
+			"Traps 129 to 131 and 256 to 259 and those of vendors.")},
+	{"kept", "kept from OpenSM", TRIAD_FACT(UINT, n_kept),
+		TRIAD_COUNTER("triad_damp_traps_kept",
+			"Traps that OpenSM did not get, and would have swept for.")},
+	{"looks", "looks at switches", TRIAD_FACT(UINT, n_looks)},
+	{"smps", "SMPs for that", TRIAD_FACT(UINT, n_smps)},
+	{"told", "sweeps asked for after a look", TRIAD_FACT(UINT, n_told)},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

@@ -15,6 +15,7 @@ extern const struct triad_fact
 	triad_extended_speed_facts[]; /* struct triad_extended_speeds_status */
 
 extern const struct triad_fact triad_shield_facts[]; /* struct triad_shield_status */
+extern const struct triad_fact triad_damp_facts[];   /* struct triad_damper_status */
 
 /* Of struct triad_qos_status. */
 extern const struct triad_fact triad_policy_facts[];

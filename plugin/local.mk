@@ -18,6 +18,7 @@ libosmtriad_la_SOURCES = \
 	plugin/command/qos_plan.c \
 	plugin/command/qos_setup.c plugin/command/qos_setup.h \
 	plugin/command/qos_tables.c \
+	plugin/command/damp.c \
 	plugin/command/shield.c \
 	plugin/damp/damper.c plugin/damp/damper.h \
 	plugin/damp/damper_hold.c \

@@ -8,6 +8,7 @@
 
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
+#include "plugin/damp/damper.h"
 #include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
@@ -63,6 +64,16 @@ static void add_shield(struct triad_own_metrics *list, struct triad_plugin *plug
 
 		triad_metric_add_label(metric, "reason", triad_shield_reason_name(i));
 	}
+}
+
+static void add_damper(struct triad_own_metrics *list, struct triad_plugin *plugin)
+{
+	struct triad_damper_status status = triad_damper_status(plugin->damper);
+
+	triad_own_gauge(list, "triad_damp_mode",
+		"0: off, 1: links that go down again and again are found, 2: they are held.",
+		status.mode);
+	triad_own_facts(list, triad_damp_facts, &status);
 }
 
 static void add_part(
@@ -217,6 +228,7 @@ void triad_plugin_add_metrics(void *context, struct triad_own_metrics *list)
 	add_sm(list, plugin);
 	add_topology(list, plugin);
 	add_shield(list, plugin);
+	add_damper(list, plugin);
 	add_paths(list, plugin);
 	add_tables(list, plugin);
 	add_election(list, plugin);

@@ -48,6 +48,8 @@
  *     qos tables [--node NODE] [--port N] [--json]
  *     audit      [--node SWITCH] [-n N] [--json]
  *     shield     [-n N] [--json]
+ *     damp       [-n N] [--json]  damp traps [-n N] [--json]
+ *     damp release NODE PORT      damp pin NODE PORT           (or NODE:PORT)
  *     election                    [--json]
  *     port priority N             port confirm
  *     port blacklist [add|remove GUID]
@@ -141,6 +143,10 @@ enum triad_command_verb {
 	TRIAD_COMMAND_QOS_NODES,
 	TRIAD_COMMAND_AUDIT,
 	TRIAD_COMMAND_SHIELD,
+	TRIAD_COMMAND_DAMP,
+	TRIAD_COMMAND_DAMP_TRAPS,
+	TRIAD_COMMAND_DAMP_RELEASE,
+	TRIAD_COMMAND_DAMP_PIN,
 	TRIAD_COMMAND_ELECTION,
 	TRIAD_COMMAND_PORT_PRIORITY,
 	TRIAD_COMMAND_PORT_CONFIRM,

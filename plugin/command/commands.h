@@ -40,6 +40,8 @@ triad_plugin_command triad_command_run_qos_tables;
 triad_plugin_command triad_command_run_qos_nodes;
 
 triad_plugin_command triad_command_run_shield;
+/* 'damp', 'damp traps', 'damp release', 'damp pin' */
+triad_plugin_command triad_command_run_damp;
 triad_plugin_command triad_command_run_audit;
 
 triad_plugin_command triad_command_run_election;
@@ -71,6 +73,10 @@ void triad_command_report_election(
 
 /* The section of 'status' on the shield of the SA. */
 void triad_command_report_shield(
+	struct triad_report *report, struct triad_plugin *plugin);
+
+/* The section of 'status' on held links and traps. */
+void triad_command_report_damp(
 	struct triad_report *report, struct triad_plugin *plugin);
 
 /* The section of 'status' on QoS. */

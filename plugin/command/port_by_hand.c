@@ -65,9 +65,7 @@ int triad_command_find_switch(struct triad_plugin *plugin, const char *verb,
 	return status;
 }
 
-/* As triad_command_find_switch(), but requires a port that can be disabled: not port
- * 0. */
-static int find_switch_port(struct triad_plugin *plugin, const char *verb,
+int triad_command_find_switch_port(struct triad_plugin *plugin, const char *verb,
 	const struct triad_command *command, struct triad_command_switch *found,
 	struct triad_output *output)
 {
@@ -130,7 +128,8 @@ static int run_release(struct triad_plugin *plugin, const struct triad_command *
 	enum triad_ports_answer answer;
 	struct triad_command_switch found;
 
-	if (find_switch_port(plugin, "port release", command, &found, output))
+	if (triad_command_find_switch_port(
+		    plugin, "port release", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
 	answer = triad_ports_release(plugin->ports, found.guid, (uint8_t)found.port);
 	if (answer == TRIAD_PORTS_NOTHING)
@@ -168,7 +167,8 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 
 	if (!command->node[0])
 		return approve_all(plugin, output);
-	if (find_switch_port(plugin, "port approve", command, &found, output))
+	if (triad_command_find_switch_port(
+		    plugin, "port approve", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
 	answer = triad_ports_approve(
 		plugin->ports, found.guid, (uint8_t)found.port, cut);

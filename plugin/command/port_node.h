@@ -24,6 +24,12 @@ int triad_command_find_switch(struct triad_plugin *plugin, const char *verb,
 	const struct triad_command *command, struct triad_command_switch *found,
 	struct triad_output *output);
 
+/* As triad_command_find_switch(), but requires a port that can be disabled: not port
+ * 0. */
+int triad_command_find_switch_port(struct triad_plugin *plugin, const char *verb,
+	const struct triad_command *command, struct triad_command_switch *found,
+	struct triad_output *output);
+
 /* The same in a fabric; NULL: there is none. */
 int triad_command_find_switch_in(struct triad_fabric *fabric, const char *verb,
 	const struct triad_command *command, struct triad_command_switch *found,

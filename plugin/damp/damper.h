@@ -13,7 +13,8 @@
  * second.  If PortStateChange is set there, it is cleared, as OpenSM does after a sweep, and
  * then all ports are read: in the other order a change between the two would be lost.  If any
  * port but the held one differs from what OpenSM has, or if the switch does not answer, OpenSM
- * gets the trap and sweeps; else the trap is repressed in its place.
+ * is told to sweep.  The trap is repressed in its place: OpenSM would drop it if it had ten like
+ * it in 5 s, for whatever port.  So clients that subscribed to traps 128 are not told of it.
  *
  * What a look must be newer than: ports are read after the bit was cleared, and compared with
  * what OpenSM has after that; while OpenSM sweeps, with the last reading, and the switch is
