@@ -55,6 +55,8 @@ static bool must_tell(const struct triad_damp_switch *of,
 void triad_damp_compare(struct triad_damp_switch *of,
 	const struct triad_damp_reading *reading, struct triad_damp_moves *moves)
 {
+	bool is_new = false;
+
 	memset(moves, 0, sizeof(*moves));
 	for (unsigned i = 1; i <= reading->n_ports; i++) {
 		uint8_t found = reading->found[i];
@@ -64,14 +66,13 @@ void triad_damp_compare(struct triad_damp_switch *of,
 			moves->bounced[moves->n_bounced++] = (uint8_t)i;
 		if (must_tell(of, reading, i)) {
 			moves->must_tell = true;
+			is_new |= found != of->told[i] || found != of->seen[i];
 			of->told[i] = found;
-		} else if (found == reading->has[i] && !reading->is_sweeping) {
-			of->told[i] = TRIAD_DAMP_UNKNOWN;
 		}
 		if (found != TRIAD_DAMP_UNKNOWN)
 			of->seen[i] = found;
 	}
 	of->n_sweeps = reading->n_sweeps;
-	if (moves->must_tell)
+	if (is_new)
 		of->told_n_sweeps = reading->n_sweeps;
 }

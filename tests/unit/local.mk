@@ -167,6 +167,9 @@ unit_tests = \
 	tests/unit/congestion/test_memory \
 	tests/unit/congestion/test_roots \
 	tests/unit/congestion/test_track \
+	tests/unit/damp/test_links \
+	tests/unit/damp/test_ports \
+	tests/unit/damp/test_traps \
 	tests/unit/shield/test_check \
 	tests/unit/shield/test_rate \
 	tests/unit/routes/test_audit \
