@@ -279,20 +279,22 @@ START_TEST(test_parse_commands_classed)
 		"cables leaf-01:3", "devices --firmware", "perf histogram PortXmitWait",
 		"perf history leaf-01:3 PortXmitData", "diff 2h 1h", "alerts",
 		"history leaf-01:3 --since 2d", "agents", "agents owner NODE",
-		"qos clients", "shield", "nodes", "ports --state free", "get", "routes",
-		"routes check", "congestion", "job --nodes a", "topology --slurm",
-		"routes over leaf-01:3", "routes between a b", "config diff", "version",
+		"qos clients", "shield", "damp", "damp traps", "nodes",
+		"ports --state free", "get", "routes", "routes check", "congestion",
+		"job --nodes a", "topology --slurm", "routes over leaf-01:3",
+		"routes between a b", "config diff", "version",
 		"qos explain --src a --dst b", "qos plan", "qos tables", "qos nodes",
 		"election", "port blacklist", "port plan", "port list", "port history",
 		"silences", "set --help"};
 	static const char *const changes[] = {"perf sweep", "audit --node leaf-01",
 		"perf clear totals --all", "perf clear histograms", "alerts ack 1",
-		"unsilence 1", "silence NODE --for 2h --reason x", "agents drain",
-		"agents resume", "qos on", "qos off", "qos plan FILE", "qos apply",
-		"port priority 3", "port confirm", "port blacklist add 0x1",
-		"port blacklist remove 0x1", "port verdict yes", "port release NODE 1",
-		"port approve", "port approve NODE 1", "port snapshot",
-		"set log.level debug", "reload"};
+		"unsilence 1", "damp release leaf-01 3", "damp pin leaf-01:3",
+		"silence NODE --for 2h --reason x", "agents drain", "agents resume",
+		"qos on", "qos off", "qos plan FILE", "qos apply", "port priority 3",
+		"port confirm", "port blacklist add 0x1", "port blacklist remove 0x1",
+		"port verdict yes", "port release NODE 1", "port approve",
+		"port approve NODE 1", "port snapshot", "set log.level debug",
+		"reload"};
 	bool is_listed[TRIAD_N_COMMANDS] = {false};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(reads); i++) {
