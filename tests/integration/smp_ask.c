@@ -5,7 +5,8 @@
  *
  * A question is a line "LID ATTRIBUTE MODIFIER".  The answer to it is a line with the
  * 64 octets of data [IBA 14.2.1.2], in hexadecimal.  With such data as a fourth word they
- * are set.  Fails when a request has no answer. */
+ * are set.  Fails when a request has no answer.  A line "trap LID DATA" sends such a notice to
+ * the SM at this LID, waits for no answer and gives none. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -67,6 +68,25 @@ static void ask(void *umad, uint32_t number, unsigned lid, unsigned attribute,
 		die("refused");
 }
 
+/* A Trap(Notice); in the response to it the master may say nothing. */
+static void send_trap(void *umad, uint32_t number, unsigned lid, const char *digits)
+{
+	uint8_t *mad = umad_get_mad(umad);
+	struct triad_wire w;
+
+	memset(umad, 0, umad_size() + MAD_SIZE);
+	triad_wire_init(&w, mad, MAD_SIZE);
+	triad_wire_put(&w, 4, 0x01010105);
+	triad_wire_seek(&w, 8);
+	triad_wire_put(&w, 8, number);
+	triad_wire_put(&w, 2, 0x0002);
+	for (size_t i = 0; digits[2 * i] && digits[2 * i + 1]; i++)
+		sscanf(digits + 2 * i, "%2hhx", mad + DATA + i);
+	umad_set_addr(umad, (int)lid, 0, 0, 0);
+	if (umad_send(port, agent, umad, MAD_SIZE, 0, 0))
+		die("a trap can't be sent");
+}
+
 int main(void)
 {
 	char line[256], digits[2 * DATA_SIZE + 1];
@@ -83,6 +103,10 @@ int main(void)
 		const uint8_t *data = (const uint8_t *)umad_get_mad(umad) + DATA;
 
 		digits[0] = '\0';
+		if (sscanf(line, "trap %u %128s", &lid, digits) == 2) {
+			send_trap(umad, ++number, lid, digits);
+			continue;
+		}
 		if (sscanf(line, "%u %i %i %128s", &lid, (int *)&attribute,
 			    (int *)&modifier, digits) < 3)
 			break;

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Links that go down again and again are held out of routing; traps that say nothing new do
+not make OpenSM sweep ([damp])."""
+
+import contextlib
+import subprocess
+import threading
+import time
+
+import pytest
+
+from checks import failed, mentions, succeeded, wait_until
+from labs import BUILDDIR, SRCDIR
+from triadlib import TriadLab, ask, ask_json, health_findings, status, wait_for_sweep
+
+SMP_ASK = BUILDDIR / "tests/integration/smp_ask"
+FLAPPER = ("spine-01", 1)
+FAR_END = ("leaf-01", 5)
+HALF_S = 0.3
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """Four leaves with two links to each of two spines; the SM is on host-0001, leaf-01:1."""
+    net = tmp_path_factory.mktemp("damp") / "tree.net"
+    subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--levels", "2", "--radix",
+                    "8", "--hosts", "16", "-o", net], check=True)
+    return net
+
+
+def damp_lab(net, mode, half_life=600, **options):
+    """Heavy sweeps come by traps alone: a light one each 10 s, as by default."""
+    conf = f"[perfmgr]\nsweep_period = 1\n[damp]\nmode = {mode}\nhalf_life = {half_life}\n"
+    return TriadLab(net, triad_conf=conf, **options)
+
+
+def wait_for_damping(lab):
+    wait_for_sweep(lab)
+    wait_until(lambda: mentions(status(lab)["damp"]["state"], "links"), 10, "the hook")
+
+
+class Fabric:
+    """The simulator's console, for more than one thread."""
+
+    def __init__(self, lab):
+        self._lab = lab
+        self._lock = threading.Lock()
+
+    def cut(self, end):
+        self._type("Unlink", end)
+
+    def join(self, end):
+        self._type("ReLink", end)
+
+    def flap(self, end, times=1):
+        for _ in range(times):
+            self.cut(end)
+            time.sleep(HALF_S)
+            self.join(end)
+            time.sleep(HALF_S)
+
+    def _type(self, word, end):
+        with self._lock:
+            self._lab.sim(f'{word} "{end[0]}"[{end[1]}]')
+
+
+@contextlib.contextmanager
+def flapping(fabric, end):
+    """Within it the link goes down and up all the time."""
+    must_end = threading.Event()
+
+    def flap():
+        while not must_end.is_set():
+            fabric.flap(end)
+
+    thread = threading.Thread(target=flap)
+    thread.start()
+    try:
+        yield
+    finally:
+        must_end.set()
+        thread.join()
+
+
+def n_links(lab):
+    return status(lab)["topology"]["links"]
+
+
+def n_heavy(lab):
+    return status(lab)["topology"]["sm_sweeps"]
+
+
+def link(lab, end=FLAPPER):
+    """What 'damp' says of the link with this end; {}: nothing."""
+    for row in ask_json(lab, "damp"):
+        if end in ((row["node_name"], row["port"]), (row["far_name"], row["far_port"])):
+            return row
+    return {}
+
+
+def is_held(lab, end=FLAPPER):
+    return link(lab, end).get("state", "").startswith("held")
+
+
+def flap_until_held(lab, fabric, end=FLAPPER):
+    for _ in range(8):
+        fabric.flap(end)
+        if is_held(lab, end):
+            return
+    raise AssertionError(f"not held: {ask_json(lab, 'damp')}")
+
+
+def test_flapper_is_held_and_costs_no_sweeps_until_it_is_good(tree):
+    with damp_lab(tree, "act", half_life=5) as lab:
+        wait_for_damping(lab)
+        before = n_links(lab)
+        fabric = Fabric(lab)
+        flap_until_held(lab, fabric)
+        wait_until(lambda: n_links(lab) == before - 1, 10, "the link out of OpenSM's tables")
+        swept = n_heavy(lab)
+        fabric.flap(FLAPPER, 20)
+        # Light sweeps have come in that time, and found nothing.
+        assert n_heavy(lab) == swept, status(lab)["damp"]
+        row = link(lab)
+        assert row["state"].startswith("held") and row["bounces"] > 10, row
+        assert {(row["node_name"], row["port"]), (row["far_name"], row["far_port"])} == \
+            {FLAPPER, FAR_END}
+        assert status(lab)["damp"]["links_held"] == 1
+        # It is good from now on.
+        wait_until(lambda: n_links(lab) == before, 60, "the link in OpenSM's tables")
+        assert not is_held(lab)
+        assert not status(lab)["damp"]["links_held"]
+
+
+def test_real_changes_reach_opensm_within_a_second_while_a_link_flaps(tree):
+    with damp_lab(tree, "act") as lab:
+        wait_for_damping(lab)
+        fabric = Fabric(lab)
+        flap_until_held(lab, fabric)
+        present = n_links(lab)
+        with flapping(fabric, FLAPPER):
+            # Other links of both its switches, another switch's, hosts of either.
+            for end in (("spine-01", 3), ("leaf-01", 6), ("leaf-01", 7), ("spine-02", 5),
+                        ("leaf-01", 2), ("leaf-03", 1)):
+                fabric.cut(end)
+                wait_until(lambda: n_links(lab) == present - 1, 1, f"{end} down")
+                fabric.join(end)
+                wait_until(lambda: n_links(lab) == present, 1, f"{end} up")
+        assert is_held(lab)
+
+
+def test_with_watch_all_is_as_without_but_said(tree):
+    with damp_lab(tree, "watch") as lab:
+        wait_for_damping(lab)
+        fabric = Fabric(lab)
+        present = n_links(lab)
+        for _ in range(8):
+            fabric.flap(FLAPPER)
+            if link(lab).get("state") == "would be held":
+                break
+        assert link(lab)["state"] == "would be held", ask_json(lab, "damp")
+        wait_until(lambda: n_links(lab) == present, 10, "the link in OpenSM's tables")
+        swept = n_heavy(lab)
+        fabric.flap(FLAPPER)
+        wait_until(lambda: n_heavy(lab) > swept, 10, "a sweep for a trap that passed")
+        assert not status(lab)["damp"]["kept"]
+
+
+def test_only_way_to_a_switch_or_host_is_never_held(tree):
+    with damp_lab(tree, "act") as lab:
+        wait_for_damping(lab)
+        fabric = Fabric(lab)
+        for port in (6, 7, 8):
+            fabric.cut(("leaf-02", port))
+        wait_until(lambda: n_links(lab) == 29, 10, "three links down")
+        present = n_links(lab)
+        fabric.flap(("leaf-02", 5), 6)
+        fabric.flap(("leaf-03", 1), 6)
+        row = link(lab, ("leaf-02", 5))
+        assert row["state"] == "may not be held", ask_json(lab, "damp")
+        assert not link(lab, ("leaf-03", 1))
+        assert not status(lab)["damp"]["links_held"]
+        wait_until(lambda: n_links(lab) == present, 10, "all as before")
+
+
+def test_held_link_is_let_go_when_it_is_the_only_way_left(tree):
+    with damp_lab(tree, "act") as lab:
+        wait_for_damping(lab)
+        fabric = Fabric(lab)
+        flap_until_held(lab, fabric)
+        for port in (6, 7, 8):
+            fabric.cut(("leaf-01", port))
+        # Of four links of leaf-01, the held one is left.
+        wait_until(lambda: not is_held(lab), 10, "the only way left")
+        wait_until(lambda: n_links(lab) == 29, 10, "three links down, the held one up")
+
+
+def test_by_hand(tree):
+    with damp_lab(tree, "act") as lab:
+        wait_for_damping(lab)
+        present = n_links(lab)
+        failed(lab.triad("damp", "release", "spine-01:1"), 1)
+        failed(lab.triad("damp", "pin", "leaf-01:1"), 1)
+        ask(lab, "damp", "pin", "spine-01:1")
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
+        row = link(lab)
+        assert row["state"] == "held by hand" and row["until"] is None, row
+        ask(lab, "damp", "release", "leaf-01", "5")
+        wait_until(lambda: n_links(lab) == present, 10, "the link in the tables")
+        # Switched off, nothing is held.
+        ask(lab, "damp", "pin", "spine-01:1")
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
+        ask(lab, "set", "damp.mode", "off")
+        wait_until(lambda: n_links(lab) == present, 10, "the link in the tables")
+        failed(lab.triad("damp", "pin", "spine-01:1"), 1)
+
+
+def notice(kind, lid, port=0):
+    """Octets of a generic notice of a CA."""
+    octets = bytearray(64)
+    octets[0:4] = bytes((0x82, 0, 0, 1))
+    octets[4:6] = kind.to_bytes(2, "big")
+    octets[6:8] = lid.to_bytes(2, "big")
+    octets[10:12] = (0).to_bytes(2, "big")
+    octets[12:14] = lid.to_bytes(2, "big")
+    octets[14] = port
+    return octets.hex()
+
+
+def send_traps(lab, lid, notices, node="host-0002"):
+    """To the SM with this LID.  ibsim has them when it answers the question behind them."""
+    lines = [f"trap {lid} {octets}" for octets in notices] + [f"{lid} 0x11 0"]
+    succeeded(lab.run(SMP_ASK, input="\n".join(lines) + "\n", stdin=None, node=node))
+
+
+def lids(lab):
+    return {row["name"]: row["lid"] for row in ask_json(lab, "nodes", "-n", "100")}
+
+
+@pytest.mark.parametrize("mode, some_are_kept", (("act", True), ("watch", False)))
+def test_traps_that_change_nothing_are_counted_by_sender_and_kept(tree, mode, some_are_kept):
+    with damp_lab(tree, mode) as lab:
+        wait_for_damping(lab)
+        of = lids(lab)
+        for kind in (129, 256, 257, 258, 259):
+            # No two are alike: OpenSM's own filter passes them all.
+            send_traps(lab, of["host-0001 HCA-1"],
+                       [notice(kind, of["host-0002 HCA-1"], i) for i in range(20)])
+        wait_until(lambda: status(lab)["damp"]["other_traps"] == 100, 10, "all of them")
+        rows = {row["trap"]: row for row in ask_json(lab, "damp", "traps")}
+        assert set(rows) == {"129", "256", "257", "258", "259"}
+        for row in rows.values():
+            assert (row["node_name"], row["received"]) == ("host-0002 HCA-1", 20), row
+            assert 17 <= row["kept"] <= 20, row
+        wait_until(lambda: bool(status(lab)["damp"]["kept"]) == some_are_kept, 10, "kept")
+        # A trap of a link is never among them.
+        fabric = Fabric(lab)
+        present = n_links(lab)
+        fabric.cut(("leaf-03", 1))
+        wait_until(lambda: n_links(lab) == present - 1, 5, "the link down")
+
+
+def test_unplugged_hook_leaves_opensm_as_it_was(tree):
+    with damp_lab(tree, "off") as lab:
+        wait_for_sweep(lab)
+        assert status(lab)["damp"]["state"] == "off"
+        assert mentions(ask(lab, "damp"), "damp.mode")
+        fabric = Fabric(lab)
+        for mode in ("act", "off", "watch", "off"):
+            ask(lab, "set", "damp.mode", mode)
+            fabric.flap(FLAPPER)
+        assert not health_findings(lab, "damp")
