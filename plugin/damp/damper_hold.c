@@ -298,20 +298,29 @@ bool damper_review(struct triad_damper *damper, uint64_t now_us)
 
 /* --- in OpenSM's thread, in each heavy sweep --- */
 
+/* A port in INIT without a link would have light sweeps ask for its far end.  Not if another
+ * cable is there by now. */
+static void set_down(osm_physp_t *physp)
+{
+	if (physp && !osm_physp_get_remote(physp))
+		ib_port_info_set_port_state(&physp->port_info, IB_LINK_DOWN);
+}
+
 static void take_out(struct osm_opensm *osm, const struct triad_damp_ends *ends)
 {
 	osm_physp_t *near = triad_physp_find(osm, ends->guid, ends->number);
 	osm_physp_t *far = triad_physp_find(osm, ends->far_guid, ends->far_number);
 
-	/* Not if another cable is there by now. */
-	if (!near || !far || osm_physp_get_remote(near) != far)
-		return;
-	if (osm->sm.ucast_mgr.cache_valid)
-		osm_ucast_cache_add_link(&osm->sm.ucast_mgr, near, far);
-	osm_node_unlink(osm_physp_get_node_ptr(near), ends->number,
-		osm_physp_get_node_ptr(far), ends->far_number);
-	ib_port_info_set_port_state(&near->port_info, IB_LINK_DOWN);
-	ib_port_info_set_port_state(&far->port_info, IB_LINK_DOWN);
+	if (near && far && osm_physp_get_remote(near) == far) {
+		if (osm->sm.ucast_mgr.cache_valid)
+			osm_ucast_cache_add_link(&osm->sm.ucast_mgr, near, far);
+		osm_node_unlink(osm_physp_get_node_ptr(near), ends->number,
+			osm_physp_get_node_ptr(far), ends->far_number);
+	}
+	/* When it flapped during discovery, OpenSM has unlinked it itself, and has one of
+	 * them in INIT. */
+	set_down(near);
+	set_down(far);
 }
 
 void triad_damper_mark(struct triad_damper *damper)
