@@ -60,10 +60,11 @@ struct triad_damp_link {
 	uint64_t n_bounces, bounced_us; /* the last one */
 	bool is_held, is_pinned;        /* pinned: held by hand, until it is released */
 	bool is_up;                     /* a held link is in INIT at both ends */
-	uint64_t held_us;  /* since when, or when it was released last; 0: never */
-	uint64_t quiet_us; /* how long a held link is to be up without a break */
-	uint64_t up_us;    /* since when it is */
-	uint32_t n_holds;  /* lately */
+	uint64_t held_us;    /* since when, or when it was released last; 0: never */
+	uint64_t quiet_us;   /* how long a held link is to be up without a break */
+	uint64_t up_us;      /* since when it is */
+	uint32_t n_holds;    /* lately */
+	uint32_t told_round; /* of the master that told of it (damp/copy.h) */
 	const char
 		*refused; /* why it is not held though it is over the limit; or NULL */
 };

@@ -211,8 +211,9 @@ static bool make_parts(struct triad_plugin *plugin)
 		plugin->ports = triad_ports_new(osm, service->port_guid,
 			plugin->elector, plugin->hold, service->recorder, service->log);
 	if (plugin->ports)
-		plugin->damper = triad_damper_new(osm, service->port_guid,
-			plugin->ports, service->recorder, service->log);
+		plugin->damper =
+			triad_damper_new(osm, service->port_guid, plugin->ports,
+				plugin->elector, service->recorder, service->log);
 	if (plugin->damper)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,
 			service->perf, service->source, plugin->qos, plugin->ports,

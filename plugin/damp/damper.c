@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/election/elector.h"
 #include "plugin/ports/ports.h"
 #include "plugin/sm_recover.h"
 #include "plugin/sm_state.h"
@@ -18,8 +19,17 @@
 /* How often switches with held links are asked whether anything changed. */
 #define POLL_US TRIAD_US_PER_S
 
+/* How often standbys are told, and how soon after a round that could not be sent. */
+#define TELL_US (2 * TRIAD_US_PER_S)
+#define TELL_AGAIN_US (100 * TRIAD_US_PER_MS)
+
 #define TRAP_LINK_STATE 128u
 #define TRAP_IS_OF_PORT(kind) ((kind) >= 129 && (kind) <= 131)
+
+static bool is_master(const struct triad_damper *damper)
+{
+	return triad_osm_peek(&damper->osm->subn.sm_state) == IB_SMINFO_STATE_MASTER;
+}
 
 /* --- in the vendor's receiving thread --- */
 
@@ -91,8 +101,7 @@ static bool take_trap(void *context, struct osm_madw *madw, struct osm_madw *req
 	uint16_t lid, kind;
 
 	(void)request;
-	if (osm_exit_flag || !is_trap(madw) ||
-		triad_osm_peek(&damper->osm->subn.sm_state) != IB_SMINFO_STATE_MASTER)
+	if (osm_exit_flag || !is_trap(madw) || !is_master(damper))
 		return false;
 	notice = (const ib_mad_notice_attr_t *)osm_madw_get_smp_ptr(madw)->data;
 	lid = cl_ntoh16(madw->mad_addr.addr_type.smi.source_lid);
@@ -241,23 +250,108 @@ static uint64_t review(struct triad_damper *damper)
 			next_us = returns_us;
 	}
 	pthread_mutex_unlock(&damper->links_lock);
-	if (must_sweep)
+	if (must_sweep && is_master(damper))
 		triad_sm_sweep(damper->osm);
 	return next_us;
 }
 
+/* --- other SMs --- */
+
+/* In the transport's thread, which must not wait. */
+static void take_told(void *context, uint64_t sender, const void *octets, size_t size)
+{
+	struct triad_damper *damper = context;
+	struct damper_told *told;
+
+	(void)sender;
+	if (is_master(damper) || !damper_acts(damper) || size > TRIAD_DAMP_COPY_SIZE)
+		return;
+	pthread_mutex_lock(&damper->lock);
+	if (damper->told_ring.n < DAMPER_N_TOLD) {
+		told = &damper->told[triad_ring_put(&damper->told_ring, DAMPER_N_TOLD)];
+		told->size = size;
+		memcpy(told->octets, octets, size);
+		triad_task_wake(&damper->task);
+	}
+	pthread_mutex_unlock(&damper->lock);
+}
+
+/* Takes the master's list over, unless this SM has become the master meanwhile. */
+static void hold_as_told(struct triad_damper *damper)
+{
+	struct damper_told told;
+	bool has_any = true;
+
+	while (has_any) {
+		pthread_mutex_lock(&damper->lock);
+		has_any = damper->told_ring.n;
+		if (has_any)
+			told = damper->told[triad_ring_take(
+				&damper->told_ring, DAMPER_N_TOLD)];
+		pthread_mutex_unlock(&damper->lock);
+		if (!has_any || is_master(damper))
+			continue;
+		pthread_mutex_lock(&damper->links_lock);
+		(void)triad_damp_copy_take(&damper->copy, damper->links, told.octets,
+			told.size, triad_clock_now_us());
+		pthread_mutex_unlock(&damper->links_lock);
+	}
+}
+
+/* Sends the whole list.  False: not all of it could be sent. */
+static bool tell_standbys(struct triad_damper *damper)
+{
+	uint8_t octets[TRIAD_DAMP_COPY_SIZE];
+	unsigned piece = 0;
+	size_t size;
+	int error = 0;
+
+	damper->round++;
+	pthread_mutex_lock(&damper->links_lock);
+	while (!error &&
+		(size = triad_damp_copy_write(damper->links, damper->round, piece++,
+			 triad_clock_now_us(), octets)))
+		error = triad_elector_send_spare(damper->elector, octets, size);
+	pthread_mutex_unlock(&damper->links_lock);
+	/* Without elections there is nobody. */
+	return !error || error == ENOTCONN;
+}
+
+/* Returns when to come again. */
+static uint64_t tell_if_due(struct triad_damper *damper)
+{
+	uint64_t now_us = triad_clock_now_us();
+
+	if (!is_master(damper) || !damper_acts(damper))
+		return UINT64_MAX;
+	if (now_us >= damper->tells_us)
+		damper->tells_us =
+			now_us + (tell_standbys(damper) ? TELL_US : TELL_AGAIN_US);
+	return damper->tells_us;
+}
+
+/* --- a step of the thread --- */
+
+static uint64_t earlier(uint64_t a_us, uint64_t b_us)
+{
+	return a_us < b_us ? a_us : b_us;
+}
+
 static uint64_t work(struct triad_damper *damper)
 {
-	uint64_t looks_us, reviews_us;
+	uint64_t next_us = UINT64_MAX;
 
+	hold_as_told(damper);
 	take_fabric(damper);
-	if (!damper->fabric)
-		return triad_clock_now_us() + TRIAD_US_PER_S;
-	note_ended(damper);
-	poll_held(damper, triad_clock_now_us());
-	looks_us = look_where_due(damper);
-	reviews_us = review(damper);
-	return looks_us < reviews_us ? looks_us : reviews_us;
+	if (damper->fabric) {
+		note_ended(damper);
+		poll_held(damper, triad_clock_now_us());
+		next_us = look_where_due(damper);
+	} else if (is_master(damper)) {
+		next_us = triad_clock_now_us() + TRIAD_US_PER_S;
+	}
+	next_us = earlier(next_us, review(damper));
+	return earlier(next_us, tell_if_due(damper));
 }
 
 /* Puts the hook in or takes it away.  Returns whether to try again soon. */
@@ -307,8 +401,8 @@ static uint64_t damp_when_due(void *context)
 /* --- life --- */
 
 struct triad_damper *triad_damper_new(struct osm_opensm *osm, uint64_t port_guid,
-	struct triad_ports *ports, struct triad_recorder *recorder,
-	struct triad_log *log)
+	struct triad_ports *ports, struct triad_elector *elector,
+	struct triad_recorder *recorder, struct triad_log *log)
 {
 	struct triad_damper *damper = calloc(1, sizeof(*damper));
 
@@ -316,6 +410,7 @@ struct triad_damper *triad_damper_new(struct osm_opensm *osm, uint64_t port_guid
 		return NULL;
 	damper->osm = osm;
 	damper->ports = ports;
+	damper->elector = elector;
 	damper->recorder = recorder;
 	damper->log = log;
 	pthread_mutex_init(&damper->lock, NULL);
@@ -325,8 +420,12 @@ struct triad_damper *triad_damper_new(struct osm_opensm *osm, uint64_t port_guid
 		&damper->task, &damper->lock, "triad-damp", damp_when_due, damper);
 	damper->smp = triad_smp_new(port_guid);
 	damper->links = triad_damp_links_new();
-	if (damper->smp && damper->links)
+	if (damper->smp && damper->links) {
+		triad_elector_set_listener(elector, TRIAD_ELECTOR_DAMP,
+			&(struct triad_cluster_sink){
+				.context = damper, .message = take_told});
 		return damper;
+	}
 	triad_damper_free(damper);
 	return NULL;
 }
@@ -341,6 +440,7 @@ void triad_damper_stop(struct triad_damper *damper)
 {
 	if (!damper)
 		return;
+	triad_elector_set_listener(damper->elector, TRIAD_ELECTOR_DAMP, NULL);
 	triad_taker_remove(TRIAD_TAKER_TRAPS);
 	(void)triad_task_stop(&damper->task, UINT64_MAX);
 	pthread_mutex_lock(&damper->lock);

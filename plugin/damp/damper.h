@@ -28,6 +28,9 @@
  * link that is the only way to one must not be held: guards see to that, and let a link go when
  * another one has failed.
  *
+ * With the election, the master tells standbys which links are held, each two seconds and when
+ * that changes (damp/copy.h), so a new master takes them out in its first sweep.
+ *
  * Thread-safety: any thread, but for new, stop and free.  Memory: 1.5 MiB, and 600 octets for
  * each switch that sent a trap; most of it touched when needed. */
 #ifndef TRIAD_PLUGIN_DAMPER_H
@@ -45,6 +48,7 @@
 
 struct osm_opensm;
 struct triad_damper;
+struct triad_elector;
 struct triad_ports;
 struct triad_recorder;
 
@@ -65,8 +69,8 @@ struct triad_damper_status {
 
 /* NULL when memory is short. */
 struct triad_damper *triad_damper_new(struct osm_opensm *osm, uint64_t port_guid,
-	struct triad_ports *ports, struct triad_recorder *recorder,
-	struct triad_log *log);
+	struct triad_ports *ports, struct triad_elector *elector,
+	struct triad_recorder *recorder, struct triad_log *log);
 /* When OpenSM ends: it gets all traps.  Accepts NULL. */
 void triad_damper_stop(struct triad_damper *damper);
 /* After OpenSM unbound its SM.  Accepts NULL. */

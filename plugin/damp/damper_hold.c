@@ -271,6 +271,8 @@ static bool publish(struct triad_damper *damper)
 	memcpy(damper->held, now, n * sizeof(*now));
 	damper->n_held = n;
 	pthread_mutex_unlock(&damper->held_lock);
+	if (n != n_before || memcmp(now, before, n * sizeof(*now)) != 0)
+		damper->tells_us = 0;
 	for (uint32_t i = 0; i < n_before; i++)
 		must_sweep |= !is_in(now, n, &before[i]);
 	for (uint32_t i = 0; i < n; i++)

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "damp/copy.h"
 #include "damp/ports.h"
 #include "lib/ring.h"
 #include "lib/task.h"
@@ -19,12 +20,18 @@
 #define DAMPER_N_LIDS 0xc000u
 #define DAMPER_MAX_SWITCHES 8192u
 #define DAMPER_MAX_HELD 256u
+#define DAMPER_N_TOLD 8u   /* payloads of the master that wait for the thread */
 #define DAMPER_MAX_KEPT 4u /* traps of one switch that wait for its look */
 
 struct damper_trap {
 	osm_madw_t *madw; /* NULL: OpenSM has it */
 	uint16_t lid;
 	bool is_other; /* it is only to be repressed */
+};
+
+struct damper_told {
+	size_t size;
+	uint8_t octets[TRIAD_DAMP_COPY_SIZE];
 };
 
 /* A switch that sent a trap, or has a held link.  Of the thread alone. */
@@ -42,6 +49,7 @@ struct damper_switch {
 struct triad_damper {
 	struct osm_opensm *osm;
 	struct triad_ports *ports; /* has the fabric */
+	struct triad_elector *elector;
 	struct triad_recorder *recorder;
 	struct triad_log *log;
 	struct triad_smp *smp;
@@ -58,6 +66,8 @@ struct triad_damper {
 	struct triad_ring ring;
 	struct damper_trap queue[DAMPER_N_TRAPS];
 	struct triad_traps traps;
+	struct triad_ring told_ring;
+	struct damper_told told[DAMPER_N_TOLD];
 
 	pthread_mutex_t links_lock; /* of the links; held while they are reviewed */
 	struct triad_damp_links *links;
@@ -74,6 +84,9 @@ struct triad_damper {
 	uint32_t n_switches;
 	uint32_t n_ended_seen;
 	uint64_t polled_us;
+	struct triad_damp_copy copy; /* of the list that the master tells */
+	uint32_t round;              /* of the list that standbys are told */
+	uint64_t tells_us;           /* when the next one is due */
 };
 
 static inline void damper_count(atomic_ulong *counter)

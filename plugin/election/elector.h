@@ -106,6 +106,7 @@ enum triad_elector_listener {
 	TRIAD_ELECTOR_PORTS,  /* "TrPm" */
 	TRIAD_ELECTOR_IMAGES, /* "TrHi" */
 	TRIAD_ELECTOR_SA,     /* "TrSa" */
+	TRIAD_ELECTOR_DAMP,   /* "TrDm" */
 	TRIAD_ELECTOR_N_LISTENERS
 };
 void triad_elector_set_listener(struct triad_elector *elector,

@@ -40,6 +40,7 @@ static bool hand_payload(struct triad_elector *elector, uint64_t sender,
 		[TRIAD_ELECTOR_PORTS] = "TrPm",
 		[TRIAD_ELECTOR_IMAGES] = "TrHi",
 		[TRIAD_ELECTOR_SA] = "TrSa",
+		[TRIAD_ELECTOR_DAMP] = "TrDm",
 	};
 	const struct triad_cluster_sink *listener = NULL;
 

@@ -10,10 +10,14 @@ import time
 import pytest
 
 from checks import failed, mentions, succeeded, wait_until
+from electionlib import others
 from labs import BUILDDIR, SRCDIR
+from portlib import managed
+from triadlab import hosts, state
 from triadlib import TriadLab, ask, ask_json, health_findings, status, wait_for_sweep
 
 SMP_ASK = BUILDDIR / "tests/integration/smp_ask"
+TREE = ("fat-tree", "--levels", "2", "--radix", "8", "--hosts", "16")
 FLAPPER = ("spine-01", 1)
 FAR_END = ("leaf-01", 5)
 HALF_S = 0.3
@@ -23,8 +27,7 @@ HALF_S = 0.3
 def tree(tmp_path_factory):
     """Four leaves with two links to each of two spines; the SM is on host-0001, leaf-01:1."""
     net = tmp_path_factory.mktemp("damp") / "tree.net"
-    subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--levels", "2", "--radix",
-                    "8", "--hosts", "16", "-o", net], check=True)
+    subprocess.run([SRCDIR / "scripts" / "gen-fabric", *TREE, "-o", net], check=True)
     return net
 
 
@@ -82,30 +85,30 @@ def flapping(fabric, end):
         thread.join()
 
 
-def n_links(lab):
-    return status(lab)["topology"]["links"]
+def n_links(lab, **of):
+    return status(lab, **of)["topology"]["links"]
 
 
-def n_heavy(lab):
-    return status(lab)["topology"]["sm_sweeps"]
+def n_heavy(lab, **of):
+    return status(lab, **of)["topology"]["sm_sweeps"]
 
 
-def link(lab, end=FLAPPER):
+def link(lab, end=FLAPPER, **of):
     """What 'damp' says of the link with this end; {}: nothing."""
-    for row in ask_json(lab, "damp"):
+    for row in ask_json(lab, "damp", **of):
         if end in ((row["node_name"], row["port"]), (row["far_name"], row["far_port"])):
             return row
     return {}
 
 
-def is_held(lab, end=FLAPPER):
-    return link(lab, end).get("state", "").startswith("held")
+def is_held(lab, end=FLAPPER, **of):
+    return link(lab, end, **of).get("state", "").startswith("held")
 
 
-def flap_until_held(lab, fabric, end=FLAPPER):
+def flap_until_held(lab, fabric, end=FLAPPER, **of):
     for _ in range(8):
         fabric.flap(end)
-        if is_held(lab, end):
+        if is_held(lab, end, **of):
             return
     raise AssertionError(f"not held: {ask_json(lab, 'damp')}")
 
@@ -270,3 +273,34 @@ def test_unplugged_hook_leaves_opensm_as_it_was(tree):
             ask(lab, "set", "damp.mode", mode)
             fabric.flap(FLAPPER)
         assert not health_findings(lab, "damp")
+
+
+@pytest.mark.parametrize("cluster", ("corosync", "peers"))
+def test_next_master_holds_what_the_last_one_held(cluster):
+    with managed(cluster, fabric=TREE, opensm_conf="",
+                 more="[damp]\nmode = act\nhalf_life = 600\n") as ports:
+        lab, old = ports.lab, ports.master
+        fabric = Fabric(lab)
+        present = n_links(lab, sm=old)
+        flap_until_held(lab, fabric, sm=old)
+        wait_until(lambda: n_links(lab, sm=old) == present - 1, 10, "the link out")
+        # Standbys hear of it, but for the node's name, which they have as masters.
+        for sm in others(old):
+            wait_until(lambda: status(lab, sm=sm)["damp"]["links_held"] == 1, 10,
+                       f"SM {sm} heard of it")
+        hosts.kill(state.load_required(lab.folder), old, "opensm")
+        new = ports.cluster.wait_for_holder(among=others(old))
+        wait_until(lambda: n_links(lab, sm=new), 30, "the fabric")
+        # The SM's own host is on another leaf: its link is still there.
+        wait_until(lambda: n_links(lab, sm=new) == present - 1, 10, "as before")
+        assert is_held(lab, sm=new)
+        swept = n_heavy(lab, sm=new)
+        fabric.flap(FLAPPER, 10)
+        # A new master sweeps once or twice for its own sake.
+        assert n_heavy(lab, sm=new) <= swept + 2
+        # And the third one, after that.
+        ask(lab, "damp", "release", "spine-01:1", sm=new)
+        wait_until(lambda: n_links(lab, sm=new) == present, 10, "the link in the tables")
+        [third] = [sm for sm in others(old) if sm != new]
+        wait_until(lambda: not status(lab, sm=third)["damp"]["links_held"], 10,
+                   f"SM {third} heard that it is not")

@@ -167,6 +167,7 @@ unit_tests = \
 	tests/unit/congestion/test_memory \
 	tests/unit/congestion/test_roots \
 	tests/unit/congestion/test_track \
+	tests/unit/damp/test_copy \
 	tests/unit/damp/test_links \
 	tests/unit/damp/test_ports \
 	tests/unit/damp/test_traps \
