@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ib/node_label.h"
+#include "plugin/damp/damper.h"
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
 #include "plugin/sa/shield.h"
@@ -189,6 +190,46 @@ static enum triad_severity add_harmful(
 	return severity;
 }
 
+/* Links that go down again and again; traps that nobody looks at though they should be. */
+static enum triad_severity add_damping(
+	struct triad_health *health, struct triad_plugin *plugin)
+{
+	struct triad_damper_status status = triad_damper_status(plugin->damper);
+	bool acts = status.mode == TRIAD_DAMP_ACT;
+	struct triad_fabric *fabric;
+	struct triad_damp_link worst;
+	char what[384], name[TRIAD_DAMPER_NAME_SIZE];
+
+	if (status.mode != TRIAD_DAMP_OFF && status.error) {
+		snprintf(what, sizeof(what),
+			"OpenSM sweeps for each trap (damp.mode): %s",
+			triad_damper_explain(status.error));
+		triad_health_add_trouble(health, TRIAD_WARNING, "SM", what,
+			status.error == ENOTSUP ? "build Triad for this OpenSM"
+						: "'triadctl reload' tries again");
+		return TRIAD_WARNING;
+	}
+	if (!status.n_held || !triad_damper_links(plugin->damper, &worst, 1))
+		return TRIAD_OK;
+	fabric = triad_ports_fabric(plugin->ports);
+	triad_damper_name(fabric, &worst.ends, name);
+	triad_fabric_unref(fabric);
+	snprintf(what, sizeof(what),
+		"%" PRIu64
+		" link%s between switches go%s down again and again%s: %s, %" PRIu64
+		" times",
+		status.n_held, status.n_held == 1 ? "" : "s",
+		status.n_held == 1 ? "es" : "",
+		acts ? ", held out of routing" : ", and OpenSM sweeps each time", name,
+		worst.n_bounces);
+	triad_health_add_trouble(health, TRIAD_WARNING, "SM", what,
+		acts ? "mend the cables; 'triadctl damp' has when they return, 'damp release' "
+		       "gives one back at once"
+		     : "mend the cables; set damp.mode to act, so that such links are held "
+		       "out of routing; 'triadctl damp' lists them");
+	return TRIAD_WARNING;
+}
+
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 {
 	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
@@ -197,12 +238,15 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 	enum triad_severity speeds = add_speeds(health, plugin);
 	enum triad_severity harmful = add_harmful(health, plugin);
 	enum triad_severity shield = add_shield(health, plugin);
+	enum triad_severity damping = add_damping(health, plugin);
 	char text[512], up[TRIAD_CLOCK_TEXT_SIZE];
 
 	if (severity == TRIAD_OK)
 		severity = speeds;
 	if (severity == TRIAD_OK)
 		severity = shield;
+	if (severity == TRIAD_OK)
+		severity = damping;
 	if (severity == TRIAD_OK || harmful == TRIAD_CRITICAL)
 		severity = harmful;
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {

@@ -40,6 +40,7 @@ static const char *const names[TRIAD_N_TIMELINE_KINDS] = {
 	[TRIAD_TIMELINE_QOS] = "qos",
 	[TRIAD_TIMELINE_SM] = "sm",
 	[TRIAD_TIMELINE_CLOCK] = "clock",
+	[TRIAD_TIMELINE_DAMP] = "damp",
 };
 
 const char *triad_timeline_kind_name(unsigned kind)

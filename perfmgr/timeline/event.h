@@ -61,6 +61,8 @@ enum triad_timeline_kind {
 	TRIAD_TIMELINE_QOS,    /* the state of policy, answers or tables changed */
 	TRIAD_TIMELINE_SM,     /* OpenSM could not do something */
 	TRIAD_TIMELINE_CLOCK,  /* the wall clock was set; the text says by how much */
+	/* About a link: */
+	TRIAD_TIMELINE_DAMP, /* it is held out of routing, or no more; the text says why */
 	TRIAD_N_TIMELINE_KINDS
 };
 

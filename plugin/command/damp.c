@@ -177,9 +177,7 @@ static int run_traps(struct triad_plugin *plugin, const struct triad_command *co
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_list list = {.report = &report, .phase = TRIAD_LIST_TITLES};
 	struct triad_fabric *fabric = triad_ports_fabric(plugin->ports);
-	size_t n = senders
-		? triad_damper_senders(plugin->damper, senders, TRIAD_TRAPS_N)
-		: 0;
+	size_t n = senders ? triad_damper_senders(plugin->damper, senders) : 0;
 
 	triad_report_array(&report, NULL);
 	if (n || command->json)

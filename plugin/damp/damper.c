@@ -544,33 +544,30 @@ struct triad_damper_status triad_damper_status(struct triad_damper *damper)
 	return status;
 }
 
-static int compare_links(const void *a, const void *b)
+static bool is_worse(const struct triad_damp_link *a, const struct triad_damp_link *b)
 {
-	const struct triad_damp_link *first = a, *second = b;
-
-	if (first->is_held != second->is_held)
-		return second->is_held - first->is_held;
-	return (first->penalty < second->penalty) - (first->penalty > second->penalty);
+	return a->is_held != b->is_held ? a->is_held : a->penalty > b->penalty;
 }
 
 size_t triad_damper_links(
 	struct triad_damper *damper, struct triad_damp_link *links, size_t room)
 {
 	uint64_t now_us = triad_clock_now_us();
-	size_t n;
+	size_t n = 0, at;
 
 	pthread_mutex_lock(&damper->links_lock);
-	n = triad_damp_links_n(damper->links);
-	if (n > room)
-		n = room;
-	for (size_t i = 0; i < n; i++) {
-		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
+		struct triad_damp_link link = *triad_damp_links_at(damper->links, i);
 
-		links[i] = *link;
-		links[i].penalty = triad_damp_link_penalty(damper->links, link, now_us);
+		link.penalty = triad_damp_link_penalty(damper->links, &link, now_us);
+		if (n == room && !is_worse(&link, &links[n - 1]))
+			continue;
+		at = n < room ? n++ : n - 1;
+		for (; at && is_worse(&link, &links[at - 1]); at--)
+			links[at] = links[at - 1];
+		links[at] = link;
 	}
 	pthread_mutex_unlock(&damper->links_lock);
-	qsort(links, n, sizeof(*links), compare_links);
 	return n;
 }
 
@@ -582,12 +579,12 @@ static int compare_senders(const void *a, const void *b)
 }
 
 size_t triad_damper_senders(
-	struct triad_damper *damper, struct triad_trap_sender *senders, size_t room)
+	struct triad_damper *damper, struct triad_trap_sender senders[TRIAD_TRAPS_N])
 {
 	size_t n = 0;
 
 	pthread_mutex_lock(&damper->lock);
-	for (size_t i = 0; i < TRIAD_TRAPS_N && n < room; i++)
+	for (size_t i = 0; i < TRIAD_TRAPS_N; i++)
 		if (damper->traps.senders[i].heard_us)
 			senders[n++] = damper->traps.senders[i];
 	pthread_mutex_unlock(&damper->lock);

@@ -42,6 +42,7 @@
 
 #include "damp/links.h"
 #include "damp/traps.h"
+#include "ib/node_label.h"
 #include "triad/conf.h"
 #include "triad/fabric.h"
 #include "triad/log.h"
@@ -90,13 +91,18 @@ struct triad_damper_status triad_damper_status(struct triad_damper *damper);
 /* Why traps are not looked at, for people: of an error of the status. */
 const char *triad_damper_explain(int error);
 
-/* Copies links of which bounces are known, those held first, then by penalty; at most 'room'.
+/* Copies links of which bounces are known, those held first, then by penalty; at most 'room' (at least 1).
  * Sets each one's penalty to that of now.  Returns how many. */
 size_t triad_damper_links(
 	struct triad_damper *damper, struct triad_damp_link *links, size_t room);
+/* What a link is called for people: "leaf-01:5 - spine-01:1".  'fabric' may be NULL. */
+#define TRIAD_DAMPER_NAME_SIZE (2 * TRIAD_PORT_LABEL_SIZE + 4)
+void triad_damper_name(const struct triad_fabric *fabric,
+	const struct triad_damp_ends *ends, char name[TRIAD_DAMPER_NAME_SIZE]);
+
 /* Copies senders of traps that change nothing, those of most first. */
 size_t triad_damper_senders(
-	struct triad_damper *damper, struct triad_trap_sender *senders, size_t room);
+	struct triad_damper *damper, struct triad_trap_sender senders[TRIAD_TRAPS_N]);
 
 /* Whether the link of a port is held. */
 bool triad_damper_holds(

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/damp/damper_parts.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ib/node_label.h"
@@ -120,23 +122,51 @@ const char *damper_refusal(struct triad_damper *damper,
 
 /* --- holding and letting go --- */
 
+static struct triad_port_label label_end(
+	const struct triad_fabric *fabric, uint64_t guid, uint8_t number)
+{
+	uint32_t port = fabric ? find_port(fabric, guid, number) : TRIAD_FABRIC_NONE;
+	struct triad_port_label label;
+
+	if (port != TRIAD_FABRIC_NONE)
+		return triad_port_label(fabric, port);
+	snprintf(label.text, sizeof(label.text), "0x%016" PRIx64 ":%u", guid, number);
+	return label;
+}
+
+void triad_damper_name(const struct triad_fabric *fabric,
+	const struct triad_damp_ends *ends, char name[TRIAD_DAMPER_NAME_SIZE])
+{
+	snprintf(name, TRIAD_DAMPER_NAME_SIZE, "%s - %s",
+		label_end(fabric, ends->guid, ends->number).text,
+		label_end(fabric, ends->far_guid, ends->far_number).text);
+}
+
+static void fill_end(const struct triad_fabric *fabric, uint64_t guid, uint8_t number,
+	struct triad_timeline_end *end)
+{
+	uint32_t node =
+		fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
+
+	*end = (struct triad_timeline_end){.node_guid = guid, .port = number};
+	if (node != TRIAD_FABRIC_NONE)
+		memcpy(end->node_name, fabric->nodes[node].name,
+			sizeof(end->node_name));
+}
+
+/* For the log and the history. */
 static void note_event(struct triad_damper *damper, const struct triad_damp_ends *ends,
 	const char *what)
 {
-	uint32_t port = damper->fabric
-		? find_port(damper->fabric, ends->guid, ends->number)
-		: TRIAD_FABRIC_NONE;
-	uint32_t far = damper->fabric
-		? find_port(damper->fabric, ends->far_guid, ends->far_number)
-		: TRIAD_FABRIC_NONE;
-	struct triad_port_label near_label = {"?"}, far_label = {"?"};
+	struct triad_timeline_event event = {.kind = TRIAD_TIMELINE_DAMP};
+	char name[TRIAD_DAMPER_NAME_SIZE];
 
-	if (port != TRIAD_FABRIC_NONE)
-		near_label = triad_port_label(damper->fabric, port);
-	if (far != TRIAD_FABRIC_NONE)
-		far_label = triad_port_label(damper->fabric, far);
-	triad_log_write(damper->log, TRIAD_LOG_WARNING, "damp: %s - %s: %s",
-		near_label.text, far_label.text, what);
+	fill_end(damper->fabric, ends->guid, ends->number, &event.ends[0]);
+	fill_end(damper->fabric, ends->far_guid, ends->far_number, &event.ends[1]);
+	snprintf(event.text, sizeof(event.text), "%s", what);
+	triad_recorder_note(damper->recorder, &event);
+	triad_damper_name(damper->fabric, ends, name);
+	triad_log_write(damper->log, TRIAD_LOG_WARNING, "damp: %s: %s", name, what);
 }
 
 static void hold(

@@ -52,6 +52,7 @@ static const char *const titles[TRIAD_N_TIMELINE_KINDS] = {
 	[TRIAD_TIMELINE_QOS] = "QoS",
 	[TRIAD_TIMELINE_SM] = "SM",
 	[TRIAD_TIMELINE_CLOCK] = "clock set",
+	[TRIAD_TIMELINE_DAMP] = "damping",
 };
 
 /* Formats an event's detail, besides its place.  'number' is the event's. */

@@ -129,10 +129,17 @@ def test_flapper_is_held_and_costs_no_sweeps_until_it_is_good(tree):
         assert {(row["node_name"], row["port"]), (row["far_name"], row["far_port"])} == \
             {FLAPPER, FAR_END}
         assert status(lab)["damp"]["links_held"] == 1
+        [finding] = health_findings(lab, "goes down again and again")
+        assert mentions(finding["what"], "leaf-01:5") and mentions(finding["what"], "held out")
         # It is good from now on.
         wait_until(lambda: n_links(lab) == before, 60, "the link in OpenSM's tables")
         assert not is_held(lab)
         assert not status(lab)["damp"]["links_held"]
+        assert not health_findings(lab, "goes down again and again")
+        events = [row["text"] for row in ask_json(lab, "history")
+                  if row["event"] == "damp"]
+        assert len(events) == 2 and mentions(events[1], "held out") and \
+            mentions(events[0], "no longer held"), events
 
 
 def test_real_changes_reach_opensm_within_a_second_while_a_link_flaps(tree):
