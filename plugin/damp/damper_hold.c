@@ -185,6 +185,33 @@ static void hold(
 			: "goes down again and again: would be held out of routing");
 }
 
+void damper_let_go(struct triad_damper *damper, const struct triad_damp_ends *ends,
+	const char *why)
+{
+	struct triad_damp_link *link =
+		triad_damp_links_find(damper->links, ends, false);
+
+	if (!link || !link->is_held)
+		return;
+	triad_damp_link_release(link, false, triad_clock_now_us());
+	note_event(damper, ends, why);
+}
+
+/* Whether the fabric has another link at one of the ends. */
+static bool is_elsewhere(
+	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
+{
+	uint32_t near = find_port(fabric, ends->guid, ends->number),
+		 far = find_port(fabric, ends->far_guid, ends->far_number);
+
+	return (near != TRIAD_FABRIC_NONE &&
+		       fabric->ports[near].remote != TRIAD_FABRIC_NONE &&
+		       fabric->ports[near].remote != far) ||
+		(far != TRIAD_FABRIC_NONE &&
+			fabric->ports[far].remote != TRIAD_FABRIC_NONE &&
+			fabric->ports[far].remote != near);
+}
+
 /* Why a held link is to be let go; NULL: it is not. */
 static const char *must_let_go(struct triad_damper *damper, struct triad_guard *guard,
 	const struct triad_damp_link *link, uint64_t now_us)
@@ -200,6 +227,8 @@ static const char *must_let_go(struct triad_damper *damper, struct triad_guard *
 	if (!is_of_switch(fabric, link->ends.guid) ||
 		!is_of_switch(fabric, link->ends.far_guid))
 		return "no longer held: one of its switches has left";
+	if (is_elsewhere(fabric, &link->ends))
+		return "no longer held: another cable is there";
 	if (!is_reached(fabric, guard, link->ends.guid) ||
 		!is_reached(fabric, guard, link->ends.far_guid))
 		return "no longer held: it is the only way to a switch now";
@@ -220,10 +249,8 @@ static void let_go(struct triad_damper *damper, uint64_t now_us)
 		if (!link->is_held)
 			continue;
 		why = must_let_go(damper, guard, link, now_us);
-		if (!why)
-			continue;
-		triad_damp_link_release(link, false, now_us);
-		note_event(damper, &link->ends, why);
+		if (why)
+			damper_let_go(damper, &link->ends, why);
 	}
 	triad_guard_free(guard);
 	if (damper->fabric)

@@ -270,6 +270,49 @@ static struct triad_damp_link *find_held(
 	return NULL;
 }
 
+/* Whether the far end of a held link that is up is another one: the cable was moved.  No: the
+ * far end does not answer. */
+static bool has_other_far_end(struct triad_damper *damper, const struct look *look,
+	uint64_t guid, unsigned number, const struct triad_damp_ends *ends)
+{
+	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
+	const ib_node_info_t *info = (const ib_node_info_t *)data;
+	bool is_first = ends->guid == guid && ends->number == number;
+	struct look beyond = {.route = look->route};
+
+	return !triad_smp_add_hop(&beyond.route, (uint8_t)number) &&
+		!ask(damper, &beyond, false, TRIAD_SMP_NODE_INFO, 0, data) &&
+		(cl_ntoh64(info->node_guid) !=
+				(is_first ? ends->far_guid : ends->guid) ||
+			ib_node_info_get_local_port_num(info) !=
+				(is_first ? ends->far_number : ends->number));
+}
+
+/* Held links that have come up: if it is another link, OpenSM is to have it. */
+static void check_far_ends(struct triad_damper *damper, const struct damper_switch *of,
+	const struct look *look)
+{
+	for (unsigned i = 1; i <= look->n_ports; i++) {
+		struct triad_damp_ends ends;
+		struct triad_damp_link *link;
+		bool has_come;
+
+		if (!look->is_held[i] || look->found[i] <= TRIAD_DAMP_DOWN)
+			continue;
+		pthread_mutex_lock(&damper->links_lock);
+		link = find_held(damper, of->guid, i);
+		has_come = link && !link->is_up;
+		if (has_come)
+			ends = link->ends;
+		pthread_mutex_unlock(&damper->links_lock);
+		if (!has_come || !has_other_far_end(damper, look, of->guid, i, &ends))
+			continue;
+		pthread_mutex_lock(&damper->links_lock);
+		damper_let_go(damper, &ends, "no longer held: another cable is there");
+		pthread_mutex_unlock(&damper->links_lock);
+	}
+}
+
 /* What the look says of held links.  If something changed and no other port says what, it was
  * they. */
 static void note_held(struct triad_damper *damper, const struct damper_switch *of,
@@ -335,6 +378,7 @@ static void look_at(struct triad_damper *damper, struct damper_switch *of)
 			.is_held = look.is_held},
 		&moves);
 	note_bounces(damper, of, &moves);
+	check_far_ends(damper, of, &look);
 	note_held(damper, of, &look, &moves);
 	if (acts && moves.must_tell)
 		tell_opensm(damper, of);

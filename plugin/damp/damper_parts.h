@@ -122,6 +122,9 @@ void damper_repress(struct triad_damper *damper, osm_madw_t *madw);
 /* With links_lock: holds what is over the limit and may be held, lets go what is due or must
  * not be held any more, publishes it.  Returns whether OpenSM must sweep. */
 bool damper_review(struct triad_damper *damper, uint64_t now_us);
+/* With links_lock: lets a held link go, and says why; published by the next review. */
+void damper_let_go(struct triad_damper *damper, const struct triad_damp_ends *ends,
+	const char *why);
 /* Why a link may not be held; NULL: it may. */
 const char *damper_refusal(struct triad_damper *damper,
 	const struct triad_fabric *fabric, const struct triad_damp_ends *ends);

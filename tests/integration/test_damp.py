@@ -205,6 +205,23 @@ def test_held_link_is_let_go_when_it_is_the_only_way_left(tree):
         wait_until(lambda: n_links(lab) == 29, 10, "three links down, the held one up")
 
 
+def test_link_that_is_cabled_anew_is_opensms_at_once(tree):
+    with damp_lab(tree, "act") as lab:
+        wait_for_damping(lab)
+        fabric = Fabric(lab)
+        flap_until_held(lab, fabric)
+        present = n_links(lab)
+        # The held cable's end at the leaf, and another one's at another leaf, are exchanged.
+        fabric.cut(FLAPPER)
+        fabric.cut(("spine-01", 3))
+        wait_until(lambda: n_links(lab) == present - 1, 5, "both down")
+        lab.sim('Link "spine-01"[1] "leaf-02"[5]')
+        wait_until(lambda: n_links(lab) == present, 5, "one link more")
+        assert not is_held(lab)
+        lab.sim('Link "spine-01"[3] "leaf-01"[5]')
+        wait_until(lambda: n_links(lab) == present + 1, 5, "all links")
+
+
 def test_by_hand(tree):
     with damp_lab(tree, "act") as lab:
         wait_for_damping(lab)
