@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/audit/auditor.h"
 #include "plugin/command/commands.h"
 #include "plugin/console.h"
 #include "plugin/election/elector.h"
@@ -212,7 +213,9 @@ static bool make_parts(struct triad_plugin *plugin)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,
 			service->perf, service->source, plugin->qos, plugin->ports,
 			service->recorder, service->routes, service->speeds);
-	return plugin->worker;
+	if (plugin->worker)
+		plugin->auditor = triad_auditor_new(plugin);
+	return plugin->auditor;
 }
 
 static void report_shortage(struct triad_log *log)
@@ -263,6 +266,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 		triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, NULL);
 	if (plugin->service.image_bus)
 		triad_image_bus_set_carrier(plugin->service.image_bus, NULL);
+	triad_auditor_free(plugin->auditor);
 	/* End the worker first: it passes fabrics to the others. */
 	triad_worker_free(plugin->worker);
 	/* End these before the elector: they send by its transport. */

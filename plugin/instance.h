@@ -19,6 +19,7 @@
 #include "service/service.h"
 
 struct osm_opensm;
+struct triad_auditor;
 struct triad_elector;
 struct triad_extended_speeds;
 struct triad_hold;
@@ -47,6 +48,7 @@ struct triad_plugin {
 	struct triad_hold *hold;
 	struct triad_ports *ports;
 	struct triad_worker *worker;
+	struct triad_auditor *auditor;
 	/* Set by access.c; NULL: off or failed.  Atomic because threads that started
 	 * earlier read it. */
 	_Atomic(struct triad_console *) console;

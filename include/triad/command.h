@@ -46,7 +46,7 @@
  *     qos plan [FILE] [--node NODE] [--port N] [-n N] [--json]
  *     qos apply                   qos nodes [--json]
  *     qos tables [--node NODE] [--port N] [--json]
- *     audit      [--node SWITCH] [-n N] [--json]
+ *     audit      [--node NODE] [-n N] [--json]
  *     shield     [-n N] [--json]
  *     election                    [--json]
  *     port priority N             port confirm

@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Forwarding tables in switches, compared with those that OpenSM wants ('audit')."""
+"""What devices have of what OpenSM wrote, compared with what it wants ('audit').
+
+Devices are changed under OpenSM by SMPs from another host."""
 
 import json
+import random
 
+import pytest
 from checks import mentions, succeeded, wait_until
 from labs import BUILDDIR
-from triadlib import ask_json, triad_lab, wait_for_sweep
+from triadlib import ask_json, sweep_heavily, triad_lab, wait_for_sweep
 
 SMP_ASK = BUILDDIR / "tests/integration/smp_ask"
-LFT = 0x19
+SWITCH_INFO, PORT_INFO, PKEYS, LFT = 0x12, 0x15, 0x16, 0x19
 NO_ROUTE = 255
+PARTITIONS = """Default=0x7fff, ipoib: ALL=full;
+red=0x11: 0x100004=full, 0x100007, 0x100001=full;
+blue=0x12: 0x100004, 0x10000a=full;
+"""
+# Fields of PortInfo that ibsim takes, for end ports and for ports of switches: octet, bits.
+FIELDS = {"GidPrefix": (15, 0xff), "MasterSMLID": (19, 0xff), "LMC": (34, 0x01)}
+LINK_FIELDS = {"HOQLife": (42, 0x1f)}
 
 
 def smp(lab, *words):
@@ -29,44 +40,194 @@ def change(lab, lid, entries):
 
 
 def audit(lab, *words):
-    """(exit status, rows, messages)"""
+    """(exit status, differences, messages)"""
     process = lab.triad("audit", "--json", *words)
-    return process.returncode, json.loads(process.stdout or "null"), process.stderr
+    answer = json.loads(process.stdout or "{}")
+    return process.returncode, answer.get("differences"), process.stderr
 
 
-def switches(lab):
-    return {row["name"]: row["lid"] for row in ask_json(lab, "nodes", "--type", "switch")}
+def places(rows):
+    return sorted((row["node_name"], row["port"], row["table"], row["object"])
+                  for row in rows)
 
 
-def test_entries_that_differ_are_named_until_they_are_mended():
-    with triad_lab() as lab:
-        wait_for_sweep(lab)
-        assert audit(lab) == (0, [], "")
-        lids = {row["name"]: row["lid"] for row in ask_json(lab, "nodes")}
-        before = smp(lab, lids["Switch2"], LFT, 0)
-        # Not those by which the lab itself asks.
-        to, other = lids["Hca4"], lids["Hca3"]
-        change(lab, lids["Switch2"], {to: NO_ROUTE, other: 7})
+def is_good(lab):
+    return audit(lab) == (0, [], "")
+
+
+def lids(lab):
+    return {row["name"]: row["lid"] for row in ask_json(lab, "nodes")}
+
+
+@pytest.fixture(scope="module", name="lab")
+def shared_lab(tmp_path_factory):
+    """Each case leaves devices as OpenSM wants them."""
+    partitions = tmp_path_factory.mktemp("partitions") / "partitions.conf"
+    partitions.write_text(PARTITIONS)
+    with triad_lab(opensm_conf=f"lmc 1\npartition_config_file {partitions}\n") as made:
+        wait_for_sweep(made)
+        yield made
+
+
+def test_entries_that_differ_are_named_until_they_are_mended(lab):
+    assert is_good(lab)
+    at = lids(lab)
+    before = smp(lab, at["Switch2"], LFT, 0)
+    # Not those by which the lab itself asks.
+    to, other = at["Hca4"], at["Hca3"]
+    change(lab, at["Switch2"], {to: NO_ROUTE, other: 7})
+    code, rows, messages = audit(lab)
+    assert code == 1
+    # The SM's own packets to it are lost, too.
+    assert mentions(messages, "not known Hca4")
+    assert {(row["node_name"], row["table"], row["object"], row["wanted"], row["found"])
+            for row in rows} == {
+        ("Switch2", "LFT", f"LID {to} (Hca4)", str(before[to]), str(NO_ROUTE)),
+        ("Switch2", "LFT", f"LID {other} (Hca3)", str(before[other]), "7")}
+    assert all(row["hosts"] > 0 for row in rows), rows
+    assert mentions(lab.triad("audit").stdout, "2 differ")
+    assert audit(lab, "--node", "Switch1") == (0, [], "")
+    # What lasts is as old as when it was seen first.
+    again = audit(lab)[1]
+    assert [row["since"] for row in again] == [row["since"] for row in rows]
+    change(lab, at["Switch2"], {to: before[to], other: before[other]})
+    assert is_good(lab)
+
+
+def test_switch_that_does_not_answer_is_not_known(lab):
+    lid = lids(lab)["Switch2"]
+    lab.harm_mads(f"lose class 0x01 lid {lid} direction in")
+    code, rows, messages = audit(lab)
+    assert (code, rows) == (3, [])
+    assert mentions(messages, "not known Switch2"), messages
+    lab.heal_mads()
+    wait_until(lambda: is_good(lab), 10, "its answers")
+
+
+# --- random ---
+
+class Flips:
+    """Changes fields at random places.  A method for each kind gives what is to be named, and
+    (LID, attribute, modifier, octets) of the Set."""
+
+    def __init__(self, lab, chance):
+        self.lab, self.chance, self.lids = lab, chance, lids(lab)
+        self.expected, self.old = set(), []
+
+    def flip(self, kind):
+        """Not twice at a place: that might undo the first."""
+        place, lid, attribute, modifier, octets = getattr(self, kind)()
+        if place in self.expected:
+            return
+        print(place)
+        self.expected.add(place)
+        self.old.append((lid, attribute, modifier, smp(self.lab, lid, attribute, modifier)))
+        smp(self.lab, lid, attribute, modifier, bytes(octets).hex())
+
+    def mend(self):
+        for lid, attribute, modifier, octets in reversed(self.old):
+            if attribute == PORT_INFO:
+                octets = unchanged(octets)
+            smp(self.lab, lid, attribute, modifier, bytes(octets).hex())
+        self.expected, self.old = set(), []
+
+    def read(self, name, attribute, modifier=0):
+        return bytearray(smp(self.lab, self.lids[name], attribute, modifier))
+
+    def node(self, *kinds):
+        kind = self.chance.choice(kinds)
+        return self.chance.choice([name for name in sorted(self.lids)
+                                   if name.startswith(kind)])
+
+    def pkey(self):
+        name, index = self.node("Hca", "Switch"), self.chance.randrange(32)
+        # A switch's port that has an adapter behind it enforces its keys.
+        port = 1 if name.startswith("Hca") else self.chance.choice([1, 2])
+        modifier = port << 16 if name.startswith("Switch") else 0
+        octets = self.read(name, PKEYS, modifier)
+        octets[2 * index + 1] ^= self.chance.randrange(1, 256)
+        return ((name, port, "P_Keys", f"P_Key index {index}"),
+                self.lids[name], PKEYS, modifier, octets)
+
+    def lft(self):
+        # The second LID of an adapter: by the first ones it is asked.
+        name, owner = self.node("Switch"), self.node("Hca")
+        to = self.lids[owner] + 1
+        octets = self.read(name, LFT)
+        octets[to] ^= self.chance.randrange(1, 256)
+        return (name, 0, "LFT", f"LID {to} ({owner})"), self.lids[name], LFT, 0, octets
+
+    def switch_info(self):
+        name = self.node("Switch")
+        octets = self.read(name, SWITCH_INFO)
+        field = self.chance.choice(["LinearFDBTop", "LifeTimeValue"])
+        # A top above it: packets pass all the same.
+        if field == "LinearFDBTop":
+            octets[7] += self.chance.randrange(1, 100)
+        else:
+            octets[11] ^= self.chance.randrange(1, 32) << 3
+        return (name, 0, "SwitchInfo", field), self.lids[name], SWITCH_INFO, 0, octets
+
+    def port_info(self):
+        name = self.node("Hca", "Switch")
+        is_link = name.startswith("Switch")
+        field = self.chance.choice(sorted(LINK_FIELDS if is_link else FIELDS))
+        at, bits = (LINK_FIELDS if is_link else FIELDS)[field]
+        port = self.chance.choice([1, 2]) if is_link else 1
+        octets = unchanged(self.read(name, PORT_INFO, port if is_link else 0))
+        low = bits & -bits
+        octets[at] ^= self.chance.randrange(1, bits // low + 1) * low
+        return ((name, port, "PortInfo", field), self.lids[name], PORT_INFO,
+                port if is_link else 0, octets)
+
+
+def unchanged(octets):
+    """PortInfo as it is to be set: no change of states."""
+    octets = bytearray(octets)
+    octets[32] &= 0xf0
+    octets[33] &= 0x0f
+    return octets
+
+
+def check_flips(lab, kinds, rounds=5):
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    flips = Flips(lab, random.Random(seed))
+    for _ in range(rounds):
+        for _ in range(flips.chance.randrange(1, 6)):
+            flips.flip(flips.chance.choice(kinds))
         code, rows, messages = audit(lab)
+        assert places(rows) == sorted(flips.expected)
         assert (code, messages) == (1, "")
-        assert {(row["node_name"], row["lid"], row["to_name"], row["wanted"], row["found"])
-                for row in rows} == {
-            ("Switch2", to, "Hca4", before[to], NO_ROUTE),
-            ("Switch2", other, "Hca3", before[other], 7)}
-        assert all(row["hosts"] > 0 for row in rows), rows
-        assert mentions(lab.triad("audit").stdout, "2 entries differ")
-        assert audit(lab, "--node", "Switch1") == (0, [], "")
-        change(lab, lids["Switch2"], {to: before[to], other: before[other]})
-        assert audit(lab) == (0, [], "")
+        flips.mend()
+        assert is_good(lab)
 
 
-def test_switch_that_does_not_answer_is_not_known():
-    with triad_lab() as lab:
-        wait_for_sweep(lab)
-        lid = switches(lab)["Switch2"]
-        lab.harm_mads(f"lose class 0x01 lid {lid} direction in")
-        code, rows, messages = audit(lab)
-        assert (code, rows) == (3, [])
-        assert mentions(messages, "not known"), messages
-        lab.heal_mads()
-        wait_until(lambda: audit(lab) == (0, [], ""), 10, "its answers")
+def test_each_change_is_named_and_nothing_else(lab):
+    check_flips(lab, ["pkey", "lft", "switch_info", "port_info"])
+
+
+def test_pkey_says_who_can_and_cannot_talk(lab):
+    lid = lids(lab)["Hca4"]
+    old = smp(lab, lid, PKEYS, 0)
+    keys = [int.from_bytes(old[2 * i:2 * i + 2], "big") for i in range(32)]
+    index = keys.index(0x8012)
+    octets = bytearray(old)
+    octets[2 * index:2 * index + 2] = (0x8011).to_bytes(2, "big")
+    smp(lab, lid, PKEYS, 0, octets.hex())
+    (row,) = audit(lab)[1]
+    assert (row["wanted"], row["found"]) == ("0x8012", "0x8011")
+    # One other in blue; three in red.
+    assert mentions(row["touches"], "can't 1 0x8012 can 3 more 0x8011"), row
+    smp(lab, lid, PKEYS, 0, old.hex())
+    assert is_good(lab)
+
+
+def test_what_a_sweep_mends_is_no_difference(lab):
+    lid = lids(lab)["Hca4"]
+    octets = unchanged(smp(lab, lid, PORT_INFO, 0))
+    octets[19] ^= 5
+    smp(lab, lid, PORT_INFO, 0, octets.hex())
+    (row,) = audit(lab)[1]
+    assert (row["node_name"], row["object"]) == ("Hca4", "MasterSMLID")
+    sweep_heavily(lab, lambda: is_good(lab), what="MasterSMLID mended")
