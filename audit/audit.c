@@ -139,8 +139,16 @@ static uint32_t n_blocks_of(uint32_t n, uint32_t size)
 	return (n + size - 1) / size;
 }
 
+/* Blocks of 16 ports. */
+static unsigned mft_width(const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_node *node = &fabric->nodes[fabric->ports[port].node];
+
+	return fabric->ports[node->first_port + node->n_ports - 1].number / 16 + 1u;
+}
+
 uint32_t triad_audit_n_blocks(
-	const struct triad_fabric *fabric, uint32_t port, unsigned kind)
+	const struct triad_fabric *fabric, uint32_t port, unsigned kind, unsigned n_mft)
 {
 	const struct triad_fabric_port *at = &fabric->ports[port];
 	const struct triad_fabric_node *node = &fabric->nodes[at->node];
@@ -157,9 +165,7 @@ uint32_t triad_audit_n_blocks(
 	case TRIAD_AUDIT_LFT:
 		return of_switch ? n_blocks_of(node->lft.n, TRIAD_AUDIT_LFT_BLOCK) : 0;
 	case TRIAD_AUDIT_MFT:
-		return of_switch && node->mft_width
-			? n_blocks_of(node->mft.n, TRIAD_AUDIT_MFT_BLOCK)
-			: 0;
+		return of_switch ? n_mft * mft_width(fabric, port) : 0;
 	case TRIAD_AUDIT_PKEYS:
 		/* What is wanted may be more than the device has. */
 		return !is_end && !has_link ? 0 : n_keys > 8 ? n_keys : 8;
@@ -179,7 +185,7 @@ uint32_t triad_audit_n_blocks(
 uint32_t triad_audit_block(
 	const struct triad_fabric *fabric, uint32_t port, unsigned kind, uint32_t i)
 {
-	unsigned width = fabric->nodes[fabric->ports[port].node].mft_width;
+	unsigned width = mft_width(fabric, port);
 
 	if (kind == TRIAD_AUDIT_MFT)
 		return i / width | i % width << 28;

@@ -96,9 +96,10 @@ const char *triad_audit_kind_name(unsigned kind);
 uint16_t triad_audit_attribute(unsigned kind);
 
 /* How many blocks of the kind the port (an index) may have something in that the SM
- * wants. */
-uint32_t triad_audit_n_blocks(
-	const struct triad_fabric *fabric, uint32_t port, unsigned kind);
+ * wants.  'n_mft' is how many blocks of 32 multicast LIDs are in use: a fabric does not know,
+ * as groups come without a sweep. */
+uint32_t triad_audit_n_blocks(const struct triad_fabric *fabric, uint32_t port,
+	unsigned kind, unsigned n_mft);
 /* The block's number, as places have it; 'i' is from 0 on. */
 uint32_t triad_audit_block(
 	const struct triad_fabric *fabric, uint32_t port, unsigned kind, uint32_t i);

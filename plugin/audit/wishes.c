@@ -77,6 +77,17 @@ static void want_of_end_port(struct sought *sought, bool is_base0)
 			!is_of_switch(sought) || opt->lmc_esp0 ? opt->lmc : 0);
 }
 
+/* The port at the other end of a node's port; NULL: it leads nowhere. */
+static const osm_physp_t *find_far_end(osm_node_t *node, unsigned number)
+{
+	const osm_physp_t *physp = number < osm_node_get_num_physp(node)
+		? osm_node_get_physp_ptr(node, number)
+		: NULL;
+	const osm_physp_t *remote = physp ? osm_physp_get_remote(physp) : NULL;
+
+	return remote && osm_physp_is_valid(remote) && remote->p_node ? remote : NULL;
+}
+
 static uint8_t lower_of(uint8_t a, uint8_t b)
 {
 	return a < b ? a : b;
@@ -205,6 +216,111 @@ static void want_lft(struct sought *sought)
 	}
 }
 
+/* --- multicast [osm_mcast_mgr.c] --- */
+
+/* Of a group in a list: its members' ports, by GUID. */
+static cl_qmap_t *members_of(cl_list_item_t *item)
+{
+	osm_mgrp_t *group = cl_item_obj(item, group, list_item);
+
+	return &group->mcm_port_tbl;
+}
+
+/* Without two members OpenSM makes no tree. */
+static bool has_two_members(osm_mgrp_box_t *box)
+{
+	ib_net64_t first = 0;
+
+	for (cl_list_item_t *item = cl_qlist_head(&box->mgrp_list);
+		item != cl_qlist_end(&box->mgrp_list); item = cl_qlist_next(item)) {
+		cl_qmap_t *members = members_of(item);
+		ib_net64_t guid;
+
+		if (!cl_qmap_count(members))
+			continue;
+		guid = cl_qmap_key(cl_qmap_head(members));
+		if (cl_qmap_count(members) > 1 || (first && first != guid))
+			return true;
+		first = guid;
+	}
+	return false;
+}
+
+static bool has_member(osm_mgrp_box_t *box, ib_net64_t port_guid)
+{
+	for (cl_list_item_t *item = cl_qlist_head(&box->mgrp_list);
+		item != cl_qlist_end(&box->mgrp_list); item = cl_qlist_next(item)) {
+		cl_qmap_t *members = members_of(item);
+
+		if (cl_qmap_get(members, port_guid) != cl_qmap_end(members))
+			return true;
+	}
+	return false;
+}
+
+/* The group of the multicast LID, if OpenSM's own way of making trees has each of its
+ * members' ports in it; or NULL. */
+static osm_mgrp_box_t *find_box(const struct sought *sought, unsigned mlid)
+{
+	const struct osm_routing_engine *engine =
+		sought->source->osm->routing_engine_used;
+	osm_mgrp_box_t *box = NULL;
+
+	if (mlid <= IB_LID_MCAST_END_HO && !(engine && engine->mcast_build_stree))
+		box = osm_get_mbox_by_mlid(sought->subn, cl_hton16((uint16_t)mlid));
+	return box && has_two_members(box) ? box : NULL;
+}
+
+/* Of 16 ports of the switch, those behind which a member is. */
+static uint16_t find_members(
+	const struct sought *sought, osm_mgrp_box_t *box, unsigned first)
+{
+	uint16_t mask = 0;
+
+	for (unsigned i = 0; box && i < 16; i++) {
+		const osm_physp_t *remote = find_far_end(sought->node, first + i);
+
+		if (remote && !is_switch(remote) &&
+			has_member(box, osm_physp_get_port_guid(remote)))
+			mask |= (uint16_t)(1u << i);
+	}
+	return mask;
+}
+
+/* Of 16 ports of the switch, those that lead somewhere: to itself, or over a link. */
+static uint16_t find_open(const struct sought *sought, unsigned first)
+{
+	uint16_t mask = first ? 0 : 1;
+
+	for (unsigned i = 0; i < 16; i++)
+		if (find_far_end(sought->node, first + i))
+			mask |= (uint16_t)(1u << i);
+	return mask;
+}
+
+static void want_mft(struct sought *sought)
+{
+	osm_switch_t *sw = sought->node->sw;
+	unsigned block = sought->place->block & 0x1ff,
+		 position = sought->place->block >> 28;
+	uint16_t open = find_open(sought, position * 16);
+	ib_net16_t masks[IB_MCAST_BLOCK_SIZE];
+
+	if (!osm_switch_supports_mcast(sw) || !sw->mcast_tbl.p_mask_tbl ||
+		position > sw->mcast_tbl.max_position ||
+		!osm_mcast_tbl_get_block(
+			&sw->mcast_tbl, (int16_t)block, (uint8_t)position, masks))
+		return;
+	for (unsigned i = 0; i < IB_MCAST_BLOCK_SIZE; i++) {
+		osm_mgrp_box_t *box = find_box(sought,
+			TRIAD_AUDIT_FIRST_MLID + block * IB_MCAST_BLOCK_SIZE + i);
+		uint16_t members = find_members(sought, box, position * 16);
+
+		triad_audit_want(sought->wish, TRIAD_AUDIT_MFT, i,
+			(cl_ntoh16(masks[i]) | members) & open);
+	}
+}
+
 /* --- P_Keys [osm_pkey_mgr.c] --- */
 
 static bool has_new_key(const osm_pkey_tbl_t *keys, ib_net16_t key)
@@ -305,6 +421,7 @@ static const struct {
 	[TRIAD_AUDIT_PORT_INFO] = {want_port_info, false},
 	[TRIAD_AUDIT_SWITCH_INFO] = {want_switch_info, true},
 	[TRIAD_AUDIT_LFT] = {want_lft, true},
+	[TRIAD_AUDIT_MFT] = {want_mft, true},
 	[TRIAD_AUDIT_PKEYS] = {want_pkeys, false},
 };
 
@@ -334,6 +451,24 @@ static void read_wish(const struct triad_wish_source *source, struct triad_wish 
 	if (kinds[wish->place.kind].want)
 		kinds[wish->place.kind].want(&sought);
 	wish->n_not_taken = sought.n_not_taken;
+}
+
+unsigned triad_wishes_n_mft(struct osm_opensm *osm)
+{
+	cl_qmap_t *all = &osm->subn.sw_guid_tbl;
+	int last = -1;
+
+	cl_plock_acquire(&osm->lock);
+	for (cl_map_item_t *item = cl_qmap_head(all);
+		!osm_exit_flag && item != cl_qmap_end(all); item = cl_qmap_next(item)) {
+		const osm_switch_t *sw = (const osm_switch_t *)item;
+		int block = osm_mcast_tbl_get_max_block_in_use(
+			(osm_mcast_tbl_t *)&sw->mcast_tbl);
+
+		last = block > last ? block : last;
+	}
+	cl_plock_release(&osm->lock);
+	return last < 0 ? 0 : (unsigned)last + 1;
 }
 
 bool triad_wishes_read(

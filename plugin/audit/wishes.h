@@ -45,6 +45,9 @@ struct triad_wish_source {
 	const struct triad_desired *desired; /* NULL: no QoS tables are wanted */
 };
 
+/* How many blocks of 32 multicast LIDs some switch has in use. */
+unsigned triad_wishes_n_mft(struct osm_opensm *osm);
+
 /* Returns false when OpenSM ends. */
 bool triad_wishes_read(
 	const struct triad_wish_source *source, struct triad_wish *wishes, size_t n);

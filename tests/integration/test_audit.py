@@ -8,16 +8,18 @@ import random
 
 import pytest
 from checks import mentions, succeeded, wait_until
-from labs import BUILDDIR
+from labs import BUILDDIR, SRCDIR
 from triadlib import ask_json, sweep_heavily, triad_lab, wait_for_sweep
 
 SMP_ASK = BUILDDIR / "tests/integration/smp_ask"
-SWITCH_INFO, PORT_INFO, PKEYS, LFT = 0x12, 0x15, 0x16, 0x19
+SWITCH_INFO, PORT_INFO, PKEYS, LFT, MFT = 0x12, 0x15, 0x16, 0x19, 0x1b
+JOIN = SRCDIR / "tests" / "integration" / "join_group.py"
 NO_ROUTE = 255
 PARTITIONS = """Default=0x7fff, ipoib: ALL=full;
 red=0x11: 0x100004=full, 0x100007, 0x100001=full;
 blue=0x12: 0x100004, 0x10000a=full;
 """
+MEMBERS = {"Hca1": "0x100001", "Hca2": "0x100004", "Hca4": "0x10000a"}
 # Fields of PortInfo that ibsim takes, for end ports and for ports of switches: octet, bits.
 FIELDS = {"GidPrefix": (15, 0xff), "MasterSMLID": (19, 0xff), "LMC": (34, 0x01)}
 LINK_FIELDS = {"HOQLife": (42, 0x1f)}
@@ -66,6 +68,10 @@ def shared_lab(tmp_path_factory):
     partitions.write_text(PARTITIONS)
     with triad_lab(opensm_conf=f"lmc 1\npartition_config_file {partitions}\n") as made:
         wait_for_sweep(made)
+        sm_lid = lids(made)["Hca1"]
+        made.mlid = {int(succeeded(made.run(JOIN, guid, str(sm_lid), node=name)).stdout)
+                     for name, guid in MEMBERS.items()}.pop()
+        wait_until(lambda: is_good(made), 10, "tables for the group")
         yield made
 
 
@@ -157,6 +163,14 @@ class Flips:
         octets[to] ^= self.chance.randrange(1, 256)
         return (name, 0, "LFT", f"LID {to} ({owner})"), self.lids[name], LFT, 0, octets
 
+    def mft(self):
+        name = self.node("Switch")
+        octets, entry = self.read(name, MFT), self.chance.randrange(32)
+        at = 2 * entry + self.chance.randrange(2)
+        octets[at] ^= self.chance.randrange(1, 256)
+        return ((name, 0, "MFT", f"MLID {0xc000 + entry:#x}"), self.lids[name], MFT, 0,
+                octets)
+
     def switch_info(self):
         name = self.node("Switch")
         octets = self.read(name, SWITCH_INFO)
@@ -204,7 +218,7 @@ def check_flips(lab, kinds, rounds=5):
 
 
 def test_each_change_is_named_and_nothing_else(lab):
-    check_flips(lab, ["pkey", "lft", "switch_info", "port_info"])
+    check_flips(lab, ["pkey", "lft", "mft", "switch_info", "port_info"])
 
 
 def test_pkey_says_who_can_and_cannot_talk(lab):
@@ -220,6 +234,25 @@ def test_pkey_says_who_can_and_cannot_talk(lab):
     # One other in blue; three in red.
     assert mentions(row["touches"], "can't 1 0x8012 can 3 more 0x8011"), row
     smp(lab, lid, PKEYS, 0, old.hex())
+    assert is_good(lab)
+
+
+def test_member_that_its_switch_leaves_out_is_named(lab):
+    at = lids(lab)["Switch2"]
+    old = smp(lab, at, MFT, 0)
+    entry = 2 * (lab.mlid - 0xc000)
+    mask = int.from_bytes(old[entry:entry + 2], "big")
+    # Hca2 and Hca4 are at ports 1 and 2; another port, without a link, is too many.
+    assert mask & 6 == 6
+    octets = bytearray(old)
+    octets[entry:entry + 2] = (mask & ~4 | 1 << 9).to_bytes(2, "big")
+    smp(lab, at, MFT, 0, octets.hex())
+    (row,) = audit(lab)[1]
+    assert row["node_name"] == "Switch2"
+    ports = [set(row[name].split(",")) for name in ("wanted", "found")]
+    assert (ports[0] - ports[1], ports[1] - ports[0]) == ({"2"}, {"9"})
+    assert mentions(row["touches"], "2 9"), row
+    smp(lab, at, MFT, 0, old.hex())
     assert is_good(lab)
 
 
