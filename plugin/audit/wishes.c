@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "plugin/physp.h"
+#include "qos/setup/port_tables.h"
 #include "triad/clock.h"
 
 /* How long osm->lock is held. */
@@ -412,6 +413,46 @@ static void want_pkeys(struct sought *sought)
 			of ? cl_ntoh16(of->pkey_entry[i]) : 0);
 }
 
+/* --- QoS tables --- */
+
+static void want_sl2vl(struct sought *sought)
+{
+	const struct triad_desired *desired = sought->source->desired;
+	const struct triad_sl2vl *table;
+	unsigned in = sought->place->block;
+
+	if (!desired || !desired->ports[sought->port].is_looked_at ||
+		in >= triad_port_tables_n_in_ports(desired, sought->port))
+		return;
+	table = triad_desired_sl2vl(
+		desired, sought->port, triad_desired_row_at(desired, sought->port, in));
+	for (unsigned sl = 0; sl < 16; sl++)
+		triad_audit_want(sought->wish, TRIAD_AUDIT_SL2VL, sl,
+			table->vl[sl / 2] >> (sl % 2 ? 0 : 4) & 0xf);
+}
+
+/* Blocks: low, its second half, high, its second half. */
+static void want_vlarb(struct sought *sought)
+{
+	const struct triad_desired *desired = sought->source->desired;
+	struct triad_vlarb_entry entries[TRIAD_VLARB_MAX];
+	bool high = sought->place->block > 2;
+	unsigned first = (sought->place->block - 1) % 2 *
+		IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK,
+		 n;
+
+	if (!desired || !desired->ports[sought->port].is_looked_at)
+		return;
+	n = triad_desired_n_vlarb(desired, sought->port, high);
+	if (n)
+		(void)triad_desired_vlarb(desired, sought->port, high, entries, n);
+	for (unsigned i = first; i < n && i < first + IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK;
+		i++)
+		/* Four bits are reserved [IBA 14.2.5.9]. */
+		triad_audit_want_bits(sought->wish, TRIAD_AUDIT_VLARB, i - first, 0xfff,
+			(unsigned)entries[i].vl << 8 | entries[i].weight);
+}
+
 /* --- all --- */
 
 static const struct {
@@ -423,6 +464,8 @@ static const struct {
 	[TRIAD_AUDIT_LFT] = {want_lft, true},
 	[TRIAD_AUDIT_MFT] = {want_mft, true},
 	[TRIAD_AUDIT_PKEYS] = {want_pkeys, false},
+	[TRIAD_AUDIT_SL2VL] = {want_sl2vl, false},
+	[TRIAD_AUDIT_VLARB] = {want_vlarb, false},
 };
 
 static void read_wish(const struct triad_wish_source *source, struct triad_wish *wish)

@@ -7,12 +7,15 @@ import json
 import random
 
 import pytest
+
+import tablelib
 from checks import mentions, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR
-from triadlib import ask_json, sweep_heavily, triad_lab, wait_for_sweep
+from triadlib import QUICK, ask_json, sweep_heavily, triad_lab, wait_for_sweep
 
 SMP_ASK = BUILDDIR / "tests/integration/smp_ask"
-SWITCH_INFO, PORT_INFO, PKEYS, LFT, MFT = 0x12, 0x15, 0x16, 0x19, 0x1b
+SWITCH_INFO, PORT_INFO, PKEYS, SL2VL, VLARB, LFT, MFT = \
+    0x12, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1b
 JOIN = SRCDIR / "tests" / "integration" / "join_group.py"
 NO_ROUTE = 255
 PARTITIONS = """Default=0x7fff, ipoib: ALL=full;
@@ -182,6 +185,32 @@ class Flips:
             octets[11] ^= self.chance.randrange(1, 32) << 3
         return (name, 0, "SwitchInfo", field), self.lids[name], SWITCH_INFO, 0, octets
 
+    def place(self):
+        """A node, a port of it with a link, and its number as SMPs have it."""
+        name = self.node("Hca", "Switch")
+        if name.startswith("Hca"):
+            return name, 1, 0
+        port = self.chance.choice([1, 2, 3, 5])
+        return name, port, port
+
+    def sl2vl(self):
+        name, port, number = self.place()
+        in_port = self.chance.randrange(6) if number else 0
+        sl = self.chance.randrange(16)
+        octets = self.read(name, SL2VL, in_port << 8 | number)
+        octets[sl // 2] ^= self.chance.randrange(1, 16) << (0 if sl % 2 else 4)
+        return ((name, port, "SL2VL", f"in-port {in_port}, SL {sl}"), self.lids[name], SL2VL,
+                in_port << 8 | number, octets)
+
+    def vlarb(self):
+        name, port, number = self.place()
+        high, entry = self.chance.randrange(2), self.chance.randrange(tablelib.CAP)
+        modifier = (1 + 2 * high) << 16 | number
+        octets = self.read(name, VLARB, modifier)
+        octets[2 * entry + 1] ^= self.chance.randrange(1, 256)
+        return ((name, port, "VLArb", f"{'high' if high else 'low'} entry {entry}"),
+                self.lids[name], VLARB, modifier, octets)
+
     def port_info(self):
         name = self.node("Hca", "Switch")
         is_link = name.startswith("Switch")
@@ -219,6 +248,27 @@ def check_flips(lab, kinds, rounds=5):
 
 def test_each_change_is_named_and_nothing_else(lab):
     check_flips(lab, ["pkey", "lft", "mft", "switch_info", "port_info"])
+
+
+POLICY = tablelib.policy(
+    groups={"All": ["node-type: ALL"]},
+    sl2vl=[{"group": ["All"], "sl2vl-table": [sl % 4 for sl in range(16)]}],
+    vlarb=[{"group": ["All"], "vlarb-high": [(0, 10), (1, 20)],
+            "vlarb-low": [(2, 30), (3, 5)]}])
+
+
+@pytest.mark.parametrize("has_policy", (False, True), ids=("opensm's", "a policy's"))
+def test_each_change_of_qos_tables_is_named(tmp_path, has_policy):
+    (tmp_path / "policy").write_text(POLICY)
+    conf = QUICK + (f"[qos]\ntables_enabled = true\npolicy_file = {tmp_path}/policy\n"
+                    if has_policy else "")
+    with triad_lab(conf, opensm_conf="qos TRUE\n") as lab:
+        if has_policy:
+            tablelib.wait_for(lab)
+        wait_until(lambda: is_good(lab), 10, "tables as they are wanted")
+        answer = ask_json(lab, "audit")
+        assert answer["qos_tables_not_looked_at"] is None, answer
+        check_flips(lab, ["sl2vl", "vlarb"])
 
 
 def test_pkey_says_who_can_and_cannot_talk(lab):
