@@ -119,15 +119,6 @@ static bool is_switch(const struct triad_fabric *fabric, uint32_t port)
 	return fabric->nodes[fabric->ports[port].node].type == TRIAD_NODE_SWITCH;
 }
 
-static bool has_alias(const struct triad_fabric *fabric, uint32_t port)
-{
-	for (uint32_t i = 0; i < fabric->n_aliases; i++)
-		if (fabric->aliases[i].port == port &&
-			fabric->aliases[i].guid != fabric->ports[port].guid)
-			return true;
-	return false;
-}
-
 uint16_t triad_audit_lft_lid(const struct triad_audit_difference *difference)
 {
 	return (uint16_t)(difference->place.block * TRIAD_AUDIT_LFT_BLOCK +
@@ -147,8 +138,8 @@ static unsigned mft_width(const struct triad_fabric *fabric, uint32_t port)
 	return fabric->ports[node->first_port + node->n_ports - 1].number / 16 + 1u;
 }
 
-uint32_t triad_audit_n_blocks(
-	const struct triad_fabric *fabric, uint32_t port, unsigned kind, unsigned n_mft)
+uint32_t triad_audit_n_blocks(const struct triad_fabric *fabric, uint32_t port,
+	unsigned kind, const struct triad_audit_extent *extent)
 {
 	const struct triad_fabric_port *at = &fabric->ports[port];
 	const struct triad_fabric_node *node = &fabric->nodes[at->node];
@@ -165,7 +156,7 @@ uint32_t triad_audit_n_blocks(
 	case TRIAD_AUDIT_LFT:
 		return of_switch ? n_blocks_of(node->lft.n, TRIAD_AUDIT_LFT_BLOCK) : 0;
 	case TRIAD_AUDIT_MFT:
-		return of_switch ? n_mft * mft_width(fabric, port) : 0;
+		return of_switch ? extent->n_mft * mft_width(fabric, port) : 0;
 	case TRIAD_AUDIT_PKEYS:
 		/* What is wanted may be more than the device has. */
 		return !is_end && !has_link ? 0 : n_keys > 8 ? n_keys : 8;
@@ -175,8 +166,7 @@ uint32_t triad_audit_n_blocks(
 		return at->vlarb_low_cap || at->vlarb_high_cap ? 4 : 0;
 	case TRIAD_AUDIT_GUIDS:
 		/* GUIDCap is an octet. */
-		return is_end && has_alias(fabric, port) ? 256 / TRIAD_AUDIT_GUID_BLOCK
-							 : 0;
+		return is_end && extent->has_aliases ? 256 / TRIAD_AUDIT_GUID_BLOCK : 0;
 	default:
 		return 0;
 	}

@@ -95,11 +95,17 @@ struct triad_audit_difference {
 const char *triad_audit_kind_name(unsigned kind);
 uint16_t triad_audit_attribute(unsigned kind);
 
+/* What comes without a sweep, so that a fabric does not know it: how many blocks of 32
+ * multicast LIDs are in use, and whether somebody has asked for aliases. */
+struct triad_audit_extent {
+	unsigned n_mft;
+	bool has_aliases;
+};
+
 /* How many blocks of the kind the port (an index) may have something in that the SM
- * wants.  'n_mft' is how many blocks of 32 multicast LIDs are in use: a fabric does not know,
- * as groups come without a sweep. */
+ * wants. */
 uint32_t triad_audit_n_blocks(const struct triad_fabric *fabric, uint32_t port,
-	unsigned kind, unsigned n_mft);
+	unsigned kind, const struct triad_audit_extent *extent);
 /* The block's number, as places have it; 'i' is from 0 on. */
 uint32_t triad_audit_block(
 	const struct triad_fabric *fabric, uint32_t port, unsigned kind, uint32_t i);

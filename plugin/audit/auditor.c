@@ -46,8 +46,8 @@ struct run {
 	struct triad_setup *setup;
 	struct triad_desired desired;
 	bool has_desired;
-	unsigned n_mft; /* blocks in use */
-	size_t n;       /* in the batch */
+	struct triad_audit_extent extent;
+	size_t n; /* in the batch */
 	struct triad_wish wishes[BATCH];
 	struct triad_read_back items[BATCH];
 	uint64_t silent[65536 / 64]; /* a bit for each LID */
@@ -236,7 +236,7 @@ static int read_port(struct run *run, uint32_t port)
 	int error = 0;
 
 	for (unsigned kind = 0; kind < TRIAD_AUDIT_N_KINDS && !error; kind++) {
-		uint32_t n = triad_audit_n_blocks(fabric, port, kind, run->n_mft);
+		uint32_t n = triad_audit_n_blocks(fabric, port, kind, &run->extent);
 
 		for (uint32_t i = 0; i < n && !error; i++)
 			error = add_block(run, port,
@@ -260,7 +260,8 @@ static int read_all(struct run *run)
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		for (unsigned kind = 0; is_chosen(run, i) && kind < TRIAD_AUDIT_N_KINDS;
 			kind++)
-			run->n_all += triad_audit_n_blocks(fabric, i, kind, run->n_mft);
+			run->n_all +=
+				triad_audit_n_blocks(fabric, i, kind, &run->extent);
 	for (uint32_t i = 0; i < fabric->n_ports && !error; i++)
 		if (is_chosen(run, i))
 			error = read_port(run, i);
@@ -501,7 +502,7 @@ static int run_audit(struct run *run)
 
 	use_fabric(run, triad_fabric_ref(run->request->fabric));
 	list_sms(run);
-	run->n_mft = triad_wishes_n_mft(run->plugin->osm);
+	run->extent = triad_wishes_extent(run->plugin->osm);
 	error = read_all(run);
 	if (!error && result->n) {
 		uint64_t n_read = result->n_read;

@@ -3,6 +3,7 @@
 
 #include "plugin/audit/wishes.h"
 
+#include <malloc.h>
 #include <opensm/osm_multicast.h>
 #include <opensm/osm_switch.h>
 #include <sched.h>
@@ -453,6 +454,30 @@ static void want_vlarb(struct sought *sought)
 			(unsigned)entries[i].vl << 8 | entries[i].weight);
 }
 
+/* --- aliases --- */
+
+/* OpenSM knows those that were asked for since it became master, and writes no zeros over
+ * others. */
+static void want_guids(struct sought *sought)
+{
+	unsigned first = sought->place->block * TRIAD_AUDIT_GUID_BLOCK,
+		 cap = sought->physp->port_info.guid_cap;
+	/* OpenSM made room by the GUIDCap of then. */
+	size_t room = sought->physp->p_guids
+		? malloc_usable_size(sought->physp->p_guids) / sizeof(ib_net64_t)
+		: 0;
+
+	for (unsigned i = 0;
+		i < TRIAD_AUDIT_GUID_BLOCK && first + i < room && first + i < cap;
+		i++) {
+		ib_net64_t guid = (*sought->physp->p_guids)[first + i];
+
+		if (guid)
+			triad_audit_want(
+				sought->wish, TRIAD_AUDIT_GUIDS, i, cl_ntoh64(guid));
+	}
+}
+
 /* --- all --- */
 
 static const struct {
@@ -466,6 +491,7 @@ static const struct {
 	[TRIAD_AUDIT_PKEYS] = {want_pkeys, false},
 	[TRIAD_AUDIT_SL2VL] = {want_sl2vl, false},
 	[TRIAD_AUDIT_VLARB] = {want_vlarb, false},
+	[TRIAD_AUDIT_GUIDS] = {want_guids, false},
 };
 
 static void read_wish(const struct triad_wish_source *source, struct triad_wish *wish)
@@ -496,8 +522,9 @@ static void read_wish(const struct triad_wish_source *source, struct triad_wish 
 	wish->n_not_taken = sought.n_not_taken;
 }
 
-unsigned triad_wishes_n_mft(struct osm_opensm *osm)
+struct triad_audit_extent triad_wishes_extent(struct osm_opensm *osm)
 {
+	struct triad_audit_extent extent = {0};
 	cl_qmap_t *all = &osm->subn.sw_guid_tbl;
 	int last = -1;
 
@@ -510,8 +537,12 @@ unsigned triad_wishes_n_mft(struct osm_opensm *osm)
 
 		last = block > last ? block : last;
 	}
+	extent.n_mft = (unsigned)(last + 1);
+	/* Ports' own GUIDs are there, too. */
+	extent.has_aliases = cl_qmap_count(&osm->subn.alias_port_guid_tbl) >
+		cl_qmap_count(&osm->subn.port_guid_tbl);
 	cl_plock_release(&osm->lock);
-	return last < 0 ? 0 : (unsigned)last + 1;
+	return extent;
 }
 
 bool triad_wishes_read(

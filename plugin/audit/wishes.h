@@ -45,8 +45,7 @@ struct triad_wish_source {
 	const struct triad_desired *desired; /* NULL: no QoS tables are wanted */
 };
 
-/* How many blocks of 32 multicast LIDs some switch has in use. */
-unsigned triad_wishes_n_mft(struct osm_opensm *osm);
+struct triad_audit_extent triad_wishes_extent(struct osm_opensm *osm);
 
 /* Returns false when OpenSM ends. */
 bool triad_wishes_read(

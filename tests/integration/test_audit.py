@@ -11,12 +11,13 @@ import pytest
 import tablelib
 from checks import mentions, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR
-from triadlib import QUICK, ask_json, sweep_heavily, triad_lab, wait_for_sweep
+from triadlib import QUICK, ask, ask_json, sweep_heavily, triad_lab, wait_for_sweep
 
 SMP_ASK = BUILDDIR / "tests/integration/smp_ask"
 SWITCH_INFO, PORT_INFO, PKEYS, SL2VL, VLARB, LFT, MFT = \
     0x12, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1b
 JOIN = SRCDIR / "tests" / "integration" / "join_group.py"
+PATH_ASK = BUILDDIR / "tests/integration/path_ask"
 NO_ROUTE = 255
 PARTITIONS = """Default=0x7fff, ipoib: ALL=full;
 red=0x11: 0x100004=full, 0x100007, 0x100001=full;
@@ -306,6 +307,18 @@ def test_member_that_its_switch_leaves_out_is_named(lab):
     assert is_good(lab)
 
 
+def test_alias_that_the_device_does_not_have_is_named(lab):
+    # ibsim's devices take none.
+    lid = lids(lab)["Hca4"]
+    for guid in 0xaaaa0001, 0:
+        succeeded(lab.run(PATH_ASK, "--alias", f"{lid}:3:{guid:#x}", node="Hca4"))
+        code, rows, _ = audit(lab)
+        assert code == (1 if guid else 0)
+        assert [(row["node_name"], row["port"], row["table"], row["object"], row["wanted"])
+                for row in rows] == \
+            [("Hca4", 1, "GUIDInfo", "GUID index 3", f"{guid:#018x}")] * (guid > 0)
+
+
 def test_what_a_sweep_mends_is_no_difference(lab):
     lid = lids(lab)["Hca4"]
     octets = unchanged(smp(lab, lid, PORT_INFO, 0))
@@ -314,3 +327,14 @@ def test_what_a_sweep_mends_is_no_difference(lab):
     (row,) = audit(lab)[1]
     assert (row["node_name"], row["object"]) == ("Hca4", "MasterSMLID")
     sweep_heavily(lab, lambda: is_good(lab), what="MasterSMLID mended")
+
+
+def test_other_sms_are_named():
+    with triad_lab(sms=["Hca1", "Hca3"]) as lab:
+        def others():
+            return [(sm["node_name"], sm["state"])
+                    for sm in ask_json(lab, "audit")["other_sms"]]
+
+        assert is_good(lab)
+        wait_until(lambda: others() == [("Hca3", "standby")], 20, "the standby")
+        assert mentions(ask(lab, "audit"), "SM Hca3 standby")
