@@ -322,6 +322,13 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true,
 		.help = "Requests of one client that reach OpenSM's SA each second; 0: any "
 			"number."},
+	{KEY_AS(audit, period, period_s), UINT(0, 2592000, "s"), .default_text = "0",
+		.at_run_time = true,
+		.help = "How often to compare what devices have with what OpenSM wants; 0: "
+			"only when asked."},
+	{KEY_AS(audit, share, share_percent), UINT(1, 100, "%"), .default_text = "5",
+		.at_run_time = true,
+		.help = "Part of 10,000 SMPs a second that this may send."},
 	{KEY(console, enabled), BOOL, .default_text = "false",
 		.help = "Accept 'triad' commands in OpenSM's console."},
 	{GROUP_KEY(nodes), TEXT(triad_nodes_check), .default_text = "",

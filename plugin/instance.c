@@ -43,6 +43,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	triad_sa_copies_configure(plugin->sa_copies, conf);
 	triad_ports_configure(plugin->ports, conf);
 	triad_worker_configure(plugin->worker, conf);
+	triad_auditor_configure(plugin->auditor, conf);
 }
 
 /* Receives a fabric from the SA, which is asked only while this SM is standby. */
@@ -215,6 +216,10 @@ static bool make_parts(struct triad_plugin *plugin)
 			service->recorder, service->routes, service->speeds);
 	if (plugin->worker)
 		plugin->auditor = triad_auditor_new(plugin);
+	if (plugin->auditor)
+		triad_watch_add_finder(triad_perf_watch(service->perf),
+			&(struct triad_finder){.read = triad_auditor_give,
+				.context = plugin->auditor});
 	return plugin->auditor;
 }
 
@@ -266,7 +271,8 @@ void triad_plugin_free(struct triad_plugin *plugin)
 		triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, NULL);
 	if (plugin->service.image_bus)
 		triad_image_bus_set_carrier(plugin->service.image_bus, NULL);
-	triad_auditor_free(plugin->auditor);
+	/* It asks the worker. */
+	triad_auditor_stop(plugin->auditor);
 	/* End the worker first: it passes fabrics to the others. */
 	triad_worker_free(plugin->worker);
 	/* End these before the elector: they send by its transport. */
@@ -281,6 +287,8 @@ void triad_plugin_free(struct triad_plugin *plugin)
 		triad_hold_free(plugin->hold);
 	triad_console_free(plugin->console);
 	ended = triad_service_free(&plugin->service, ended);
+	if (ended)
+		triad_auditor_free(plugin->auditor);
 	triad_events_free(plugin->events);
 	triad_extended_speeds_free(plugin->speeds);
 	triad_shield_free(plugin->shield);

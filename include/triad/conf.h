@@ -210,6 +210,10 @@ struct triad_conf {
 		unsigned rate; /* requests per second of a client; 0: any number */
 	} shield;
 	struct {
+		unsigned period_s; /* 0: only when asked */
+		unsigned share_percent;
+	} audit;
+	struct {
 		bool enabled;
 	} console;
 	struct {

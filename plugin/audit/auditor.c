@@ -11,15 +11,22 @@
 #include <unistd.h>
 
 #include "lib/grow.h"
+#include "lib/task.h"
+#include "perfmgr/watch/finders.h"
 #include "plugin/audit/wishes.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
 #include "plugin/read_back.h"
 #include "plugin/worker.h"
+#include "service/perf.h"
 #include "triad/clock.h"
 
 #define BATCH 256u
+/* Of the thread: SMPs at once. */
+#define SLOW_BATCH 16u
+#define NOT_MASTER_US (5 * TRIAD_US_PER_S)
+#define AGAIN_US (60 * TRIAD_US_PER_S)
 #define N_CONFIRM 5u
 /* How long to wait for the end of a sweep. */
 #define QUIET_US (30 * TRIAD_US_PER_S)
@@ -31,8 +38,15 @@
 struct triad_auditor {
 	struct triad_plugin *plugin;
 	atomic_flag
-		is_running;   /* one at a time: each sends as many SMPs as one should */
-	pthread_mutex_t lock; /* of what follows: what the last whole audit found */
+		is_running; /* one at a time: each sends as many SMPs as one should */
+	atomic_uint n_by_hand; /* who waits, so that the thread stops */
+	pthread_mutex_t lock;  /* protects what follows */
+	struct triad_task task;
+	unsigned share_percent;
+	uint64_t due_us; /* the thread's next audit */
+	bool is_at_it;   /* the thread is */
+	struct triad_audit_status status;
+	/* What the last audit of all devices found. */
 	struct triad_audit_difference *known;
 	size_t n_known;
 };
@@ -470,29 +484,67 @@ static void list_sms(struct run *run)
 	cl_plock_release(&osm->lock);
 }
 
+/* With the lock. */
+static void count_known(struct triad_auditor *auditor)
+{
+	struct triad_audit_status *status = &auditor->status;
+
+	memset(status->n_of, 0, sizeof(status->n_of));
+	status->n = auditor->n_known;
+	for (size_t i = 0; i < auditor->n_known; i++) {
+		const struct triad_audit_difference *known = &auditor->known[i];
+
+		if (!i || known->since_us < status->oldest.since_us)
+			status->oldest = *known;
+		status->n_of[known->place.kind]++;
+	}
+}
+
+/* With the lock.  Takes over 'known'. */
+static void set_known(
+	struct triad_auditor *auditor, struct triad_audit_difference *known, size_t n)
+{
+	free(auditor->known);
+	auditor->known = known;
+	auditor->n_known = n;
+	count_known(auditor);
+}
+
+/* Of all devices. */
+static void note_done(struct run *run, struct triad_audit_difference *known)
+{
+	const struct triad_audit_result *result = run->result;
+	struct triad_audit_status *status = &run->auditor->status;
+
+	set_known(run->auditor, known, result->n);
+	status->n_done++;
+	status->ended_us = triad_clock_now_us();
+	status->took_us = status->ended_us - run->begun_us;
+	status->n_read = result->n_read;
+	status->n_unread = result->n_unread;
+	status->n_silent = result->n_silent;
+}
+
 /* What was found is as old as it was then. */
 static void note_known(struct run *run)
 {
 	struct triad_auditor *auditor = run->auditor;
 	struct triad_audit_result *result = run->result;
 	size_t size = result->n * sizeof(*result->differences);
-	struct triad_audit_difference *known = malloc(size + 1), *old;
+	struct triad_audit_difference *known = malloc(size + 1);
 
-	if (known && size)
-		memcpy(known, result->differences, size);
 	pthread_mutex_lock(&auditor->lock);
 	triad_audit_keep_since(
 		result->differences, result->n, auditor->known, auditor->n_known);
-	old = known;
 	if (!run->request->choice && known) {
 		if (size)
 			memcpy(known, result->differences, size);
-		old = auditor->known;
-		auditor->known = known;
-		auditor->n_known = result->n;
+		note_done(run, known);
+		known = NULL;
 	}
 	pthread_mutex_unlock(&auditor->lock);
-	free(old);
+	free(known);
+	triad_perf_note_findings(run->plugin->service.perf);
 }
 
 static int run_audit(struct run *run)
@@ -520,16 +572,13 @@ static int run_audit(struct run *run)
 	return error;
 }
 
-int triad_auditor_run(struct triad_auditor *auditor,
+/* The caller has taken the flag, which this clears. */
+static int run_alone(struct triad_auditor *auditor,
 	const struct triad_audit_request *request, struct triad_audit_result *result)
 {
-	struct run *run;
+	struct run *run = calloc(1, sizeof(*run));
 	int error;
 
-	*result = (struct triad_audit_result){0};
-	if (atomic_flag_test_and_set(&auditor->is_running))
-		return EBUSY;
-	run = calloc(1, sizeof(*run));
 	if (run) {
 		run->auditor = auditor;
 		run->plugin = auditor->plugin;
@@ -543,11 +592,159 @@ int triad_auditor_run(struct triad_auditor *auditor,
 	return error;
 }
 
+static bool is_at_it(struct triad_auditor *auditor)
+{
+	bool is;
+
+	pthread_mutex_lock(&auditor->lock);
+	is = auditor->is_at_it;
+	pthread_mutex_unlock(&auditor->lock);
+	return is;
+}
+
+int triad_auditor_run(struct triad_auditor *auditor,
+	const struct triad_audit_request *request, struct triad_audit_result *result)
+{
+	int error = EBUSY;
+
+	*result = (struct triad_audit_result){0};
+	atomic_fetch_add(&auditor->n_by_hand, 1);
+	while (is_at_it(auditor) && !osm_exit_flag)
+		usleep(LOOK_US / 10);
+	if (!atomic_flag_test_and_set(&auditor->is_running))
+		error = run_alone(auditor, request, result);
+	atomic_fetch_sub(&auditor->n_by_hand, 1);
+	return error;
+}
+
 void triad_audit_result_clear(struct triad_audit_result *result)
 {
 	free(result->differences);
 	triad_fabric_unref(result->fabric);
 	*result = (struct triad_audit_result){0};
+}
+
+/* --- the thread --- */
+
+static bool thread_goes_on(void *context, uint64_t n_done, uint64_t n_all)
+{
+	struct triad_auditor *auditor = context;
+	bool goes_on;
+
+	(void)n_done;
+	(void)n_all;
+	pthread_mutex_lock(&auditor->lock);
+	goes_on = !auditor->task.must_end && auditor->status.period_s;
+	pthread_mutex_unlock(&auditor->lock);
+	return goes_on && !atomic_load(&auditor->n_by_hand);
+}
+
+/* Without the lock.  Returns as triad_auditor_run(). */
+static int audit_slowly(
+	struct triad_auditor *auditor, unsigned period_s, unsigned share_percent)
+{
+	struct triad_fabric *fabric = triad_qos_fabric(auditor->plugin->qos);
+	const struct triad_audit_request request = {.fabric = fabric,
+		.smps_per_s = TRIAD_AUDIT_SMPS_PER_S * share_percent / 100,
+		.batch = SLOW_BATCH,
+		/* The rest is for the second reading. */
+		.spread_us = period_s * TRIAD_US_PER_S * 9 / 10,
+		.goes_on = thread_goes_on,
+		.context = auditor};
+	struct triad_audit_result result = {0};
+	int error = ENODEV;
+
+	if (fabric && !atomic_flag_test_and_set(&auditor->is_running))
+		error = run_alone(auditor, &request, &result);
+	else if (fabric)
+		error = ECANCELED;
+	triad_audit_result_clear(&result);
+	triad_fabric_unref(fabric);
+	return error;
+}
+
+/* With the lock: when the next one is due, after one that began at 'begun_us'. */
+static uint64_t find_due(struct triad_auditor *auditor, uint64_t begun_us, int error)
+{
+	uint64_t now_us = triad_clock_now_us();
+
+	if (!error)
+		return begun_us + auditor->status.period_s * TRIAD_US_PER_S;
+	if (error == ECANCELED)
+		return now_us + TRIAD_US_PER_S;
+	if (error == ENODEV) {
+		/* Another SM is master: what it wants is not known. */
+		if (auditor->n_known)
+			set_known(auditor, NULL, 0);
+		return now_us + NOT_MASTER_US;
+	}
+	auditor->status.n_failed++;
+	return now_us + AGAIN_US;
+}
+
+static uint64_t audit_when_due(void *context)
+{
+	struct triad_auditor *auditor = context;
+	uint64_t begun_us = triad_clock_now_us();
+	unsigned period_s = auditor->status.period_s, share = auditor->share_percent;
+	int error;
+
+	if (!period_s)
+		return TRIAD_TASK_DONE;
+	if (begun_us < auditor->due_us)
+		return auditor->due_us;
+	auditor->is_at_it = true;
+	pthread_mutex_unlock(&auditor->lock);
+	error = atomic_load(&auditor->n_by_hand)
+		? ECANCELED
+		: audit_slowly(auditor, period_s, share);
+	pthread_mutex_lock(&auditor->lock);
+	auditor->is_at_it = false;
+	auditor->due_us = find_due(auditor, begun_us, error);
+	return auditor->due_us;
+}
+
+void triad_auditor_configure(
+	struct triad_auditor *auditor, const struct triad_conf *conf)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&auditor->lock);
+	if (auditor->status.period_s != conf->audit.period_s)
+		auditor->due_us = 0;
+	auditor->status.period_s = conf->audit.period_s;
+	auditor->share_percent = conf->audit.share_percent;
+	if (conf->audit.period_s)
+		error = triad_task_start(&auditor->task);
+	triad_task_wake(&auditor->task);
+	pthread_mutex_unlock(&auditor->lock);
+	if (error)
+		triad_log_write(auditor->plugin->service.log, TRIAD_LOG_ERROR,
+			"audit: devices are not looked at each %u s: %s; 'triadctl "
+			"reload' tries again",
+			conf->audit.period_s, strerror(error));
+}
+
+struct triad_audit_status triad_auditor_status(struct triad_auditor *auditor)
+{
+	struct triad_audit_status status;
+
+	pthread_mutex_lock(&auditor->lock);
+	status = auditor->status;
+	pthread_mutex_unlock(&auditor->lock);
+	return status;
+}
+
+void triad_auditor_give(void *auditor, struct triad_found *found)
+{
+	struct triad_audit_status status = triad_auditor_status(auditor);
+	const struct triad_alert_finding finding = {.cause = TRIAD_ALERT_ROUTES,
+		.value = (float)status.n,
+		.routes = TRIAD_ALERT_DEVICE_TABLES};
+
+	if (status.n)
+		triad_found_add(found, status.oldest.place.node_guid,
+			status.oldest.place.port, TRIAD_ALERT_DEVICE_TABLES, &finding);
 }
 
 struct triad_auditor *triad_auditor_new(struct triad_plugin *plugin)
@@ -559,13 +756,22 @@ struct triad_auditor *triad_auditor_new(struct triad_plugin *plugin)
 	auditor->plugin = plugin;
 	atomic_flag_clear(&auditor->is_running);
 	pthread_mutex_init(&auditor->lock, NULL);
+	triad_task_init(
+		&auditor->task, &auditor->lock, "triad-audit", audit_when_due, auditor);
 	return auditor;
+}
+
+void triad_auditor_stop(struct triad_auditor *auditor)
+{
+	if (auditor)
+		(void)triad_task_stop(&auditor->task, UINT64_MAX);
 }
 
 void triad_auditor_free(struct triad_auditor *auditor)
 {
 	if (!auditor)
 		return;
+	triad_task_clear(&auditor->task);
 	pthread_mutex_destroy(&auditor->lock);
 	free(auditor->known);
 	free(auditor);

@@ -9,6 +9,8 @@
  *
  * What OpenSM does not keep is not looked at.
  *
+ * With audit.period, the thread triad-audit does so again and again while this SM is master.
+ *
  * Thread-safety: any thread, for all but new, stop and free.  One audit runs at a time; it
  * blocks whoever asks for it.
  * Memory: TRIAD_AUDIT_MAX differences. */
@@ -19,6 +21,8 @@
 #include "ib/node_choice.h"
 
 struct triad_auditor;
+struct triad_conf;
+struct triad_found;
 struct triad_plugin;
 
 /* Of more, the rest is left out: the fabric is not the one that OpenSM knows. */
@@ -59,12 +63,35 @@ struct triad_audit_request {
 	void *context;
 };
 
+/* Of audits of all devices, whoever asked for them. */
+struct triad_audit_status {
+	unsigned period_s; /* audit.period */
+	uint64_t n_done, n_failed;
+	/* Of the last one that was done; 'ended_us' 0: none yet. */
+	uint64_t ended_us, took_us, n_read, n_unread;
+	uint32_t n_silent;
+	size_t n, n_of[TRIAD_AUDIT_N_KINDS];  /* differences */
+	struct triad_audit_difference oldest; /* if there are some */
+};
+
 /* NULL when memory is short. */
 struct triad_auditor *triad_auditor_new(struct triad_plugin *plugin);
-/* Accepts NULL. */
+/* Ends the thread, in a second.  Accepts NULL. */
+void triad_auditor_stop(struct triad_auditor *auditor);
+/* After the stop, and when nobody asks for findings any more.  Accepts NULL. */
 void triad_auditor_free(struct triad_auditor *auditor);
 
-/* Runs an audit.  Returns 0; EBUSY: another one is running; EAGAIN: sweeps came between each
+/* Applies [audit]. */
+void triad_auditor_configure(
+	struct triad_auditor *auditor, const struct triad_conf *conf);
+
+struct triad_audit_status triad_auditor_status(struct triad_auditor *auditor);
+
+/* Adds what differs to an alert's findings (perfmgr/watch/finders.h). */
+void triad_auditor_give(void *auditor, struct triad_found *found);
+
+/* Runs an audit; one that nobody waits for is broken off, and begins anew afterwards.
+ * Returns 0; EBUSY: another one is running; EAGAIN: sweeps came between each
  * time, so that 'n' differences are not known to be some; ECANCELED; or an errno.  The
  * caller clears the result in each case. */
 int triad_auditor_run(struct triad_auditor *auditor,

@@ -5,13 +5,17 @@ Devices are changed under OpenSM by SMPs from another host."""
 
 import json
 import random
+import re
+import time
+import urllib.request
 
 import pytest
 
 import tablelib
 from checks import mentions, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR
-from triadlib import QUICK, ask, ask_json, sweep_heavily, triad_lab, wait_for_sweep
+from triadlab.tcp_ports import free_port
+from triadlib import QUICK, ask, ask_json, health_findings, sweep_heavily, triad_lab, wait_for_sweep
 
 SMP_ASK = BUILDDIR / "tests/integration/smp_ask"
 SWITCH_INFO, PORT_INFO, PKEYS, SL2VL, VLARB, LFT, MFT = \
@@ -338,3 +342,63 @@ def test_other_sms_are_named():
         assert is_good(lab)
         wait_until(lambda: others() == [("Hca3", "standby")], 20, "the standby")
         assert mentions(ask(lab, "audit"), "SM Hca3 standby")
+
+
+# --- by itself ---
+
+def metrics(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        return answer.read().decode()
+
+
+def alerts(lab):
+    return [alert for alert in ask_json(lab, "alerts")["alerts"]
+            if any("SM wants" in finding["what"] or "routes" in finding["what"]
+                   for finding in alert["findings"])]
+
+
+def audit_line(lab):
+    """What 'health' says of it; None: nothing."""
+    return next((part["text"] for part in json.loads(
+        lab.triad("health", "--json").stdout)["parts"] if part["part"] == "audit"), None)
+
+
+def test_differences_are_found_without_being_asked_for():
+    port = free_port()
+    with triad_lab(f"{QUICK}[audit]\nperiod = 1\n[prometheus]\nlisten = 127.0.0.1:{port}\n",
+                   triadd=True) as lab:
+        def n_found(table):
+            lines = re.findall(rf'triad_audit_differences{{table="{table}"}} (\d+)',
+                               metrics(port))
+            return int(lines[0]) if lines else None
+
+        wait_until(lambda: n_found("LFT") == 0, 30, "a first audit")
+        lid = lids(lab)["Hca4"]
+        old = smp(lab, lid, PKEYS, 0)
+        octets = bytearray(old)
+        octets[5] = 0x77
+        smp(lab, lid, PKEYS, 0, octets.hex())
+        wait_until(lambda: n_found("P_Keys") == 1, 30, "the P_Key")
+        assert n_found("LFT") == 0
+        (alert,) = wait_until(lambda: alerts(lab), 30, "its alert")
+        assert alert["at"]["node_name"] == "Hca4", alert
+        [finding] = health_findings(lab, "1 SM wants")
+        assert mentions(finding["at"], "Hca4"), finding
+        # Who asks by hand does not wait for it, and sees the same.
+        (row,) = audit(lab)[1]
+        assert (row["node_name"], row["found"]) == ("Hca4", "0x0077")
+        smp(lab, lid, PKEYS, 0, old.hex())
+        wait_until(lambda: n_found("P_Keys") == 0, 30, "the P_Key mended")
+        wait_until(lambda: not alerts(lab), 30, "the end of its alert")
+        ask(lab, "set", "audit.period", "0")
+        assert not audit_line(lab)
+
+
+def test_audit_by_itself_is_spread_over_its_period():
+    with triad_lab(f"{QUICK}[audit]\nperiod = 20\n") as lab:
+        assert mentions(audit_line(lab), "first")
+        # One that is asked for does not wait for it.
+        began = time.monotonic()
+        assert is_good(lab)
+        assert time.monotonic() - began < 10
+        assert mentions(audit_line(lab), "0 differences")
