@@ -299,6 +299,25 @@ void triad_audit_keep_since(struct triad_audit_difference *now, size_t n_now,
 	}
 }
 
+bool triad_audit_keep_both(struct triad_audit_difference *now, size_t *n_now,
+	const struct triad_audit_difference *before, size_t n_before)
+{
+	size_t n_kept = 0, at = 0;
+	bool has_changed = false;
+
+	for (size_t i = 0; i < *n_now; i++) {
+		while (at < n_before && triad_audit_order(&before[at], &now[i]) < 0)
+			at++;
+		if (at == n_before || triad_audit_order(&before[at], &now[i]))
+			continue;
+		has_changed |= before[at].wanted != now[i].wanted;
+		now[n_kept] = now[i];
+		now[n_kept++].since_us = before[at].since_us;
+	}
+	*n_now = n_kept;
+	return has_changed;
+}
+
 /* --- for people --- */
 
 const char *triad_audit_object(const struct triad_audit_difference *difference,

@@ -140,6 +140,12 @@ int triad_audit_order(
 void triad_audit_keep_since(struct triad_audit_difference *now, size_t n_now,
 	const struct triad_audit_difference *before, size_t n_before);
 
+/* Of the second reading 'now', keeps what the first one, 'before', has as well, as old as
+ * there; both are sorted.  Returns whether the SM wanted something else then of what is kept:
+ * that takes another reading. */
+bool triad_audit_keep_both(struct triad_audit_difference *now, size_t *n_now,
+	const struct triad_audit_difference *before, size_t n_before);
+
 /* --- for people; all return 'text' --- */
 
 /* "LID 17", "NeighborMTU", "MLID 0xc003". */

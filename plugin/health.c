@@ -266,10 +266,11 @@ static void add_audit(struct triad_health *health, struct triad_plugin *plugin)
 	enum triad_severity severity = TRIAD_OK;
 	char ago[TRIAD_CLOCK_TEXT_SIZE], took[TRIAD_CLOCK_TEXT_SIZE];
 
+	/* Without a period nobody looks whether it lasts. */
+	if (!status.period_s)
+		return;
 	if (status.n && !triad_health_alerts_report(&plugin->service))
 		add_difference(health, plugin, &status);
-	if (!status.period_s && !status.n)
-		return;
 	if (!status.ended_us) {
 		triad_health_line(health, "audit", "Audit", TRIAD_OK,
 			"devices are being read for the first time");

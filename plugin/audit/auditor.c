@@ -25,6 +25,7 @@
 #define BATCH 256u
 /* Of the thread: SMPs at once. */
 #define SLOW_BATCH 16u
+/* How often to look whether this SM is master. */
 #define NOT_MASTER_US (5 * TRIAD_US_PER_S)
 #define AGAIN_US (60 * TRIAD_US_PER_S)
 #define N_CONFIRM 5u
@@ -401,31 +402,6 @@ static int read_again(
 	return error;
 }
 
-/* Keeps what both readings have.  Returns whether OpenSM has changed its mind about some:
- * these are for another reading. */
-static bool keep_confirmed(struct triad_audit_result *result,
-	struct triad_audit_difference *old, size_t *n)
-{
-	size_t n_kept = 0, at = 0;
-	bool has_changed = false;
-
-	for (size_t i = 0; i < result->n; i++) {
-		struct triad_audit_difference *now = &result->differences[i];
-
-		while (at < *n && triad_audit_order(&old[at], now) < 0)
-			at++;
-		if (at == *n || triad_audit_order(&old[at], now))
-			continue;
-		has_changed |= old[at].wanted != now->wanted;
-		now->since_us = old[at].since_us;
-		result->differences[n_kept++] = *now;
-	}
-	result->n = n_kept;
-	memcpy(old, result->differences, n_kept * sizeof(*old));
-	*n = n_kept;
-	return has_changed;
-}
-
 /* Returns 0; EAGAIN: sweeps came between each time; or another errno. */
 static int confirm(struct run *run)
 {
@@ -455,9 +431,12 @@ static int confirm(struct run *run)
 			result->n = n;
 			memcpy(result->differences, old, n * sizeof(*old));
 			error = EAGAIN;
-		} else if (keep_confirmed(result, old, &n) && n) {
-			error = EAGAIN;
+			continue;
 		}
+		if (triad_audit_keep_both(result->differences, &result->n, old, n))
+			error = EAGAIN;
+		n = result->n;
+		memcpy(old, result->differences, n * sizeof(*old));
 	}
 	free(old);
 	return error;
@@ -639,11 +618,23 @@ static bool thread_goes_on(void *context, uint64_t n_done, uint64_t n_all)
 	return goes_on && !atomic_load(&auditor->n_by_hand);
 }
 
-/* Without the lock.  Returns as triad_auditor_run(). */
-static int audit_slowly(
-	struct triad_auditor *auditor, unsigned period_s, unsigned share_percent)
+/* What another master wants is not known. */
+static void forget_known(struct triad_auditor *auditor)
 {
-	struct triad_fabric *fabric = triad_qos_fabric(auditor->plugin->qos);
+	bool has_some;
+
+	pthread_mutex_lock(&auditor->lock);
+	has_some = auditor->n_known;
+	set_known(auditor, NULL, 0);
+	pthread_mutex_unlock(&auditor->lock);
+	if (has_some)
+		triad_perf_note_findings(auditor->plugin->service.perf);
+}
+
+/* Without the lock.  Returns as triad_auditor_run(). */
+static int audit_slowly(struct triad_auditor *auditor, struct triad_fabric *fabric,
+	unsigned period_s, unsigned share_percent)
+{
 	const struct triad_audit_request request = {.fabric = fabric,
 		.smps_per_s = TRIAD_AUDIT_SMPS_PER_S * share_percent / 100,
 		.batch = SLOW_BATCH,
@@ -652,14 +643,12 @@ static int audit_slowly(
 		.goes_on = thread_goes_on,
 		.context = auditor};
 	struct triad_audit_result result = {0};
-	int error = ENODEV;
+	int error = ECANCELED;
 
-	if (fabric && !atomic_flag_test_and_set(&auditor->is_running))
+	if (!atomic_load(&auditor->n_by_hand) &&
+		!atomic_flag_test_and_set(&auditor->is_running))
 		error = run_alone(auditor, &request, &result);
-	else if (fabric)
-		error = ECANCELED;
 	triad_audit_result_clear(&result);
-	triad_fabric_unref(fabric);
 	return error;
 }
 
@@ -672,12 +661,8 @@ static uint64_t find_due(struct triad_auditor *auditor, uint64_t begun_us, int e
 		return begun_us + auditor->status.period_s * TRIAD_US_PER_S;
 	if (error == ECANCELED)
 		return now_us + TRIAD_US_PER_S;
-	if (error == ENODEV) {
-		/* Another SM is master: what it wants is not known. */
-		if (auditor->n_known)
-			set_known(auditor, NULL, 0);
+	if (error == ENODEV)
 		return now_us + NOT_MASTER_US;
-	}
 	auditor->status.n_failed++;
 	return now_us + AGAIN_US;
 }
@@ -685,23 +670,28 @@ static uint64_t find_due(struct triad_auditor *auditor, uint64_t begun_us, int e
 static uint64_t audit_when_due(void *context)
 {
 	struct triad_auditor *auditor = context;
-	uint64_t begun_us = triad_clock_now_us();
+	uint64_t begun_us = triad_clock_now_us(), look_us = begun_us + NOT_MASTER_US;
 	unsigned period_s = auditor->status.period_s, share = auditor->share_percent;
-	int error;
+	bool is_due = begun_us >= auditor->due_us;
+	struct triad_fabric *fabric;
+	int error = ENODEV;
 
 	if (!period_s)
 		return TRIAD_TASK_DONE;
-	if (begun_us < auditor->due_us)
-		return auditor->due_us;
-	auditor->is_at_it = true;
+	auditor->is_at_it = is_due;
 	pthread_mutex_unlock(&auditor->lock);
-	error = atomic_load(&auditor->n_by_hand)
-		? ECANCELED
-		: audit_slowly(auditor, period_s, share);
+	fabric = triad_qos_fabric(auditor->plugin->qos);
+	if (!fabric)
+		forget_known(auditor);
+	else if (is_due)
+		error = audit_slowly(auditor, fabric, period_s, share);
+	triad_fabric_unref(fabric);
 	pthread_mutex_lock(&auditor->lock);
 	auditor->is_at_it = false;
-	auditor->due_us = find_due(auditor, begun_us, error);
-	return auditor->due_us;
+	if (is_due)
+		auditor->due_us = find_due(auditor, begun_us, error);
+	/* It may be no master by then. */
+	return auditor->due_us < look_us ? auditor->due_us : look_us;
 }
 
 void triad_auditor_configure(
@@ -718,6 +708,7 @@ void triad_auditor_configure(
 		error = triad_task_start(&auditor->task);
 	triad_task_wake(&auditor->task);
 	pthread_mutex_unlock(&auditor->lock);
+	triad_perf_note_findings(auditor->plugin->service.perf);
 	if (error)
 		triad_log_write(auditor->plugin->service.log, TRIAD_LOG_ERROR,
 			"audit: devices are not looked at each %u s: %s; 'triadctl "
@@ -742,7 +733,8 @@ void triad_auditor_give(void *auditor, struct triad_found *found)
 		.value = (float)status.n,
 		.routes = TRIAD_ALERT_DEVICE_TABLES};
 
-	if (status.n)
+	/* Without a period nobody looks whether it lasts. */
+	if (status.period_s && status.n)
 		triad_found_add(found, status.oldest.place.node_guid,
 			status.oldest.place.port, TRIAD_ALERT_DEVICE_TABLES, &finding);
 }

@@ -181,6 +181,34 @@ START_TEST(test_difference_that_lasts_keeps_its_time)
 }
 END_TEST
 
+START_TEST(test_both_readings_must_have_it_and_one_wish)
+{
+	const struct triad_audit_difference before[] = {
+		{.field = 1, .wanted = 7, .found = 5, .since_us = 100},
+		{.field = 3, .wanted = 7, .found = 5, .since_us = 200}};
+	struct triad_audit_difference now[] = {
+		{.field = 1, .wanted = 7, .found = 6, .since_us = 900},
+		{.field = 2, .wanted = 7, .found = 5, .since_us = 900},
+		{.field = 3, .wanted = 7, .found = 5, .since_us = 900},
+		{.field = 4, .wanted = 7, .found = 5, .since_us = 900}};
+	size_t n = 4;
+
+	ck_assert(!triad_audit_keep_both(now, &n, before, 2));
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(now[0].field, 1);
+	ck_assert_uint_eq(now[0].since_us, 100);
+	ck_assert_uint_eq(now[1].field, 3);
+	ck_assert_uint_eq(now[1].since_us, 200);
+	/* What the SM wants otherwise now may be on its way. */
+	now[1].wanted = 8;
+	ck_assert(triad_audit_keep_both(now, &n, before, 2));
+	ck_assert_uint_eq(n, 2);
+	n = 0;
+	ck_assert(!triad_audit_keep_both(now, &n, before, 2));
+	ck_assert_uint_eq(n, 0);
+}
+END_TEST
+
 START_TEST(test_objects_and_values_are_named)
 {
 	char text[TRIAD_AUDIT_TEXT_SIZE];
@@ -264,6 +292,7 @@ int main(void)
 	tcase_add_test(cases, test_each_entry_that_differs_is_found_and_no_other);
 	tcase_add_test(cases, test_wish_without_a_mask_is_none);
 	tcase_add_test(cases, test_difference_that_lasts_keeps_its_time);
+	tcase_add_test(cases, test_both_readings_must_have_it_and_one_wish);
 	tcase_add_test(cases, test_objects_and_values_are_named);
 	tcase_add_test(cases, test_pkey_says_how_many_ports_it_is_about);
 	return run_cases(cases);
