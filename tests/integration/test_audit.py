@@ -363,6 +363,7 @@ def audit_line(lab):
         lab.triad("health", "--json").stdout)["parts"] if part["part"] == "audit"), None)
 
 
+@pytest.mark.threads
 def test_differences_are_found_without_being_asked_for():
     port = free_port()
     with triad_lab(f"{QUICK}[audit]\nperiod = 1\n[prometheus]\nlisten = 127.0.0.1:{port}\n",
