@@ -465,9 +465,9 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_CHANGES, /* it sends thousands of SMPs */
 		.options = BIT(NODE) | BIT(LIMIT_ALL) | OUTPUT | BIT(TABLE) |
 			TRIAD_OPTIONS_OF_LAYOUT,
-		.no_past = "it asks the switches",
-		.help = "Reads the forwarding tables of switches and lists entries that "
-			"are not as OpenSM wants them.  Exits with 1 if there are some."},
+		.no_past = "it asks the devices",
+		.help = "Reads what OpenSM wrote into devices and lists what is not as "
+			"OpenSM wants it.  Exits with 1 if something is not."},
 	{.name = "shield",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_SHIELD,

@@ -330,6 +330,13 @@ static const struct triad_conf_key table[] = {
 	{KEY(damp, half_life), UINT(5, 86400, "s"), .default_text = "900",
 		.at_run_time = true,
 		.help = "Half of what is held against such a link is forgotten in this time."},
+	{KEY_AS(audit, period, period_s), UINT(0, 2592000, "s"), .default_text = "0",
+		.at_run_time = true,
+		.help = "How often to compare what devices have with what OpenSM wants; 0: "
+			"only when asked."},
+	{KEY_AS(audit, share, share_percent), UINT(1, 100, "%"), .default_text = "5",
+		.at_run_time = true,
+		.help = "Part of 10,000 SMPs a second that this may send."},
 	{KEY(console, enabled), BOOL, .default_text = "false",
 		.help = "Accept 'triad' commands in OpenSM's console."},
 	{GROUP_KEY(nodes), TEXT(triad_nodes_check), .default_text = "",

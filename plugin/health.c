@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ib/node_label.h"
+#include "plugin/audit/auditor.h"
 #include "plugin/damp/damper.h"
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
@@ -277,6 +278,57 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 		triad_sm_state(plugin->osm), TRIAD_OPENSM_VERSION, up,
 		*text ? "; " : "", text,
 		worker.reads_log ? "" : "; its log can't be read for errors");
+}
+
+/* --- the audit --- */
+
+/* Unless an alert says it. */
+static void add_difference(struct triad_health *health, struct triad_plugin *plugin,
+	const struct triad_audit_status *status)
+{
+	struct triad_health_finding finding = {
+		.severity = TRIAD_WARNING, .since_us = status->oldest.since_us};
+	struct triad_fabric *fabric = triad_qos_fabric(plugin->qos);
+	char object[TRIAD_AUDIT_TEXT_SIZE];
+
+	format_end(fabric, status->oldest.place.node_guid, status->oldest.place.port,
+		finding.at, sizeof(finding.at));
+	triad_fabric_unref(fabric);
+	snprintf(finding.what, sizeof(finding.what),
+		"%zu settings and entries of devices are not as OpenSM wants them, the "
+		"oldest: %s, %s",
+		status->n, triad_audit_kind_name(status->oldest.place.kind),
+		triad_audit_object(&status->oldest, object));
+	snprintf(finding.advice, sizeof(finding.advice),
+		"'triadctl audit' lists them, and what traffic they touch");
+	triad_health_add(health, &finding);
+}
+
+static void add_audit(struct triad_health *health, struct triad_plugin *plugin)
+{
+	struct triad_audit_status status = triad_auditor_status(plugin->auditor);
+	enum triad_severity severity = TRIAD_OK;
+	char ago[TRIAD_CLOCK_TEXT_SIZE], took[TRIAD_CLOCK_TEXT_SIZE];
+
+	/* Without a period nobody looks whether it lasts. */
+	if (!status.period_s)
+		return;
+	if (status.n && !triad_health_alerts_report(&plugin->service))
+		add_difference(health, plugin, &status);
+	if (!status.ended_us) {
+		triad_health_line(health, "audit", "Audit", TRIAD_OK,
+			"devices are being read for the first time");
+		return;
+	}
+	if (status.n)
+		severity = TRIAD_WARNING;
+	else if (status.n_unread)
+		severity = TRIAD_UNKNOWN;
+	triad_clock_format_length(triad_clock_now_us() - status.ended_us, ago);
+	triad_clock_format_length(status.took_us, took);
+	triad_health_line(health, "audit", "Audit", severity,
+		"%zu differences, %" PRIu64 " blocks not read, %s ago, in %s", status.n,
+		status.n_unread, ago, took);
 }
 
 /* --- QoS --- */
@@ -691,6 +743,7 @@ void triad_plugin_add_health(void *context, struct triad_health *health)
 	struct triad_plugin *plugin = context;
 
 	add_sm(health, plugin);
+	add_audit(health, plugin);
 	add_qos(health, plugin);
 	add_election(health, plugin);
 	add_port_manager(health, plugin);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/audit/auditor.h"
 #include "plugin/command/commands.h"
 #include "plugin/console.h"
 #include "plugin/election/elector.h"
@@ -44,6 +45,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	triad_ports_configure(plugin->ports, conf);
 	triad_damper_configure(plugin->damper, conf);
 	triad_worker_configure(plugin->worker, conf);
+	triad_auditor_configure(plugin->auditor, conf);
 }
 
 /* Receives a fabric from the SA, which is asked only while this SM is standby. */
@@ -218,7 +220,13 @@ static bool make_parts(struct triad_plugin *plugin)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,
 			service->perf, service->source, plugin->qos, plugin->ports,
 			service->recorder, service->routes, service->speeds);
-	return plugin->worker;
+	if (plugin->worker)
+		plugin->auditor = triad_auditor_new(plugin);
+	if (plugin->auditor)
+		triad_watch_add_finder(triad_perf_watch(service->perf),
+			&(struct triad_finder){.read = triad_auditor_give,
+				.context = plugin->auditor});
+	return plugin->auditor;
 }
 
 static void report_shortage(struct triad_log *log)
@@ -270,6 +278,8 @@ void triad_plugin_free(struct triad_plugin *plugin)
 		triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, NULL);
 	if (plugin->service.image_bus)
 		triad_image_bus_set_carrier(plugin->service.image_bus, NULL);
+	/* It asks the worker. */
+	triad_auditor_stop(plugin->auditor);
 	/* End the worker first: it passes fabrics to the others. */
 	triad_worker_free(plugin->worker);
 	/* End these before the elector: they send by its transport. */
@@ -284,6 +294,8 @@ void triad_plugin_free(struct triad_plugin *plugin)
 		triad_hold_free(plugin->hold);
 	triad_console_free(plugin->console);
 	ended = triad_service_free(&plugin->service, ended);
+	if (ended)
+		triad_auditor_free(plugin->auditor);
 	triad_events_free(plugin->events);
 	triad_extended_speeds_free(plugin->speeds);
 	triad_shield_free(plugin->shield);

@@ -3,6 +3,8 @@ lib_LTLIBRARIES += libosmtriad.la
 
 libosmtriad_la_SOURCES = \
 	plugin/access.c plugin/access.h \
+	plugin/audit/auditor.c plugin/audit/auditor.h \
+	plugin/audit/wishes.c plugin/audit/wishes.h \
 	plugin/bind_hook.c plugin/bind_hook.h \
 	plugin/command/election.c \
 	plugin/command/election_sa.c \
@@ -76,6 +78,7 @@ libosmtriad_la_SOURCES = \
 	plugin/ports/ports_test.c \
 	plugin/ports/smp.c plugin/ports/smp.h \
 	plugin/ports/source.c plugin/ports/source.h \
+	plugin/read_back.c plugin/read_back.h \
 	plugin/qos/unmatched.c plugin/qos/unmatched.h \
 	plugin/qos/qos_snapshot.c plugin/qos/qos_snapshot.h \
 	plugin/qos/class_port_info.c plugin/qos/class_port_info.h \
@@ -97,7 +100,6 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/tables/pass_parts.h \
 	plugin/qos/tables/pass_ports.c \
 	plugin/qos/tables/pass_switch.c \
-	plugin/qos/tables/read_back.c plugin/qos/tables/read_back.h \
 	plugin/qos/tables/review.c \
 	plugin/qos/tables/tables.c plugin/qos/tables/tables.h \
 	plugin/qos/tables/tables_parts.h \

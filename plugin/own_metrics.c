@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plugin/audit/auditor.h"
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
 #include "plugin/damp/damper.h"
@@ -74,6 +75,30 @@ static void add_damper(struct triad_own_metrics *list, struct triad_plugin *plug
 		"0: off, 1: links that go down again and again are found, 2: they are held.",
 		status.mode);
 	triad_own_facts(list, triad_damp_facts, &status);
+}
+
+static void add_audit(struct triad_own_metrics *list, struct triad_plugin *plugin)
+{
+	struct triad_audit_status status = triad_auditor_status(plugin->auditor);
+
+	triad_own_count(list, "triad_audits", "Audits of all devices that were done.",
+		status.n_done);
+	/* What no audit has looked at is not known. */
+	if (!status.ended_us)
+		return;
+	for (unsigned i = 0; i < TRIAD_AUDIT_N_KINDS; i++) {
+		struct triad_metric *metric = triad_own_add(list, TRIAD_METRIC_GAUGE,
+			"triad_audit_differences",
+			"Settings and entries of devices that are not as OpenSM wants them, "
+			"by the table, in the last audit.",
+			(double)status.n_of[i]);
+
+		triad_metric_add_label(metric, "table", triad_audit_kind_name(i));
+	}
+	triad_own_gauge(list, "triad_audit_unread_blocks",
+		"Blocks that the last audit could not read.", (double)status.n_unread);
+	triad_own_gauge(list, "triad_audit_duration_seconds",
+		"How long the last audit took.", triad_own_seconds(status.took_us));
 }
 
 static void add_part(
@@ -229,6 +254,7 @@ void triad_plugin_add_metrics(void *context, struct triad_own_metrics *list)
 	add_topology(list, plugin);
 	add_shield(list, plugin);
 	add_damper(list, plugin);
+	add_audit(list, plugin);
 	add_paths(list, plugin);
 	add_tables(list, plugin);
 	add_election(list, plugin);

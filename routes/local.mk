@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Routes proven: what the forwarding tables do, for all pairs; pure.
 libtriad_la_SOURCES += \
-	routes/audit.c routes/audit.h \
+	routes/crossing.c routes/crossing.h \
 	routes/check.c routes/check.h \
 	routes/check_result.c \
 	routes/credit.c routes/credit.h \

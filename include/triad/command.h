@@ -46,7 +46,7 @@
  *     qos plan [FILE] [--node NODE] [--port N] [-n N] [--json]
  *     qos apply                   qos nodes [--json]
  *     qos tables [--node NODE] [--port N] [--json]
- *     audit      [--node SWITCH] [-n N] [--json]
+ *     audit      [--node NODE] [-n N] [--json]
  *     shield     [-n N] [--json]
  *     damp       [-n N] [--json]  damp traps [-n N] [--json]
  *     damp release NODE PORT      damp pin NODE PORT           (or NODE:PORT)

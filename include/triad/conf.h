@@ -221,6 +221,10 @@ struct triad_conf {
 		unsigned half_life; /* s */
 	} damp;
 	struct {
+		unsigned period_s; /* 0: only when asked */
+		unsigned share_percent;
+	} audit;
+	struct {
 		bool enabled;
 	} console;
 	struct {

@@ -78,6 +78,9 @@ const char *triad_alert_routes_advice(enum triad_alert_routes routes)
 		[TRIAD_ALERT_TURNS] =
 			SHOW "where; give OpenSM the roots of the tree, or "
 			     "routing_engine ftree or updn",
+		[TRIAD_ALERT_DEVICE_TABLES] =
+			"'triadctl audit' lists them, and what traffic they touch; OpenSM "
+			"writes all anew when it becomes master",
 	};
 
 	return routes < TRIAD_ALERT_N_ROUTES ? advice[routes] : NULL;

@@ -179,6 +179,7 @@ static const char *routes_name(unsigned routes)
 		[TRIAD_ALERT_DEAD_PORTS] = "dead_port_entries",
 		[TRIAD_ALERT_UNREACHABLE_SWITCHES] = "unreachable_switches",
 		[TRIAD_ALERT_TURNS] = "down_up_turns",
+		[TRIAD_ALERT_DEVICE_TABLES] = "device_tables",
 	};
 
 	return routes < TRIAD_ALERT_N_ROUTES ? names[routes] : NULL;
@@ -207,6 +208,10 @@ static void append_routes(
 				"nowhere"},
 		[TRIAD_ALERT_TURNS] = {"turn from down to up in a tree, here",
 			"turns from down to up in a tree, one of them here"},
+		[TRIAD_ALERT_DEVICE_TABLES] =
+			{"setting or entry that this device has otherwise than the SM wants",
+				"settings and entries that devices have otherwise than the "
+				"SM wants, one of them here"},
 	};
 	bool are_several = finding->value != 1;
 

@@ -95,6 +95,7 @@ enum triad_alert_routes {
 	TRIAD_ALERT_DEAD_PORTS,
 	TRIAD_ALERT_UNREACHABLE_SWITCHES,
 	TRIAD_ALERT_TURNS,
+	TRIAD_ALERT_DEVICE_TABLES, /* devices have other tables than the SM wants */
 	TRIAD_ALERT_N_ROUTES
 };
 

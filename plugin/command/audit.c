@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'audit': forwarding tables as switches have them, compared with those that OpenSM wants.
- *
- * What a difference must be newer than: all blocks are read; those that differ are read
- * once more while no sweep and no rerouting is under way or begins, and are compared with
- * what OpenSM itself wants at that moment.  A sweep in between: once more, some times. */
+/* 'audit': what devices have of what OpenSM wrote, compared with what it wants. */
 #include "plugin/opensm.h"
 
 #include "plugin/command/commands.h"
@@ -11,59 +7,41 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdatomic.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "lib/grow.h"
+#include "ib/smp_mad.h"
+#include "lib/text.h"
+#include "plugin/audit/auditor.h"
 #include "plugin/command/qos_setup.h"
 #include "plugin/instance.h"
-#include "plugin/qos/tables/read_back.h"
-#include "plugin/worker.h"
-#include "routes/audit.h"
+#include "routes/crossing.h"
 #include "service/command/list.h"
 #include "service/command/ports.h"
 #include "service/command/report.h"
 #include "triad/clock.h"
 #include "triad/control.h"
 
-/* How many SMPs to send without a pause, and how many a second at most. */
 #define BATCH 256u
-#define SMPS_PER_S 10000u
 #define PROGRESS_US TRIAD_US_PER_S
-/* Of more, the rest is left out: the fabric is not the one that OpenSM knows. */
-#define MAX_ENTRIES 100000u
-/* Entries whose hosts are counted, which takes a walk from each host. */
+/* Differences whose hosts or ports are counted, which takes a walk from each. */
 #define MAX_COUNTED 256u
-#define N_CONFIRM 5u
-/* How long to wait for the end of a sweep. */
-#define QUIET_US (30 * TRIAD_US_PER_S)
-#define LOOK_US (100 * TRIAD_US_PER_MS)
+
+/* What OpenSM keeps nothing of that could be compared. */
+#define NOT_LOOKED_AT                                                                     \
+	"P_Keys and aliases besides those in tables that OpenSM writes, link widths and " \
+	"speeds, MulticastFDBTop, links between switches that a multicast tree lacks in " \
+	"OpenSM's own table"
 
 struct audit {
-	struct triad_plugin *plugin;
 	struct triad_output *output;
-	struct triad_fabric *fabric;
-	struct triad_read_back *items;
-	size_t n_items;
-	uint64_t n_blocks, n_done, n_unread; /* blocks: in all, read before, not read */
-	uint32_t n_silent;                   /* switches */
-	uint32_t last_silent;
-	struct triad_audit_entry *entries;
-	size_t n_entries, room;
-	bool is_short; /* memory, or MAX_ENTRIES */
+	const struct triad_command *command;
+	struct triad_audit_result result;
 	uint64_t reported_us;
-	uint64_t next_us; /* when the next batch may be sent */
 };
 
-/* One at a time: each sends as many SMPs as one should. */
-static atomic_flag is_running = ATOMIC_FLAG_INIT;
-
-/* --- reading --- */
-
-/* Reports progress; returns false when OpenSM ends or the client has gone. */
-static bool goes_on(void *context, size_t n_done)
+/* Reports progress; returns false when the client has gone. */
+static bool goes_on(void *context, uint64_t n_done, uint64_t n_all)
 {
 	struct audit *audit = context;
 	uint64_t now_us = triad_clock_now_us();
@@ -71,331 +49,261 @@ static bool goes_on(void *context, size_t n_done)
 	if (now_us - audit->reported_us > PROGRESS_US) {
 		audit->reported_us = now_us;
 		triad_output_message(audit->output, TRIAD_FRAME_PROGRESS,
-			"%" PRIu64 " of %" PRIu64 " blocks read",
-			audit->n_done + n_done, audit->n_blocks);
+			"%" PRIu64 " of %" PRIu64 " blocks looked at", n_done, n_all);
 	}
-	return !osm_exit_flag && !audit->output->failed;
+	return !audit->output->failed;
 }
 
-static void add_entry(void *context, const struct triad_audit_entry *entry)
+/* --- the differences --- */
+
+/* "LID 17 (leaf-05)": of a LID also whose it is. */
+static const char *format_object(const struct triad_fabric *fabric,
+	const struct triad_audit_difference *difference,
+	char text[TRIAD_AUDIT_TEXT_SIZE])
 {
-	struct audit *audit = context;
-
-	if (audit->n_entries == MAX_ENTRIES ||
-		triad_grow(&audit->entries, &audit->room, audit->n_entries + 1,
-			sizeof(*entry), 64)) {
-		audit->is_short = true;
-		return;
-	}
-	audit->entries[audit->n_entries++] = *entry;
-}
-
-/* Reads the items, and adds what differs.  Returns 0 or an errno. */
-static int read_items(struct audit *audit)
-{
-	const struct triad_read_back_owner owner = {goes_on, audit};
-	uint64_t now_us = triad_clock_now_us();
-	int error;
-
-	if (now_us < audit->next_us)
-		usleep((useconds_t)(audit->next_us - now_us));
-	audit->next_us =
-		triad_clock_now_us() + audit->n_items * TRIAD_US_PER_S / SMPS_PER_S;
-	error = triad_read_back(audit->fabric,
-		cl_ntoh64(audit->plugin->osm->subn.opt.m_key), audit->items,
-		audit->n_items, &owner);
-
-	for (size_t i = 0; !error && i < audit->n_items; i++) {
-		const struct triad_read_back *item = &audit->items[i];
-		uint32_t node = audit->fabric->ports[item->port].node;
-
-		if (!item->error) {
-			triad_audit_block(audit->fabric, node, item->block, item->data,
-				add_entry, audit);
-			continue;
-		}
-		audit->n_unread++;
-		audit->n_silent += node + 1 != audit->last_silent;
-		audit->last_silent = node + 1;
-	}
-	audit->n_done += audit->n_items;
-	audit->n_items = 0;
-	return error;
-}
-
-static int add_item(struct audit *audit, uint32_t node, uint32_t block)
-{
-	audit->items[audit->n_items++] =
-		(struct triad_read_back){.port = audit->fabric->nodes[node].first_port,
-			.kind = TRIAD_SMP_LFT,
-			.block = (uint16_t)block};
-	return audit->n_items == BATCH ? read_items(audit) : 0;
-}
-
-static bool is_audited(const struct triad_fabric *fabric, uint32_t node,
-	const struct triad_node_choice *choice)
-{
-	return fabric->nodes[node].type == TRIAD_NODE_SWITCH &&
-		fabric->nodes[node].n_ports &&
-		triad_node_choice_has_port(
-			choice, fabric, fabric->nodes[node].first_port);
-}
-
-static int read_all(struct audit *audit, const struct triad_node_choice *choice)
-{
-	const struct triad_fabric *fabric = audit->fabric;
-	int error = 0;
-
-	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		if (is_audited(fabric, i, choice))
-			audit->n_blocks += triad_audit_n_blocks(fabric, i);
-	for (uint32_t i = 0; i < fabric->n_nodes && !error; i++)
-		for (uint32_t block = 0; is_audited(fabric, i, choice) && !error &&
-			block < triad_audit_n_blocks(fabric, i);
-			block++)
-			error = add_item(audit, i, block);
-	return error ? error : read_items(audit);
-}
-
-/* --- confirming --- */
-
-/* What says that OpenSM has begun to change tables. */
-static uint64_t count_changes(struct triad_plugin *plugin)
-{
-	struct triad_events_counts counts = triad_events_counts(plugin->events);
-
-	return counts.reported[TRIAD_EVENT_SWEEP_START] +
-		counts.reported[TRIAD_EVENT_ROUTING_DONE] +
-		counts.reported[TRIAD_EVENT_REROUTED] +
-		counts.reported[TRIAD_EVENT_STATE_CHANGE];
-}
-
-/* Waits until the worker has seen, after '*n_changes' were counted, that OpenSM does not
- * sweep.  False: it sweeps on, or the client has gone. */
-static bool wait_for_quiet(struct audit *audit, uint64_t *n_changes)
-{
-	uint64_t end_us = triad_clock_now_us() + QUIET_US;
-
-	while (goes_on(audit, 0) && triad_clock_now_us() < end_us) {
-		uint64_t counted_us = triad_clock_now_us(),
-			 n = count_changes(audit->plugin);
-		struct triad_sm_sight sight;
-
-		do {
-			usleep(LOOK_US);
-			sight = triad_worker_status(audit->plugin->worker).sm.last;
-		} while (goes_on(audit, 0) && sight.now_us < counted_us &&
-			triad_clock_now_us() < end_us);
-		*n_changes = n;
-		if (sight.now_us >= counted_us && !sight.is_sweeping)
-			return true;
-	}
-	return false;
-}
-
-/* What OpenSM wants at this moment; false: it does not have the switch or the LID. */
-static bool find_wanted(
-	struct triad_plugin *plugin, uint64_t guid, uint16_t lid, uint8_t *wanted)
-{
-	const osm_switch_t *sw;
-	bool is_known;
-
-	cl_plock_acquire(&plugin->osm->lock);
-	sw = osm_get_switch_by_guid(&plugin->osm->subn, cl_hton64(guid));
-	is_known = sw && sw->new_lft && lid <= sw->max_lid_ho && lid < sw->lft_size;
-	if (is_known)
-		*wanted = sw->new_lft[lid];
-	cl_plock_release(&plugin->osm->lock);
-	return is_known;
-}
-
-/* Reads the blocks of 'old' again, and keeps of what differs now what differs from what
- * OpenSM wants now. */
-static int read_again(
-	struct audit *audit, const struct triad_audit_entry *old, size_t n)
-{
-	const struct triad_fabric *fabric = audit->fabric;
-	size_t n_kept = 0;
-	int error = 0;
-
-	audit->n_entries = 0;
-	audit->n_blocks = audit->n_done = 0;
-	for (size_t i = 0; i < n && !error; i++) {
-		uint32_t block = old[i].lid / TRIAD_LFT_BLOCK_SIZE;
-
-		if (i && old[i - 1].node == old[i].node &&
-			old[i - 1].lid / TRIAD_LFT_BLOCK_SIZE == block)
-			continue;
-		audit->n_blocks++;
-		error = add_item(audit, old[i].node, block);
-	}
-	if (!error)
-		error = read_items(audit);
-	for (size_t i = 0; i < audit->n_entries && !error; i++) {
-		struct triad_audit_entry entry = audit->entries[i];
-
-		if (find_wanted(audit->plugin, fabric->nodes[entry.node].guid,
-			    entry.lid, &entry.wanted) &&
-			entry.wanted != entry.found)
-			audit->entries[n_kept++] = entry;
-	}
-	audit->n_entries = n_kept;
-	return error;
-}
-
-/* Returns 0; EAGAIN: sweeps came between each time; or another errno. */
-static int confirm(struct audit *audit)
-{
-	size_t n = audit->n_entries;
-	struct triad_audit_entry *old = malloc((n + 1) * sizeof(*old));
-	uint64_t n_changes;
-	int error = EAGAIN;
-
-	if (!old)
-		return ENOMEM;
-	memcpy(old, audit->entries, n * sizeof(*old));
-	for (unsigned i = 0; i < N_CONFIRM && error == EAGAIN; i++) {
-		if (!wait_for_quiet(audit, &n_changes))
-			break;
-		error = read_again(audit, old, n);
-		if (!error && count_changes(audit->plugin) != n_changes)
-			error = EAGAIN;
-	}
-	free(old);
-	return error;
-}
-
-/* --- the answer --- */
-
-static void put_entry(struct triad_list *list, const struct triad_fabric *fabric,
-	const struct triad_audit_entry *entry, double hosts)
-{
-	const struct triad_fabric_node *node = NULL, *to = NULL;
 	uint32_t port = TRIAD_FABRIC_NONE;
 
-	if (fabric) {
-		node = &fabric->nodes[entry->node];
-		port = triad_fabric_find_lid(fabric, entry->lid);
-	}
+	triad_audit_object(difference, text);
+	if (difference->place.kind == TRIAD_AUDIT_LFT)
+		port = triad_fabric_find_lid(fabric, triad_audit_lft_lid(difference));
 	if (port != TRIAD_FABRIC_NONE)
-		to = &fabric->nodes[fabric->ports[port].node];
+		triad_text_append(text, TRIAD_AUDIT_TEXT_SIZE, " (%s)",
+			triad_node_label(&fabric->nodes[fabric->ports[port].node])
+				.text);
+	return text;
+}
+
+static void put_difference(struct triad_list *list, const struct triad_fabric *fabric,
+	const struct triad_audit_difference *difference, double hosts, bool is_counted)
+{
+	uint32_t at = triad_fabric_port_at(
+		fabric, difference->place.node_guid, difference->place.port);
+	char object[TRIAD_AUDIT_TEXT_SIZE], wanted[TRIAD_AUDIT_TEXT_SIZE],
+		found[TRIAD_AUDIT_TEXT_SIZE], touches[TRIAD_AUDIT_TEXT_SIZE] = "",
+					      since[TRIAD_CLOCK_TEXT_SIZE];
+
 	triad_list_row(list);
-	triad_list_guid(list, "node_guid", NULL, node ? node->guid : 0);
-	triad_list_node(list, "node_name", "switch", 24, node);
-	triad_list_uint(list, "lid", "LID", 5, entry->lid);
+	triad_list_guid(list, "node_guid", NULL, difference->place.node_guid);
+	triad_list_node(list, "node_name", "node", 24,
+		at == TRIAD_FABRIC_NONE ? NULL
+					: &fabric->nodes[fabric->ports[at].node]);
+	triad_list_uint(list, "port", "port", 4, difference->place.port);
 	triad_list_blank(list);
-	triad_list_node(list, "to_name", "of", 24, to);
-	triad_list_uint(list, "wanted", "wanted", 6, entry->wanted);
-	triad_list_uint(list, "found", "found", 6, entry->found);
+	triad_list_text(list, "table", "table", -10,
+		triad_audit_kind_name(difference->place.kind));
+	triad_list_text(list, "object", "object", TRIAD_LIST_LONG,
+		format_object(fabric, difference, object));
+	triad_list_text(list, "wanted", "wanted", -8,
+		triad_audit_value(difference, difference->wanted, wanted));
+	triad_list_text(list, "found", "found", -8,
+		triad_audit_value(difference, difference->found, found));
 	triad_list_real(list, "hosts", "hosts", 6, hosts, "%.0f", hosts);
+	if (is_counted)
+		triad_audit_touches(fabric, difference, touches);
+	triad_list_text(list, "since", NULL, 0,
+		triad_command_format_time(difference->since_us, since));
+	triad_list_text(list, "touches", "touches", TRIAD_LIST_LONG, touches);
 	triad_list_row_end(list);
 }
 
-static void put_entries(struct audit *audit, const struct triad_command *command)
+static void put_differences(const struct audit *audit, struct triad_report *report)
 {
-	struct triad_report report = {
-		.output = audit->output, .as_json = command->json};
-	struct triad_list list = {.report = &report, .phase = TRIAD_LIST_TITLES};
+	const struct triad_audit_result *result = &audit->result;
+	struct triad_list list = {.report = report};
 	struct triad_routes_layout *layout = NULL;
 
-	if (audit->n_entries)
-		(void)triad_routes_layout_make(audit->fabric, &layout);
-	triad_report_array(&report, NULL);
-	if (audit->n_entries || command->json)
-		put_entry(&list, NULL, &(struct triad_audit_entry){0}, NAN);
-	for (size_t i = 0; i < audit->n_entries && i < command->limit; i++) {
-		const struct triad_audit_entry *entry = &audit->entries[i];
+	if (result->n)
+		(void)triad_routes_layout_make(result->fabric, &layout);
+	triad_report_array(report, "differences");
+	for (size_t i = 0; i < result->n && i < audit->command->limit; i++) {
+		const struct triad_audit_difference *difference =
+			&result->differences[i];
+		uint32_t node = triad_fabric_find_node(
+			result->fabric, difference->place.node_guid);
 		double hosts = NAN;
 
-		if (layout && i < MAX_COUNTED)
-			hosts = triad_audit_n_hosts(layout, entry->node, entry->lid);
-		put_entry(&list, audit->fabric, entry, hosts);
+		if (layout && i < MAX_COUNTED && node != TRIAD_FABRIC_NONE &&
+			difference->place.kind == TRIAD_AUDIT_LFT)
+			hosts = triad_routes_n_crossing(
+				layout, node, triad_audit_lft_lid(difference));
+		put_difference(
+			&list, result->fabric, difference, hosts, i < MAX_COUNTED);
 	}
-	triad_report_array_end(&report);
+	triad_report_array_end(report);
 	triad_routes_layout_free(layout);
 }
 
-/* Says what the rows do not.  Returns the command's status. */
-static int end_audit(struct audit *audit, const struct triad_command *command)
+/* --- the rest --- */
+
+static const char *sm_state(const struct triad_audit_sm *sm)
 {
-	if (!command->json && audit->n_entries)
+	static const char *const names[] = {[TRIAD_SM_STATE_NOT_ACTIVE] = "not-active",
+		[TRIAD_SM_STATE_DISCOVERING] = "discovering",
+		[TRIAD_SM_STATE_STANDBY] = "standby",
+		[TRIAD_SM_STATE_MASTER] = "master"};
+
+	if (!sm->is_known)
+		return "this SM has not heard of it";
+	return sm->state <= TRIAD_SM_STATE_MASTER ? names[sm->state] : "?";
+}
+
+static struct triad_node_label label_of(
+	const struct triad_fabric *fabric, uint64_t port_guid)
+{
+	uint32_t port = triad_fabric_find_alias(fabric, port_guid);
+
+	return port == TRIAD_FABRIC_NONE
+		? triad_node_label_of(fabric, port_guid, "?")
+		: triad_node_label(&fabric->nodes[fabric->ports[port].node]);
+}
+
+static void put_sms(const struct audit *audit, struct triad_report *report)
+{
+	const struct triad_audit_result *result = &audit->result;
+
+	triad_report_array(report, "other_sms");
+	for (uint32_t i = 0; i < result->n_sms; i++) {
+		const struct triad_audit_sm *sm = &result->sms[i];
+		struct triad_node_label label = label_of(result->fabric, sm->port_guid);
+
+		if (!report->as_json) {
+			triad_output_printf(audit->output,
+				"also an SM: %s, port 0x%016" PRIx64 ": %s\n",
+				label.text, sm->port_guid, sm_state(sm));
+			continue;
+		}
+		triad_json_object_begin(&report->json, NULL);
+		triad_json_guid(&report->json, "port_guid", sm->port_guid);
+		triad_json_string(&report->json, "node_name", label.text);
+		triad_json_string(&report->json, "state", sm_state(sm));
+		triad_json_object_end(&report->json);
+	}
+	triad_report_array_end(report);
+}
+
+static void put_unread(const struct audit *audit, struct triad_report *report)
+{
+	const struct triad_audit_result *result = &audit->result;
+	char names[TRIAD_NODE_LABEL_SIZE * 4] = "";
+	uint32_t n_named = result->n_silent < TRIAD_AUDIT_MAX_NAMED
+		? result->n_silent
+		: TRIAD_AUDIT_MAX_NAMED;
+
+	triad_report_array(report, "silent");
+	for (uint32_t i = 0; i < n_named; i++) {
+		uint32_t node =
+			triad_fabric_find_node(result->fabric, result->silent[i]);
+
+		if (report->as_json)
+			triad_json_guid(&report->json, NULL, result->silent[i]);
+		if (node != TRIAD_FABRIC_NONE && i < 4)
+			triad_text_append(names, sizeof(names), "%s%s", i ? ", " : ": ",
+				triad_node_label(&result->fabric->nodes[node]).text);
+	}
+	triad_report_array_end(report);
+	if (result->n_unread)
+		triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
+			"audit: not known: %" PRIu64 " blocks were not read; %" PRIu32
+			" devices do not answer at their LIDs%s%s\n",
+			result->n_unread, result->n_silent, names,
+			result->n_silent > 4 ? ", ..." : "");
+}
+
+/* Says what was found and what was not looked at.  Returns the command's status. */
+static int put_result(struct audit *audit)
+{
+	const struct triad_audit_result *result = &audit->result;
+	struct triad_report report = {
+		.output = audit->output, .as_json = audit->command->json};
+
+	triad_report_begin(&report);
+	put_differences(audit, &report);
+	put_sms(audit, &report);
+	put_unread(audit, &report);
+	if (report.as_json) {
+		triad_json_uint(&report.json, "blocks", result->n_read);
+		triad_json_uint(&report.json, "blocks_unread", result->n_unread);
+		triad_json_uint(
+			&report.json, "settings_not_taken", result->n_not_taken);
+		triad_json_double(
+			&report.json, "seconds", (double)result->took_us / 1e6);
+		triad_json_string(
+			&report.json, "qos_tables_not_looked_at", result->no_qos);
+	} else if (result->n) {
 		triad_output_printf(audit->output,
-			"%zu entries differ.  Packets to these LIDs leave by another port than "
-			"OpenSM wants;\n255 is by none.  'hosts' is how many send there by "
-			"this switch.  OpenSM writes a\ntable again when a link of that "
-			"switch changes, and all when it becomes master.\n",
-			audit->n_entries);
-	if (audit->n_unread)
+			"%zu differ.  Of a LID, 255 is no port, and 'hosts' is how many "
+			"send there by this\nswitch.  OpenSM writes a table again when a link "
+			"of that device changes, and all when it becomes master.\n",
+			result->n);
+	}
+	triad_report_end(&report);
+	if (!report.as_json && result->n_not_taken)
+		triad_output_printf(audit->output,
+			"%" PRIu64
+			" settings are not taken by devices, by their answers to "
+			"OpenSM, and not compared\n",
+			result->n_not_taken);
+	if (!report.as_json)
+		triad_output_printf(audit->output,
+			"%" PRIu64 " blocks read; not looked at: %s%s%s%s\n",
+			result->n_read, result->no_qos ? "SL2VL and VLArb (" : "",
+			result->no_qos ? result->no_qos : "",
+			result->no_qos ? "), " : "", NOT_LOOKED_AT);
+	if (result->is_short)
 		triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
-			"audit: not known: %" PRIu64 " blocks of %" PRIu32
-			" switches were not read\n",
-			audit->n_unread, audit->n_silent);
-	if (audit->is_short)
-		triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
-			"audit: more than %u entries differ, or memory is short: the rest "
-			"is left out\n",
-			MAX_ENTRIES);
-	if (audit->n_entries || audit->is_short)
+			"audit: more than %u differ, or memory is short: the rest is left "
+			"out\n",
+			TRIAD_AUDIT_MAX);
+	if (result->n || result->is_short)
 		return TRIAD_CONTROL_FAILED;
-	if (audit->n_unread)
+	if (result->n_unread)
 		return TRIAD_CONTROL_UNKNOWN;
-	if (!command->json)
-		triad_output_printf(audit->output,
-			"all %" PRIu64 " blocks are as OpenSM wants them\n",
-			audit->n_done);
+	if (!report.as_json)
+		triad_output_printf(audit->output, "all are as OpenSM wants them\n");
 	return TRIAD_CONTROL_DONE;
 }
 
-static int run_audit(struct audit *audit, const struct triad_node_choice *choice,
-	const struct triad_command *command)
+static int end_audit(struct audit *audit, int error)
 {
-	uint64_t n_read;
-	int error = read_all(audit, choice);
+	const char *why = strerror(error);
 
-	n_read = audit->n_done;
-	if (!error && audit->n_entries)
-		error = confirm(audit);
-	audit->n_done = n_read;
+	if (!error)
+		return put_result(audit);
 	if (error == EAGAIN) {
 		triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
-			"audit: not known: %zu entries differ, and OpenSM sweeps again and "
-			"again, so that they may be on their way; try again\n",
-			audit->n_entries);
+			"audit: not known: %zu differ, and OpenSM sweeps again and again, "
+			"so that they may be on their way; try again\n",
+			audit->result.n);
 		return TRIAD_CONTROL_UNKNOWN;
 	}
-	if (error) {
-		triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
-			"audit: the switches can't be asked: %s\n", strerror(error));
-		return TRIAD_CONTROL_FAILED;
-	}
-	put_entries(audit, command);
-	return end_audit(audit, command);
+	if (error == EBUSY)
+		why = "another one is running: try again when it has ended";
+	triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
+		"audit: the devices can't be asked: %s\n", why);
+	return TRIAD_CONTROL_FAILED;
 }
 
 int triad_command_run_audit(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct audit audit = {.plugin = plugin, .output = output};
+	struct audit audit = {.output = output, .command = command};
 	struct triad_node_choice choice = {0};
+	struct triad_fabric *fabric = triad_setup_find_fabric(plugin, "audit", output);
 	int status = TRIAD_CONTROL_FAILED;
 
-	if (atomic_flag_test_and_set(&is_running)) {
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"audit: another one is running: try again when it has ended\n");
-		return TRIAD_CONTROL_FAILED;
+	if (fabric &&
+		triad_command_choose_there(command, fabric, "audit", &choice, output)) {
+		const struct triad_audit_request request = {.fabric = fabric,
+			.choice = choice.rule == TRIAD_NODE_RULE_ALL ? NULL : &choice,
+			.smps_per_s = TRIAD_AUDIT_SMPS_PER_S,
+			.batch = BATCH,
+			.goes_on = goes_on,
+			.context = &audit};
+
+		status = end_audit(&audit,
+			triad_auditor_run(plugin->auditor, &request, &audit.result));
 	}
-	audit.fabric = triad_setup_find_fabric(plugin, "audit", output);
-	audit.items = calloc(BATCH, sizeof(*audit.items));
-	if (audit.fabric && !audit.items)
-		triad_output_message(
-			output, TRIAD_FRAME_MESSAGE, "audit: not enough memory\n");
-	else if (audit.fabric &&
-		triad_command_choose_of_type(command, audit.fabric, TRIAD_NODE_SWITCH,
-			"audit", &choice, output))
-		status = run_audit(&audit, &choice, command);
-	free(audit.entries);
-	free(audit.items);
-	triad_fabric_unref(audit.fabric);
-	atomic_flag_clear(&is_running);
+	triad_audit_result_clear(&audit.result);
+	triad_fabric_unref(fabric);
 	return status;
 }

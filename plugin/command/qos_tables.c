@@ -14,7 +14,7 @@
 #include "plugin/command/qos_setup.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
-#include "plugin/qos/tables/read_back.h"
+#include "plugin/read_back.h"
 #include "plugin/qos/tables/tables.h"
 #include "qos/setup/kept_tables.h"
 #include "service/command/moment.h"
@@ -61,11 +61,11 @@ static bool is_chosen(const struct listing *listing, uint32_t port)
 /* --- reading --- */
 
 static void ask_for_block(struct listing *listing, uint32_t port,
-	enum triad_smp_kind kind, unsigned block)
+	enum triad_audit_kind kind, unsigned block)
 {
 	if (listing->items)
-		listing->items[listing->n_items] = (struct triad_read_back){
-			port, kind, (uint16_t)block, 0, 0, {0}};
+		listing->items[listing->n_items] =
+			(struct triad_read_back){port, kind, block, 0, 0, {0}};
 	listing->n_items++;
 }
 
@@ -75,16 +75,16 @@ static void ask_for_port(struct listing *listing, uint32_t port)
 	unsigned n_in_ports = triad_port_tables_n_in_ports(&listing->desired, port);
 
 	for (unsigned in = 0; in < n_in_ports; in++)
-		ask_for_block(listing, port, TRIAD_SMP_SL2VL, in);
+		ask_for_block(listing, port, TRIAD_AUDIT_SL2VL, in);
 	for (unsigned high = 0; high < 2; high++) {
 		unsigned n = triad_desired_n_vlarb(&listing->desired, port, high);
 
 		for (unsigned first = 0; first < n; first += 32)
-			ask_for_block(listing, port, TRIAD_SMP_VLARB,
+			ask_for_block(listing, port, TRIAD_AUDIT_VLARB,
 				1 + 2 * high + first / 32);
 	}
 	if (triad_desired_has_high_limit(&listing->desired, port))
-		ask_for_block(listing, port, TRIAD_SMP_PORT_INFO, 0);
+		ask_for_block(listing, port, TRIAD_AUDIT_PORT_INFO, 0);
 }
 
 static void ask_for_all(struct listing *listing)

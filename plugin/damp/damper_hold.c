@@ -190,10 +190,14 @@ void damper_let_go(struct triad_damper *damper, const struct triad_damp_ends *en
 {
 	struct triad_damp_link *link =
 		triad_damp_links_find(damper->links, ends, false);
+	uint64_t now_us = triad_clock_now_us();
 
 	if (!link || !link->is_held)
 		return;
-	triad_damp_link_release(link, false, triad_clock_now_us());
+	triad_damp_link_release(link, false, now_us);
+	/* Until its next bounce. */
+	if (triad_damp_link_penalty(damper->links, link, now_us) >= TRIAD_DAMP_LIMIT)
+		triad_damp_link_refuse(link, why);
 	note_event(damper, ends, why);
 }
 

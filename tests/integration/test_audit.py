@@ -1,15 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Forwarding tables in switches, compared with those that OpenSM wants ('audit')."""
+"""What devices have of what OpenSM wrote, compared with what it wants ('audit').
+
+Devices are changed under OpenSM by SMPs from another host."""
 
 import json
+import random
+import re
+import time
+import urllib.request
 
+import pytest
+
+import tablelib
 from checks import mentions, succeeded, wait_until
-from labs import BUILDDIR
-from triadlib import ask_json, triad_lab, wait_for_sweep
+from labs import BUILDDIR, SRCDIR
+from triadlab.tcp_ports import free_port
+from triadlib import QUICK, ask, ask_json, health_findings, sweep_heavily, triad_lab, wait_for_sweep
 
 SMP_ASK = BUILDDIR / "tests/integration/smp_ask"
-LFT = 0x19
+SWITCH_INFO, PORT_INFO, PKEYS, SL2VL, VLARB, LFT, MFT = \
+    0x12, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1b
+JOIN = SRCDIR / "tests" / "integration" / "join_group.py"
+PATH_ASK = BUILDDIR / "tests/integration/path_ask"
 NO_ROUTE = 255
+PARTITIONS = """Default=0x7fff, ipoib: ALL=full;
+red=0x11: 0x100004=full, 0x100007, 0x100001=full;
+blue=0x12: 0x100004, 0x10000a=full;
+"""
+MEMBERS = {"Hca1": "0x100001", "Hca2": "0x100004", "Hca4": "0x10000a"}
+# Fields of PortInfo that ibsim takes, for end ports and for ports of switches: octet, bits.
+FIELDS = {"GidPrefix": (15, 0xff), "MasterSMLID": (19, 0xff), "LMC": (34, 0x01)}
+LINK_FIELDS = {"HOQLife": (42, 0x1f)}
 
 
 def smp(lab, *words):
@@ -29,44 +50,356 @@ def change(lab, lid, entries):
 
 
 def audit(lab, *words):
-    """(exit status, rows, messages)"""
+    """(exit status, differences, messages)"""
     process = lab.triad("audit", "--json", *words)
-    return process.returncode, json.loads(process.stdout or "null"), process.stderr
+    answer = json.loads(process.stdout or "{}")
+    return process.returncode, answer.get("differences"), process.stderr
 
 
-def switches(lab):
-    return {row["name"]: row["lid"] for row in ask_json(lab, "nodes", "--type", "switch")}
+def places(rows):
+    return sorted((row["node_name"], row["port"], row["table"], row["object"])
+                  for row in rows)
 
 
-def test_entries_that_differ_are_named_until_they_are_mended():
-    with triad_lab() as lab:
-        wait_for_sweep(lab)
-        assert audit(lab) == (0, [], "")
-        lids = {row["name"]: row["lid"] for row in ask_json(lab, "nodes")}
-        before = smp(lab, lids["Switch2"], LFT, 0)
-        # Not those by which the lab itself asks.
-        to, other = lids["Hca4"], lids["Hca3"]
-        change(lab, lids["Switch2"], {to: NO_ROUTE, other: 7})
+def is_good(lab):
+    return audit(lab) == (0, [], "")
+
+
+def lids(lab):
+    return {row["name"]: row["lid"] for row in ask_json(lab, "nodes")}
+
+
+@pytest.fixture(scope="module", name="lab")
+def shared_lab(tmp_path_factory):
+    """Each case leaves devices as OpenSM wants them."""
+    partitions = tmp_path_factory.mktemp("partitions") / "partitions.conf"
+    partitions.write_text(PARTITIONS)
+    with triad_lab(opensm_conf=f"lmc 1\npartition_config_file {partitions}\n") as made:
+        wait_for_sweep(made)
+        sm_lid = lids(made)["Hca1"]
+        made.mlid = {int(succeeded(made.run(JOIN, guid, str(sm_lid), node=name)).stdout)
+                     for name, guid in MEMBERS.items()}.pop()
+        wait_until(lambda: is_good(made), 10, "tables for the group")
+        yield made
+
+
+def test_entries_that_differ_are_named_until_they_are_mended(lab):
+    assert is_good(lab)
+    at = lids(lab)
+    before = smp(lab, at["Switch2"], LFT, 0)
+    # Not those by which the lab itself asks.
+    to, other = at["Hca4"], at["Hca3"]
+    change(lab, at["Switch2"], {to: NO_ROUTE, other: 7})
+    code, rows, messages = audit(lab)
+    assert code == 1
+    # The SM's own packets to it are lost, too.
+    assert mentions(messages, "not known Hca4")
+    assert {(row["node_name"], row["table"], row["object"], row["wanted"], row["found"])
+            for row in rows} == {
+        ("Switch2", "LFT", f"LID {to} (Hca4)", str(before[to]), str(NO_ROUTE)),
+        ("Switch2", "LFT", f"LID {other} (Hca3)", str(before[other]), "7")}
+    assert all(row["hosts"] > 0 for row in rows), rows
+    assert mentions(lab.triad("audit").stdout, "2 differ")
+    assert audit(lab, "--node", "Switch1") == (0, [], "")
+    # What lasts is as old as when it was seen first.
+    again = audit(lab)[1]
+    assert [row["since"] for row in again] == [row["since"] for row in rows]
+    change(lab, at["Switch2"], {to: before[to], other: before[other]})
+    assert is_good(lab)
+
+
+def test_switch_that_does_not_answer_is_not_known(lab):
+    lid = lids(lab)["Switch2"]
+    lab.harm_mads(f"lose class 0x01 lid {lid} direction in")
+    code, rows, messages = audit(lab)
+    assert (code, rows) == (3, [])
+    assert mentions(messages, "not known Switch2"), messages
+    lab.heal_mads()
+    wait_until(lambda: is_good(lab), 10, "its answers")
+
+
+# --- random ---
+
+class Flips:
+    """Changes fields at random places.  A method for each kind gives what is to be named, and
+    (LID, attribute, modifier, octets) of the Set."""
+
+    def __init__(self, lab, chance):
+        self.lab, self.chance, self.lids = lab, chance, lids(lab)
+        self.expected, self.old = set(), []
+
+    def flip(self, kind):
+        """Not twice at a place: that might undo the first."""
+        place, lid, attribute, modifier, octets = getattr(self, kind)()
+        if place in self.expected:
+            return
+        print(place)
+        self.expected.add(place)
+        self.old.append((lid, attribute, modifier, smp(self.lab, lid, attribute, modifier)))
+        smp(self.lab, lid, attribute, modifier, bytes(octets).hex())
+
+    def mend(self):
+        for lid, attribute, modifier, octets in reversed(self.old):
+            if attribute == PORT_INFO:
+                octets = unchanged(octets)
+            smp(self.lab, lid, attribute, modifier, bytes(octets).hex())
+        self.expected, self.old = set(), []
+
+    def read(self, name, attribute, modifier=0):
+        return bytearray(smp(self.lab, self.lids[name], attribute, modifier))
+
+    def node(self, *kinds):
+        kind = self.chance.choice(kinds)
+        return self.chance.choice([name for name in sorted(self.lids)
+                                   if name.startswith(kind)])
+
+    def pkey(self):
+        name, index = self.node("Hca", "Switch"), self.chance.randrange(32)
+        # A switch's port that has an adapter behind it enforces its keys.
+        port = 1 if name.startswith("Hca") else self.chance.choice([1, 2])
+        modifier = port << 16 if name.startswith("Switch") else 0
+        octets = self.read(name, PKEYS, modifier)
+        octets[2 * index + 1] ^= self.chance.randrange(1, 256)
+        return ((name, port, "P_Keys", f"P_Key index {index}"),
+                self.lids[name], PKEYS, modifier, octets)
+
+    def lft(self):
+        # The second LID of an adapter: by the first ones it is asked.
+        name, owner = self.node("Switch"), self.node("Hca")
+        to = self.lids[owner] + 1
+        octets = self.read(name, LFT)
+        octets[to] ^= self.chance.randrange(1, 256)
+        return (name, 0, "LFT", f"LID {to} ({owner})"), self.lids[name], LFT, 0, octets
+
+    def mft(self):
+        name = self.node("Switch")
+        octets, entry = self.read(name, MFT), self.chance.randrange(32)
+        at = 2 * entry + self.chance.randrange(2)
+        octets[at] ^= self.chance.randrange(1, 256)
+        return ((name, 0, "MFT", f"MLID {0xc000 + entry:#x}"), self.lids[name], MFT, 0,
+                octets)
+
+    def switch_info(self):
+        name = self.node("Switch")
+        octets = self.read(name, SWITCH_INFO)
+        field = self.chance.choice(["LinearFDBTop", "LifeTimeValue"])
+        # A top above it: packets pass all the same.
+        if field == "LinearFDBTop":
+            octets[7] += self.chance.randrange(1, 100)
+        else:
+            octets[11] ^= self.chance.randrange(1, 32) << 3
+        return (name, 0, "SwitchInfo", field), self.lids[name], SWITCH_INFO, 0, octets
+
+    def place(self):
+        """A node, a port of it with a link, and its number as SMPs have it."""
+        name = self.node("Hca", "Switch")
+        if name.startswith("Hca"):
+            return name, 1, 0
+        port = self.chance.choice([1, 2, 3, 5])
+        return name, port, port
+
+    def sl2vl(self):
+        name, port, number = self.place()
+        in_port = self.chance.randrange(6) if number else 0
+        sl = self.chance.randrange(16)
+        octets = self.read(name, SL2VL, in_port << 8 | number)
+        octets[sl // 2] ^= self.chance.randrange(1, 16) << (0 if sl % 2 else 4)
+        return ((name, port, "SL2VL", f"in-port {in_port}, SL {sl}"), self.lids[name], SL2VL,
+                in_port << 8 | number, octets)
+
+    def vlarb(self):
+        name, port, number = self.place()
+        high, entry = self.chance.randrange(2), self.chance.randrange(tablelib.CAP)
+        modifier = (1 + 2 * high) << 16 | number
+        octets = self.read(name, VLARB, modifier)
+        octets[2 * entry + 1] ^= self.chance.randrange(1, 256)
+        return ((name, port, "VLArb", f"{'high' if high else 'low'} entry {entry}"),
+                self.lids[name], VLARB, modifier, octets)
+
+    def port_info(self):
+        name = self.node("Hca", "Switch")
+        is_link = name.startswith("Switch")
+        field = self.chance.choice(sorted(LINK_FIELDS if is_link else FIELDS))
+        at, bits = (LINK_FIELDS if is_link else FIELDS)[field]
+        port = self.chance.choice([1, 2]) if is_link else 1
+        octets = unchanged(self.read(name, PORT_INFO, port if is_link else 0))
+        low = bits & -bits
+        octets[at] ^= self.chance.randrange(1, bits // low + 1) * low
+        return ((name, port, "PortInfo", field), self.lids[name], PORT_INFO,
+                port if is_link else 0, octets)
+
+
+def unchanged(octets):
+    """PortInfo as it is to be set: no change of states."""
+    octets = bytearray(octets)
+    octets[32] &= 0xf0
+    octets[33] &= 0x0f
+    return octets
+
+
+def check_flips(lab, kinds, rounds=5):
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    flips = Flips(lab, random.Random(seed))
+    for _ in range(rounds):
+        for _ in range(flips.chance.randrange(1, 6)):
+            flips.flip(flips.chance.choice(kinds))
         code, rows, messages = audit(lab)
+        assert places(rows) == sorted(flips.expected)
         assert (code, messages) == (1, "")
-        assert {(row["node_name"], row["lid"], row["to_name"], row["wanted"], row["found"])
-                for row in rows} == {
-            ("Switch2", to, "Hca4", before[to], NO_ROUTE),
-            ("Switch2", other, "Hca3", before[other], 7)}
-        assert all(row["hosts"] > 0 for row in rows), rows
-        assert mentions(lab.triad("audit").stdout, "2 entries differ")
-        assert audit(lab, "--node", "Switch1") == (0, [], "")
-        change(lab, lids["Switch2"], {to: before[to], other: before[other]})
-        assert audit(lab) == (0, [], "")
+        flips.mend()
+        assert is_good(lab)
 
 
-def test_switch_that_does_not_answer_is_not_known():
-    with triad_lab() as lab:
-        wait_for_sweep(lab)
-        lid = switches(lab)["Switch2"]
-        lab.harm_mads(f"lose class 0x01 lid {lid} direction in")
-        code, rows, messages = audit(lab)
-        assert (code, rows) == (3, [])
-        assert mentions(messages, "not known"), messages
-        lab.heal_mads()
-        wait_until(lambda: audit(lab) == (0, [], ""), 10, "its answers")
+def test_each_change_is_named_and_nothing_else(lab):
+    check_flips(lab, ["pkey", "lft", "mft", "switch_info", "port_info"])
+
+
+POLICY = tablelib.policy(
+    groups={"All": ["node-type: ALL"]},
+    sl2vl=[{"group": ["All"], "sl2vl-table": [sl % 4 for sl in range(16)]}],
+    vlarb=[{"group": ["All"], "vlarb-high": [(0, 10), (1, 20)],
+            "vlarb-low": [(2, 30), (3, 5)]}])
+
+
+@pytest.mark.parametrize("has_policy", (False, True), ids=("opensm's", "a policy's"))
+def test_each_change_of_qos_tables_is_named(tmp_path, has_policy):
+    (tmp_path / "policy").write_text(POLICY)
+    conf = QUICK + (f"[qos]\ntables_enabled = true\npolicy_file = {tmp_path}/policy\n"
+                    if has_policy else "")
+    with triad_lab(conf, opensm_conf="qos TRUE\n") as lab:
+        if has_policy:
+            tablelib.wait_for(lab)
+        wait_until(lambda: is_good(lab), 10, "tables as they are wanted")
+        answer = ask_json(lab, "audit")
+        assert answer["qos_tables_not_looked_at"] is None, answer
+        check_flips(lab, ["sl2vl", "vlarb"])
+
+
+def test_pkey_says_who_can_and_cannot_talk(lab):
+    lid = lids(lab)["Hca4"]
+    old = smp(lab, lid, PKEYS, 0)
+    keys = [int.from_bytes(old[2 * i:2 * i + 2], "big") for i in range(32)]
+    index = keys.index(0x8012)
+    octets = bytearray(old)
+    octets[2 * index:2 * index + 2] = (0x8011).to_bytes(2, "big")
+    smp(lab, lid, PKEYS, 0, octets.hex())
+    (row,) = audit(lab)[1]
+    assert (row["wanted"], row["found"]) == ("0x8012", "0x8011")
+    # One other in blue; three in red.
+    assert mentions(row["touches"], "can't 1 0x8012 can 3 more 0x8011"), row
+    smp(lab, lid, PKEYS, 0, old.hex())
+    assert is_good(lab)
+
+
+def test_member_that_its_switch_leaves_out_is_named(lab):
+    at = lids(lab)["Switch2"]
+    old = smp(lab, at, MFT, 0)
+    entry = 2 * (lab.mlid - 0xc000)
+    mask = int.from_bytes(old[entry:entry + 2], "big")
+    # Hca2 and Hca4 are at ports 1 and 2; another port, without a link, is too many.
+    assert mask & 6 == 6
+    octets = bytearray(old)
+    octets[entry:entry + 2] = (mask & ~4 | 1 << 9).to_bytes(2, "big")
+    smp(lab, at, MFT, 0, octets.hex())
+    (row,) = audit(lab)[1]
+    assert row["node_name"] == "Switch2"
+    ports = [set(row[name].split(",")) for name in ("wanted", "found")]
+    assert (ports[0] - ports[1], ports[1] - ports[0]) == ({"2"}, {"9"})
+    assert mentions(row["touches"], "2 9"), row
+    smp(lab, at, MFT, 0, old.hex())
+    assert is_good(lab)
+
+
+def test_alias_that_the_device_does_not_have_is_named(lab):
+    # ibsim's devices take none.
+    lid = lids(lab)["Hca4"]
+    for guid in 0xaaaa0001, 0:
+        succeeded(lab.run(PATH_ASK, "--alias", f"{lid}:3:{guid:#x}", node="Hca4"))
+        code, rows, _ = audit(lab)
+        assert code == (1 if guid else 0)
+        assert [(row["node_name"], row["port"], row["table"], row["object"], row["wanted"])
+                for row in rows] == \
+            [("Hca4", 1, "GUIDInfo", "GUID index 3", f"{guid:#018x}")] * (guid > 0)
+
+
+def test_what_a_sweep_mends_is_no_difference(lab):
+    lid = lids(lab)["Hca4"]
+    octets = unchanged(smp(lab, lid, PORT_INFO, 0))
+    octets[19] ^= 5
+    smp(lab, lid, PORT_INFO, 0, octets.hex())
+    (row,) = audit(lab)[1]
+    assert (row["node_name"], row["object"]) == ("Hca4", "MasterSMLID")
+    sweep_heavily(lab, lambda: is_good(lab), what="MasterSMLID mended")
+
+
+def test_other_sms_are_named():
+    with triad_lab(sms=["Hca1", "Hca3"]) as lab:
+        def others():
+            return [(sm["node_name"], sm["state"])
+                    for sm in ask_json(lab, "audit")["other_sms"]]
+
+        assert is_good(lab)
+        wait_until(lambda: others() == [("Hca3", "standby")], 20, "the standby")
+        assert mentions(ask(lab, "audit"), "SM Hca3 standby")
+
+
+# --- by itself ---
+
+def metrics(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        return answer.read().decode()
+
+
+def alerts(lab):
+    return [alert for alert in ask_json(lab, "alerts")["alerts"]
+            if any("SM wants" in finding["what"] or "routes" in finding["what"]
+                   for finding in alert["findings"])]
+
+
+def audit_line(lab):
+    """What 'health' says of it; None: nothing."""
+    return next((part["text"] for part in json.loads(
+        lab.triad("health", "--json").stdout)["parts"] if part["part"] == "audit"), None)
+
+
+@pytest.mark.threads
+def test_differences_are_found_without_being_asked_for():
+    port = free_port()
+    with triad_lab(f"{QUICK}[audit]\nperiod = 1\n[prometheus]\nlisten = 127.0.0.1:{port}\n",
+                   triadd=True) as lab:
+        def n_found(table):
+            lines = re.findall(rf'triad_audit_differences{{table="{table}"}} (\d+)',
+                               metrics(port))
+            return int(lines[0]) if lines else None
+
+        wait_until(lambda: n_found("LFT") == 0, 30, "a first audit")
+        lid = lids(lab)["Hca4"]
+        old = smp(lab, lid, PKEYS, 0)
+        octets = bytearray(old)
+        octets[5] = 0x77
+        smp(lab, lid, PKEYS, 0, octets.hex())
+        wait_until(lambda: n_found("P_Keys") == 1, 30, "the P_Key")
+        assert n_found("LFT") == 0
+        (alert,) = wait_until(lambda: alerts(lab), 30, "its alert")
+        assert alert["at"]["node_name"] == "Hca4", alert
+        [finding] = health_findings(lab, "1 SM wants")
+        assert mentions(finding["at"], "Hca4"), finding
+        # Who asks by hand does not wait for it, and sees the same.
+        (row,) = audit(lab)[1]
+        assert (row["node_name"], row["found"]) == ("Hca4", "0x0077")
+        smp(lab, lid, PKEYS, 0, old.hex())
+        wait_until(lambda: n_found("P_Keys") == 0, 30, "the P_Key mended")
+        wait_until(lambda: not alerts(lab), 30, "the end of its alert")
+        ask(lab, "set", "audit.period", "0")
+        assert not audit_line(lab)
+
+
+def test_audit_by_itself_is_spread_over_its_period():
+    with triad_lab(f"{QUICK}[audit]\nperiod = 20\n") as lab:
+        assert mentions(audit_line(lab), "first")
+        # One that is asked for does not wait for it.
+        began = time.monotonic()
+        assert is_good(lab)
+        assert time.monotonic() - began < 10
+        assert mentions(audit_line(lab), "0 differences")

@@ -173,7 +173,8 @@ unit_tests = \
 	tests/unit/damp/test_traps \
 	tests/unit/shield/test_check \
 	tests/unit/shield/test_rate \
-	tests/unit/routes/test_audit \
+	tests/unit/audit/test_audit \
+	tests/unit/routes/test_crossing \
 	tests/unit/routes/test_check \
 	tests/unit/jobs/test_hostlist \
 	tests/unit/jobs/test_slurm_topology \
@@ -275,7 +276,7 @@ tests_unit_plugin_test_events_SOURCES = \
 tests_unit_plugin_test_health_watch_SOURCES = \
 	tests/unit/plugin/test_health_watch.c plugin/election/health_watch.c
 tests_unit_plugin_test_read_back_SOURCES = \
-	tests/unit/plugin/test_read_back.c plugin/qos/tables/read_back.c
+	tests/unit/plugin/test_read_back.c plugin/read_back.c
 tests_unit_plugin_test_state_probe_SOURCES = \
 	tests/unit/plugin/test_state_probe.c plugin/election/state_probe.c
 tests_unit_plugin_test_state_probe_LDFLAGS = $(AM_LDFLAGS) \

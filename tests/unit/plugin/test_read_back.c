@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads tables back through a transport that doesn't accept every request. */
-#include "plugin/qos/tables/read_back.h"
+#include "plugin/read_back.h"
 
 #include <errno.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static int read_back(struct triad_read_back items[N_ITEMS])
 
 	for (uint32_t i = 0; i < N_ITEMS; i++)
 		items[i] = (struct triad_read_back){
-			.port = i, .kind = TRIAD_SMP_PORT_INFO};
+			.port = i, .kind = TRIAD_AUDIT_PORT_INFO};
 	return triad_read_back(fabric, 0, items, N_ITEMS, &owner);
 }
 

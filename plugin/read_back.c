@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "plugin/qos/tables/read_back.h"
+#include "plugin/read_back.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,13 +18,6 @@
 
 /* Offsets in a MAD [IBA 14.2.1.1]. */
 enum { AT_STATUS = 4, AT_TID = 8, AT_DATA = 64 };
-enum {
-	ATTRIBUTE_PORT_INFO = 0x15,
-	ATTRIBUTE_SL2VL = 0x17,
-	ATTRIBUTE_VLARB = 0x18,
-	ATTRIBUTE_LFT = 0x19
-};
-
 struct slot {
 	size_t item;
 	unsigned tries;
@@ -44,31 +37,36 @@ struct reader {
 	struct slot slots[MAX_IN_FLIGHT];
 };
 
+/* [IBA 14.2.5] */
+static uint32_t find_modifier(
+	const struct triad_read_back *item, bool is_switch, uint32_t number)
+{
+	switch (item->kind) {
+	case TRIAD_AUDIT_PORT_INFO:
+		return number;
+	case TRIAD_AUDIT_SL2VL:
+		return number | (is_switch ? item->block << 8 : 0);
+	case TRIAD_AUDIT_VLARB:
+		return number | item->block << 16;
+	case TRIAD_AUDIT_PKEYS:
+		return number << 16 | item->block;
+	default:
+		return item->block;
+	}
+}
+
 static void encode(const struct reader *reader, const struct triad_read_back *item,
 	uint32_t tid, uint8_t mad[TRIAD_MAD_SIZE])
 {
-	static const uint16_t attributes[] = {
-		[TRIAD_SMP_SL2VL] = ATTRIBUTE_SL2VL,
-		[TRIAD_SMP_VLARB] = ATTRIBUTE_VLARB,
-		[TRIAD_SMP_PORT_INFO] = ATTRIBUTE_PORT_INFO,
-		[TRIAD_SMP_LFT] = ATTRIBUTE_LFT,
-	};
 	const struct triad_fabric_port *port = &reader->fabric->ports[item->port];
 	bool is_switch = reader->fabric->nodes[port->node].type == TRIAD_NODE_SWITCH;
-	uint32_t number = is_switch ? port->number : 0;
-	uint32_t modifier = number;
 	struct triad_wire w;
 
-	if (item->kind == TRIAD_SMP_SL2VL)
-		modifier |= is_switch ? (uint32_t)item->block << 8 : 0;
-	else if (item->kind == TRIAD_SMP_VLARB)
-		modifier |= (uint32_t)item->block << 16;
-	else if (item->kind == TRIAD_SMP_LFT)
-		modifier = item->block;
 	triad_mad_begin_get(&w, mad, TRIAD_MAD_CLASS_SUBNET_LID, tid);
-	triad_wire_put(&w, 2, attributes[item->kind]);
+	triad_wire_put(&w, 2, triad_audit_attribute(item->kind));
 	triad_wire_put(&w, 2, 0);
-	triad_wire_put(&w, 4, modifier);
+	triad_wire_put(
+		&w, 4, find_modifier(item, is_switch, is_switch ? port->number : 0));
 	triad_wire_put(&w, 8, reader->m_key);
 }
 

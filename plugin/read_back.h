@@ -1,38 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads tables from the devices themselves: SubnGet(SLtoVLMappingTable),
- * SubnGet(VLArbitrationTable), SubnGet(PortInfo), SubnGet(LinearForwardingTable), by LID,
- * from a descriptor of our own.
+/* Reads attributes from the devices themselves: SubnGet() of what the audit has kinds of
+ * (audit/audit.h), by LID, from a descriptor of our own.
  *
  * OpenSM's copies stay unchanged.  Only a few requests are in flight at a time, to
  * leave room for sweeps.
  *
  * Thread-safety: blocks; call it from a thread that may.  Memory: the caller's.
- * Spec: IBA volume 1, 14.2.5.6, 14.2.5.8, 14.2.5.9, 14.2.5.11. */
-#ifndef TRIAD_PLUGIN_QOS_TABLES_READ_BACK_H
-#define TRIAD_PLUGIN_QOS_TABLES_READ_BACK_H
+ * Spec: IBA volume 1, 14.2.5. */
+#ifndef TRIAD_PLUGIN_READ_BACK_H
+#define TRIAD_PLUGIN_READ_BACK_H
 
 #include <stdbool.h>
 
-#include "triad/fabric.h"
+#include "audit/audit.h"
 #include "triad/mad.h"
-
-#define TRIAD_SMP_DATA_SIZE 64
-
-enum triad_smp_kind {
-	TRIAD_SMP_SL2VL, /* 'block' is the in-port's number */
-	TRIAD_SMP_VLARB, /* 'block' is 1 to 4: low, low's second half, high, ... */
-	TRIAD_SMP_PORT_INFO,
-	TRIAD_SMP_LFT, /* 64 entries of a switch; 'block' is from 0 on */
-};
 
 struct triad_read_back {
 	uint32_t port; /* index in the fabric's ports */
-	enum triad_smp_kind kind;
-	uint16_t block;
+	enum triad_audit_kind kind;
+	uint32_t block; /* as in struct triad_audit_place */
 	/* Filled in: */
 	int error; /* 0, ETIMEDOUT, EIO (the port refuses: 'status') or another errno */
 	uint16_t status; /* of the MAD */
-	uint8_t data[TRIAD_SMP_DATA_SIZE];
+	uint8_t data[TRIAD_AUDIT_OCTETS];
 };
 
 /* Called from time to time with the number of items done. */

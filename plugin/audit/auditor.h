@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Audits: reads from devices what OpenSM wrote there, and compares it with what OpenSM
+ * wants (wishes.h).
+ *
+ * Model: all blocks in which OpenSM wants something are read, at most so many a second.  What
+ * differs is read once more while no sweep is under way and OpenSM waits for no answer, and
+ * is compared with what OpenSM wants then.  A difference counts when both readings show it,
+ * OpenSM wanted the same both times, and no sweep began in between.
+ *
+ * What OpenSM does not keep is not looked at.
+ *
+ * With audit.period, the thread triad-audit does so again and again while this SM is master.
+ *
+ * Thread-safety: any thread, for all but new, stop and free.  One audit runs at a time; it
+ * blocks whoever asks for it.
+ * Memory: TRIAD_AUDIT_MAX differences. */
+#ifndef TRIAD_PLUGIN_AUDIT_AUDITOR_H
+#define TRIAD_PLUGIN_AUDIT_AUDITOR_H
+
+#include "audit/audit.h"
+#include "ib/node_choice.h"
+
+struct triad_auditor;
+struct triad_conf;
+struct triad_found;
+struct triad_plugin;
+
+/* Of more, the rest is left out: the fabric is not the one that OpenSM knows. */
+#define TRIAD_AUDIT_MAX 100000u
+#define TRIAD_AUDIT_MAX_NAMED 16u
+#define TRIAD_AUDIT_SMPS_PER_S 10000u
+
+/* Another port that says it has an SM. */
+struct triad_audit_sm {
+	uint64_t port_guid;
+	bool is_known; /* to OpenSM; what follows is known then */
+	uint8_t state, priority;
+};
+
+struct triad_audit_result {
+	struct triad_audit_difference *differences; /* sorted */
+	size_t n, room;
+	struct triad_fabric *fabric; /* in which they are */
+	uint64_t n_read, n_unread;   /* blocks */
+	uint64_t n_not_taken;        /* settings that devices do not take (wishes.h) */
+	uint32_t n_silent;           /* devices that did not answer */
+	uint64_t silent[TRIAD_AUDIT_MAX_NAMED]; /* GUIDs of the first ones' nodes */
+	uint32_t n_sms;
+	struct triad_audit_sm sms[TRIAD_AUDIT_MAX_NAMED];
+	bool is_short; /* memory, or TRIAD_AUDIT_MAX */
+	/* Why no QoS tables were looked at; NULL: they were. */
+	const char *no_qos;
+	uint64_t took_us;
+};
+
+struct triad_audit_request {
+	struct triad_fabric *fabric;
+	const struct triad_node_choice *choice; /* NULL: all */
+	unsigned smps_per_s, batch;             /* batch: at most 256 */
+	uint64_t spread_us;                     /* how long to take at least */
+	/* Called often; false: stop.  'n_done' of 'n_all' blocks. */
+	bool (*goes_on)(void *context, uint64_t n_done, uint64_t n_all);
+	void *context;
+};
+
+/* Of audits of all devices, whoever asked for them. */
+struct triad_audit_status {
+	unsigned period_s; /* audit.period */
+	uint64_t n_done, n_failed;
+	/* Of the last one that was done; 'ended_us' 0: none yet. */
+	uint64_t ended_us, took_us, n_read, n_unread;
+	uint32_t n_silent;
+	size_t n, n_of[TRIAD_AUDIT_N_KINDS];  /* differences */
+	struct triad_audit_difference oldest; /* if there are some */
+};
+
+/* NULL when memory is short. */
+struct triad_auditor *triad_auditor_new(struct triad_plugin *plugin);
+/* Ends the thread, in a second.  Accepts NULL. */
+void triad_auditor_stop(struct triad_auditor *auditor);
+/* After the stop, and when nobody asks for findings any more.  Accepts NULL. */
+void triad_auditor_free(struct triad_auditor *auditor);
+
+/* Applies [audit]. */
+void triad_auditor_configure(
+	struct triad_auditor *auditor, const struct triad_conf *conf);
+
+struct triad_audit_status triad_auditor_status(struct triad_auditor *auditor);
+
+/* Adds what differs to an alert's findings (perfmgr/watch/finders.h). */
+void triad_auditor_give(void *auditor, struct triad_found *found);
+
+/* Runs an audit; one that nobody waits for is broken off, and begins anew afterwards.
+ * Returns 0; EBUSY: another one is running; EAGAIN: sweeps came between each
+ * time, so that 'n' differences are not known to be some; ECANCELED; or an errno.  The
+ * caller clears the result in each case. */
+int triad_auditor_run(struct triad_auditor *auditor,
+	const struct triad_audit_request *request, struct triad_audit_result *result);
+void triad_audit_result_clear(struct triad_audit_result *result);
+
+#endif
