@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "damp/links.h"
 
+#include <math.h>
+
 #include "tests/unit/run.h"
 
 #define MINUTE (60 * TRIAD_US_PER_S)
@@ -240,6 +242,71 @@ START_TEST(test_good_links_are_forgotten)
 }
 END_TEST
 
+/* Uniform in (0, 1], the same in each run. */
+static double draw(void)
+{
+	static uint64_t state = 1;
+
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return ((double)(state >> 11) + 1) / 9007199254740992.0;
+}
+
+/* The time to the next of events that come so often a day. */
+static uint64_t draw_wait(double a_day)
+{
+	return (uint64_t)(-log(draw()) / a_day * 24 * 60 * (double)MINUTE);
+}
+
+/* A million days of good links, 2,000 of them, each of which goes down as if by chance ten
+ * times a year, and with each of its switches once a month. */
+START_TEST(test_in_a_million_link_days_no_good_link_is_held)
+{
+	const uint64_t end_us = now_us + UINT64_C(500) * 24 * 60 * MINUTE;
+	unsigned n_over = 0, n_bounces = 0;
+
+	while (now_us < end_us) {
+		unsigned spine = (unsigned)(draw() * 40),
+			 leaf = (unsigned)(draw() * 50);
+		bool restarts = draw() < 90 / 30.0 / (90 / 30.0 + 2000 * 10 / 365.0);
+
+		now_us += draw_wait(90 / 30.0 + 2000 * 10 / 365.0);
+		for (unsigned i = 0; i < (restarts ? 40 : 1); i++) {
+			struct triad_damp_ends ends = triad_damp_ends_of(
+				1000 + (restarts ? i : spine), 1 + leaf, 2000 + leaf,
+				1 + (restarts ? i : spine));
+
+			triad_damp_links_bounce(links, &ends, 50, 40,
+				now_us + (uint64_t)(draw() * 1e5));
+			n_bounces++;
+		}
+		triad_damp_links_settle(links, now_us + TRIAD_US_PER_S);
+		n_over += triad_damp_links_next_over(links, now_us) != NULL;
+	}
+	ck_assert_uint_ge(n_bounces, 80000);
+	ck_assert_uint_eq(n_over, 0);
+}
+END_TEST
+
+/* However often a flapper goes down, from once a second to each four minutes. */
+START_TEST(test_a_flapper_is_held_at_its_third_bounce)
+{
+	for (uint64_t period_us = TRIAD_US_PER_S; period_us <= 4 * MINUTE;
+		period_us = period_us * 3 / 2) {
+		struct triad_damp_ends ends = link_of(period_us, UINT64_MAX);
+		unsigned n = 0;
+
+		do {
+			now_us += period_us;
+			triad_damp_links_bounce(links, &ends, 18, 36, now_us);
+			triad_damp_links_settle(links, now_us + TRIAD_DAMP_TOGETHER_US);
+			n++;
+		} while (!triad_damp_links_next_over(links, now_us) && n < 10);
+		ck_assert_uint_le(n, 3);
+		triad_damp_link_hold(links, find(ends), now_us);
+	}
+}
+END_TEST
+
 START_TEST(test_of_too_many_the_worst_and_the_held_are_kept)
 {
 	for (unsigned i = 0; i < 3; i++)
@@ -276,6 +343,8 @@ int main(void)
 	tcase_add_test(cases, test_what_was_refused_is_asked_for_at_the_next_bounce);
 	tcase_add_test(cases, test_release_by_hand_forgives);
 	tcase_add_test(cases, test_good_links_are_forgotten);
+	tcase_add_test(cases, test_in_a_million_link_days_no_good_link_is_held);
+	tcase_add_test(cases, test_a_flapper_is_held_at_its_third_bounce);
 	tcase_add_test(cases, test_of_too_many_the_worst_and_the_held_are_kept);
 	return run_cases(cases);
 }
