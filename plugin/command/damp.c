@@ -12,6 +12,7 @@
 #include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
+#include "plugin/sm_state.h"
 #include "service/command/list.h"
 #include "service/command/report.h"
 #include "triad/clock.h"
@@ -19,7 +20,8 @@
 
 /* --- status --- */
 
-static const char *damp_state(const struct triad_damper_status *status)
+static const char *damp_state(
+	struct triad_plugin *plugin, const struct triad_damper_status *status)
 {
 	if (status->mode == TRIAD_DAMP_OFF)
 		return "off";
@@ -27,6 +29,8 @@ static const char *damp_state(const struct triad_damper_status *status)
 		return triad_damper_explain(status->error);
 	if (!status->is_installed)
 		return "waiting for OpenSM";
+	if (strcmp(triad_sm_state(plugin->osm), "master") != 0)
+		return "not the master: no traps come here; what the master holds is known";
 	return status->mode == TRIAD_DAMP_ACT
 		? "links that go down again and again are held out of routing"
 		: "such links are found, and none is held";
@@ -37,7 +41,7 @@ void triad_command_report_damp(struct triad_report *report, struct triad_plugin 
 	struct triad_damper_status status = triad_damper_status(plugin->damper);
 
 	triad_report_section(report, "damp", "Links that go down again and again");
-	triad_report_text(report, "state", "state", damp_state(&status));
+	triad_report_text(report, "state", "state", damp_state(plugin, &status));
 	if (status.mode != TRIAD_DAMP_OFF || report->as_json)
 		triad_report_facts(report, triad_damp_facts, &status);
 	triad_report_section_end(report);
@@ -252,7 +256,7 @@ static int run_pin(struct triad_plugin *plugin, const struct triad_command *comm
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"damp pin: no link is held: %s; 'set damp.mode act' changes "
 			"that\n",
-			damp_state(&status));
+			damp_state(plugin, &status));
 		return TRIAD_CONTROL_FAILED;
 	}
 	fabric = triad_ports_fabric(plugin->ports);

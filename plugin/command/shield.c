@@ -3,17 +3,20 @@
 #include "plugin/command/commands.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/sa/shield.h"
+#include "plugin/sm_state.h"
 #include "service/command/list.h"
 #include "service/command/report.h"
 #include "triad/control.h"
 
 /* --- status --- */
 
-static const char *shield_state(const struct triad_shield_status *status)
+static const char *shield_state(
+	struct triad_plugin *plugin, const struct triad_shield_status *status)
 {
 	if (status->mode == TRIAD_SHIELD_OFF)
 		return "off";
@@ -21,6 +24,8 @@ static const char *shield_state(const struct triad_shield_status *status)
 		return triad_shield_explain(status->error);
 	if (!status->is_installed)
 		return "waiting for OpenSM's SA";
+	if (strcmp(triad_sm_state(plugin->osm), "master") != 0)
+		return "not the master: OpenSM's SA answers nobody here";
 	return status->mode == TRIAD_SHIELD_ACT
 		? "harmful requests do not reach OpenSM"
 		: "harmful requests are counted, and reach OpenSM";
@@ -32,7 +37,7 @@ void triad_command_report_shield(
 	struct triad_shield_status status = triad_shield_status(plugin->shield);
 
 	triad_report_section(report, "shield", "Shield of the SA");
-	triad_report_text(report, "state", "state", shield_state(&status));
+	triad_report_text(report, "state", "state", shield_state(plugin, &status));
 	if (status.mode != TRIAD_SHIELD_OFF || report->as_json) {
 		triad_report_facts(report, triad_shield_facts, &status);
 		for (unsigned i = TRIAD_SHIELD_GOOD + 1; i < TRIAD_SHIELD_N_REASONS;

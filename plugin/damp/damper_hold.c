@@ -30,6 +30,11 @@ static uint32_t find_port(
 					 : triad_fabric_find_port(fabric, node, number);
 }
 
+static bool is_there(const struct triad_fabric *fabric, uint64_t guid)
+{
+	return triad_fabric_find_node(fabric, guid) != TRIAD_FABRIC_NONE;
+}
+
 static bool is_of_switch(const struct triad_fabric *fabric, uint64_t guid)
 {
 	uint32_t node = triad_fabric_find_node(fabric, guid);
@@ -109,9 +114,11 @@ const char *damper_refusal(struct triad_damper *damper,
 
 	if (routes_by_file(damper->osm))
 		return "the routing engine 'file' routes over it whatever is up";
-	if (!fabric || !is_of_switch(fabric, ends->guid) ||
-		!is_of_switch(fabric, ends->far_guid))
+	if (!fabric || !is_there(fabric, ends->guid) ||
+		!is_there(fabric, ends->far_guid))
 		return "one of its switches is not there";
+	if (!is_of_switch(fabric, ends->guid) || !is_of_switch(fabric, ends->far_guid))
+		return "it is the link of a host";
 	if (count_held(damper) >= DAMPER_MAX_HELD)
 		return "256 links are held: that is no matter of links";
 	guard = make_guard(damper, fabric);

@@ -227,7 +227,7 @@ def test_by_hand(tree):
         wait_for_damping(lab)
         present = n_links(lab)
         failed(lab.triad("damp", "release", "spine-01:1"), 1)
-        failed(lab.triad("damp", "pin", "leaf-01:1"), 1)
+        failed(lab.triad("damp", "pin", "leaf-01:1"), 1, "host")
         ask(lab, "damp", "pin", "spine-01:1")
         wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
         row = link(lab)
