@@ -112,7 +112,7 @@ struct triad_port_plan {
 };
 
 /* See waits.h. */
-#define TRIAD_MOST_HELD 1024u
+#define TRIAD_MOST_HELD 16384u
 struct triad_waits {
 	bool has_begun;
 	uint32_t at;      /* the agent whose turn is next */

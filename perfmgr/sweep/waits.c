@@ -7,6 +7,8 @@
 
 /* Sweeps after which ports of a switch that waits little are read as if it were much. */
 #define MOST_LATE 60u
+/* A port that stopped is read, reset, and read again. */
+#define QUERIES_OF_FULL 3
 
 /* --- asking --- */
 
@@ -144,6 +146,10 @@ void triad_waits_add_sum(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, enum triad_sum_of_waits sum)
 {
 	bool much = sum == TRIAD_SUM_MOVED_MUCH;
+	/* Only such a sum has ports that stopped. */
+	bool is_full = agents->summaries[agent->summary].sum[TRIAD_PORT_XMIT_WAIT] >=
+		triad_counter_max(TRIAD_PORT_XMIT_WAIT);
+	double queries = is_full ? QUERIES_OF_FULL : 1;
 
 	if (sum == TRIAD_SUM_SAME && !agent->waits_late)
 		return;
@@ -154,7 +160,7 @@ void triad_waits_add_sum(struct triad_sweep_agents *agents,
 		return;
 	}
 	if (agents->waits->credit >= 1 || agents->waits->hot > 0)
-		agents->waits->hot -= ask_ports(agents, agent, true);
+		agents->waits->hot -= queries * ask_ports(agents, agent, true);
 	put_off(agent, much);
 }
 
@@ -173,7 +179,7 @@ void triad_waits_hold(struct triad_sweep_agents *agents,
 	struct triad_waits *waits = agents->waits;
 	struct triad_port_plan *state = &agents->ports[port];
 	bool may = agents->params->waits_apart && agents->params->most_hold_us &&
-		waits->n_held < TRIAD_MOST_HELD && waits->credit >= 1;
+		waits->n_held < TRIAD_MOST_HELD;
 
 	if (!may || !state->wait_full || state->resets_all ||
 		!(state->near_full & 1u << TRIAD_PORT_XMIT_WAIT))
@@ -184,8 +190,11 @@ void triad_waits_hold(struct triad_sweep_agents *agents,
 		.agent = (uint32_t)(agent - agents->agents),
 		.port = port};
 	state->held = true;
-	waits->credit--;
-	waits->n_asked++;
+	/* As its reset: of an adapter, which each sweep reads, both are the sweep's own. */
+	if (agent->summary != TRIAD_FABRIC_NONE) {
+		waits->credit--;
+		waits->n_asked++;
+	}
 }
 
 static void read_again(struct triad_sweep_agents *agents, const struct triad_held *held)

@@ -18,10 +18,12 @@
  *              be saved, or when they were left for an hour's sweeps.
  *
  * On fast links the counter is full after seconds.  A port that stopped at its maximum is
- * held: once it was reset, the same sweep reads it again, before it can be full, for one
- * query of the credit.  So its rate is that of a moment, and a lower bound only if it then
- * waited less than before.  Nothing
- * else of that reading counts: the changes since the last sweep stay.
+ * held: once it was reset, the same sweep reads it again, before it can be full.  So its
+ * rate is that of a moment, and a lower bound only if it then waited less than before.
+ * Nothing else of that reading counts: the changes since the last sweep stay.  A reading
+ * without the second one would be in vain, so the reset and the second reading may leave
+ * credit in debt, which later sweeps pay back; those of adapters, which each sweep reads,
+ * are no part of it.
  *
  * A port that was not read since its sum moved is 'behind'.  Its last reading stands.
  * But if its last value was a 0 that an unchanged sum told, it is unknown now.
