@@ -41,7 +41,7 @@ static void ask_all(struct triad_sweep_agents *agents, struct triad_sweep_agent 
 {
 	ask_ports(agents, agent, false);
 	agent->waits_late = 0;
-	agent->waits_due = false;
+	agent->waits_due = agent->waits_first = false;
 	/* Their errors come with it. */
 	if (agent->summary != TRIAD_FABRIC_NONE)
 		agents->summaries[agent->summary].n_left = 2 * TRIAD_SUMS_BELIEVED;
@@ -66,10 +66,23 @@ static double most_credit(const struct triad_sweep_agents *agents)
 	return n;
 }
 
-/* Asks agents in turn, while there is 'least' credit: those that are due, or all that
- * are late. */
+enum late {
+	LATE_FIRST, /* those that come first */
+	LATE_DUE,
+	LATE_ALL,
+};
+
+static bool is_late(const struct triad_sweep_agent *agent, enum late late)
+{
+	if (!agent->waits_late || !agent->known || agent->silent)
+		return false;
+	return late == LATE_ALL || (late == LATE_DUE && agent->waits_due) ||
+		(late == LATE_FIRST && agent->waits_first);
+}
+
+/* Asks such agents in turn, while there is 'least' credit. */
 static void ask_late(struct triad_waits *waits, struct triad_sweep_agents *agents,
-	bool due_only, double least)
+	enum late late, double least)
 {
 	uint32_t n = agents->n_agents, at = waits->at;
 
@@ -77,11 +90,12 @@ static void ask_late(struct triad_waits *waits, struct triad_sweep_agents *agent
 		uint32_t next = (at + i) % n;
 		struct triad_sweep_agent *agent = &agents->agents[next];
 
-		if (!agent->waits_late || !agent->known || agent->silent ||
-			(due_only && !agent->waits_due))
+		if (!is_late(agent, late))
 			continue;
 		ask_all(agents, agent);
-		waits->at = next + 1;
+		/* Those that come first leave the others their turn. */
+		if (late != LATE_FIRST)
+			waits->at = next + 1;
 	}
 }
 
@@ -99,9 +113,10 @@ double triad_waits_begin(
 	waits->hot = fmin(waits->hot, 0) + credit / 2;
 	rest = fmax(0, waits->credit - most);
 	waits->credit -= rest;
+	ask_late(waits, agents, LATE_FIRST, fmax(1, waits->credit / 2));
 	/* Half of the savings is kept for what waits much. */
-	ask_late(waits, agents, true, 1);
-	ask_late(waits, agents, false, fmax(1, most / 2));
+	ask_late(waits, agents, LATE_DUE, 1);
+	ask_late(waits, agents, LATE_ALL, fmax(1, most / 2));
 	return rest;
 }
 
@@ -162,6 +177,17 @@ void triad_waits_add_sum(struct triad_sweep_agents *agents,
 	if (agents->waits->credit >= 1 || agents->waits->hot > 0)
 		agents->waits->hot -= queries * ask_ports(agents, agent, true);
 	put_off(agent, much);
+}
+
+void triad_waits_follow_link(struct triad_sweep_agents *agents, uint32_t port)
+{
+	uint32_t far = agents->fabric->ports[port].remote;
+	struct triad_sweep_agent *agent;
+
+	if (far == TRIAD_FABRIC_NONE || !agents->fabric->ports[far].has_pma)
+		return;
+	agent = triad_sweep_agents_of(agents, far);
+	agent->waits_first |= agent->summary != TRIAD_FABRIC_NONE;
 }
 
 /* --- ports that stopped at the maximum --- */

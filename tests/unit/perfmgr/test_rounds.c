@@ -565,19 +565,23 @@ START_TEST(test_wait_that_stops_is_read_again_before_it_can_stop)
 }
 END_TEST
 
-/* Lets all ports wait at this part of the time, those of HCAs, too. */
-static double waiting_part;
+/* Lets all ports wait at this part of the time, those of HCAs, too, and one at another. */
+static double waiting_part, other_part;
+static uint32_t other_port;
 static uint64_t waiting_since_us;
 
 static int send_waiting(void *context, const struct triad_mad_address *to,
 	const uint8_t *mad, unsigned timeout_ms)
 {
 	double passed_us = (double)(agents->now_us - waiting_since_us);
-	uint64_t ticks = (uint64_t)(waiting_part * 200e9 / 32 / 1e6 * passed_us);
+	double all = 200e9 / 32 / 1e6 * passed_us;
 
 	waiting_since_us = agents->now_us;
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		uint64_t *raw = &agents->raw[i][TRIAD_PORT_XMIT_WAIT];
+		bool is_other = other_part > 0 && i == other_port;
+		uint64_t ticks =
+			(uint64_t)(all * (is_other ? other_part : waiting_part));
 
 		*raw = *raw + ticks < UINT32_MAX ? *raw + ticks : UINT32_MAX;
 	}
@@ -661,6 +665,62 @@ START_TEST(test_ports_that_wait_leave_readings_to_others)
 			ck_assert_msg(
 				read_port(i).total[TRIAD_PORT_XMIT_WAIT] > before[i],
 				"port %u was not read", i);
+}
+END_TEST
+
+/* The counter stopped, but the port does not wait any more: the next sweep reads it, too,
+ * so it does not stay unknown, though the sum of its switch moves little. */
+START_TEST(test_wait_of_a_lower_bound_is_read_again_in_the_next_sweep)
+{
+	uint32_t port = find_port(0x201, 5);
+
+	set_up_waiting(0.05);
+	params.sweep.wait_matters = 0.3;
+	triad_collector_set_params(collector, &params);
+	tick(1000);
+	agents->raw[port][TRIAD_PORT_XMIT_WAIT] = UINT32_MAX;
+	sweep(1);
+	ck_assert(read_port(port).saturated & 1u << TRIAD_PORT_XMIT_WAIT);
+	tick(1000);
+	sweep(1);
+	ck_assert(!read_port(port).saturated);
+}
+END_TEST
+
+/* Returns after how many sweeps the port is read. */
+static unsigned sweeps_until_read(uint32_t port)
+{
+	uint64_t before = read_port(port).total[TRIAD_PORT_XMIT_WAIT];
+	unsigned n = 0;
+
+	while (read_port(port).total[TRIAD_PORT_XMIT_WAIT] == before && n++ < 200)
+		sweep(1);
+	return n;
+}
+
+/* The counters of all ports are full in each sweep, so switches take turns.  A host that
+ * begins to wait leads to its switch, and a switch's port to the next one. */
+START_TEST(test_switch_behind_a_port_that_begins_to_wait_is_read_first)
+{
+	struct triad_mad_transport waiting;
+	uint32_t port = find_port(0x201, 5);
+	unsigned turn;
+
+	set_up_waiting(0.05);
+	params.sweep.wait_matters = 0.3;
+	triad_collector_set_params(collector, &params);
+	other_port = fabric->ports[port].remote;
+	begin_waiting(&waiting, 0.09);
+	sweeps_until_read(port);
+	turn = sweeps_until_read(port);
+	ck_assert_uint_gt(turn, 8);
+	/* It was just read, so others have their turns before. */
+	other_part = 0.5;
+	ck_assert_uint_le(sweeps_until_read(port), turn / 2);
+	/* That goes on, and is no news. */
+	ck_assert_uint_gt(sweeps_until_read(port), turn / 2);
+	other_part = 0;
+	triad_collector_set_transport(collector, &agents->transport);
 }
 END_TEST
 
@@ -764,6 +824,10 @@ int main(void)
 	tcase_add_test(
 		cases, test_waits_that_stop_everywhere_are_known_within_the_share);
 	tcase_add_test(cases, test_ports_that_wait_leave_readings_to_others);
+	tcase_add_test(
+		cases, test_wait_of_a_lower_bound_is_read_again_in_the_next_sweep);
+	tcase_add_test(
+		cases, test_switch_behind_a_port_that_begins_to_wait_is_read_first);
 	tcase_add_loop_test(
 		cases, test_wait_of_64_bits_is_read_with_the_data_counters, 0, 2);
 	tcase_add_test(cases, test_sweeps_end_whatever_is_lost);
