@@ -104,6 +104,27 @@ def test_link_that_dies_is_a_finding_until_it_is_back():
         assert flapped["last_down"] == down["last_down"], "when it went down"
 
 
+def test_what_is_over_is_a_warning_behind_what_is_still_wrong():
+    """A switch that was away, and a host that still is, while no alert is cleared yet."""
+    with triad_lab(CONF.replace("clear_after = 0", "clear_after = 3600")) as lab:
+        wait_for_sweep(lab)
+        wait_for_verdict(lab, OK)
+        lab.sim('Unlink "Hca3"')
+        wait_for_verdict(lab, WARNING)
+        lab.sim('Unlink "Switch2"[3]', 'Unlink "Switch2"[5]')
+        answer = wait_for_verdict(lab, CRITICAL)
+        assert len(answer["findings"]) > 1, "both are wrong"
+        assert "Hca3" not in answer["findings"][0]["at"], "the switch first"
+        lab.sim('Link "Switch2"[3] "Switch1"[3]', 'Link "Switch2"[5] "Switch1"[5]')
+        answer = wait_for_verdict(lab, WARNING)
+        first, *others = answer["findings"]
+        assert first["at"] == "Hca3" and "not any more" not in first["what"], first
+        assert others and all("not any more" in other["what"] for other in others), others
+        assert mentions(part(answer, "alerts")["text"], "0 critical not any more"), answer
+        assert sorted(a["severity"] for a in ask_json(lab, "alerts")["alerts"])[0] == \
+            "CRITICAL", "the alert's own severity"
+
+
 def test_links_show_each_cable_once_and_what_is_wrong():
     with triad_lab(CONF) as lab:
         wait_for_sweep(lab)
