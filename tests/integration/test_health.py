@@ -12,7 +12,8 @@ import pytest
 from agentlib import (Broker, manager_lab, near_and_far, triadctl,
                       wait_until_settled)
 from checks import fits_columns, mentions, stopped, wait_until
-from triadlib import ask, ask_json, health_findings, status, sweep_heavily, triad_lab, \
+from triadlab import netfile
+from triadlib import TriadLab, ask, ask_json, health_findings, status, sweep_heavily, triad_lab, \
     wait_for_sweep
 
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
@@ -123,6 +124,28 @@ def test_what_is_over_is_a_warning_behind_what_is_still_wrong():
         assert mentions(part(answer, "alerts")["text"], "0 critical not any more"), answer
         assert sorted(a["severity"] for a in ask_json(lab, "alerts")["alerts"])[0] == \
             "CRITICAL", "the alert's own severity"
+
+
+def test_hosts_of_one_name_are_a_finding(tmp_path):
+    """Not so what devices are called before a host names them, nor two adapters of a host."""
+    names = ["host-1 mlx5_0", "host-2 mlx5_0", "host-1 mlx5_0",
+             "MT4123 ConnectX6   Mellanox Technologies",
+             "MT4123 ConnectX6   Mellanox Technologies", "host-3", "host-3"]
+    fabric = netfile.Fabric()
+    switch = fabric.add(netfile.Node(netfile.SWITCH, "S", 8, "leaf", 0x20))
+    for n, name in enumerate(names):
+        host = fabric.add(netfile.Node(netfile.HCA, f"H{n}", 1, name, 0x100 * (1 + n)))
+        fabric.link(host, 1, switch, 1 + n)
+    net = tmp_path / "names.net"
+    with open(net, "w", encoding="utf-8") as stream:
+        netfile.write(fabric, stream, "hosts of one name")
+    with TriadLab(net, triad_conf=CONF) as lab:
+        wait_for_sweep(lab)
+        [finding] = wait_for_verdict(lab, WARNING)["findings"]
+        assert {finding["at"][:14], finding["far_end"][:14]} == {"host-1 mlx5_0#"}, finding
+        assert finding["at"] != finding["far_end"], finding
+        assert mentions(finding["what"], "hosts of one name 2 adapters"), finding
+        assert fits_screen(lab.triad("health").stdout)
 
 
 def test_links_show_each_cable_once_and_what_is_wrong():
