@@ -68,8 +68,9 @@ struct triad_sweep_agent {
 	bool had_data; /* a port's PortCountersExtended did, before the present sweep */
 	bool was_alive; /* it answered in the last sweep it was asked in */
 	bool waits_due; /* ports that are behind with PortXmitWait are next (waits.h) */
-	bool waits_first;   /* these come before those of others */
-	uint8_t waits_late; /* sweeps since they are behind */
+	uint32_t waits_first; /* these come before those of others, the highest number
+			       * first; 0: they do not */
+	uint8_t waits_late;   /* sweeps since they are behind */
 	/* Detail attributes that it refused; that it did not answer; that it has
 	 * answered. */
 	uint32_t refused, missed, reported;
@@ -118,6 +119,7 @@ struct triad_port_plan {
 struct triad_waits {
 	bool has_begun;
 	uint32_t at;      /* the agent whose turn is next */
+	uint32_t n_first; /* the last number of agents that come first */
 	double credit;    /* queries that may be added; below 0: owed */
 	double hot;       /* that ports that waited may take whatever the credit is */
 	uint64_t n_asked; /* queries added since the last sweep of all ports began */

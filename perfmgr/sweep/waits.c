@@ -41,7 +41,8 @@ static void ask_all(struct triad_sweep_agents *agents, struct triad_sweep_agent 
 {
 	ask_ports(agents, agent, false);
 	agent->waits_late = 0;
-	agent->waits_due = agent->waits_first = false;
+	agent->waits_due = false;
+	agent->waits_first = 0;
 	/* Their errors come with it. */
 	if (agent->summary != TRIAD_FABRIC_NONE)
 		agents->summaries[agent->summary].n_left = 2 * TRIAD_SUMS_BELIEVED;
@@ -66,23 +67,15 @@ static double most_credit(const struct triad_sweep_agents *agents)
 	return n;
 }
 
-enum late {
-	LATE_FIRST, /* those that come first */
-	LATE_DUE,
-	LATE_ALL,
-};
-
-static bool is_late(const struct triad_sweep_agent *agent, enum late late)
+static bool is_late(const struct triad_sweep_agent *agent)
 {
-	if (!agent->waits_late || !agent->known || agent->silent)
-		return false;
-	return late == LATE_ALL || (late == LATE_DUE && agent->waits_due) ||
-		(late == LATE_FIRST && agent->waits_first);
+	return agent->waits_late && agent->known && !agent->silent;
 }
 
-/* Asks such agents in turn, while there is 'least' credit. */
+/* Asks agents in turn, while there is 'least' credit: those that are due, or all that
+ * are late. */
 static void ask_late(struct triad_waits *waits, struct triad_sweep_agents *agents,
-	enum late late, double least)
+	bool due_only, double least)
 {
 	uint32_t n = agents->n_agents, at = waits->at;
 
@@ -90,13 +83,31 @@ static void ask_late(struct triad_waits *waits, struct triad_sweep_agents *agent
 		uint32_t next = (at + i) % n;
 		struct triad_sweep_agent *agent = &agents->agents[next];
 
-		if (!is_late(agent, late))
+		if (!is_late(agent) || (due_only && !agent->waits_due))
 			continue;
 		ask_all(agents, agent);
-		/* Those that come first leave the others their turn. */
-		if (late != LATE_FIRST)
-			waits->at = next + 1;
+		waits->at = next + 1;
 	}
+}
+
+/* Asks those that come first, while there is 'least' credit. */
+static void ask_first(
+	struct triad_waits *waits, struct triad_sweep_agents *agents, double least)
+{
+	struct triad_sweep_agent *first;
+
+	do {
+		first = NULL;
+		for (uint32_t i = 0; i < agents->n_agents; i++) {
+			struct triad_sweep_agent *agent = &agents->agents[i];
+
+			if (is_late(agent) &&
+				agent->waits_first > (first ? first->waits_first : 0))
+				first = agent;
+		}
+		if (first && waits->credit >= least)
+			ask_all(agents, first);
+	} while (first && waits->credit >= least);
 }
 
 double triad_waits_begin(
@@ -113,10 +124,10 @@ double triad_waits_begin(
 	waits->hot = fmin(waits->hot, 0) + credit / 2;
 	rest = fmax(0, waits->credit - most);
 	waits->credit -= rest;
-	ask_late(waits, agents, LATE_FIRST, fmax(1, waits->credit / 2));
+	ask_first(waits, agents, fmax(1, waits->credit / 2));
 	/* Half of the savings is kept for what waits much. */
-	ask_late(waits, agents, LATE_DUE, 1);
-	ask_late(waits, agents, LATE_ALL, fmax(1, most / 2));
+	ask_late(waits, agents, true, 1);
+	ask_late(waits, agents, false, fmax(1, most / 2));
 	return rest;
 }
 
@@ -187,7 +198,8 @@ void triad_waits_follow_link(struct triad_sweep_agents *agents, uint32_t port)
 	if (far == TRIAD_FABRIC_NONE || !agents->fabric->ports[far].has_pma)
 		return;
 	agent = triad_sweep_agents_of(agents, far);
-	agent->waits_first |= agent->summary != TRIAD_FABRIC_NONE;
+	if (agent->summary != TRIAD_FABRIC_NONE)
+		agent->waits_first = ++agents->waits->n_first;
 }
 
 /* --- ports that stopped at the maximum --- */

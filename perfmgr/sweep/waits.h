@@ -27,7 +27,8 @@
  *
  * What holds up a port is behind its link.  So once it is known that a port waits, the ports
  * of the switch at the other end come before those of others, with half of the credit: a host
- * that begins to wait leads to the root of congestion from switch to switch, long before
+ * that begins to wait leads to the root of congestion from switch to switch (the one that was
+ * led to last is read first), long before
  * these have their turns.
  *
  * A port that was not read since its sum moved is 'behind'.  Its last reading stands.

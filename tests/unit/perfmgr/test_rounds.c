@@ -565,9 +565,10 @@ START_TEST(test_wait_that_stops_is_read_again_before_it_can_stop)
 }
 END_TEST
 
-/* Lets all ports wait at this part of the time, those of HCAs, too, and one at another. */
+/* Lets all ports wait at this part of the time, those of HCAs, too, and some at another. */
+#define MOST_PORTS 256u
 static double waiting_part, other_part;
-static uint32_t other_port;
+static bool is_other[MOST_PORTS];
 static uint64_t waiting_since_us;
 
 static int send_waiting(void *context, const struct triad_mad_address *to,
@@ -579,9 +580,8 @@ static int send_waiting(void *context, const struct triad_mad_address *to,
 	waiting_since_us = agents->now_us;
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		uint64_t *raw = &agents->raw[i][TRIAD_PORT_XMIT_WAIT];
-		bool is_other = other_part > 0 && i == other_port;
 		uint64_t ticks =
-			(uint64_t)(all * (is_other ? other_part : waiting_part));
+			(uint64_t)(all * (is_other[i] ? other_part : waiting_part));
 
 		*raw = *raw + ticks < UINT32_MAX ? *raw + ticks : UINT32_MAX;
 	}
@@ -610,6 +610,7 @@ static void begin_waiting(struct triad_mad_transport *waiting, double part)
 
 static void set_up_waiting(double share)
 {
+	ck_assert_uint_le(fabric->n_ports, MOST_PORTS);
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		fabric->ports[i].width = 2;
 	params.sweep.reset_near_full = true;
@@ -648,13 +649,12 @@ END_TEST
  * second readings included. */
 START_TEST(test_ports_that_wait_leave_readings_to_others)
 {
-	uint64_t before[256] = {0};
+	uint64_t before[MOST_PORTS] = {0};
 	struct triad_mad_transport waiting;
 
 	set_up_waiting(0.2);
 	begin_waiting(&waiting, 0.09);
 	sweep(2);
-	ck_assert_uint_le(fabric->n_ports, 256);
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (fabric->ports[i].has_pma)
 			before[i] = read_port(i).total[TRIAD_PORT_XMIT_WAIT];
@@ -709,17 +709,67 @@ START_TEST(test_switch_behind_a_port_that_begins_to_wait_is_read_first)
 	set_up_waiting(0.05);
 	params.sweep.wait_matters = 0.3;
 	triad_collector_set_params(collector, &params);
-	other_port = fabric->ports[port].remote;
 	begin_waiting(&waiting, 0.09);
 	sweeps_until_read(port);
 	turn = sweeps_until_read(port);
 	ck_assert_uint_gt(turn, 8);
 	/* It was just read, so others have their turns before. */
 	other_part = 0.5;
+	is_other[fabric->ports[port].remote] = true;
 	ck_assert_uint_le(sweeps_until_read(port), turn / 2);
 	/* That goes on, and is no news. */
 	ck_assert_uint_gt(sweeps_until_read(port), turn / 2);
-	other_part = 0;
+	triad_collector_set_transport(collector, &agents->transport);
+}
+END_TEST
+
+/* Ports of different switches that lead to hosts.  Returns how many. */
+static unsigned ports_to_hosts(uint32_t *ports, unsigned most)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports && n < most; i++) {
+		uint32_t far = fabric->ports[i].remote;
+
+		if (far != TRIAD_FABRIC_NONE &&
+			fabric->nodes[fabric->ports[i].node].type ==
+				TRIAD_NODE_SWITCH &&
+			fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_CA &&
+			(!n ||
+				fabric->ports[ports[n - 1]].node !=
+					fabric->ports[i].node))
+			ports[n++] = i;
+	}
+	return n;
+}
+
+/* Hosts at many switches wait: the tree is followed, before all of them are read. */
+START_TEST(test_switch_that_was_led_to_last_is_read_first)
+{
+	struct triad_mad_transport waiting;
+	unsigned n, n_read = 0;
+	uint64_t before[8];
+	uint32_t ports[8];
+
+	set_up_waiting(0.05);
+	params.sweep.wait_matters = 0.3;
+	triad_collector_set_params(collector, &params);
+	n = ports_to_hosts(ports, 8);
+	ck_assert_uint_ge(n, 4);
+	begin_waiting(&waiting, 0.09);
+	sweep(40);
+	other_part = 0.5;
+	for (unsigned i = 0; i < n; i++)
+		before[i] = read_port(ports[i]).total[TRIAD_PORT_XMIT_WAIT];
+	for (unsigned i = 0; i < n - 1; i++)
+		is_other[fabric->ports[ports[i]].remote] = true;
+	sweep(1);
+	is_other[fabric->ports[ports[n - 1]].remote] = true;
+	sweep(1);
+	sweeps_until_read(ports[n - 1]);
+	for (unsigned i = 0; i < n; i++)
+		n_read += read_port(ports[i]).total[TRIAD_PORT_XMIT_WAIT] != before[i];
+	ck_assert_uint_le(n_read, n / 2);
 	triad_collector_set_transport(collector, &agents->transport);
 }
 END_TEST
@@ -828,6 +878,7 @@ int main(void)
 		cases, test_wait_of_a_lower_bound_is_read_again_in_the_next_sweep);
 	tcase_add_test(
 		cases, test_switch_behind_a_port_that_begins_to_wait_is_read_first);
+	tcase_add_test(cases, test_switch_that_was_led_to_last_is_read_first);
 	tcase_add_loop_test(
 		cases, test_wait_of_64_bits_is_read_with_the_data_counters, 0, 2);
 	tcase_add_test(cases, test_sweeps_end_whatever_is_lost);
