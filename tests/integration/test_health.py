@@ -337,6 +337,21 @@ def test_election_state_that_could_not_be_written_is_a_warning_before_it_must_be
         assert not list(folder.glob("*.probe*")), "what is left"
 
 
+def test_state_dir_that_could_not_be_written_is_a_warning_before_it_must_be(scratch):
+    folder = scratch.folder()
+    with triad_lab(f"{CONF}[state]\ndir = {folder}\n") as lab:
+        def findings():
+            return health_findings(lab, "state.dir can't be written")
+        wait_for_sweep(lab)
+        wait_until(lambda: list(folder.glob("history-*")), 30, "the file of events")
+        assert not findings(), "well at first"
+        folder.chmod(0o777)
+        wait_until(findings, 60, "the finding")
+        folder.chmod(0o755)
+        wait_until(lambda: not findings(), 60, "its end")
+        assert not list(folder.glob("*.probe*")), "what is left"
+
+
 def test_output_that_fails_is_a_warning(tmp_path):
     conf = f"{CONF}[profile]\nfile = {tmp_path}/nowhere/profile.csv.zst\n"
     with triad_lab(conf) as lab:
