@@ -383,10 +383,14 @@ static int find_in_planes(
 	for (uint32_t i = 0; i < n_ports; i++) {
 		bool waits = triad_congestion_load_waits(
 			&finder->all_loads[i], &finder->limits);
+		bool is_open = triad_congestion_load_is_open(
+			&finder->all_loads[i], &finder->limits);
 		bool has_link = finder->fabric->ports[i].remote != TRIAD_FABRIC_NONE;
 
 		found->n_links += has_link;
-		found->n_known += has_link && !isnan(finder->all_loads[i].wait);
+		found->n_known +=
+			has_link && !is_open && !isnan(finder->all_loads[i].wait);
+		found->n_open += has_link && is_open;
 		found->n_waiting += waits;
 		found->n_unexplained +=
 			waits && !finder->in_tree[i] && !leads_to_host(finder, i);

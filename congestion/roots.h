@@ -53,6 +53,9 @@
  * than the root can carry would have to wait anyway.  A port whose counter stopped at
  * its maximum may have waited all the time.
  *
+ * A lower bound of a port's wait that is below the limit does not tell whether the port
+ * waits: it counts neither as waiting nor as known.
+ *
  * Thread-safety: functions without state; what they return is immutable.
  * Memory: for each root its waiting ports and hosts; TRIAD_CONGESTION_MAX_ROOTS are
  * kept, those with the greatest loss. */
@@ -68,7 +71,7 @@
  * it sent, from 0 to 1; NAN: not known, counts as 0. */
 struct triad_congestion_load {
 	float wait, sent;
-	bool at_least; /* PortXmitWait stopped at its maximum: it waited for longer */
+	bool at_least; /* PortXmitWait stopped at its maximum: 'wait' is a lower bound */
 };
 
 /* Limits by which all of Triad calls a port waiting or busy.  Less waiting than a tenth of
@@ -85,7 +88,15 @@ struct triad_congestion_limits {
 static inline bool triad_congestion_load_waits(const struct triad_congestion_load *load,
 	const struct triad_congestion_limits *limits)
 {
-	return load->at_least || load->wait >= limits->wait;
+	return load->wait >= limits->wait;
+}
+
+/* Whether only a lower bound is known, below the limit: whether the port waits is not. */
+static inline bool triad_congestion_load_is_open(
+	const struct triad_congestion_load *load,
+	const struct triad_congestion_limits *limits)
+{
+	return load->at_least && load->wait < limits->wait;
 }
 
 enum triad_congestion_kind {
@@ -134,6 +145,7 @@ struct triad_congestion {
 	struct triad_congestion_root *roots; /* by loss, the greatest first */
 	uint32_t n_links;                    /* ports with a link */
 	uint32_t n_known;                    /* of these, ports whose wait is known */
+	uint32_t n_open;                     /* of the others, ports of a lower bound */
 	uint32_t n_waiting;                  /* of these, ports that wait */
 	uint32_t n_unexplained;              /* of these, ports in no tree */
 };

@@ -81,21 +81,25 @@ static void report_impossible(struct triad_collector *collector, uint32_t port,
 		others);
 }
 
-/* True when PortXmitWait, just read, grew by 'share' of the link's time, or may have: it
- * stopped at its maximum. */
-static bool waits_for(const struct triad_collector *collector, uint32_t port,
+/* Whether PortXmitWait, just read, grew by 'share' of the link's time (TRIAD_SWEEP_WAITS), or
+ * may have, as it stopped at its maximum: in bits of sink.reading. */
+static uint32_t waits_for(const struct triad_collector *collector, uint32_t port,
 	const struct triad_pma_reading *reading, double share)
 {
 	const struct triad_fabric_port *at = &collector->view->fabric->ports[port];
 	/* A tick of PortXmitWait counts as a word of 4 octets. */
 	double words_per_s = (double)triad_fabric_port_bps(at) / 32;
+	const uint32_t wait = 1u << TRIAD_PORT_XMIT_WAIT;
 	struct triad_engine_row row;
 
-	return share > 0 && reading->has & 1u << TRIAD_PORT_XMIT_WAIT &&
-		reading->raw[TRIAD_PORT_XMIT_WAIT] &&
-		triad_engine_read(collector->engine, row_of(collector, port), &row) &&
-		(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) >= share * words_per_s ||
-			row.saturated & 1u << TRIAD_PORT_XMIT_WAIT);
+	/* A second reading, of it alone, may be 0 and still leave a lower bound. */
+	if (share <= 0 || !(reading->has & wait) ||
+		(!reading->raw[TRIAD_PORT_XMIT_WAIT] && reading->has != wait) ||
+		!triad_engine_read(collector->engine, row_of(collector, port), &row))
+		return 0;
+	if (triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) >= share * words_per_s)
+		return wait | TRIAD_SWEEP_WAITS;
+	return row.saturated & wait;
 }
 
 static uint32_t add_reading(void *context, uint32_t port,
@@ -121,9 +125,9 @@ static uint32_t add_reading(void *context, uint32_t port,
 		return 0;
 	grown = triad_engine_update(
 		collector->engine, row_of(collector, port), attribute, reading, now_us);
-	if (waits_for(collector, port, reading, collector->params.sweep.wait_matters))
-		grown |= 1u << TRIAD_PORT_XMIT_WAIT;
-	return grown;
+	return grown |
+		waits_for(
+			collector, port, reading, collector->params.sweep.wait_matters);
 }
 
 /* Asks a port that waits for long on which VLs it waits: that separates roots of

@@ -42,7 +42,6 @@ libosmtriad_la_SOURCES = \
 	plugin/election/fabric_ask.c plugin/election/fabric_ask.h \
 	plugin/election/fabric_carrier.c plugin/election/fabric_carrier.h \
 	plugin/election/health_watch.c plugin/election/health_watch.h \
-	plugin/election/state_probe.c plugin/election/state_probe.h \
 	plugin/election/local_health.c plugin/election/local_health.h \
 	plugin/election/sm_control.c plugin/election/sm_control.h \
 	plugin/election/sm_places.c plugin/election/sm_places.h \

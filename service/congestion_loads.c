@@ -29,7 +29,7 @@ static struct triad_congestion_load load_of(const struct triad_view *view,
 		return load;
 	load.wait =
 		share_of(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT), words_per_s);
-	load.at_least = load.wait > 0 && row.saturated & 1u << TRIAD_PORT_XMIT_WAIT;
+	load.at_least = triad_engine_rate_is_least(&row, TRIAD_PORT_XMIT_WAIT);
 	load.sent =
 		share_of(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA), words_per_s);
 	return load;

@@ -8,6 +8,8 @@
 static bool is_worse(
 	const struct triad_health_finding *a, const struct triad_health_finding *b)
 {
+	if (a->is_over != b->is_over)
+		return b->is_over;
 	if (a->severity != b->severity)
 		return triad_severity_is_worse(a->severity, b->severity);
 	if (a->weight != b->weight)
@@ -39,7 +41,8 @@ static uint32_t find_spare(const struct triad_health *health)
 	uint32_t last = health->n_findings - 1;
 
 	for (uint32_t i = last + 1; i-- > 0;) {
-		if (health->findings[i].severity != health->findings[last].severity)
+		if (health->findings[i].severity != health->findings[last].severity ||
+			health->findings[i].is_over != health->findings[last].is_over)
 			break;
 		if (!health->findings[i].is_alone)
 			return i;

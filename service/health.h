@@ -2,7 +2,8 @@
 /* The health of a service: a verdict, what is wrong, and a line for each part.
  *
  * Model: each part adds one line, and a finding for each problem that somebody should
- * solve.  The verdict is the severity of the worst finding.  The struct keeps the worst
+ * solve.  The verdict is the severity of the worst finding.  What an alert reports and is
+ * over, but for alerts.clear_after, is a warning at most, and comes last.  The struct keeps the worst
  * findings, at most TRIAD_HEALTH_MAX_FINDINGS, and counts the others.  A silenced alert
  * is no finding; the line of the alerts counts it.  'health', 'status', Prometheus and
  * monitoring plugins show the same.
@@ -39,7 +40,8 @@ struct triad_health_finding {
 	enum triad_severity severity;
 	/* Orders findings of one severity: how many nodes and links are concerned. */
 	uint32_t weight;
-	bool is_alone;     /* no other command lists it: it is kept before those */
+	bool is_over;  /* it was wrong a moment ago: it comes after all that still is */
+	bool is_alone; /* no other command lists it: it is kept before those */
 	uint64_t since_us; /* monotonic; 0: not known */
 	uint64_t alert;    /* the alert's number; 0: the finding is no alert */
 	char at[TRIAD_HEALTH_PLACE_SIZE], far_end[TRIAD_HEALTH_PLACE_SIZE]; /* or "" */
@@ -72,8 +74,8 @@ struct triad_health {
 };
 
 /* Whether triad_health_add() would keep 'finding': fewer than TRIAD_HEALTH_MAX_FINDINGS
- * are as bad or worse.  If not, its texts need not be made.  Compares severity, weight
- * and time. */
+ * are as bad or worse.  If not, its texts need not be made.  Compares whether it is over,
+ * severity, weight and time. */
 bool triad_health_would_keep(
 	const struct triad_health *health, const struct triad_health_finding *finding);
 

@@ -141,6 +141,10 @@ void triad_congestion_add_metrics(
 	triad_own_gauge(list, "triad_congestion_known_ports",
 		"Ports with a link of which it is known whether they wait.",
 		(double)result->found->n_known);
+	triad_own_gauge(list, "triad_congestion_lower_bound_ports",
+		"Ports with a link of whose wait only a lower bound below the limit is "
+		"known: it is not known whether they wait.",
+		(double)result->found->n_open);
 	/* The same roots as in alerts: a root stays when one sweep misses it. */
 	n_chosen = choose_roots(result, chosen, MAX_METRICS);
 	for (unsigned i = 0; i < n_chosen; i++)

@@ -61,6 +61,7 @@ static void add_hung(struct triad_health *health, enum triad_health_output outpu
 static void add_history(struct triad_health *health, struct triad_service *service)
 {
 	struct triad_recorder_status status = triad_recorder_status(service->recorder);
+	char why[256];
 
 	if (status.hung_us) {
 		add_hung(health, TRIAD_HEALTH_HISTORY, status.hung_us,
@@ -68,6 +69,13 @@ static void add_history(struct triad_health *health, struct triad_service *servi
 	} else if (status.error) {
 		add_output(health, TRIAD_HEALTH_HISTORY, status.reason,
 			"events are kept in memory, and the file is tried again");
+	} else if (triad_state_probe_fails(service->state_probe, why, sizeof(why))) {
+		char what[sizeof(why) + 32];
+
+		snprintf(what, sizeof(what), "state.dir can't be written: %s", why);
+		add_output(health, TRIAD_HEALTH_HISTORY, what,
+			"make room there, or mend it, before there is an event or a "
+			"silence to write");
 	}
 }
 

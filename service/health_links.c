@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "service/health_links.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ib/node_label.h"
 #include "ib/port_condition.h"
@@ -84,6 +86,54 @@ static void add_silent_ports(struct triad_health *health, struct triad_watch *wa
 	triad_health_add(health, &finding);
 }
 
+/* Whether a node description is as hosts set it: the host's name, and that of its device,
+ * which no other device of the host has.  What a device has before, from its factory, is of
+ * more words, or ends in a word. */
+static bool names_host_and_device(const char *name)
+{
+	const char *device = strchr(name, ' ');
+	size_t length;
+
+	if (!device || device == name)
+		return false;
+	device += strspn(device, " ");
+	length = strlen(device);
+	return length && !strchr(device, ' ') &&
+		isdigit((unsigned char)device[length - 1]);
+}
+
+static void add_hosts_of_one_name(
+	struct triad_health *health, const struct triad_fabric *fabric)
+{
+	struct triad_health_finding finding = {
+		.severity = TRIAD_WARNING, .is_alone = true};
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		const struct triad_fabric_node *node = &fabric->nodes[i];
+
+		/* Nodes of one name have marks. */
+		if (node->type != TRIAD_NODE_CA || !node->mark_digits ||
+			!names_host_and_device(node->name))
+			continue;
+		if (!finding.weight++)
+			snprintf(finding.at, sizeof(finding.at), "%s",
+				triad_node_label(node).text);
+		else if (finding.weight == 2)
+			snprintf(finding.far_end, sizeof(finding.far_end), "%s",
+				triad_node_label(node).text);
+	}
+	if (!finding.weight)
+		return;
+	snprintf(finding.what, sizeof(finding.what),
+		"hosts of one name: %" PRIu32 " adapters have the node description of "
+		"another",
+		finding.weight);
+	snprintf(finding.advice, sizeof(finding.advice),
+		"give each host a name of its own: what names one of these means all "
+		"('triadctl nodes' lists them with a # and digits of their GUIDs)");
+	triad_health_add(health, &finding);
+}
+
 /* Where all links are below what their ends can, the fabric is meant so: that is not said. */
 static void describe_slow_links(
 	const struct triad_slow_counts *slow, char *text, size_t size)
@@ -116,6 +166,7 @@ void triad_links_add_health(struct triad_health *health, struct triad_service *s
 	n_read = health->n_ports - health->n_unanswered;
 	describe_slow_links(&status.slow, slow, sizeof(slow));
 	add_silent_ports(health, watch, view->fabric);
+	add_hosts_of_one_name(health, view->fabric);
 	triad_view_unref(view);
 	if (count_links_to_report(watch, &status) || health->n_unanswered)
 		severity = TRIAD_WARNING;

@@ -180,6 +180,24 @@ static void add_sweep(struct triad_health *health, struct triad_service *service
 
 /* --- alerts --- */
 
+/* Puts the alert's first finding that is still there before all others.  False: all are
+ * over, and the alert ends after alerts.clear_after. */
+static bool put_present_first(struct triad_alert *alert)
+{
+	struct triad_alert_finding first;
+	unsigned i = 0;
+
+	while (i < alert->n_findings &&
+		(!alert->findings[i].raised || alert->findings[i].under_us))
+		i++;
+	if (i == alert->n_findings)
+		return false;
+	first = alert->findings[i];
+	alert->findings[i] = alert->findings[0];
+	alert->findings[0] = first;
+	return true;
+}
+
 static void describe_alert(
 	struct triad_health_finding *finding, const struct triad_alert *alert)
 {
@@ -196,8 +214,7 @@ static void describe_alert(
 		snprintf(finding->what, sizeof(finding->what),
 			"%s, and %u more finding%s", text, alert->n_findings - 1,
 			plural(alert->n_findings - 1));
-	/* The finding is under its threshold, and ends after alerts.clear_after. */
-	if (alert->findings[0].under_us)
+	if (finding->is_over)
 		triad_text_append(
 			finding->what, sizeof(finding->what), ", but not any more");
 	snprintf(finding->advice, sizeof(finding->advice), "%s", advice ? advice : "");
@@ -207,10 +224,12 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 {
 	struct triad_watch *watch = triad_perf_watch(service->perf);
 	uint32_t cursor = 0, n_of[TRIAD_N_SEVERITIES] = {0};
-	enum triad_severity worst = TRIAD_OK;
+	enum triad_severity worst = TRIAD_OK, severity;
 	struct triad_health_finding finding;
 	struct triad_alert alert;
-	char silenced[32] = "";
+	bool is_over;
+	char silenced[32] = "", over[32] = "";
+	uint32_t n_over = 0;
 
 	while (triad_watch_next_alert(watch, &cursor, &alert)) {
 		if (alert.state != TRIAD_ALERT_ACTIVE)
@@ -219,8 +238,13 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 			health->n_silenced++;
 			continue;
 		}
+		severity = triad_alert_severity(&alert);
+		health->n_alerts_of[triad_alert_kind(&alert)][severity]++;
+		is_over = !put_present_first(&alert);
 		finding = (struct triad_health_finding){
-			.severity = triad_alert_severity(&alert),
+			.severity =
+				is_over ? TRIAD_WARNING : triad_alert_severity(&alert),
+			.is_over = is_over,
 			.weight = alert.n_nodes > alert.n_links ? alert.n_nodes
 								: alert.n_links,
 			.since_us = alert.findings[0].since_us,
@@ -232,7 +256,7 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 			describe_alert(&finding, &alert);
 		triad_health_add(health, &finding);
 		n_of[finding.severity]++;
-		health->n_alerts_of[triad_alert_kind(&alert)][finding.severity]++;
+		n_over += finding.is_over;
 		if (triad_severity_is_worse(finding.severity, worst))
 			worst = finding.severity;
 	}
@@ -240,11 +264,13 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 	if (health->n_silenced)
 		snprintf(silenced, sizeof(silenced), ", %" PRIu32 " silenced",
 			health->n_silenced);
+	if (n_over)
+		snprintf(over, sizeof(over), " (%" PRIu32 " not any more)", n_over);
 	triad_health_line(health, "alerts", "Alerts", worst,
-		"%" PRIu32 " critical, %" PRIu32 " warning%s%s; %" PRIu64
+		"%" PRIu32 " critical, %" PRIu32 " warning%s%s%s; %" PRIu64
 		" raised since the start",
 		n_of[TRIAD_CRITICAL], n_of[TRIAD_WARNING], plural(n_of[TRIAD_WARNING]),
-		silenced, triad_watch_status(watch).alerts.n_raised);
+		over, silenced, triad_watch_status(watch).alerts.n_raised);
 }
 
 /* Reports ports that did not answer; only without alerts. */

@@ -89,6 +89,7 @@ libtriadservice_la_SOURCES = \
 	service/strangers.c service/strangers.h \
 	service/umad.c service/umad.h \
 	service/state_path.c service/state_path.h \
+	service/state_probe.c service/state_probe.h \
 	service/webhook.c service/webhook.h
 # libtriadrelay.la: the plugin's bus, in place of libtriadbus.la.
 noinst_LTLIBRARIES += libtriadrelay.la

@@ -450,6 +450,27 @@ static struct triad_recorder *make_recorder(struct triad_service *service)
 	return triad_recorder_new(&params, service->log);
 }
 
+/* At least a page of events, or some silences. */
+#define PROBED_OCTETS 4096u
+
+static struct triad_state_probe *make_state_probe(struct triad_service *service)
+{
+	static const struct triad_state_probe_params params = {
+		.part = "state",
+		.consequence =
+			"events are kept in memory alone, and silences end with this "
+			"program, until it can: see state.dir",
+		.size = PROBED_OCTETS,
+	};
+	const struct triad_recorder_status status =
+		triad_recorder_status(service->recorder);
+	struct triad_state_probe *probe = triad_state_probe_new(&params, service->log);
+
+	if (probe && strlen(status.path) < TRIAD_CONF_PATH_SIZE)
+		triad_state_probe_set(probe, status.path);
+	return probe;
+}
+
 /* Records an event for each change of the forwarding tables, even if all routes are
  * good. */
 static void record_routes(struct triad_service *service)
@@ -532,6 +553,8 @@ bool triad_service_start(struct triad_service *service)
 	service->recorder = make_recorder(service);
 	if (service->recorder && service->alert_log && service->webhook &&
 		service->collect)
+		service->state_probe = make_state_probe(service);
+	if (service->state_probe)
 		service->perf = make_perf(service);
 	if (!service->perf)
 		return false;
@@ -628,6 +651,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 {
 	/* It reads other parts, and they record events until they have ended. */
 	ended &= triad_recorder_stop(service->recorder);
+	ended &= triad_state_probe_free(service->state_probe);
 	/* If a thread hangs, all that it may use stays until the process ends. */
 	triad_sa_source_free(service->source);
 	if (ended) {

@@ -29,6 +29,7 @@
 #include "service/images.h"
 #include "service/perf.h"
 #include "service/recorder.h"
+#include "service/state_probe.h"
 #include "service/congestion_watcher.h"
 #include "service/route_checker.h"
 #include "service/sa_source.h"
@@ -120,7 +121,8 @@ struct triad_service {
 	struct triad_speed_reader *speeds;
 	struct triad_silence_keeper *silences;
 	struct triad_recorder *recorder;
-	struct triad_history_reader *past; /* triadd is asked */
+	struct triad_state_probe *state_probe; /* of state.dir */
+	struct triad_history_reader *past;     /* triadd is asked */
 	struct triad_images *images;
 	struct triad_image_bus *image_bus;
 	struct triad_route_checker *routes;

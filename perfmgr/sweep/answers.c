@@ -226,11 +226,18 @@ static void plan_resets(struct triad_sweep_agents *agents,
 	triad_plan_add(agents, agent, port, resets);
 }
 
-static void note_wait(struct triad_port_plan *state,
-	const struct triad_pma_reading *reading, bool waited)
+static void note_wait(struct triad_sweep_agents *agents, uint32_t port,
+	const struct triad_pma_reading *reading, uint32_t moved)
 {
+	struct triad_port_plan *state = &agents->ports[port];
+
+	if (moved & TRIAD_SWEEP_WAITS && !state->waits)
+		triad_waits_follow_link(agents, port);
 	state->wait_behind = state->wait_told = false;
-	state->waited = waited;
+	state->waited = moved & 1u << TRIAD_PORT_XMIT_WAIT;
+	/* A counter that stopped does not tell. */
+	if (moved & TRIAD_SWEEP_WAITS || !state->waited)
+		state->waits = moved & TRIAD_SWEEP_WAITS;
 	state->wait_full = reading->has & 1u << TRIAD_PORT_XMIT_WAIT &&
 		reading->raw[TRIAD_PORT_XMIT_WAIT] ==
 			triad_counter_max(TRIAD_PORT_XMIT_WAIT);
@@ -238,7 +245,7 @@ static void note_wait(struct triad_port_plan *state,
 
 void triad_answer_reading(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question,
-	const struct triad_pma_reading *reading, bool waited)
+	const struct triad_pma_reading *reading, uint32_t moved)
 {
 	struct triad_port_plan *state = &agents->ports[port];
 	bool is_held = question == TRIAD_ASK_COUNTERS && state->was_held;
@@ -250,13 +257,13 @@ void triad_answer_reading(struct triad_sweep_agents *agents,
 		agent->has_data |= has_data(reading);
 	}
 	if (is_held) {
-		note_wait(state, reading, waited);
+		note_wait(agents, port, reading, moved);
 	} else if (question == triad_agent_ask_errors(agent)) {
 		/* A second reading of a port is already part of the sum. */
 		if (!state->errors_known)
 			add_to_summary(agents, agent, reading);
 		state->errors_known = true;
-		note_wait(state, reading, waited);
+		note_wait(agents, port, reading, moved);
 		/* Wide ones have no maximum. */
 		if (agents->params->reset_near_full && question == TRIAD_ASK_COUNTERS)
 			state->near_full = near_full(agents, agent, reading);

@@ -34,10 +34,10 @@ void triad_answer_capabilities(struct triad_sweep_agents *agents,
 void triad_answer_summary(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, const struct triad_pma_reading *sums,
 	uint64_t now_us);
-/* 'waited': the port waited for long enough to matter. */
+/* 'moved': what sink.reading returned. */
 void triad_answer_reading(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question,
-	const struct triad_pma_reading *reading, bool waited);
+	const struct triad_pma_reading *reading, uint32_t moved);
 /* The port's wide errors were compared with PortCounters, read before them;
  * 'is_believed': none of these is above. */
 void triad_answer_comparison(struct triad_sweep_agents *agents,

@@ -81,23 +81,6 @@ static uint32_t choose_stride(uint32_t n_ports)
 	return stride ? stride : 1;
 }
 
-/* The agent that answers for 'port': agents are in the order of their ports. */
-static struct triad_sweep_agent *agent_of(
-	struct triad_sweep_agents *agents, uint32_t port)
-{
-	uint32_t from = 0, to = agents->n_agents;
-
-	while (to - from > 1) {
-		uint32_t middle = from + (to - from) / 2;
-
-		if (agents->agents[middle].first_port <= port)
-			from = middle;
-		else
-			to = middle;
-	}
-	return &agents->agents[from];
-}
-
 /* Asks the round's next port.  Returns how many queries that adds. */
 static unsigned ask_next(struct triad_rounds *rounds, struct triad_sweep_agents *agents,
 	enum triad_round round)
@@ -108,7 +91,7 @@ static unsigned ask_next(struct triad_rounds *rounds, struct triad_sweep_agents 
 
 	rounds->at[round] =
 		(uint32_t)(((uint64_t)port + rounds->stride) % rounds->n_ports);
-	agent = agent_of(agents, port);
+	agent = triad_sweep_agents_of(agents, port);
 	if (!agents->fabric->ports[port].has_pma || !agent->known || agent->silent ||
 		state->finished)
 		return 0;

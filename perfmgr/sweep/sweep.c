@@ -532,8 +532,8 @@ static void handle_counters(struct triad_sweep *sweep, const struct query *query
 				sink->context, query->port, reading);
 		if (sink->detail)
 			triad_details_want(agents, agent, query->port, wanted);
-		triad_answer_reading(agents, agent, query->port, query->question,
-			reading, moved & 1u << TRIAD_PORT_XMIT_WAIT);
+		triad_answer_reading(
+			agents, agent, query->port, query->question, reading, moved);
 	}
 }
 

@@ -96,6 +96,9 @@ enum triad_wait_news {
 	TRIAD_WAIT_UNKNOWN, /* it may have changed, and was said not to before */
 };
 
+/* Beside counters, in what sink.reading returns. */
+#define TRIAD_SWEEP_WAITS (UINT32_C(1) << 31)
+
 struct triad_sweep_sink {
 	void *context;
 	/* Whether to ask 'port' in the sweep that begins or runs.  NULL: all ports. */
@@ -107,8 +110,9 @@ struct triad_sweep_sink {
 	 * has only the default partition. */
 	int (*find_pkey)(void *context, uint16_t pkey);
 	/* A reading of 'port' (index in the fabric).  Returns the error counters (bit i:
-	 * counter i) that grew since the last reading, and PortXmitWait if it grew by
-	 * params.wait_matters of the time. */
+	 * counter i) that grew since the last reading, PortXmitWait if it grew by
+	 * params.wait_matters of the time, or may have, and TRIAD_SWEEP_WAITS if it is
+	 * known that it did. */
 	uint32_t (*reading)(void *context, uint32_t port,
 		enum triad_pma_attribute attribute,
 		const struct triad_pma_reading *reading, uint64_t now_us);

@@ -139,6 +139,22 @@ void triad_sweep_agents_put_back(struct triad_sweep_agents *agents,
 
 /* --- another fabric --- */
 
+struct triad_sweep_agent *triad_sweep_agents_of(
+	struct triad_sweep_agents *agents, uint32_t port)
+{
+	uint32_t from = 0, to = agents->n_agents;
+
+	while (to - from > 1) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (agents->agents[middle].first_port <= port)
+			from = middle;
+		else
+			to = middle;
+	}
+	return &agents->agents[from];
+}
+
 static uint64_t agent_guid(const struct triad_sweep_agents *agents, uint32_t agent)
 {
 	const struct triad_fabric *fabric = agents->fabric;

@@ -68,7 +68,9 @@ struct triad_sweep_agent {
 	bool had_data; /* a port's PortCountersExtended did, before the present sweep */
 	bool was_alive; /* it answered in the last sweep it was asked in */
 	bool waits_due; /* ports that are behind with PortXmitWait are next (waits.h) */
-	uint8_t waits_late; /* sweeps since they are behind */
+	uint32_t waits_first; /* these come before those of others, the highest number
+			       * first; 0: they do not */
+	uint8_t waits_late;   /* sweeps since they are behind */
 	/* Detail attributes that it refused; that it did not answer; that it has
 	 * answered. */
 	uint32_t refused, missed, reported;
@@ -95,9 +97,10 @@ struct triad_port_plan {
 	bool errors_known; /* read since its agent's sums changed */
 	bool wait_behind;  /* its agent's sum of PortXmitWait has changed since */
 	bool wait_told;    /* its last PortXmitWait is that of an unchanged sum: none */
-	bool waited;       /* at its last reading, for long enough to matter */
-	bool wait_full;    /* its last PortXmitWait was the maximum */
-	uint8_t proven;    /* sweeps until its wide errors are compared again */
+	bool waited; /* at its last reading, for long enough to matter, or it may have */
+	bool waits;  /* when that was last known */
+	bool wait_full; /* its last PortXmitWait was the maximum */
+	uint8_t proven; /* sweeps until its wide errors are compared again */
 	/* of the present sweep: */
 	uint8_t todo, pending;
 	uint32_t details, details_pending, details_to_reset; /* attributes */
@@ -112,10 +115,11 @@ struct triad_port_plan {
 };
 
 /* See waits.h. */
-#define TRIAD_MOST_HELD 1024u
+#define TRIAD_MOST_HELD 16384u
 struct triad_waits {
 	bool has_begun;
 	uint32_t at;      /* the agent whose turn is next */
+	uint32_t n_first; /* the last number of agents that come first */
 	double credit;    /* queries that may be added; below 0: owed */
 	double hot;       /* that ports that waited may take whatever the credit is */
 	uint64_t n_asked; /* queries added since the last sweep of all ports began */
@@ -163,6 +167,10 @@ static inline enum triad_question triad_agent_ask_errors(
 	return triad_pma_has_wide_errors(agent->capabilities) ? TRIAD_ASK_EXTENDED
 							      : TRIAD_ASK_COUNTERS;
 }
+
+/* The agent that answers for 'port': agents are in the order of their ports. */
+struct triad_sweep_agent *triad_sweep_agents_of(
+	struct triad_sweep_agents *agents, uint32_t port);
 
 /* The agent's address without a redirection. */
 struct triad_mad_address triad_agent_own_address(

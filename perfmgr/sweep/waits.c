@@ -7,6 +7,8 @@
 
 /* Sweeps after which ports of a switch that waits little are read as if it were much. */
 #define MOST_LATE 60u
+/* A port that stopped is read, reset, and read again. */
+#define QUERIES_OF_FULL 3
 
 /* --- asking --- */
 
@@ -40,6 +42,7 @@ static void ask_all(struct triad_sweep_agents *agents, struct triad_sweep_agent 
 	ask_ports(agents, agent, false);
 	agent->waits_late = 0;
 	agent->waits_due = false;
+	agent->waits_first = 0;
 	/* Their errors come with it. */
 	if (agent->summary != TRIAD_FABRIC_NONE)
 		agents->summaries[agent->summary].n_left = 2 * TRIAD_SUMS_BELIEVED;
@@ -64,6 +67,11 @@ static double most_credit(const struct triad_sweep_agents *agents)
 	return n;
 }
 
+static bool is_late(const struct triad_sweep_agent *agent)
+{
+	return agent->waits_late && agent->known && !agent->silent;
+}
+
 /* Asks agents in turn, while there is 'least' credit: those that are due, or all that
  * are late. */
 static void ask_late(struct triad_waits *waits, struct triad_sweep_agents *agents,
@@ -75,12 +83,31 @@ static void ask_late(struct triad_waits *waits, struct triad_sweep_agents *agent
 		uint32_t next = (at + i) % n;
 		struct triad_sweep_agent *agent = &agents->agents[next];
 
-		if (!agent->waits_late || !agent->known || agent->silent ||
-			(due_only && !agent->waits_due))
+		if (!is_late(agent) || (due_only && !agent->waits_due))
 			continue;
 		ask_all(agents, agent);
 		waits->at = next + 1;
 	}
+}
+
+/* Asks those that come first, while there is 'least' credit. */
+static void ask_first(
+	struct triad_waits *waits, struct triad_sweep_agents *agents, double least)
+{
+	struct triad_sweep_agent *first;
+
+	do {
+		first = NULL;
+		for (uint32_t i = 0; i < agents->n_agents; i++) {
+			struct triad_sweep_agent *agent = &agents->agents[i];
+
+			if (is_late(agent) &&
+				agent->waits_first > (first ? first->waits_first : 0))
+				first = agent;
+		}
+		if (first && waits->credit >= least)
+			ask_all(agents, first);
+	} while (first && waits->credit >= least);
 }
 
 double triad_waits_begin(
@@ -97,6 +124,7 @@ double triad_waits_begin(
 	waits->hot = fmin(waits->hot, 0) + credit / 2;
 	rest = fmax(0, waits->credit - most);
 	waits->credit -= rest;
+	ask_first(waits, agents, fmax(1, waits->credit / 2));
 	/* Half of the savings is kept for what waits much. */
 	ask_late(waits, agents, true, 1);
 	ask_late(waits, agents, false, fmax(1, most / 2));
@@ -144,6 +172,10 @@ void triad_waits_add_sum(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, enum triad_sum_of_waits sum)
 {
 	bool much = sum == TRIAD_SUM_MOVED_MUCH;
+	/* Only such a sum has ports that stopped. */
+	bool is_full = agents->summaries[agent->summary].sum[TRIAD_PORT_XMIT_WAIT] >=
+		triad_counter_max(TRIAD_PORT_XMIT_WAIT);
+	double queries = is_full ? QUERIES_OF_FULL : 1;
 
 	if (sum == TRIAD_SUM_SAME && !agent->waits_late)
 		return;
@@ -154,8 +186,20 @@ void triad_waits_add_sum(struct triad_sweep_agents *agents,
 		return;
 	}
 	if (agents->waits->credit >= 1 || agents->waits->hot > 0)
-		agents->waits->hot -= ask_ports(agents, agent, true);
+		agents->waits->hot -= queries * ask_ports(agents, agent, true);
 	put_off(agent, much);
+}
+
+void triad_waits_follow_link(struct triad_sweep_agents *agents, uint32_t port)
+{
+	uint32_t far = agents->fabric->ports[port].remote;
+	struct triad_sweep_agent *agent;
+
+	if (far == TRIAD_FABRIC_NONE || !agents->fabric->ports[far].has_pma)
+		return;
+	agent = triad_sweep_agents_of(agents, far);
+	if (agent->summary != TRIAD_FABRIC_NONE)
+		agent->waits_first = ++agents->waits->n_first;
 }
 
 /* --- ports that stopped at the maximum --- */
@@ -173,7 +217,7 @@ void triad_waits_hold(struct triad_sweep_agents *agents,
 	struct triad_waits *waits = agents->waits;
 	struct triad_port_plan *state = &agents->ports[port];
 	bool may = agents->params->waits_apart && agents->params->most_hold_us &&
-		waits->n_held < TRIAD_MOST_HELD && waits->credit >= 1;
+		waits->n_held < TRIAD_MOST_HELD;
 
 	if (!may || !state->wait_full || state->resets_all ||
 		!(state->near_full & 1u << TRIAD_PORT_XMIT_WAIT))
@@ -184,8 +228,11 @@ void triad_waits_hold(struct triad_sweep_agents *agents,
 		.agent = (uint32_t)(agent - agents->agents),
 		.port = port};
 	state->held = true;
-	waits->credit--;
-	waits->n_asked++;
+	/* As its reset: of an adapter, which each sweep reads, both are the sweep's own. */
+	if (agent->summary != TRIAD_FABRIC_NONE) {
+		waits->credit--;
+		waits->n_asked++;
+	}
 }
 
 static void read_again(struct triad_sweep_agents *agents, const struct triad_held *held)

@@ -18,10 +18,18 @@
  *              be saved, or when they were left for an hour's sweeps.
  *
  * On fast links the counter is full after seconds.  A port that stopped at its maximum is
- * held: once it was reset, the same sweep reads it again, before it can be full, for one
- * query of the credit.  So its rate is that of a moment, and a lower bound only if it then
- * waited less than before.  Nothing
- * else of that reading counts: the changes since the last sweep stay.
+ * held: once it was reset, the same sweep reads it again, before it can be full.  So its
+ * rate is that of a moment, and a lower bound only if it then waited less than before.
+ * Nothing else of that reading counts: the changes since the last sweep stay.  A reading
+ * without the second one would be in vain, so the reset and the second reading may leave
+ * credit in debt, which later sweeps pay back; those of adapters, which each sweep reads,
+ * are no part of it.
+ *
+ * What holds up a port is behind its link.  So once it is known that a port waits, the ports
+ * of the switch at the other end come before those of others, with half of the credit: a host
+ * that begins to wait leads to the root of congestion from switch to switch (the one that was
+ * led to last is read first), long before
+ * these have their turns.
  *
  * A port that was not read since its sum moved is 'behind'.  Its last reading stands.
  * But if its last value was a 0 that an unchanged sum told, it is unknown now.
@@ -51,6 +59,9 @@ enum triad_sum_of_waits triad_waits_compare(const struct triad_sweep_agents *age
 /* The agent's sum came: asks those of its ports that are to be read now. */
 void triad_waits_add_sum(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, enum triad_sum_of_waits sum);
+
+/* It is known now that the port waits: the ports of the switch behind its link come first. */
+void triad_waits_follow_link(struct triad_sweep_agents *agents, uint32_t port);
 
 /* The port's PortXmitWait, which had stopped, was just reset: holds it, if it may. */
 void triad_waits_hold(struct triad_sweep_agents *agents,

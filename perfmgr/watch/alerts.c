@@ -50,7 +50,7 @@ void triad_alerts_free(struct triad_alerts *alerts)
 /* --- readings of sweeps --- */
 
 /* True when PortXmitWait stopped at its maximum, as it does after seconds on fast links:
- * then it is never below a threshold. */
+ * then a value below a threshold says nothing. */
 static bool is_open(const struct triad_engine_changes *changes, unsigned counter)
 {
 	return counter == TRIAD_PORT_XMIT_WAIT && changes->full & 1u << counter;
@@ -75,8 +75,7 @@ static void look_for_new(struct triad_alerts *alerts, uint32_t port,
 		};
 		struct triad_alert_entry *entry;
 
-		if (isnan(value) ||
-			(value < limits->of[i].value && !is_open(changes, i)))
+		if (isnan(value) || value < limits->of[i].value)
 			continue;
 		found.why = triad_alert_find_why(alerts->view, port, i,
 			(double)changes->interval_us[triad_engine_part(changes, i)],
@@ -109,7 +108,7 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 	for (unsigned i = alert ? alert->n_findings : 0; i-- > 0;) {
 		struct triad_alert_finding *finding = &alert->findings[i];
 		unsigned cause = finding->cause;
-		double value, under;
+		double value, least;
 
 		if (finding->end != index || cause >= TRIAD_N_COUNTERS ||
 			!(changes->fresh & 1u << cause))
@@ -118,12 +117,15 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 			(double)alerts->words_per_us[port]);
 		/* A raised finding ends only well below its threshold, so that it does
 		 * not flap. */
-		under = finding->raised ? alerts->params.clear_below : 1;
+		least = (finding->raised ? alerts->params.clear_below : 1) *
+			limits->of[cause].value;
 		finding->value = isnan(value) ? 0 : (float)value;
+		finding->at_least = changes->full & 1u << cause;
 		finding->judged = false; /* a sweep judges it now */
-		if (isnan(value) ||
-			(value < under * limits->of[cause].value &&
-				!is_open(changes, cause)))
+		/* What is not known leaves a raised finding as it was, and raises none. */
+		if (value < least && finding->raised && is_open(changes, cause))
+			continue;
+		if (isnan(value) || value < least)
 			triad_alert_note_under(alert, finding, now_us);
 		else
 			finding->under_us = 0;

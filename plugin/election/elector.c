@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "plugin/election/elector_parts.h"
+#include "portmgr/election/stored.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
 
@@ -237,6 +238,13 @@ static void destroy_elector(struct triad_elector *elector)
 struct triad_elector *triad_elector_new(
 	struct osm_opensm *osm, uint64_t port_guid, struct triad_log *log)
 {
+	static const struct triad_state_probe_params probed = {
+		.part = "election",
+		.consequence =
+			"this SM can give no vote, nor enforce in a new term, until it "
+			"can: see election.state_dir",
+		.size = TRIAD_ELECTION_STORED_SIZE,
+	};
 	struct triad_elector *elector = calloc(1, sizeof(*elector));
 	struct triad_fabric_ask *fabric;
 
@@ -267,7 +275,7 @@ struct triad_elector *triad_elector_new(
 	if (fabric)
 		elector->sm = triad_sm_control_new(osm, fabric, log);
 	elector->watch = triad_health_watch_new();
-	elector->probe = triad_state_probe_new(log);
+	elector->probe = triad_state_probe_new(&probed, log);
 	if (elector->conf && elector->sm && elector->watch && elector->probe)
 		return elector;
 	/* These can't hang: they have read and asked nothing yet. */

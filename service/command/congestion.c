@@ -106,6 +106,24 @@ static void put_details(
 		put_hosts(output, shown, root, role);
 }
 
+static void put_unknown(
+	struct triad_output *output, const struct triad_congestion *found)
+{
+	uint32_t n = found->n_links - found->n_known;
+
+	if (n)
+		triad_output_printf(output,
+			"  not known of %" PRIu32 " of %" PRIu32
+			" ports with a link%s\n",
+			n, found->n_links,
+			found->n_open ? "" : ": their PortXmitWait was not read");
+	if (found->n_open)
+		triad_output_printf(output,
+			"  %" PRIu32 " of these: only a lower bound below the limit is "
+			"known, as\n  PortXmitWait stopped at its maximum\n",
+			found->n_open);
+}
+
 static void put_congestion_text(struct triad_report *report, const struct shown *shown)
 {
 	const struct triad_congestion *found = shown->result->found;
@@ -120,11 +138,7 @@ static void put_congestion_text(struct triad_report *report, const struct shown 
 		found->n_roots + found->n_more == 1 ? "" : "s", found->n_waiting,
 		found->n_waiting == 1 ? "" : "s", found->n_waiting == 1 ? "s" : "",
 		ago);
-	if (found->n_known < found->n_links)
-		triad_output_printf(report->output,
-			"  not known of %" PRIu32 " of %" PRIu32
-			" ports with a link: their PortXmitWait was not read\n",
-			found->n_links - found->n_known, found->n_links);
+	put_unknown(report->output, found);
 	if (found->n_unexplained)
 		triad_output_printf(report->output,
 			"  %" PRIu32 " of them because of none that was found\n",
@@ -225,6 +239,7 @@ static void put_congestion_json(struct triad_report *report, const struct shown 
 	else
 		triad_json_string(json, "waiting_ports", NULL);
 	triad_json_uint(json, "known_ports", found->n_known);
+	triad_json_uint(json, "lower_bound_ports", found->n_open);
 	triad_json_uint(json, "linked_ports", found->n_links);
 	triad_json_uint(json, "unexplained_ports", found->n_unexplained);
 	triad_json_uint(json, "more_roots", found->n_more);

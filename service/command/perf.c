@@ -191,7 +191,7 @@ static unsigned show_ports(const struct triad_view *view,
 		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
 	struct triad_shown_port shown;
 	uint32_t next = 0;
-	unsigned n = 0;
+	unsigned n = 0, n_least = 0;
 
 	/* Measure only if triadctl does not: there may be a million ports. */
 	while (triad_list_is_measured(&report) &&
@@ -204,9 +204,16 @@ static unsigned show_ports(const struct triad_view *view,
 	triad_report_array(&report, NULL);
 	for (next = 0;
 		!output->failed && next_shown(view, command, choice, &next, &shown);
-		n++)
+		n++) {
 		put_port_line(&list, &shown, indices);
+		n_least += triad_engine_rate_is_least(&shown.row, TRIAD_PORT_XMIT_WAIT);
+	}
 	triad_report_array_end(&report);
+	if (n_least && !command->json)
+		triad_output_printf(output,
+			"of %u port%s PortXmitWait stopped at its maximum: its growth is "
+			"a lower bound\n",
+			n_least, n_least == 1 ? "" : "s");
 	return n;
 }
 

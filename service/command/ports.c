@@ -152,6 +152,8 @@ void triad_shown_port_json(
 	triad_json_bool(json, "skipped", shown->skipped);
 	triad_json_bool(json, "partition_shared", !shown->apart);
 	triad_json_bool(json, "confirmed_by_sum", shown->row.by_sum);
+	triad_json_bool(json, "wait_at_least",
+		triad_engine_rate_is_least(&shown->row, TRIAD_PORT_XMIT_WAIT));
 	triad_json_string(
 		json, "last_read", triad_command_format_time(shown->row.read_us, at));
 	triad_json_object_begin(json, "resets");

@@ -127,6 +127,28 @@ def test_slow_host_is_named_until_it_is_over(lab):
     assert log_has(lab, "port 1 is over"), "a line in the log"
 
 
+def test_counters_that_stopped_below_the_limit_are_not_known(lab):
+    def wait_for(ticks):
+        lab.sim(*(f'PerformanceSet "{node}"[{port}] PortCounters.PortXmitWait={ticks}'
+                  for node, port in WAITING + [ROOT]))
+
+    wait_for(2 ** 32 - 1 - 1000)
+    sweep(lab)
+    answer = sweep(lab, 2 ** 32 - 1)
+    assert (answer["waiting_ports"], answer["roots"]) == (0, []), answer
+    assert answer["lower_bound_ports"] == len(WAITING) + 1, answer
+    assert answer["known_ports"] == answer["linked_ports"] - len(WAITING) - 1, answer
+    text = ask(lab, "congestion")
+    assert mentions(text, "not known of 3") and mentions(text, "3 lower bound"), text
+    assert max(map(len, text.splitlines())) <= 80, text
+    assert mentions(lab.triad("health").stdout, "not known of 3 of"), "health"
+    assert "triad_congestion_lower_bound_ports 3" in metrics(lab)
+    assert sum(port["wait_at_least"] for port in ask_json(lab, "perf", "show")) == 3
+    assert mentions(ask(lab, "perf", "show"), "3 ports PortXmitWait lower bound")
+    wait_for(0)
+    assert sweep(lab)["lower_bound_ports"] == 0
+
+
 def set_vl_waits(lab, ticks):
     """Ticks of ports on VLs: {(node, port): {VL: ticks}}."""
     lab.sim(*(f'PerformanceSet "{node}"[{port}] '

@@ -99,6 +99,7 @@ def test_row_members_as_documented(swept_once):
         ["node_guid", "node_name", "node_type", "port", "lid",
          "state", "remote_guid", "remote_name", "remote_port",
          "counters", "answered", "skipped", "partition_shared", "confirmed_by_sum",
+         "wait_at_least",
          "last_read", "resets", "sflow_if_index"], "members"
     assert (row["node_name"], row["node_type"], row["state"], row["answered"]) == \
         ("Switch1", "switch", "active", True), "values"

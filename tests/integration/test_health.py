@@ -12,7 +12,8 @@ import pytest
 from agentlib import (Broker, manager_lab, near_and_far, triadctl,
                       wait_until_settled)
 from checks import fits_columns, mentions, stopped, wait_until
-from triadlib import ask, ask_json, health_findings, status, sweep_heavily, triad_lab, \
+from triadlab import netfile
+from triadlib import TriadLab, ask, ask_json, health_findings, status, sweep_heavily, triad_lab, \
     wait_for_sweep
 
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
@@ -102,6 +103,49 @@ def test_link_that_dies_is_a_finding_until_it_is_back():
         [flapped] = links(lab, "--flapped")
         assert flapped["state"] == "active" and flapped["last_up"], flapped
         assert flapped["last_down"] == down["last_down"], "when it went down"
+
+
+def test_what_is_over_is_a_warning_behind_what_is_still_wrong():
+    """A switch that was away, and a host that still is, while no alert is cleared yet."""
+    with triad_lab(CONF.replace("clear_after = 0", "clear_after = 3600")) as lab:
+        wait_for_sweep(lab)
+        wait_for_verdict(lab, OK)
+        lab.sim('Unlink "Hca3"')
+        wait_for_verdict(lab, WARNING)
+        lab.sim('Unlink "Switch2"[3]', 'Unlink "Switch2"[5]')
+        answer = wait_for_verdict(lab, CRITICAL)
+        assert len(answer["findings"]) > 1, "both are wrong"
+        assert "Hca3" not in answer["findings"][0]["at"], "the switch first"
+        lab.sim('Link "Switch2"[3] "Switch1"[3]', 'Link "Switch2"[5] "Switch1"[5]')
+        answer = wait_for_verdict(lab, WARNING)
+        first, *others = answer["findings"]
+        assert first["at"] == "Hca3" and "not any more" not in first["what"], first
+        assert others and all("not any more" in other["what"] for other in others), others
+        assert mentions(part(answer, "alerts")["text"], "0 critical not any more"), answer
+        assert sorted(a["severity"] for a in ask_json(lab, "alerts")["alerts"])[0] == \
+            "CRITICAL", "the alert's own severity"
+
+
+def test_hosts_of_one_name_are_a_finding(tmp_path):
+    """Not so what devices are called before a host names them, nor two adapters of a host."""
+    names = ["host-1 mlx5_0", "host-2 mlx5_0", "host-1 mlx5_0",
+             "MT4123 ConnectX6   Mellanox Technologies",
+             "MT4123 ConnectX6   Mellanox Technologies", "host-3", "host-3"]
+    fabric = netfile.Fabric()
+    switch = fabric.add(netfile.Node(netfile.SWITCH, "S", 8, "leaf", 0x20))
+    for n, name in enumerate(names):
+        host = fabric.add(netfile.Node(netfile.HCA, f"H{n}", 1, name, 0x100 * (1 + n)))
+        fabric.link(host, 1, switch, 1 + n)
+    net = tmp_path / "names.net"
+    with open(net, "w", encoding="utf-8") as stream:
+        netfile.write(fabric, stream, "hosts of one name")
+    with TriadLab(net, triad_conf=CONF) as lab:
+        wait_for_sweep(lab)
+        [finding] = wait_for_verdict(lab, WARNING)["findings"]
+        assert {finding["at"][:14], finding["far_end"][:14]} == {"host-1 mlx5_0#"}, finding
+        assert finding["at"] != finding["far_end"], finding
+        assert mentions(finding["what"], "hosts of one name 2 adapters"), finding
+        assert fits_screen(lab.triad("health").stdout)
 
 
 def test_links_show_each_cable_once_and_what_is_wrong():
@@ -288,6 +332,21 @@ def test_election_state_that_could_not_be_written_is_a_warning_before_it_must_be
         folder.chmod(0o777)
         wait_until(findings, 60, "the finding")
         assert ask_json(lab, "election")["term"] == terms, "nothing had to be written"
+        folder.chmod(0o755)
+        wait_until(lambda: not findings(), 60, "its end")
+        assert not list(folder.glob("*.probe*")), "what is left"
+
+
+def test_state_dir_that_could_not_be_written_is_a_warning_before_it_must_be(scratch):
+    folder = scratch.folder()
+    with triad_lab(f"{CONF}[state]\ndir = {folder}\n") as lab:
+        def findings():
+            return health_findings(lab, "state.dir can't be written")
+        wait_for_sweep(lab)
+        wait_until(lambda: list(folder.glob("history-*")), 30, "the file of events")
+        assert not findings(), "well at first"
+        folder.chmod(0o777)
+        wait_until(findings, 60, "the finding")
         folder.chmod(0o755)
         wait_until(lambda: not findings(), 60, "its end")
         assert not list(folder.glob("*.probe*")), "what is left"

@@ -119,7 +119,7 @@ unit_tests = \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_health_watch \
 	tests/unit/plugin/test_read_back \
-	tests/unit/plugin/test_state_probe \
+	tests/unit/service/test_state_probe \
 	tests/unit/plugin/test_sm_control \
 	tests/unit/plugin/test_log_tail \
 	tests/unit/plugin/test_sm_errors \
@@ -277,9 +277,9 @@ tests_unit_plugin_test_health_watch_SOURCES = \
 	tests/unit/plugin/test_health_watch.c plugin/election/health_watch.c
 tests_unit_plugin_test_read_back_SOURCES = \
 	tests/unit/plugin/test_read_back.c plugin/read_back.c
-tests_unit_plugin_test_state_probe_SOURCES = \
-	tests/unit/plugin/test_state_probe.c plugin/election/state_probe.c
-tests_unit_plugin_test_state_probe_LDFLAGS = $(AM_LDFLAGS) \
+tests_unit_service_test_state_probe_SOURCES = \
+	tests/unit/service/test_state_probe.c service/state_probe.c
+tests_unit_service_test_state_probe_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=triad_file_replace,--wrap=triad_clock_now_us
 tests_unit_plugin_test_sm_control_SOURCES = \
 	tests/unit/plugin/test_sm_control.c plugin/election/sm_control.c plugin/sm_recover.c

@@ -514,23 +514,51 @@ START_TEST(test_unknown_loads_count_as_nothing)
 }
 END_TEST
 
-/* As on fast links: the counter stops after seconds, so a tree seems to wait little. */
-START_TEST(test_waits_that_stopped_at_their_maximum_count_as_waiting)
+/* Has the counters of ports that wait stopped at a lower bound, as on fast links, where
+ * they do after seconds.  Returns how many. */
+static unsigned stop_waits(float bound)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		loads[i].at_least = loads[i].wait >= 0.1f;
+		if (loads[i].at_least)
+			loads[i].wait = bound;
+		n += loads[i].at_least;
+	}
+	triad_congestion_free(found);
+	find_in_loads();
+	return n;
+}
+
+START_TEST(test_small_lower_bounds_are_not_known)
+{
+	unsigned n;
+
+	flows_set_drain(flows, host(5), 0.3);
+	add(0, 5, 0.9);
+	run_flows();
+	n = stop_waits(0.09f);
+	ck_assert_uint_gt(n, 0);
+	ck_assert_uint_eq(found->n_roots, 0);
+	ck_assert_uint_eq(found->n_waiting, 0);
+	ck_assert_uint_eq(found->n_unexplained, 0);
+	ck_assert_uint_eq(found->n_open, n);
+	ck_assert_uint_eq(found->n_known, found->n_links - n);
+}
+END_TEST
+
+START_TEST(test_large_lower_bounds_count_as_waiting)
 {
 	flows_set_drain(flows, host(5), 0.3);
 	add(0, 5, 0.9);
 	run_flows();
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		loads[i].at_least = loads[i].wait >= 0.1f;
-		if (loads[i].at_least)
-			loads[i].wait = 0.01f;
-	}
-	triad_congestion_free(found);
-	find_in_loads();
+	ck_assert_uint_gt(stop_waits(0.11f), 0);
 	ck_assert_uint_eq(found->n_roots, 1);
 	assert_root(port_of("edge-1-0", 2), TRIAD_CONGESTION_SLOW_HOST);
 	ck_assert_uint_eq(found->roots[0].n_waiting, 5);
 	ck_assert_uint_eq(found->n_known, found->n_links);
+	ck_assert_uint_eq(found->n_open, 0);
 	ck_assert(found->roots[0].at_least && found->roots[0].hosts[0].at_least);
 	/* It may have waited all the time. */
 	ck_assert_double_eq_tol(found->roots[0].loss_bps / 1e9, 100, 7);
@@ -580,8 +608,8 @@ int main(void)
 	tcase_add_test(tests, test_sls_of_the_same_vls_are_one_plane);
 	tcase_add_test(tests, test_host_without_waiting_route_is_victim);
 	tcase_add_test(tests, test_unknown_loads_count_as_nothing);
-	tcase_add_test(
-		tests, test_waits_that_stopped_at_their_maximum_count_as_waiting);
+	tcase_add_test(tests, test_small_lower_bounds_are_not_known);
+	tcase_add_test(tests, test_large_lower_bounds_count_as_waiting);
 	tcase_add_test(tests, test_roots_beyond_what_is_kept_are_counted);
 	return run_cases(tests);
 }

@@ -518,28 +518,55 @@ START_TEST(test_wait_as_share_of_time)
 }
 END_TEST
 
-/* On fast links the counter stops after seconds: the alert is raised, says "at least",
- * and stays as long as that goes on.  _i: sweeps reset the counter. */
-START_TEST(test_wait_that_stopped_at_its_maximum_is_not_below_the_threshold)
+/* The counter is full, and 2^32 ticks are so much of 10 s: of a link of 100 Gb/s 13.7 %. */
+static void sweep_full(uint32_t port, uint8_t width, uint8_t speed_ext, unsigned n)
 {
-	uint32_t port = find_port(0x201, 3);
-
-	fabric->ports[port].width = 2;
-	fabric->ports[port].speed_ext = 4;
+	fabric->ports[port].width = width;
+	fabric->ports[port].speed_ext = speed_ext;
 	triad_collector_set_fabric(collector, fabric);
-	params.sweep.reset_near_full = _i;
-	triad_collector_set_params(collector, &params);
-	agents->raw[port][TRIAD_PORT_XMIT_WAIT] = UINT32_MAX;
-	sweep(1);
-	ck_assert_uint_eq(n_seen, 1);
-	expect(0, TRIAD_ALERT_RAISED, TRIAD_PORT_XMIT_WAIT);
-	ck_assert(seen[0].alert.findings[0].at_least);
-	/* 2^32 ticks are 6.9 % of 10 s. */
-	ck_assert_float_eq_tol(seen[0].alert.findings[0].value, 6.9, 0.1);
-	for (unsigned i = 0; i < 20; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		agents->raw[port][TRIAD_PORT_XMIT_WAIT] = UINT32_MAX;
 		sweep(1);
 	}
+}
+
+/* What a lower bound below the threshold means is not known. */
+START_TEST(test_wait_of_a_small_lower_bound_is_no_alert)
+{
+	params.sweep.reset_near_full = true;
+	triad_collector_set_params(collector, &params);
+	sweep_full(find_port(0x201, 3), 2, 2, 5);
+	ck_assert_uint_eq(n_seen, 0);
+	ck_assert_uint_eq(n_active(), 0);
+}
+END_TEST
+
+/* A pending finding may not become an alert by it. */
+START_TEST(test_wait_of_a_small_lower_bound_raises_no_pending_finding)
+{
+	params.sweep.reset_near_full = true;
+	triad_collector_set_params(collector, &params);
+	set("alerts.raise_after", "25");
+	sweep_full(find_port(0x201, 3), 1, 2, 1);
+	sweep_full(find_port(0x201, 3), 2, 2, 5);
+	ck_assert_uint_eq(n_seen, 0);
+}
+END_TEST
+
+/* A lower bound of the threshold or more is an alert, says "at least", and stays while the
+ * counter stops, whatever it shows.  _i: sweeps reset the counter. */
+START_TEST(test_wait_of_a_large_lower_bound_is_an_alert_until_it_is_known)
+{
+	uint32_t port = find_port(0x201, 3);
+
+	params.sweep.reset_near_full = _i;
+	triad_collector_set_params(collector, &params);
+	sweep_full(port, 1, 2, 1);
+	ck_assert_uint_eq(n_seen, 1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_PORT_XMIT_WAIT);
+	ck_assert(seen[0].alert.findings[0].at_least);
+	ck_assert_float_eq_tol(seen[0].alert.findings[0].value, 55, 1);
+	sweep_full(port, 2, 4, 20);
 	ck_assert_uint_eq(n_seen, 1);
 	if (_i) {
 		sweep(20);
@@ -796,8 +823,11 @@ int main(void)
 	tcase_add_test(
 		cases, test_silent_node_that_was_gone_is_silent_again_in_one_alert);
 	tcase_add_test(cases, test_wait_as_share_of_time);
+	tcase_add_test(cases, test_wait_of_a_small_lower_bound_is_no_alert);
+	tcase_add_test(
+		cases, test_wait_of_a_small_lower_bound_raises_no_pending_finding);
 	tcase_add_loop_test(cases,
-		test_wait_that_stopped_at_its_maximum_is_not_below_the_threshold, 0, 2);
+		test_wait_of_a_large_lower_bound_is_an_alert_until_it_is_known, 0, 2);
 	tcase_add_test(cases, test_group_and_type_have_thresholds_of_their_own);
 	tcase_add_test(cases, test_threshold_switched_off_clears);
 	tcase_add_test(cases, test_alerts_switched_off_clears_at_once);

@@ -565,6 +565,215 @@ START_TEST(test_wait_that_stops_is_read_again_before_it_can_stop)
 }
 END_TEST
 
+/* Lets all ports wait at this part of the time, those of HCAs, too, and some at another. */
+#define MOST_PORTS 256u
+static double waiting_part, other_part;
+static bool is_other[MOST_PORTS];
+static uint64_t waiting_since_us;
+
+static int send_waiting(void *context, const struct triad_mad_address *to,
+	const uint8_t *mad, unsigned timeout_ms)
+{
+	double passed_us = (double)(agents->now_us - waiting_since_us);
+	double all = 200e9 / 32 / 1e6 * passed_us;
+
+	waiting_since_us = agents->now_us;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint64_t *raw = &agents->raw[i][TRIAD_PORT_XMIT_WAIT];
+		uint64_t ticks =
+			(uint64_t)(all * (is_other[i] ? other_part : waiting_part));
+
+		*raw = *raw + ticks < UINT32_MAX ? *raw + ticks : UINT32_MAX;
+	}
+	return send_really(context, to, mad, timeout_ms);
+}
+
+static unsigned n_saturated(void)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		n += fabric->ports[i].has_pma && read_port(i).saturated != 0;
+	return n;
+}
+
+/* From now on; the links are 4x HDR, where 2^32 ticks are 6.9 % of 10 s. */
+static void begin_waiting(struct triad_mad_transport *waiting, double part)
+{
+	*waiting = agents->transport;
+	waiting_part = part;
+	waiting_since_us = agents->now_us;
+	send_really = waiting->send;
+	waiting->send = send_waiting;
+	triad_collector_set_transport(collector, waiting);
+}
+
+static void set_up_waiting(double share)
+{
+	ck_assert_uint_le(fabric->n_ports, MOST_PORTS);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		fabric->ports[i].width = 2;
+	params.sweep.reset_near_full = true;
+	set_mode(TRIAD_SWEEP_TRIAD);
+	set_rounds(share, 1000000);
+	agents->details = 0;
+	sweep(150);
+}
+
+/* Of no port only a lower bound is known, though the counters are full in each sweep, and the
+ * readings of switches keep to the share. */
+START_TEST(test_waits_that_stop_everywhere_are_known_within_the_share)
+{
+	struct triad_mad_transport waiting;
+	unsigned quiet, loaded = 0, n_hcas = 0;
+
+	set_up_waiting(0.05);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		n_hcas += fabric->ports[i].has_pma &&
+			fabric->nodes[fabric->ports[i].node].type == TRIAD_NODE_CA;
+	quiet = mads_of_plain_sweeps(100);
+	begin_waiting(&waiting, 0.09);
+	sweep(1);
+	for (unsigned i = 0; i < 100; i++) {
+		loaded += mads_of_sweeps(1);
+		ck_assert_uint_eq(n_saturated(), 0);
+	}
+	triad_collector_set_transport(collector, &agents->transport);
+	/* HCAs' resets and second readings are the sweep's own. */
+	quiet += 2 * 100 * n_hcas;
+	ck_assert_uint_le(loaded, quiet * 105 / 100 + 3 * 12);
+}
+END_TEST
+
+/* Ports that waited at their last reading take no more than half of the share, their resets and
+ * second readings included. */
+START_TEST(test_ports_that_wait_leave_readings_to_others)
+{
+	uint64_t before[MOST_PORTS] = {0};
+	struct triad_mad_transport waiting;
+
+	set_up_waiting(0.2);
+	begin_waiting(&waiting, 0.09);
+	sweep(2);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].has_pma)
+			before[i] = read_port(i).total[TRIAD_PORT_XMIT_WAIT];
+	sweep(60);
+	triad_collector_set_transport(collector, &agents->transport);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].has_pma)
+			ck_assert_msg(
+				read_port(i).total[TRIAD_PORT_XMIT_WAIT] > before[i],
+				"port %u was not read", i);
+}
+END_TEST
+
+/* The counter stopped, but the port does not wait any more: the next sweep reads it, too,
+ * so it does not stay unknown, though the sum of its switch moves little. */
+START_TEST(test_wait_of_a_lower_bound_is_read_again_in_the_next_sweep)
+{
+	uint32_t port = find_port(0x201, 5);
+
+	set_up_waiting(0.05);
+	params.sweep.wait_matters = 0.3;
+	triad_collector_set_params(collector, &params);
+	tick(1000);
+	agents->raw[port][TRIAD_PORT_XMIT_WAIT] = UINT32_MAX;
+	sweep(1);
+	ck_assert(read_port(port).saturated & 1u << TRIAD_PORT_XMIT_WAIT);
+	tick(1000);
+	sweep(1);
+	ck_assert(!read_port(port).saturated);
+}
+END_TEST
+
+/* Returns after how many sweeps the port is read. */
+static unsigned sweeps_until_read(uint32_t port)
+{
+	uint64_t before = read_port(port).total[TRIAD_PORT_XMIT_WAIT];
+	unsigned n = 0;
+
+	while (read_port(port).total[TRIAD_PORT_XMIT_WAIT] == before && n++ < 200)
+		sweep(1);
+	return n;
+}
+
+/* The counters of all ports are full in each sweep, so switches take turns.  A host that
+ * begins to wait leads to its switch, and a switch's port to the next one. */
+START_TEST(test_switch_behind_a_port_that_begins_to_wait_is_read_first)
+{
+	struct triad_mad_transport waiting;
+	uint32_t port = find_port(0x201, 5);
+	unsigned turn;
+
+	set_up_waiting(0.05);
+	params.sweep.wait_matters = 0.3;
+	triad_collector_set_params(collector, &params);
+	begin_waiting(&waiting, 0.09);
+	sweeps_until_read(port);
+	turn = sweeps_until_read(port);
+	ck_assert_uint_gt(turn, 8);
+	/* It was just read, so others have their turns before. */
+	other_part = 0.5;
+	is_other[fabric->ports[port].remote] = true;
+	ck_assert_uint_le(sweeps_until_read(port), turn / 2);
+	/* That goes on, and is no news. */
+	ck_assert_uint_gt(sweeps_until_read(port), turn / 2);
+	triad_collector_set_transport(collector, &agents->transport);
+}
+END_TEST
+
+/* Ports of different switches that lead to hosts.  Returns how many. */
+static unsigned ports_to_hosts(uint32_t *ports, unsigned most)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports && n < most; i++) {
+		uint32_t far = fabric->ports[i].remote;
+
+		if (far != TRIAD_FABRIC_NONE &&
+			fabric->nodes[fabric->ports[i].node].type ==
+				TRIAD_NODE_SWITCH &&
+			fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_CA &&
+			(!n ||
+				fabric->ports[ports[n - 1]].node !=
+					fabric->ports[i].node))
+			ports[n++] = i;
+	}
+	return n;
+}
+
+/* Hosts at many switches wait: the tree is followed, before all of them are read. */
+START_TEST(test_switch_that_was_led_to_last_is_read_first)
+{
+	struct triad_mad_transport waiting;
+	unsigned n, n_read = 0;
+	uint64_t before[8];
+	uint32_t ports[8];
+
+	set_up_waiting(0.05);
+	params.sweep.wait_matters = 0.3;
+	triad_collector_set_params(collector, &params);
+	n = ports_to_hosts(ports, 8);
+	ck_assert_uint_ge(n, 4);
+	begin_waiting(&waiting, 0.09);
+	sweep(40);
+	other_part = 0.5;
+	for (unsigned i = 0; i < n; i++)
+		before[i] = read_port(ports[i]).total[TRIAD_PORT_XMIT_WAIT];
+	for (unsigned i = 0; i < n - 1; i++)
+		is_other[fabric->ports[ports[i]].remote] = true;
+	sweep(1);
+	is_other[fabric->ports[ports[n - 1]].remote] = true;
+	sweep(1);
+	sweeps_until_read(ports[n - 1]);
+	for (unsigned i = 0; i < n; i++)
+		n_read += read_port(ports[i]).total[TRIAD_PORT_XMIT_WAIT] != before[i];
+	ck_assert_uint_le(n_read, n / 2);
+	triad_collector_set_transport(collector, &agents->transport);
+}
+END_TEST
+
 /* Such agents give PortXmitWait with the data counters, in each sweep.  _i: the mode of
  * errors alone, in which switches sum it up. */
 START_TEST(test_wait_of_64_bits_is_read_with_the_data_counters)
@@ -662,6 +871,14 @@ int main(void)
 	tcase_add_test(cases, test_wait_that_moved_is_unknown_until_it_is_read);
 	tcase_add_test(cases, test_requested_sweep_reads_all_waits);
 	tcase_add_test(cases, test_wait_that_stops_is_read_again_before_it_can_stop);
+	tcase_add_test(
+		cases, test_waits_that_stop_everywhere_are_known_within_the_share);
+	tcase_add_test(cases, test_ports_that_wait_leave_readings_to_others);
+	tcase_add_test(
+		cases, test_wait_of_a_lower_bound_is_read_again_in_the_next_sweep);
+	tcase_add_test(
+		cases, test_switch_behind_a_port_that_begins_to_wait_is_read_first);
+	tcase_add_test(cases, test_switch_that_was_led_to_last_is_read_first);
 	tcase_add_loop_test(
 		cases, test_wait_of_64_bits_is_read_with_the_data_counters, 0, 2);
 	tcase_add_test(cases, test_sweeps_end_whatever_is_lost);

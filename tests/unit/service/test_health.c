@@ -21,6 +21,15 @@ static void add(enum triad_severity severity, uint32_t weight, const char *at)
 	triad_health_add(&health, &finding);
 }
 
+static void add_over(uint32_t weight, const char *at)
+{
+	struct triad_health_finding finding = {
+		.severity = TRIAD_WARNING, .weight = weight, .is_over = true};
+
+	snprintf(finding.at, sizeof(finding.at), "%s", at);
+	triad_health_add(&health, &finding);
+}
+
 static bool would_keep(enum triad_severity severity, uint32_t weight)
 {
 	struct triad_health_finding finding = {.severity = severity, .weight = weight};
@@ -50,6 +59,34 @@ START_TEST(test_health_verdict_is_the_worst)
 	ck_assert_int_eq(health.verdict, TRIAD_CRITICAL);
 	ck_assert_str_eq(health.findings[0].at, "c");
 	ck_assert_str_eq(health.findings[3].at, "a");
+}
+END_TEST
+
+/* However many nodes it concerned. */
+START_TEST(test_health_what_is_over_comes_after_what_is_wrong)
+{
+	add_over(100, "over");
+	add(TRIAD_WARNING, 1, "a");
+	ck_assert_str_eq(health.findings[0].at, "a");
+	for (uint32_t i = 0; i < TRIAD_HEALTH_MAX_FINDINGS; i++)
+		add(TRIAD_WARNING, 0, "b");
+	ck_assert_str_eq(health.findings[TRIAD_HEALTH_MAX_FINDINGS - 1].at, "b");
+	add_over(100, "over");
+	ck_assert_str_eq(health.findings[TRIAD_HEALTH_MAX_FINDINGS - 1].at, "b");
+	ck_assert_uint_eq(health.n_of[TRIAD_WARNING], TRIAD_HEALTH_MAX_FINDINGS + 3);
+}
+END_TEST
+
+/* What no command lists is kept, but not when it would push out what is wrong. */
+START_TEST(test_health_of_many_what_is_over_goes_first)
+{
+	for (uint32_t i = 0; i < TRIAD_HEALTH_MAX_FINDINGS; i++)
+		add_over(1, "over");
+	triad_health_add_trouble(&health, TRIAD_WARNING, "sweep", "late", "");
+	add(TRIAD_WARNING, 1, "alert");
+	ck_assert_str_eq(health.findings[0].at, "alert");
+	ck_assert_str_eq(health.findings[1].at, "sweep");
+	ck_assert_str_eq(health.findings[2].at, "over");
 }
 END_TEST
 
@@ -128,6 +165,8 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, NULL);
 	tcase_add_test(cases, test_health_without_findings_is_ok);
 	tcase_add_test(cases, test_health_verdict_is_the_worst);
+	tcase_add_test(cases, test_health_what_is_over_comes_after_what_is_wrong);
+	tcase_add_test(cases, test_health_of_many_what_is_over_goes_first);
 	tcase_add_test(
 		cases, test_health_of_many_the_worst_are_kept_and_all_are_counted);
 	tcase_add_test(cases, test_health_of_many_what_no_command_lists_is_kept);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "plugin/election/state_probe.h"
+#include "service/state_probe.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,13 +10,14 @@
 #include <unistd.h>
 
 #include "lib/task.h"
-#include "portmgr/election/stored.h"
 #include "triad/conf.h"
 #include "triad/file.h"
 
 #define PATIENCE_US (TRIAD_US_PER_S / 2)
 
 struct triad_state_probe {
+	struct triad_state_probe_params params;
+	char *octets;
 	struct triad_log *log;
 	pthread_mutex_t lock; /* protects what follows */
 	struct triad_task task;
@@ -29,10 +30,9 @@ struct triad_state_probe {
 
 /* --- the thread --- */
 
-/* Writes as much as the state may have, so that there is room for it. */
-static int try_to_write(const char *path, char why[TRIAD_FILE_REASON_SIZE])
+static int try_to_write(const struct triad_state_probe *probe, const char *path,
+	char why[TRIAD_FILE_REASON_SIZE])
 {
-	static const char octets[TRIAD_ELECTION_STORED_SIZE];
 	char beside[TRIAD_CONF_PATH_SIZE + 8];
 	int error;
 
@@ -41,7 +41,7 @@ static int try_to_write(const char *path, char why[TRIAD_FILE_REASON_SIZE])
 	triad_file_make_folder(beside);
 	error = triad_file_check_folder(beside, why) == EPERM
 		? EPERM
-		: triad_file_replace(beside, octets, sizeof(octets), 0600);
+		: triad_file_replace(beside, probe->octets, probe->params.size, 0600);
 	(void)unlink(beside);
 	if (error && !why[0])
 		snprintf(why, TRIAD_FILE_REASON_SIZE, "%s", strerror(error));
@@ -53,13 +53,11 @@ static void report_probe(const struct triad_state_probe *probe, const char *path
 {
 	if (error && !probe->error)
 		triad_log_write(probe->log, TRIAD_LOG_ERROR,
-			"election: %s: could not be written now: %s; this SM can give no "
-			"vote, nor enforce in a new term, until it can: see "
-			"election.state_dir",
-			path, why);
+			"%s: %s: could not be written now: %s; %s", probe->params.part,
+			path, why, probe->params.consequence);
 	else if (!error && probe->error)
 		triad_log_write(probe->log, TRIAD_LOG_INFO,
-			"election: %s: could be written again", path);
+			"%s: %s: could be written again", probe->params.part, path);
 }
 
 /* With the lock, which is released while the disk is asked. */
@@ -74,7 +72,7 @@ static uint64_t probe_state_file(void *context)
 	strcpy(path, probe->path);
 	probe->since_us = triad_clock_now_us();
 	pthread_mutex_unlock(&probe->lock);
-	error = try_to_write(path, why);
+	error = try_to_write(probe, path, why);
 	pthread_mutex_lock(&probe->lock);
 	probe->since_us = 0;
 	/* The path has changed meanwhile. */
@@ -138,15 +136,23 @@ static void destroy_probe(struct triad_state_probe *probe)
 {
 	triad_task_clear(&probe->task);
 	pthread_mutex_destroy(&probe->lock);
+	free(probe->octets);
 	free(probe);
 }
 
-struct triad_state_probe *triad_state_probe_new(struct triad_log *log)
+struct triad_state_probe *triad_state_probe_new(
+	const struct triad_state_probe_params *params, struct triad_log *log)
 {
 	struct triad_state_probe *probe = calloc(1, sizeof(*probe));
 
 	if (!probe)
 		return NULL;
+	probe->params = *params;
+	probe->octets = calloc(1, params->size);
+	if (!probe->octets) {
+		free(probe);
+		return NULL;
+	}
 	probe->log = log;
 	pthread_mutex_init(&probe->lock, NULL);
 	triad_task_init(

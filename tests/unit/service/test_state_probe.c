@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whether the election's state could be written is known before it must be. */
-#include "plugin/election/state_probe.h"
+/* Whether a file of state could be written is known before it must be. */
+#include "service/state_probe.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -52,12 +52,15 @@ uint64_t __wrap_triad_clock_now_us(void)
 
 static void begin(void)
 {
+	const struct triad_state_probe_params params = {
+		.part = "part", .consequence = "nothing is", .size = 100};
+
 	make_test_folder(folder);
 	snprintf(path, sizeof(path), "%s/one.state", folder);
 	snprintf(other, sizeof(other), "%s/other.state", folder);
 	disk_error = 0;
 	n_tries = 0;
-	probe = triad_state_probe_new(NULL);
+	probe = triad_state_probe_new(&params, NULL);
 	ck_assert_ptr_nonnull(probe);
 }
 
