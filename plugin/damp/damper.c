@@ -15,7 +15,7 @@
 /* How often to look whether OpenSM has bound its SM. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
 /* A switch is not read more often. */
-#define APART_US (200 * TRIAD_US_PER_MS)
+#define APART_US (50 * TRIAD_US_PER_MS)
 /* How often switches with held links are asked whether anything changed. */
 #define POLL_US TRIAD_US_PER_S
 
