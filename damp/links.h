@@ -78,7 +78,7 @@ void triad_damp_links_free(struct triad_damp_links *links);
 /* Of what follows; an earlier one is kept by what was decided with it. */
 void triad_damp_links_set_half_life(struct triad_damp_links *links, uint64_t us);
 
-/* Takes a bounce.  'n_near', 'n_far': how many links between switches the nodes of both
+/* Takes a bounce; a held link is down from then on.  'n_near', 'n_far': how many links between switches the nodes of both
  * ends have, in their order; 0: not known. */
 void triad_damp_links_bounce(struct triad_damp_links *links,
 	const struct triad_damp_ends *ends, unsigned n_near, unsigned n_far,
