@@ -256,6 +256,7 @@ void triad_damp_link_hold(const struct triad_damp_links *links,
 	}
 	link->refused = NULL;
 	link->is_up = false;
+	link->must_read = true;
 	set_quiet(links, link);
 }
 

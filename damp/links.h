@@ -60,6 +60,7 @@ struct triad_damp_link {
 	uint64_t n_bounces, bounced_us; /* the last one */
 	bool is_held, is_pinned;        /* pinned: held by hand, until it is released */
 	bool is_up;                     /* a held link is in INIT at both ends */
+	bool must_read;      /* it is held, and its ends were not read since */
 	uint64_t held_us;    /* since when, or when it was released last; 0: never */
 	uint64_t quiet_us;   /* how long a held link is to be up without a break */
 	uint64_t up_us;      /* since when it is */
