@@ -134,7 +134,7 @@ void triad_damp_links_bounce(struct triad_damp_links *links,
 	const struct triad_damp_ends *ends, unsigned n_near, unsigned n_far,
 	uint64_t now_us)
 {
-	const struct triad_damp_link *link = triad_damp_links_find(links, ends, false);
+	struct triad_damp_link *link = triad_damp_links_find(links, ends, false);
 
 	/* Both ends tell of one bounce. */
 	if (link && now_us < link->bounced_us + TRIAD_DAMP_APART_US)
@@ -142,6 +142,9 @@ void triad_damp_links_bounce(struct triad_damp_links *links,
 	for (size_t i = 0; i < links->n_pending; i++)
 		if (triad_damp_is_same(&links->pending[i].ends, ends))
 			return;
+	/* Now: it may be up again when the bounce counts. */
+	if (link)
+		link->is_up = false;
 	if (links->n_pending == MAX_PENDING) {
 		links->n_together++;
 		return;
@@ -168,6 +171,17 @@ static void mark_node(struct triad_damp_links *links, uint64_t guid, unsigned n_
 		links->pending[i].is_of_node |= has_end(&links->pending[i].ends, guid);
 }
 
+/* By the penalty and the number of holds. */
+static void set_quiet(
+	const struct triad_damp_links *links, struct triad_damp_link *link)
+{
+	double half_lives =
+		log2(fmax(link->penalty, 2 * TRIAD_DAMP_REUSE) / TRIAD_DAMP_REUSE);
+
+	half_lives = fmin(half_lives * link->n_holds, TRIAD_DAMP_MAX_HALF_LIVES);
+	link->quiet_us = (uint64_t)(half_lives * (double)links->half_life_us);
+}
+
 static void count_bounce(struct triad_damp_links *links, const struct pending *bounce)
 {
 	struct triad_damp_link *link =
@@ -182,7 +196,7 @@ static void count_bounce(struct triad_damp_links *links, const struct pending *b
 	link->n_bounces++;
 	link->refused = NULL;
 	if (link->is_held)
-		triad_damp_link_hold(links, link, bounce->at_us);
+		set_quiet(links, link);
 }
 
 uint64_t triad_damp_links_settle(struct triad_damp_links *links, uint64_t now_us)
@@ -232,9 +246,6 @@ struct triad_damp_link *triad_damp_links_next_over(
 void triad_damp_link_hold(const struct triad_damp_links *links,
 	struct triad_damp_link *link, uint64_t now_us)
 {
-	double half_lives =
-		log2(fmax(link->penalty, 2 * TRIAD_DAMP_REUSE) / TRIAD_DAMP_REUSE);
-
 	if (!link->is_held) {
 		if (link->held_us &&
 			now_us - link->held_us > FORGETS_HOLDS * links->half_life_us)
@@ -245,8 +256,8 @@ void triad_damp_link_hold(const struct triad_damp_links *links,
 	}
 	link->refused = NULL;
 	link->is_up = false;
-	half_lives = fmin(half_lives * link->n_holds, TRIAD_DAMP_MAX_HALF_LIVES);
-	link->quiet_us = (uint64_t)(half_lives * (double)links->half_life_us);
+	link->must_read = true;
+	set_quiet(links, link);
 }
 
 void triad_damp_link_refuse(struct triad_damp_link *link, const char *why)

@@ -60,6 +60,7 @@ struct triad_damp_link {
 	uint64_t n_bounces, bounced_us; /* the last one */
 	bool is_held, is_pinned;        /* pinned: held by hand, until it is released */
 	bool is_up;                     /* a held link is in INIT at both ends */
+	bool must_read;      /* it is held, and its ends were not read since */
 	uint64_t held_us;    /* since when, or when it was released last; 0: never */
 	uint64_t quiet_us;   /* how long a held link is to be up without a break */
 	uint64_t up_us;      /* since when it is */
@@ -78,7 +79,7 @@ void triad_damp_links_free(struct triad_damp_links *links);
 /* Of what follows; an earlier one is kept by what was decided with it. */
 void triad_damp_links_set_half_life(struct triad_damp_links *links, uint64_t us);
 
-/* Takes a bounce.  'n_near', 'n_far': how many links between switches the nodes of both
+/* Takes a bounce; a held link is down from then on.  'n_near', 'n_far': how many links between switches the nodes of both
  * ends have, in their order; 0: not known. */
 void triad_damp_links_bounce(struct triad_damp_links *links,
 	const struct triad_damp_ends *ends, unsigned n_near, unsigned n_far,

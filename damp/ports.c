@@ -69,6 +69,7 @@ void triad_damp_compare(struct triad_damp_switch *of,
 			is_new |= found != of->told[i] || found != of->seen[i];
 			of->told[i] = found;
 		}
+		moves->has_other |= !reading->is_held[i] && found != of->seen[i];
 		if (found != TRIAD_DAMP_UNKNOWN)
 			of->seen[i] = found;
 	}

@@ -53,6 +53,7 @@ struct triad_damp_moves {
 	unsigned n_bounced;
 	uint8_t bounced[TRIAD_DAMP_MAX_PORTS];
 	bool must_tell;
+	bool has_other; /* a port that is not held is otherwise than it was */
 };
 
 void triad_damp_compare(struct triad_damp_switch *of,

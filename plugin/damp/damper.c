@@ -10,6 +10,7 @@
 #include "plugin/sm_recover.h"
 #include "plugin/sm_state.h"
 #include "plugin/takers.h"
+#include "portmgr/plan/guard.h"
 #include "triad/clock.h"
 
 /* How often to look whether OpenSM has bound its SM. */
@@ -25,11 +26,6 @@
 
 #define TRAP_LINK_STATE 128u
 #define TRAP_IS_OF_PORT(kind) ((kind) >= 129 && (kind) <= 131)
-
-static bool is_master(const struct triad_damper *damper)
-{
-	return triad_osm_peek(&damper->osm->subn.sm_state) == IB_SMINFO_STATE_MASTER;
-}
 
 /* --- in the vendor's receiving thread --- */
 
@@ -101,7 +97,7 @@ static bool take_trap(void *context, struct osm_madw *madw, struct osm_madw *req
 	uint16_t lid, kind;
 
 	(void)request;
-	if (osm_exit_flag || !is_trap(madw) || !is_master(damper))
+	if (osm_exit_flag || !is_trap(madw) || !damper_is_master(damper))
 		return false;
 	notice = (const ib_mad_notice_attr_t *)osm_madw_get_smp_ptr(madw)->data;
 	lid = cl_ntoh16(madw->mad_addr.addr_type.smi.source_lid);
@@ -210,22 +206,38 @@ static void poll_held(struct triad_damper *damper, uint64_t now_us)
 	}
 }
 
-/* Returns when the next look is due. */
-static uint64_t look_where_due(struct triad_damper *damper)
+static void look_where_due(struct triad_damper *damper)
+{
+	for (uint32_t i = 0; i < damper->n_switches && !osm_exit_flag; i++)
+		if (damper->switches[i]->due_us <= triad_clock_now_us())
+			damper_look(damper, damper->switches[i]);
+}
+
+/* When the next look or question is due. */
+static uint64_t next_look(const struct triad_damper *damper)
 {
 	uint64_t next_us = UINT64_MAX;
 
-	for (uint32_t i = 0; i < damper->n_switches && !osm_exit_flag; i++) {
-		struct damper_switch *of = damper->switches[i];
+	for (uint32_t i = 0; i < damper->n_switches; i++) {
+		const struct damper_switch *of = damper->switches[i];
 
-		if (of->due_us <= triad_clock_now_us())
-			damper_look(damper, of);
 		if (of->due_us < next_us)
 			next_us = of->due_us;
 		if (of->has_held && damper->polled_us + POLL_US < next_us)
 			next_us = damper->polled_us + POLL_US;
 	}
 	return next_us;
+}
+
+/* If nobody is to look, OpenSM gets the traps that were to wait for that. */
+static void pass_kept_on(struct triad_damper *damper)
+{
+	for (uint32_t i = 0; i < damper->n_switches; i++) {
+		struct damper_switch *of = damper->switches[i];
+
+		while (of->n_kept)
+			triad_taker_pass_on(TRIAD_TAKER_TRAPS, of->kept[--of->n_kept]);
+	}
 }
 
 static void take_fabric(struct triad_damper *damper)
@@ -243,14 +255,17 @@ static uint64_t review(struct triad_damper *damper)
 	pthread_mutex_lock(&damper->links_lock);
 	next_us = triad_damp_links_settle(damper->links, now_us);
 	must_sweep = damper_review(damper, now_us);
-	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
+	/* Only the master knows for how long a link has been up. */
+	for (size_t i = 0;
+		damper_is_master(damper) && i < triad_damp_links_n(damper->links);
+		i++) {
 		returns_us = triad_damp_link_returns_us(
 			triad_damp_links_at(damper->links, i));
 		if (returns_us < next_us)
 			next_us = returns_us;
 	}
 	pthread_mutex_unlock(&damper->links_lock);
-	if (must_sweep && is_master(damper))
+	if (must_sweep && damper_is_master(damper))
 		triad_sm_sweep(damper->osm);
 	return next_us;
 }
@@ -264,7 +279,8 @@ static void take_told(void *context, uint64_t sender, const void *octets, size_t
 	struct damper_told *told;
 
 	(void)sender;
-	if (is_master(damper) || !damper_acts(damper) || size > TRIAD_DAMP_COPY_SIZE)
+	if (damper_is_master(damper) || !damper_acts(damper) ||
+		size > TRIAD_DAMP_COPY_SIZE)
 		return;
 	pthread_mutex_lock(&damper->lock);
 	if (damper->told_ring.n < DAMPER_N_TOLD) {
@@ -289,7 +305,7 @@ static void hold_as_told(struct triad_damper *damper)
 			told = damper->told[triad_ring_take(
 				&damper->told_ring, DAMPER_N_TOLD)];
 		pthread_mutex_unlock(&damper->lock);
-		if (!has_any || is_master(damper))
+		if (!has_any || damper_is_master(damper))
 			continue;
 		pthread_mutex_lock(&damper->links_lock);
 		(void)triad_damp_copy_take(&damper->copy, damper->links, told.octets,
@@ -322,7 +338,7 @@ static uint64_t tell_if_due(struct triad_damper *damper)
 {
 	uint64_t now_us = triad_clock_now_us();
 
-	if (!is_master(damper) || !damper_acts(damper))
+	if (!damper_is_master(damper) || !damper_acts(damper))
 		return UINT64_MAX;
 	if (now_us >= damper->tells_us)
 		damper->tells_us =
@@ -339,19 +355,26 @@ static uint64_t earlier(uint64_t a_us, uint64_t b_us)
 
 static uint64_t work(struct triad_damper *damper)
 {
-	uint64_t next_us = UINT64_MAX;
+	uint64_t next_us;
+	bool looks;
 
 	hold_as_told(damper);
 	take_fabric(damper);
-	if (damper->fabric) {
+	looks = damper->fabric && damper_is_master(damper);
+	if (!damper_acts(damper) || !damper_is_master(damper))
+		pass_kept_on(damper);
+	if (looks) {
 		note_ended(damper);
 		poll_held(damper, triad_clock_now_us());
-		next_us = look_where_due(damper);
-	} else if (is_master(damper)) {
-		next_us = triad_clock_now_us() + TRIAD_US_PER_S;
+		look_where_due(damper);
 	}
-	next_us = earlier(next_us, review(damper));
-	return earlier(next_us, tell_if_due(damper));
+	next_us = earlier(review(damper), tell_if_due(damper));
+	if (looks)
+		return earlier(next_us, next_look(damper));
+	/* Until there is a fabric. */
+	return damper_is_master(damper)
+		? earlier(next_us, triad_clock_now_us() + TRIAD_US_PER_S)
+		: next_us;
 }
 
 /* Puts the hook in or takes it away.  Returns whether to try again soon. */
@@ -641,9 +664,11 @@ int triad_damper_release(
 static int pin(struct triad_damper *damper, const struct triad_fabric *fabric,
 	const struct triad_damp_ends *ends, const char **why)
 {
+	struct triad_guard *guard = damper_make_guard(damper, fabric);
 	struct triad_damp_link *link;
 
-	*why = damper_refusal(damper, fabric, ends);
+	*why = damper_refusal(damper, fabric, guard, ends);
+	triad_guard_free(guard);
 	if (*why)
 		return EBUSY;
 	link = triad_damp_links_find(damper->links, ends, true);

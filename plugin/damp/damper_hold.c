@@ -35,6 +35,18 @@ static bool is_there(const struct triad_fabric *fabric, uint64_t guid)
 	return triad_fabric_find_node(fabric, guid) != TRIAD_FABRIC_NONE;
 }
 
+/* The link's port in the fabric, if it is linked there. */
+static uint32_t find_linked(
+	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
+{
+	uint32_t port = find_port(fabric, ends->guid, ends->number);
+
+	return port != TRIAD_FABRIC_NONE &&
+			fabric->ports[port].remote != TRIAD_FABRIC_NONE
+		? port
+		: TRIAD_FABRIC_NONE;
+}
+
 static bool is_of_switch(const struct triad_fabric *fabric, uint64_t guid)
 {
 	uint32_t node = triad_fabric_find_node(fabric, guid);
@@ -43,11 +55,10 @@ static bool is_of_switch(const struct triad_fabric *fabric, uint64_t guid)
 		fabric->nodes[node].type == TRIAD_NODE_SWITCH;
 }
 
-static bool is_reached(const struct triad_fabric *fabric,
-	const struct triad_guard *guard, uint64_t guid)
+static bool is_reached(
+	const struct triad_fabric *fabric, struct triad_guard *guard, uint64_t guid)
 {
-	return triad_guard_distance(guard, triad_fabric_find_node(fabric, guid)) !=
-		UINT32_MAX;
+	return triad_guard_reaches(guard, triad_fabric_find_node(fabric, guid));
 }
 
 /* The fabric has the link no more where OpenSM has unlinked it: then both ends must be
@@ -55,14 +66,13 @@ static bool is_reached(const struct triad_fabric *fabric,
 static const char *judge(const struct triad_fabric *fabric, struct triad_guard *guard,
 	const struct triad_damp_ends *ends)
 {
-	uint32_t port = find_port(fabric, ends->guid, ends->number);
+	uint32_t port = find_linked(fabric, ends);
 	struct triad_guard_lost lost;
 
 	if (!is_reached(fabric, guard, ends->guid) ||
 		!is_reached(fabric, guard, ends->far_guid))
 		return "it is the only way to a switch";
-	if (port == TRIAD_FABRIC_NONE ||
-		fabric->ports[port].remote == TRIAD_FABRIC_NONE)
+	if (port == TRIAD_FABRIC_NONE)
 		return NULL;
 	switch (triad_guard_judge(guard, port, TRIAD_FABRIC_NONE, &lost)) {
 	case TRIAD_GUARD_FREE:
@@ -77,8 +87,7 @@ static const char *judge(const struct triad_fabric *fabric, struct triad_guard *
 	}
 }
 
-/* A guard of the fabric, without the links that are held; NULL: memory is short. */
-static struct triad_guard *make_guard(
+struct triad_guard *damper_make_guard(
 	struct triad_damper *damper, const struct triad_fabric *fabric)
 {
 	struct triad_guard *guard = NULL;
@@ -88,10 +97,9 @@ static struct triad_guard *make_guard(
 	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
 		const struct triad_damp_link *link =
 			triad_damp_links_at(damper->links, i);
-		uint32_t port = find_port(fabric, link->ends.guid, link->ends.number);
+		uint32_t port = find_linked(fabric, &link->ends);
 
-		if (link->is_held && port != TRIAD_FABRIC_NONE &&
-			fabric->ports[port].remote != TRIAD_FABRIC_NONE)
+		if (link->is_held && port != TRIAD_FABRIC_NONE)
 			triad_guard_remove(guard, port);
 	}
 	return guard;
@@ -107,11 +115,9 @@ static uint32_t count_held(struct triad_damper *damper)
 }
 
 const char *damper_refusal(struct triad_damper *damper,
-	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
+	const struct triad_fabric *fabric, struct triad_guard *guard,
+	const struct triad_damp_ends *ends)
 {
-	struct triad_guard *guard;
-	const char *why;
-
 	if (routes_by_file(damper->osm))
 		return "the routing engine 'file' routes over it whatever is up";
 	if (!fabric || !is_there(fabric, ends->guid) ||
@@ -121,10 +127,7 @@ const char *damper_refusal(struct triad_damper *damper,
 		return "it is the link of a host";
 	if (count_held(damper) >= DAMPER_MAX_HELD)
 		return "256 links are held: that is no matter of links";
-	guard = make_guard(damper, fabric);
-	why = guard ? judge(fabric, guard, ends) : "memory is short";
-	triad_guard_free(guard);
-	return why;
+	return guard ? judge(fabric, guard, ends) : "memory is short";
 }
 
 /* --- holding and letting go --- */
@@ -176,16 +179,20 @@ static void note_event(struct triad_damper *damper, const struct triad_damp_ends
 	triad_log_write(damper->log, TRIAD_LOG_WARNING, "damp: %s: %s", name, what);
 }
 
-static void hold(
-	struct triad_damper *damper, struct triad_damp_link *link, uint64_t now_us)
+static void hold(struct triad_damper *damper, struct triad_guard *guard,
+	struct triad_damp_link *link, uint64_t now_us)
 {
-	const char *why = damper_refusal(damper, damper->fabric, &link->ends);
+	const char *why = damper_refusal(damper, damper->fabric, guard, &link->ends);
+	uint32_t port;
 
 	if (why) {
 		triad_damp_link_refuse(link, why);
 		return;
 	}
 	triad_damp_link_hold(damper->links, link, now_us);
+	port = find_linked(damper->fabric, &link->ends);
+	if (port != TRIAD_FABRIC_NONE)
+		triad_guard_remove(guard, port);
 	note_event(damper, &link->ends,
 		damper_acts(damper)
 			? "goes down again and again: held out of routing"
@@ -252,7 +259,7 @@ static void let_go(struct triad_damper *damper, uint64_t now_us)
 
 	/* Ways change with the fabric alone. */
 	if (damper->fabric && damper->fabric->generation != damper->reviewed)
-		guard = make_guard(damper, damper->fabric);
+		guard = damper_make_guard(damper, damper->fabric);
 	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
 		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
 		const char *why;
@@ -268,9 +275,40 @@ static void let_go(struct triad_damper *damper, uint64_t now_us)
 		damper->reviewed = damper->fabric->generation;
 }
 
+static void hold_what_is_over(struct triad_damper *damper, uint64_t now_us)
+{
+	struct triad_damp_link *link;
+	struct triad_guard *guard = NULL;
+
+	while ((link = triad_damp_links_next_over(damper->links, now_us))) {
+		if (!guard && damper->fabric)
+			guard = damper_make_guard(damper, damper->fabric);
+		hold(damper, guard, link, now_us);
+	}
+	triad_guard_free(guard);
+}
+
+/* Has the ends of a link that is held from now on read: it may be up already. */
+static void read_ends(
+	struct triad_damper *damper, struct triad_damp_link *link, uint64_t now_us)
+{
+	const uint64_t guids[] = {link->ends.guid, link->ends.far_guid};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct damper_switch *of = damper_find_switch(damper, guids[i], true);
+
+		if (of && of->due_us > now_us)
+			of->due_us = now_us;
+	}
+	link->must_read = false;
+}
+
 /* --- publishing --- */
 
-static void set_lids(struct triad_damper *damper, const struct triad_damp_ends *ends)
+#define BITS_OF_WORD (8 * sizeof(unsigned long))
+
+static void set_lids(struct triad_damper *damper, const struct triad_damp_ends *ends,
+	unsigned long lids[])
 {
 	const uint64_t guids[] = {ends->guid, ends->far_guid};
 
@@ -283,10 +321,22 @@ static void set_lids(struct triad_damper *damper, const struct triad_damp_ends *
 		if (of)
 			of->has_held = true;
 		if (lid && lid < DAMPER_N_LIDS)
-			atomic_fetch_or(
-				&damper->held_lids[lid / (8 * sizeof(unsigned long))],
-				1ul << lid % (8 * sizeof(unsigned long)));
+			lids[lid / BITS_OF_WORD] |= 1ul << lid % BITS_OF_WORD;
 	}
+}
+
+/* Which switches have held links: for the thread, and for traps. */
+static void mark_switches(
+	struct triad_damper *damper, const struct triad_damp_ends *held, uint32_t n)
+{
+	unsigned long lids[DAMPER_N_LIDS / BITS_OF_WORD] = {0};
+
+	for (uint32_t i = 0; i < damper->n_switches; i++)
+		damper->switches[i]->has_held = false;
+	for (uint32_t i = 0; i < n && damper->fabric; i++)
+		set_lids(damper, &held[i], lids);
+	for (size_t i = 0; i < sizeof(lids) / sizeof(lids[0]); i++)
+		atomic_store(&damper->held_lids[i], lids[i]);
 }
 
 /* Whether OpenSM has the link, and will not take it out in a sweep that is under way. */
@@ -346,23 +396,20 @@ static bool publish(struct triad_damper *damper)
 	for (uint32_t i = 0; i < n; i++)
 		must_sweep |= !is_in(before, n_before, &now[i]) &&
 			must_take_out(damper, &now[i]);
-	for (size_t i = 0; i < sizeof(damper->held_lids) / sizeof(damper->held_lids[0]);
-		i++)
-		atomic_store(&damper->held_lids[i], 0);
-	for (uint32_t i = 0; i < damper->n_switches; i++)
-		damper->switches[i]->has_held = false;
-	for (uint32_t i = 0; i < n && damper->fabric; i++)
-		set_lids(damper, &now[i]);
+	mark_switches(damper, now, n);
 	return must_sweep;
 }
 
 bool damper_review(struct triad_damper *damper, uint64_t now_us)
 {
-	struct triad_damp_link *link;
-
+	if (!damper_is_master(damper))
+		return publish(damper);
 	let_go(damper, now_us);
-	while ((link = triad_damp_links_next_over(damper->links, now_us)))
-		hold(damper, link, now_us);
+	hold_what_is_over(damper, now_us);
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++)
+		if (triad_damp_links_at(damper->links, i)->must_read)
+			read_ends(
+				damper, triad_damp_links_at(damper->links, i), now_us);
 	return publish(damper);
 }
 

@@ -12,6 +12,10 @@
 #include "triad/clock.h"
 
 #define TIMEOUT_MS 100
+/* A question that was lost is asked once more. */
+#define N_TRIES 2u
+/* What takes longer came to nothing: OpenSM is to hear of a change within a second. */
+#define LOOK_MAX_US (500 * TRIAD_US_PER_MS)
 /* Until OpenSM has done what it was told, or must be told once more. */
 #define AGAIN_US TRIAD_US_PER_S
 /* How often OpenSM is told of a switch that it has and that does not answer us. */
@@ -66,7 +70,8 @@ struct look {
 	uint8_t n_ports;
 	uint8_t found[TRIAD_DAMP_MAX_PORTS + 1], has[TRIAD_DAMP_MAX_PORTS + 1];
 	bool is_held[TRIAD_DAMP_MAX_PORTS + 1];
-	bool broke; /* PortStateChange was set */
+	bool broke;        /* PortStateChange was set since the last look */
+	uint64_t until_us; /* 0: as long as it takes */
 };
 
 /* Of a held link at the switch, or 0: the way there must not lead over it. */
@@ -105,18 +110,25 @@ static int ask(struct triad_damper *damper, const struct look *look, bool is_set
 		.attribute = attribute,
 		.modifier = modifier,
 		.timeout_ms = TIMEOUT_MS};
+	int error = ETIMEDOUT;
 	uint16_t status;
 
-	if (osm_exit_flag)
-		return ECANCELED;
-	damper_count(&damper->n_smps);
-	return triad_smp_ask(damper->smp, &look->route, &request, data, &status);
+	for (unsigned i = 0; i < N_TRIES && error == ETIMEDOUT; i++) {
+		if (osm_exit_flag)
+			return ECANCELED;
+		if (look->until_us && triad_clock_now_us() >= look->until_us)
+			return ETIMEDOUT;
+		damper_count(&damper->n_smps);
+		error = triad_smp_ask(
+			damper->smp, &look->route, &request, data, &status);
+	}
+	return error;
 }
 
 bool damper_has_changed(struct triad_damper *damper, const struct damper_switch *of)
 {
 	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
-	struct look look;
+	struct look look = {0};
 
 	return find_way(damper, of->guid, &look) ||
 		ask(damper, &look, false, TRIAD_SMP_SWITCH_INFO, 0, data) ||
@@ -124,19 +136,26 @@ bool damper_has_changed(struct triad_damper *damper, const struct damper_switch 
 }
 
 /* Clears PortStateChange, if it is set, with all else as the switch has it. */
-static int clear_change(struct triad_damper *damper, struct look *look)
+static int clear_change(
+	struct triad_damper *damper, struct damper_switch *of, struct look *look)
 {
 	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
 	unsigned n_started = atomic_load(&damper->n_started);
 	int error = ask(damper, look, false, TRIAD_SMP_SWITCH_INFO, 0, data);
-
-	look->broke = !error &&
+	bool is_set = !error &&
 		ib_switch_info_get_state_change((const ib_switch_info_t *)data);
-	if (!look->broke || damper_is_sweeping(damper))
+
+	/* One that was left set says nothing new. */
+	look->broke = is_set && of->is_clear;
+	of->is_clear = !error && !is_set;
+	if (!is_set || damper_is_sweeping(damper))
 		return error;
 	error = ask(damper, look, true, TRIAD_SMP_SWITCH_INFO, 0, data);
 	/* A sweep that has begun meanwhile may have set what this overwrote. */
-	return !error && atomic_load(&damper->n_started) != n_started ? EAGAIN : error;
+	if (!error && atomic_load(&damper->n_started) != n_started)
+		error = EAGAIN;
+	of->is_clear = !error;
+	return error;
 }
 
 static int read_ports(struct triad_damper *damper, struct look *look)
@@ -313,25 +332,35 @@ static void check_far_ends(struct triad_damper *damper, const struct damper_swit
 	}
 }
 
-/* What the look says of held links.  If something changed and no other port says what, it was
- * they. */
+/* The link's port at a switch; 0: it has none there. */
+static uint8_t number_at(const struct triad_damp_ends *ends, uint64_t guid)
+{
+	if (ends->guid == guid)
+		return ends->number;
+	return ends->far_guid == guid ? ends->far_number : 0;
+}
+
+/* What the look says of held links, or of those that would be held.  If something changed and
+ * no other port says what, it was they. */
 static void note_held(struct triad_damper *damper, const struct damper_switch *of,
 	const struct look *look, const struct triad_damp_moves *moves)
 {
 	uint64_t now_us = triad_clock_now_us();
-	bool broke = look->broke && !moves->n_bounced && !moves->must_tell;
+	bool broke = look->broke && !moves->n_bounced && !moves->must_tell &&
+		!moves->has_other;
 
 	pthread_mutex_lock(&damper->links_lock);
-	for (unsigned i = 1; i <= look->n_ports; i++) {
-		struct triad_damp_link *link =
-			look->is_held[i] ? find_held(damper, of->guid, i) : NULL;
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
+		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
+		uint8_t number = link->is_held ? number_at(&link->ends, of->guid) : 0;
 
-		if (!link)
+		if (!number)
 			continue;
-		if (broke && link->is_up && look->found[i] != TRIAD_DAMP_DOWN)
+		if (broke && link->is_up && look->found[number] != TRIAD_DAMP_DOWN)
 			triad_damp_links_bounce(
 				damper->links, &link->ends, 0, 0, now_us);
-		triad_damp_link_set_up(link, look->found[i] > TRIAD_DAMP_DOWN, now_us);
+		triad_damp_link_set_up(
+			link, look->found[number] > TRIAD_DAMP_DOWN, now_us);
 	}
 	pthread_mutex_unlock(&damper->links_lock);
 }
@@ -355,8 +384,9 @@ static void look_at(struct triad_damper *damper, struct damper_switch *of)
 	if (!copy_view(damper, of->guid, &look))
 		return; /* it has left */
 	error = find_way(damper, of->guid, &look);
+	look.until_us = triad_clock_now_us() + LOOK_MAX_US;
 	if (!error && acts)
-		error = clear_change(damper, &look);
+		error = clear_change(damper, of, &look);
 	if (!error)
 		error = read_ports(damper, &look);
 	of->n_failed = error ? of->n_failed + 1 : 0;

@@ -40,6 +40,7 @@ struct damper_switch {
 	uint64_t due_us; /* of the next look; UINT64_MAX: none */
 	uint64_t looked_us;
 	bool has_held;
+	bool is_clear;     /* the last look left PortStateChange cleared */
 	unsigned n_failed; /* looks in a row that came to nothing */
 	unsigned n_kept;
 	osm_madw_t *kept[DAMPER_MAX_KEPT];
@@ -99,6 +100,11 @@ static inline bool damper_acts(const struct triad_damper *damper)
 	return atomic_load(&damper->mode) == TRIAD_DAMP_ACT;
 }
 
+static inline bool damper_is_master(const struct triad_damper *damper)
+{
+	return triad_osm_peek(&damper->osm->subn.sm_state) == IB_SMINFO_STATE_MASTER;
+}
+
 static inline bool damper_is_sweeping(const struct triad_damper *damper)
 {
 	return atomic_load(&damper->n_started) != atomic_load(&damper->n_ended);
@@ -120,13 +126,19 @@ void damper_repress(struct triad_damper *damper, osm_madw_t *madw);
 /* --- damper_hold.c --- */
 
 /* With links_lock: holds what is over the limit and may be held, lets go what is due or must
- * not be held any more, publishes it.  Returns whether OpenSM must sweep. */
+ * not be held any more (a standby: as the master tells it), publishes it.  Returns whether
+ * OpenSM must sweep. */
 bool damper_review(struct triad_damper *damper, uint64_t now_us);
 /* With links_lock: lets a held link go, and says why; published by the next review. */
 void damper_let_go(struct triad_damper *damper, const struct triad_damp_ends *ends,
 	const char *why);
-/* Why a link may not be held; NULL: it may. */
+/* A guard of the fabric, without the links that are held; with links_lock.  NULL: memory is
+ * short. */
+struct triad_guard *damper_make_guard(
+	struct triad_damper *damper, const struct triad_fabric *fabric);
+/* Why a link may not be held; NULL: it may.  With links_lock. */
 const char *damper_refusal(struct triad_damper *damper,
-	const struct triad_fabric *fabric, const struct triad_damp_ends *ends);
+	const struct triad_fabric *fabric, struct triad_guard *guard,
+	const struct triad_damp_ends *ends);
 
 #endif

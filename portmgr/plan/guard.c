@@ -294,6 +294,16 @@ uint32_t triad_guard_distance(const struct triad_guard *guard, uint32_t node)
 	return at == NONE ? UINT32_MAX : guard->distance[at];
 }
 
+bool triad_guard_reaches(struct triad_guard *guard, uint32_t node)
+{
+	struct guard_view *view = &guard->views[0];
+	uint32_t at = guard->switch_of[node];
+
+	if (view->is_stale)
+		guard_walk(guard, view);
+	return at != NONE && view->enter[at] != NONE;
+}
+
 const char *triad_guard_word(enum triad_guard_verdict verdict)
 {
 	static const char *const words[] = {

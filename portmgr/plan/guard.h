@@ -71,6 +71,10 @@ void triad_guard_remove(struct triad_guard *guard, uint32_t port);
  * UINT32_MAX: not reachable, or not a switch. */
 uint32_t triad_guard_distance(const struct triad_guard *guard, uint32_t node);
 
+/* Whether SMPs reach a switch from this SM's node by links that were not removed.  Cost: if
+ * links were removed since the last call, a walk over all switches. */
+bool triad_guard_reaches(struct triad_guard *guard, uint32_t node);
+
 /* A word for programs ("own_way"). */
 const char *triad_guard_word(enum triad_guard_verdict verdict);
 

@@ -177,6 +177,67 @@ def test_with_watch_all_is_as_without_but_said(tree):
         assert not status(lab)["damp"]["kept"]
 
 
+def test_with_watch_a_link_that_is_good_again_would_return(tree):
+    with damp_lab(tree, "watch", half_life=5) as lab:
+        wait_for_damping(lab)
+        fabric = Fabric(lab)
+        for _ in range(4):
+            fabric.flap(FLAPPER)
+        wait_until(lambda: link(lab).get("state") == "would be held", 5, "over the limit")
+        wait_until(lambda: link(lab).get("state") != "would be held", 40, "good again")
+
+
+def test_held_link_that_was_down_for_a_moment_returns(tree):
+    with damp_lab(tree, "act", half_life=5) as lab:
+        wait_for_damping(lab)
+        present = n_links(lab)
+        fabric = Fabric(lab)
+        flap_until_held(lab, fabric)
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
+        bounces = link(lab)["bounces"]
+        fabric.cut(FLAPPER)
+        time.sleep(0.05)
+        fabric.join(FLAPPER)
+        wait_until(lambda: link(lab)["bounces"] > bounces, 5, "counted")
+        wait_until(lambda: n_links(lab) == present, 60, "the link in the tables")
+
+
+def test_other_ports_do_not_count_against_a_held_link_while_opensm_sweeps(tree):
+    with damp_lab(tree, "act", opensm_conf="max_wire_smps 1\n") as lab:
+        wait_for_damping(lab)
+        present = n_links(lab)
+        fabric = Fabric(lab)
+        ask(lab, "damp", "pin", "spine-01:1")
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
+        # P_Key tables, which only OpenSM asks for: sweeps take seconds.
+        lab.harm_mads("delay ms 150 attribute 0x16 direction out")
+        fabric.cut(("leaf-03", 1))
+        time.sleep(1)
+        looks = status(lab)["damp"]["looks"]
+        fabric.cut(("leaf-01", 2))
+        wait_until(lambda: status(lab)["damp"]["looks"] >= looks + 4, 10, "looks")
+        lab.heal_mads()
+        wait_until(lambda: n_links(lab) == present - 3, 30, "all swept")
+        assert not link(lab)["bounces"], link(lab)
+
+
+def test_switch_that_answers_slowly_has_opensm_told_in_time(tmp_path):
+    net = tmp_path / "wide.net"
+    subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--levels", "2",
+                    "--radix", "32", "--hosts", "64", "-o", net], check=True)
+    with damp_lab(net, "act") as lab:
+        wait_for_damping(lab)
+        fabric = Fabric(lab)
+        present = n_links(lab)
+        ask(lab, "damp", "pin", "leaf-01:32")
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
+        # Two seconds and more for all ports of a switch.
+        lab.harm_mads("delay ms 60 attribute 0x15 direction out")
+        told = status(lab)["damp"]["told"]
+        fabric.cut(("leaf-01", 2))
+        wait_until(lambda: status(lab)["damp"]["told"] > told, 1, "OpenSM told")
+
+
 def test_only_way_to_a_switch_or_host_is_never_held(tree):
     with damp_lab(tree, "act") as lab:
         wait_for_damping(lab)

@@ -167,6 +167,28 @@ START_TEST(test_a_held_link_returns_when_it_was_up_for_its_penalty)
 }
 END_TEST
 
+/* The link came up before it was known that the bounce is its own. */
+START_TEST(test_a_held_link_that_is_up_at_once_returns)
+{
+	struct triad_damp_ends ends = link_of(1, 2);
+	struct triad_damp_link *link;
+
+	for (unsigned i = 0; i < 3; i++)
+		bounce(ends);
+	link = find(ends);
+	triad_damp_link_hold(links, link, now_us);
+	triad_damp_link_set_up(link, true, now_us);
+	now_us += MINUTE;
+	triad_damp_links_bounce(links, &ends, 18, 36, now_us);
+	ck_assert_uint_eq(triad_damp_link_returns_us(link), UINT64_MAX);
+	triad_damp_link_set_up(link, true, now_us + TRIAD_DAMP_TOGETHER_US / 2);
+	triad_damp_links_settle(links, now_us + TRIAD_DAMP_TOGETHER_US);
+	ck_assert_uint_eq(link->n_bounces, 4);
+	ck_assert_uint_eq(triad_damp_link_returns_us(link),
+		now_us + TRIAD_DAMP_TOGETHER_US / 2 + link->quiet_us);
+}
+END_TEST
+
 static uint64_t hold_again(void)
 {
 	struct triad_damp_link *link;
@@ -339,6 +361,7 @@ int main(void)
 	tcase_add_test(cases, test_a_bounce_counts_when_it_is_known_to_be_of_the_link);
 	tcase_add_test(cases, test_a_node_that_restarts_is_no_flap);
 	tcase_add_test(cases, test_a_held_link_returns_when_it_was_up_for_its_penalty);
+	tcase_add_test(cases, test_a_held_link_that_is_up_at_once_returns);
 	tcase_add_test(cases, test_each_hold_is_longer_to_a_maximum);
 	tcase_add_test(cases, test_what_was_refused_is_asked_for_at_the_next_bounce);
 	tcase_add_test(cases, test_release_by_hand_forgives);

@@ -367,6 +367,25 @@ START_TEST(test_guard_what_is_not_reached_not_lost)
 }
 END_TEST
 
+START_TEST(test_guard_reaches_by_links_that_were_not_removed)
+{
+	add_switches(0x201, 3);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x201, 3, 0x202, 3);
+	fixture_build(OWN + 1);
+	guard_it();
+	ck_assert(triad_guard_reaches(guard, node_at(0x202)));
+	ck_assert(!triad_guard_reaches(guard, node_at(0x203)));
+	ck_assert(!triad_guard_reaches(guard, node_at(OWN)));
+	remove_link(0x201, 2);
+	ck_assert(triad_guard_reaches(guard, node_at(0x202)));
+	remove_link(0x202, 3);
+	ck_assert(!triad_guard_reaches(guard, node_at(0x202)));
+	ck_assert(triad_guard_reaches(guard, node_at(0x201)));
+}
+END_TEST
+
 START_TEST(test_guard_own_link_removed_nothing_to_lose)
 {
 	add_switches(0x201, 2);
@@ -659,6 +678,7 @@ int main(void)
 	tcase_add_test(cases, test_guard_link_down_or_disabled_is_no_way);
 	tcase_add_test(cases, test_guard_loops_free);
 	tcase_add_test(cases, test_guard_what_is_not_reached_not_lost);
+	tcase_add_test(cases, test_guard_reaches_by_links_that_were_not_removed);
 	tcase_add_test(cases, test_guard_own_link_removed_nothing_to_lose);
 	tcase_add_test(cases, test_guard_own_port_not_active_is_a_way);
 	tcase_add_test(cases, test_guard_random_fabrics_as_a_naive_walk);
