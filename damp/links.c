@@ -63,6 +63,11 @@ void triad_damp_links_set_half_life(struct triad_damp_links *links, uint64_t us)
 	links->half_life_us = us;
 }
 
+uint64_t triad_damp_links_half_life(const struct triad_damp_links *links)
+{
+	return links->half_life_us;
+}
+
 double triad_damp_link_penalty(const struct triad_damp_links *links,
 	const struct triad_damp_link *link, uint64_t now_us)
 {

@@ -78,6 +78,7 @@ struct triad_damp_links *triad_damp_links_new(void);
 void triad_damp_links_free(struct triad_damp_links *links);
 /* Of what follows; an earlier one is kept by what was decided with it. */
 void triad_damp_links_set_half_life(struct triad_damp_links *links, uint64_t us);
+uint64_t triad_damp_links_half_life(const struct triad_damp_links *links);
 
 /* Takes a bounce; a held link is down from then on.  'n_near', 'n_far': how many links between switches the nodes of both
  * ends have, in their order; 0: not known. */

@@ -71,13 +71,15 @@ static bool find_m_key(
 		triad_physp_find_m_key(plugin->osm, node_guid, number, m_key);
 }
 
-/* 'ports' exists: this is called only when there is a fabric. */
+/* The parts exist: this is called only when there is a fabric.  Of a link that flaps there is a
+ * finding of its own. */
 static bool took_down(
 	void *context, uint64_t node_guid, uint8_t number, bool is_disabled)
 {
 	struct triad_plugin *plugin = context;
 
-	return triad_ports_took_down(plugin->ports, node_guid, number, is_disabled);
+	return triad_ports_took_down(plugin->ports, node_guid, number, is_disabled) ||
+		triad_damper_holds(plugin->damper, node_guid, number);
 }
 
 static void take_past(void *context, struct triad_fabric *fabric, uint64_t wall_us)

@@ -311,6 +311,7 @@ static void hold_as_told(struct triad_damper *damper)
 		(void)triad_damp_copy_take(&damper->copy, damper->links, told.octets,
 			told.size, triad_clock_now_us());
 		pthread_mutex_unlock(&damper->links_lock);
+		damper->knows_before = true;
 	}
 }
 
@@ -363,6 +364,11 @@ static uint64_t work(struct triad_damper *damper)
 	looks = damper->fabric && damper_is_master(damper);
 	if (!damper_acts(damper) || !damper_is_master(damper))
 		pass_kept_on(damper);
+	if (looks && damper_acts(damper) && !damper->knows_before) {
+		pthread_mutex_lock(&damper->links_lock);
+		damper->knows_before = damper_hold_as_before(damper);
+		pthread_mutex_unlock(&damper->links_lock);
+	}
 	if (looks) {
 		note_ended(damper);
 		poll_held(damper, triad_clock_now_us());
@@ -645,6 +651,7 @@ static void wake(struct triad_damper *damper)
 int triad_damper_release(
 	struct triad_damper *damper, uint64_t node_guid, uint8_t number)
 {
+	struct triad_fabric *fabric = triad_ports_fabric(damper->ports);
 	int error = ENOENT;
 
 	pthread_mutex_lock(&damper->links_lock);
@@ -654,9 +661,13 @@ int triad_damper_release(
 		if (!has_end(&link->ends, node_guid, number))
 			continue;
 		error = 0;
+		if (link->is_held)
+			damper_note(damper, fabric, &link->ends, DAMPER_NOT_HELD,
+				"no longer held: by hand");
 		triad_damp_link_release(link, true, triad_clock_now_us());
 	}
 	pthread_mutex_unlock(&damper->links_lock);
+	triad_fabric_unref(fabric);
 	wake(damper);
 	return error;
 }
@@ -676,6 +687,7 @@ static int pin(struct triad_damper *damper, const struct triad_fabric *fabric,
 		return ENOMEM;
 	triad_damp_link_hold(damper->links, link, triad_clock_now_us());
 	link->is_pinned = true;
+	damper_note(damper, fabric, ends, DAMPER_PINNED, "held out of routing by hand");
 	return 0;
 }
 

@@ -29,7 +29,8 @@
  * another one has failed.
  *
  * With the election, the master tells standbys which links are held, each two seconds and when
- * that changes (damp/copy.h), so a new master takes them out in its first sweep.
+ * that changes (damp/copy.h), so a new master takes them out in its first sweep.  After a restart
+ * of OpenSM the history says which were held.
  *
  * Thread-safety: any thread, but for new, stop and free.  Memory: 1.5 MiB, and 600 octets for
  * each switch that sent a trap; most of it touched when needed. */

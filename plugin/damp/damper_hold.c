@@ -11,6 +11,8 @@
 #include "service/recorder.h"
 #include "triad/clock.h"
 
+#define N_EVENTS 64u /* at a time */
+
 /* --- which link may be held --- */
 
 static bool routes_by_file(const struct osm_opensm *osm)
@@ -164,18 +166,18 @@ static void fill_end(const struct triad_fabric *fabric, uint64_t guid, uint8_t n
 			sizeof(end->node_name));
 }
 
-/* For the log and the history. */
-static void note_event(struct triad_damper *damper, const struct triad_damp_ends *ends,
-	const char *what)
+void damper_note(struct triad_damper *damper, const struct triad_fabric *fabric,
+	const struct triad_damp_ends *ends, enum damper_hold hold, const char *what)
 {
-	struct triad_timeline_event event = {.kind = TRIAD_TIMELINE_DAMP};
+	struct triad_timeline_event event = {
+		.kind = TRIAD_TIMELINE_DAMP, .count = hold};
 	char name[TRIAD_DAMPER_NAME_SIZE];
 
-	fill_end(damper->fabric, ends->guid, ends->number, &event.ends[0]);
-	fill_end(damper->fabric, ends->far_guid, ends->far_number, &event.ends[1]);
+	fill_end(fabric, ends->guid, ends->number, &event.ends[0]);
+	fill_end(fabric, ends->far_guid, ends->far_number, &event.ends[1]);
 	snprintf(event.text, sizeof(event.text), "%s", what);
 	triad_recorder_note(damper->recorder, &event);
-	triad_damper_name(damper->fabric, ends, name);
+	triad_damper_name(fabric, ends, name);
 	triad_log_write(damper->log, TRIAD_LOG_WARNING, "damp: %s: %s", name, what);
 }
 
@@ -193,8 +195,12 @@ static void hold(struct triad_damper *damper, struct triad_guard *guard,
 	port = find_linked(damper->fabric, &link->ends);
 	if (port != TRIAD_FABRIC_NONE)
 		triad_guard_remove(guard, port);
-	note_event(damper, &link->ends,
-		damper_acts(damper)
+	damper_note(damper, damper->fabric, &link->ends,
+		link->is_pinned               ? DAMPER_PINNED
+			: damper_acts(damper) ? DAMPER_HELD
+					      : DAMPER_NOT_HELD,
+		!link->n_bounces ? "held out of routing as before the restart"
+			: damper_acts(damper)
 			? "goes down again and again: held out of routing"
 			: "goes down again and again: would be held out of routing");
 }
@@ -212,7 +218,7 @@ void damper_let_go(struct triad_damper *damper, const struct triad_damp_ends *en
 	/* Until its next bounce. */
 	if (triad_damp_link_penalty(damper->links, link, now_us) >= TRIAD_DAMP_LIMIT)
 		triad_damp_link_refuse(link, why);
-	note_event(damper, ends, why);
+	damper_note(damper, damper->fabric, ends, DAMPER_NOT_HELD, why);
 }
 
 /* Whether the fabric has another link at one of the ends. */
@@ -303,6 +309,59 @@ static void read_ends(
 	link->must_read = false;
 }
 
+/* --- after a restart --- */
+
+static bool is_in(const struct triad_damp_ends *list, uint32_t n,
+	const struct triad_damp_ends *ends)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (triad_damp_is_same(&list[i], ends))
+			return true;
+	return false;
+}
+
+/* The newest events about links first.  Returns whether older ones may still count. */
+static bool hold_as_in(struct triad_damper *damper,
+	const struct triad_timeline_event *event, struct triad_damp_ends *known,
+	uint32_t *n_known)
+{
+	const struct triad_damp_ends ends = triad_damp_ends_of(event->ends[0].node_guid,
+		event->ends[0].port, event->ends[1].node_guid, event->ends[1].port);
+	struct triad_damp_link *link;
+
+	if (event->kind != TRIAD_TIMELINE_DAMP || is_in(known, *n_known, &ends))
+		return true;
+	known[(*n_known)++] = ends;
+	link = event->count ? triad_damp_links_find(damper->links, &ends, true) : NULL;
+	/* Whether it may be held is looked at as with any other. */
+	if (link && !link->is_held) {
+		link->penalty = TRIAD_DAMP_LIMIT + TRIAD_DAMP_PENALTY / 2;
+		link->at_us = triad_clock_now_us();
+		link->is_pinned = event->count == DAMPER_PINNED;
+	}
+	return *n_known < DAMPER_MAX_HELD;
+}
+
+bool damper_hold_as_before(struct triad_damper *damper)
+{
+	struct triad_timeline_event events[N_EVENTS];
+	struct triad_damp_ends known[DAMPER_MAX_HELD];
+	uint64_t number = UINT64_MAX,
+		 since_us = triad_clock_wall_us() -
+		TRIAD_DAMP_MAX_HALF_LIVES * triad_damp_links_half_life(damper->links);
+	uint32_t n_known = 0, n;
+	bool goes_on = true;
+
+	if (triad_recorder_status(damper->recorder).is_reading)
+		return false;
+	while (goes_on &&
+		(n = triad_recorder_copy(damper->recorder, &number, events, N_EVENTS)))
+		for (uint32_t i = 0; i < n && goes_on; i++)
+			goes_on = events[i].at_us >= since_us &&
+				hold_as_in(damper, &events[i], known, &n_known);
+	return true;
+}
+
 /* --- publishing --- */
 
 #define BITS_OF_WORD (8 * sizeof(unsigned long))
@@ -357,15 +416,6 @@ static bool must_take_out(
 				atomic_load(&damper->n_started));
 }
 
-static bool is_in(const struct triad_damp_ends *list, uint32_t n,
-	const struct triad_damp_ends *ends)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (triad_damp_is_same(&list[i], ends))
-			return true;
-	return false;
-}
-
 /* Makes the list for marks.  Returns whether OpenSM must sweep, because the link is not in its
  * tables but could be, or is there and must go. */
 static bool publish(struct triad_damper *damper)
@@ -391,8 +441,12 @@ static bool publish(struct triad_damper *damper)
 	pthread_mutex_unlock(&damper->held_lock);
 	if (n != n_before || memcmp(now, before, n * sizeof(*now)) != 0)
 		damper->tells_us = 0;
-	for (uint32_t i = 0; i < n_before; i++)
+	for (uint32_t i = 0; i < n_before; i++) {
 		must_sweep |= !is_in(now, n, &before[i]);
+		if (!damper_acts(damper))
+			damper_note(damper, damper->fabric, &before[i], DAMPER_NOT_HELD,
+				"no longer held: damp.mode says so");
+	}
 	for (uint32_t i = 0; i < n; i++)
 		must_sweep |= !is_in(before, n_before, &now[i]) &&
 			must_take_out(damper, &now[i]);

@@ -85,6 +85,7 @@ struct triad_damper {
 	uint32_t n_switches;
 	uint32_t n_ended_seen;
 	uint64_t polled_us;
+	bool knows_before; /* what was held before, by the history or the master */
 	struct triad_damp_copy copy; /* of the list that the master tells */
 	uint32_t round;              /* of the list that standbys are told */
 	uint64_t tells_us;           /* when the next one is due */
@@ -132,6 +133,13 @@ bool damper_review(struct triad_damper *damper, uint64_t now_us);
 /* With links_lock: lets a held link go, and says why; published by the next review. */
 void damper_let_go(struct triad_damper *damper, const struct triad_damp_ends *ends,
 	const char *why);
+/* Writes to the log and the history what became of a link; the latter as the event's count. */
+enum damper_hold { DAMPER_NOT_HELD, DAMPER_HELD, DAMPER_PINNED };
+void damper_note(struct triad_damper *damper, const struct triad_fabric *fabric,
+	const struct triad_damp_ends *ends, enum damper_hold hold, const char *what);
+/* With links_lock: puts links over the limit that were held when this process began, by the
+ * history.  Returns false: that is still being read. */
+bool damper_hold_as_before(struct triad_damper *damper);
 /* A guard of the fabric, without the links that are held; with links_lock.  NULL: memory is
  * short. */
 struct triad_guard *damper_make_guard(

@@ -284,6 +284,29 @@ def test_link_that_is_cabled_anew_is_opensms_at_once(tree):
         wait_until(lambda: n_links(lab) == present + 1, 5, "all links")
 
 
+def test_held_link_is_held_after_a_restart_and_one_that_was_let_go_is_not(tree):
+    with damp_lab(tree, "act") as lab:
+        wait_for_damping(lab)
+        present = n_links(lab)
+        fabric = Fabric(lab)
+        flap_until_held(lab, fabric)
+        ask(lab, "damp", "pin", "spine-02:3")
+        ask(lab, "damp", "pin", "spine-02:5")
+        ask(lab, "damp", "release", "spine-02:5")
+        wait_until(lambda: n_links(lab) == present - 2, 10, "two links out")
+        # What is new is in the file within a second.
+        wait_until(lambda: status(lab)["history"]["file_lines"]
+                   == status(lab)["history"]["events"], 10, "the history on its disk")
+        hosts.kill(state.load_required(lab.folder), 0, "opensm")
+        lab.host("start", 0, "opensm")
+        wait_until(lambda: lab.triad("status").returncode == 0 and
+                   n_links(lab) == present - 2, 20,
+                   lambda: f"two links out again: {ask(lab, 'damp')} {ask(lab, 'history')}")
+        assert is_held(lab)
+        assert link(lab, ("spine-02", 3))["state"] == "held by hand"
+        assert not is_held(lab, ("spine-02", 5))
+
+
 def test_by_hand(tree):
     with damp_lab(tree, "act") as lab:
         wait_for_damping(lab)
@@ -292,6 +315,9 @@ def test_by_hand(tree):
         failed(lab.triad("damp", "pin", "leaf-01:1"), 1, "host")
         ask(lab, "damp", "pin", "spine-01:1")
         wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
+        # That is no link that is down.
+        wait_for_sweep(lab, status(lab)["perfmgr"]["sweeps"] + 2)
+        assert not ask_json(lab, "alerts")["alerts"], ask(lab, "alerts")
         row = link(lab)
         assert row["state"] == "held by hand" and row["until"] is None, row
         ask(lab, "damp", "release", "leaf-01", "5")
