@@ -255,6 +255,21 @@ def check_one(what, *command):
     return broken(f"{what}:\n{tail(log)}")
 
 
+def check_no_programs():
+    """No built file is kept among the sources: packages are refused for it."""
+    if not (SOURCE / ".git").exists():
+        return Result(skipped=1)
+    names = subprocess.run(["git", "-c", f"safe.directory={SOURCE}", "ls-files", "-z"],
+                           cwd=SOURCE, capture_output=True, text=True, check=True).stdout
+    built = []
+    for name in filter(None, names.split("\0")):
+        path = SOURCE / name
+        if path.is_file() and path.open("rb").read(4) == b"\x7fELF":
+            built.append(name)
+    return broken(f"built files among the sources: {' '.join(built)}") if built \
+        else Result(passed=1)
+
+
 def check_sources():
     result = check_one("shellcheck found mistakes in scripts", "shellcheck",
                        *SHELL_SCRIPTS)
@@ -264,6 +279,7 @@ def check_sources():
     result.add(check_one("some code is not laid out as clang-format does it",
                          "clang-format", "--dry-run", "-Werror", *sources))
     result.add(check_one("a requirement without a test", "scripts/rows"))
+    result.add(check_no_programs())
     return result
 
 
