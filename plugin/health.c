@@ -25,8 +25,6 @@
 #include "service/perf.h"
 #include "triad/clock.h"
 
-/* How long a harmful request is a finding. */
-#define HARMFUL_US (3600 * TRIAD_US_PER_S)
 /* A member whose last message is not older than this is present. */
 #define MEMBER_SILENT_US (10 * TRIAD_US_PER_S)
 
@@ -154,34 +152,34 @@ static enum triad_severity add_shield(
 	return TRIAD_WARNING;
 }
 
-/* A client whose requests can end OpenSM. */
+/* A client whose requests can end OpenSM, unless an alert says it. */
 static enum triad_severity add_harmful(
 	struct triad_health *health, struct triad_plugin *plugin)
 {
 	struct triad_shield_status status = triad_shield_status(plugin->shield);
 	bool acts = status.mode == TRIAD_SHIELD_ACT;
 	enum triad_severity severity = acts ? TRIAD_WARNING : TRIAD_CRITICAL;
-	uint64_t ago_us = triad_clock_now_us() - status.harmful_us;
+	const struct triad_shield_harm *last = &status.harms[0];
+	uint64_t ago_us = triad_clock_now_us() - last->us;
 	struct triad_view *view;
-	char what[384], who[64] = "";
-	uint32_t port;
+	char what[384], who[128] = "its port was not known";
 
-	if (!status.harmful_us || ago_us > HARMFUL_US)
+	if (!status.n_harms || ago_us > TRIAD_SHIELD_HARM_US)
 		return TRIAD_OK;
-	view = triad_perf_view(plugin->service.perf);
-	port = view ? triad_fabric_find_lid(view->fabric, status.harmful_lid)
-		    : TRIAD_FABRIC_NONE;
-	if (port != TRIAD_FABRIC_NONE)
-		snprintf(who, sizeof(who), " (%.60s)",
-			triad_port_label(view->fabric, port).text);
-	triad_view_unref(view);
+	if (acts && last->node_guid && triad_health_alerts_report(&plugin->service))
+		return severity;
+	if (last->node_guid) {
+		view = triad_perf_view(plugin->service.perf);
+		format_end(view ? view->fabric : NULL, last->node_guid, last->port, who,
+			sizeof(who));
+		triad_view_unref(view);
+	}
 	snprintf(what, sizeof(what),
-		"LID %u%s asked the SA for %s, %" PRIu64
-		" s ago: that can end OpenSM, which %s%s",
-		status.harmful_lid, who,
-		triad_shield_reason_text(status.harmful_reason),
+		"LID %u (%s) asked the SA for %s, %" PRIu64
+		" s ago: that can stall or end OpenSM, which %s%s",
+		last->lid, who, triad_shield_reason_text(last->reason),
 		ago_us / TRIAD_US_PER_S,
-		status.harmful_passed ? "got it" : "the shield kept it from",
+		last->passed ? "got it" : "the shield kept it from",
 		acts ? "" : ", and would get the next one");
 	triad_health_add_trouble(health, severity, "SM", what,
 		acts ? "find the program on that host; 'triadctl shield' lists all who "
@@ -189,6 +187,29 @@ static enum triad_severity add_harmful(
 		     : "set shield.mode to act, and find the program on that host; "
 		       "'triadctl shield' lists all who do so");
 	return severity;
+}
+
+/* More subscriptions than OpenSM can have reports that wait for an answer: put_madw() of
+ * its libvendor, full of these, writes to address 0 when the SM sends an SMP. */
+static enum triad_severity add_subscriptions(
+	struct triad_health *health, struct triad_plugin *plugin)
+{
+	size_t n = triad_osm_peek(&plugin->osm->subn.sa_infr_list.count);
+	size_t room = (size_t)plugin->osm->p_vendor->mtbl.max;
+	char what[256], advice[128];
+
+	if (n < room)
+		return TRIAD_OK;
+	snprintf(what, sizeof(what),
+		"hosts have %zu subscriptions to traps, and OpenSM has room for %zu reports "
+		"and requests that wait for an answer: an event that is reported to all can "
+		"end it",
+		n, room);
+	snprintf(advice, sizeof(advice),
+		"restart OpenSM with OSM_UMAD_MAX_PENDING=%zu in its environment",
+		4 * n);
+	triad_health_add_trouble(health, TRIAD_WARNING, "SM", what, advice);
+	return TRIAD_WARNING;
 }
 
 /* Links that go down again and again; traps that nobody looks at though they should be. */
@@ -231,25 +252,24 @@ static enum triad_severity add_damping(
 	return TRIAD_WARNING;
 }
 
+static void take_worse(enum triad_severity *severity, enum triad_severity other)
+{
+	if (triad_severity_is_worse(other, *severity))
+		*severity = other;
+}
+
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 {
 	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
 	struct triad_worker_status worker = triad_worker_status(plugin->worker);
 	enum triad_severity severity = add_sm_errors(health, plugin, &worker);
-	enum triad_severity speeds = add_speeds(health, plugin);
-	enum triad_severity harmful = add_harmful(health, plugin);
-	enum triad_severity shield = add_shield(health, plugin);
-	enum triad_severity damping = add_damping(health, plugin);
 	char text[512], up[TRIAD_CLOCK_TEXT_SIZE];
 
-	if (severity == TRIAD_OK)
-		severity = speeds;
-	if (severity == TRIAD_OK)
-		severity = shield;
-	if (severity == TRIAD_OK)
-		severity = damping;
-	if (severity == TRIAD_OK || harmful == TRIAD_CRITICAL)
-		severity = harmful;
+	take_worse(&severity, add_speeds(health, plugin));
+	take_worse(&severity, add_harmful(health, plugin));
+	take_worse(&severity, add_shield(health, plugin));
+	take_worse(&severity, add_subscriptions(health, plugin));
+	take_worse(&severity, add_damping(health, plugin));
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
 		/* An SM that sweeps often does its work. */
 		enum triad_severity one =
@@ -257,8 +277,7 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 
 		if (!worker.sm.is_raised[i])
 			continue;
-		if (severity != TRIAD_CRITICAL)
-			severity = one;
+		take_worse(&severity, one);
 		triad_sm_watch_text(
 			&worker.sm, (enum triad_sm_trouble)i, text, sizeof(text));
 		triad_health_add_trouble(health, one, "SM", text, "");

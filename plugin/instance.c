@@ -224,10 +224,14 @@ static bool make_parts(struct triad_plugin *plugin)
 			service->recorder, service->routes, service->speeds);
 	if (plugin->worker)
 		plugin->auditor = triad_auditor_new(plugin);
-	if (plugin->auditor)
+	if (plugin->auditor) {
 		triad_watch_add_finder(triad_perf_watch(service->perf),
 			&(struct triad_finder){.read = triad_auditor_give,
 				.context = plugin->auditor});
+		triad_watch_add_finder(triad_perf_watch(service->perf),
+			&(struct triad_finder){
+				.read = triad_shield_give, .context = plugin->shield});
+	}
 	return plugin->auditor;
 }
 

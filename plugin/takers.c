@@ -36,10 +36,11 @@ static bool takes_answers(enum triad_taker taker)
 	return taker == TRIAD_TAKER_SPEEDS;
 }
 
-static bool is_taken(
-	enum triad_bind bind, struct osm_madw *madw, struct osm_madw *request)
+/* Asks the takers from 'first' on. */
+static bool is_taken(enum triad_bind bind, unsigned first, struct osm_madw *madw,
+	struct osm_madw *request)
 {
-	for (unsigned i = 0; i < TRIAD_N_TAKERS; i++) {
+	for (unsigned i = first; i < TRIAD_N_TAKERS; i++) {
 		triad_take *take = bind_of(i) == bind && takes_answers(i) == !!request
 			? atomic_load(&takers[i].take)
 			: NULL;
@@ -53,20 +54,20 @@ static bool is_taken(
 static void receive_of_sm(
 	struct osm_madw *madw, void *context, struct osm_madw *request)
 {
-	if (!is_taken(TRIAD_BIND_SM, madw, request))
+	if (!is_taken(TRIAD_BIND_SM, 0, madw, request))
 		atomic_load (&hooks[TRIAD_BIND_SM].original)(madw, context, request);
 }
 
 static void lose_of_sm(void *context, struct osm_madw *request)
 {
-	if (!is_taken(TRIAD_BIND_SM, NULL, request))
+	if (!is_taken(TRIAD_BIND_SM, 0, NULL, request))
 		atomic_load (&hooks[TRIAD_BIND_SM].original_fail)(context, request);
 }
 
 static void receive_of_sa(
 	struct osm_madw *madw, void *context, struct osm_madw *request)
 {
-	if (!is_taken(TRIAD_BIND_SA, madw, request))
+	if (!is_taken(TRIAD_BIND_SA, 0, madw, request))
 		atomic_load (&hooks[TRIAD_BIND_SA].original)(madw, context, request);
 }
 
@@ -117,5 +118,6 @@ void triad_taker_pass_on(enum triad_taker taker, struct osm_madw *madw)
 		? (void *)&hook->osm->sm.mad_ctrl
 		: (void *)&hook->osm->sa.mad_ctrl;
 
-	atomic_load (&hook->original)(madw, context, NULL);
+	if (!is_taken(bind_of(taker), taker + 1u, madw, NULL))
+		atomic_load (&hook->original)(madw, context, NULL);
 }

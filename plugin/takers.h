@@ -2,8 +2,8 @@
 /* What looks at MADs for OpenSM's SM and SA before OpenSM does (plugin/bind_hook.h): each
  * taker in its turn, then OpenSM.
  *
- * Takers run on the vendor's threads, under its lock, one MAD of a bind at a time: they must
- * be short, and must not send.  A bind's hook is there while it has a taker.
+ * Takers run on the vendor's threads, under its lock, or on the thread of one that passes a
+ * MAD on: they must be short, and must not send.  A bind's hook is there while it has a taker.
  *
  * Thread-safety: any thread.  A taker that is removed may still be running: free what it
  * needs after OpenSM unbound its SM and SA only. */
@@ -39,7 +39,8 @@ int triad_taker_add(struct osm_opensm *osm, enum triad_taker taker, triad_take *
 void triad_taker_remove(enum triad_taker taker);
 bool triad_taker_is_asked(enum triad_taker taker);
 
-/* Passes a MAD that a taker took to OpenSM, as if it had just come. */
+/* Passes on a MAD that a taker took: to the takers behind it, then to OpenSM, as if it had
+ * just come. */
 void triad_taker_pass_on(enum triad_taker taker, struct osm_madw *madw);
 
 #endif

@@ -20,6 +20,7 @@ enum {
 	DELETE = 0x15
 };
 enum {
+	CLASS_PORT_INFO = 0x01,
 	INFORM_INFO = 0x03,
 	SL2VL = 0x13,
 	LFT = 0x15,
@@ -50,7 +51,7 @@ static const struct {
 	uint16_t attribute;
 	uint8_t methods;
 } known[] = {
-	{0x0001, GETS},          /* ClassPortInfo */
+	{CLASS_PORT_INFO, GETS}, /* ClassPortInfo */
 	{INFORM_INFO, SETS},     /* InformInfo */
 	{0x0011, GETS},          /* NodeRecord */
 	{0x0012, GETS},          /* PortInfoRecord */
@@ -88,9 +89,8 @@ static const struct {
 	[TRIAD_SHIELD_REGISTRATIONS] = {"registrations",
 		"more registrations than there is room for",
 		"more services or subscriptions than there is room for"},
-	[TRIAD_SHIELD_PATHS_OF_ALL] = {"paths_of_all",
-		"paths with a P_Key between all ports",
-		"paths with a P_Key between all ports"},
+	[TRIAD_SHIELD_PATHS_OF_ALL] = {"paths_of_all", "paths between all ports",
+		"paths between all ports"},
 	[TRIAD_SHIELD_ATTRIBUTE] = {"attribute", "unknown attribute",
 		"an attribute that the SA has not"},
 	[TRIAD_SHIELD_METHOD] = {"method", "unknown method",
@@ -131,6 +131,11 @@ static bool has_component(const uint8_t *mad, unsigned bit)
 	return get_number(mad, AT_MASK, 8) >> bit & 1;
 }
 
+static uint16_t attribute_of(const uint8_t *mad)
+{
+	return (uint16_t)get_number(mad, AT_ATTRIBUTE, 2);
+}
+
 static struct triad_shield_judgement pass(void)
 {
 	return (struct triad_shield_judgement){.verdict = TRIAD_SHIELD_PASS};
@@ -165,22 +170,41 @@ static bool needs_subnet(uint16_t attribute, unsigned bit)
 /* ServiceRecord: its lease is component 4, at 28 [IBA table 15.2.5.14]. */
 static bool has_short_lease(const uint8_t *mad)
 {
-	return get_number(mad, AT_ATTRIBUTE, 2) == SERVICE && mad[AT_METHOD] == SET &&
+	return attribute_of(mad) == SERVICE && mad[AT_METHOD] == SET &&
 		has_component(mad, 4) && get_number(mad, AT_DATA + 28, 4) < LEAST_LEASE;
 }
 
-/* PathRecord: components 2 to 5 are DGID, SGID, DLID and SLID, 13 is P_Key.  SGID is
- * required [IBA 15.2.5.16], but people list all paths. */
+/* Components that narrow a request to a part of the fabric: of a path DGID, SGID, DLID and
+ * SLID; of other records the first one, a LID or a GID. */
+static bool names_a_place(const uint8_t *mad)
+{
+	uint64_t places = attribute_of(mad) == PATH ? 0x3c : 1;
+
+	return get_number(mad, AT_MASK, 8) & places;
+}
+
+bool triad_shield_is_table(const uint8_t mad[TRIAD_SHIELD_MAD_SIZE])
+{
+	return (mad[AT_METHOD] == GET || mad[AT_METHOD] == GET_TABLE) &&
+		attribute_of(mad) != CLASS_PORT_INFO && !names_a_place(mad);
+}
+
+/* SGID is required [IBA 15.2.5.16], but people list all paths of small fabrics. */
 static bool wants_paths_of_all(const uint8_t *mad)
 {
-	return get_number(mad, AT_ATTRIBUTE, 2) == PATH && has_component(mad, 13) &&
-		!(get_number(mad, AT_MASK, 8) & 0x3c);
+	return attribute_of(mad) == PATH && !names_a_place(mad);
+}
+
+/* PathRecord: component 13 is P_Key. */
+static bool has_pkey(const uint8_t *mad)
+{
+	return has_component(mad, 13);
 }
 
 struct triad_shield_judgement triad_shield_look(
 	const uint8_t mad[TRIAD_SHIELD_MAD_SIZE])
 {
-	uint16_t attribute = (uint16_t)get_number(mad, AT_ATTRIBUTE, 2);
+	uint16_t attribute = attribute_of(mad);
 	uint8_t method = mad[AT_METHOD];
 	unsigned bit = bit_of_method(method);
 
@@ -194,9 +218,9 @@ struct triad_shield_judgement triad_shield_look(
 			return answer(TRIAD_SHIELD_METHOD, STATUS_UNSUPPORTED);
 		if (has_short_lease(mad))
 			return answer(TRIAD_SHIELD_SHORT_LEASE, STATUS_INVALID);
-		if (wants_paths_of_all(mad))
+		if (wants_paths_of_all(mad) && has_pkey(mad))
 			return answer(TRIAD_SHIELD_PATHS_OF_ALL, STATUS_INSUFFICIENT);
-		if (!needs_subnet(attribute, bit))
+		if (!wants_paths_of_all(mad) && !needs_subnet(attribute, bit))
 			return pass();
 		return (struct triad_shield_judgement){.verdict = TRIAD_SHIELD_ASK};
 	}
@@ -244,7 +268,7 @@ static struct triad_shield_judgement judge_aliases(
 /* InformInfo: Subscribe is at 23 [IBA table 13.4.8.3]. */
 static bool has_room(const uint8_t *mad, const struct triad_shield_facts *facts)
 {
-	if (get_number(mad, AT_ATTRIBUTE, 2) == INFORM_INFO)
+	if (attribute_of(mad) == INFORM_INFO)
 		return !mad[AT_DATA + 23] ||
 			facts->n_subscriptions < TRIAD_SHIELD_MAX_SUBSCRIPTIONS;
 	return facts->has_service || facts->n_services < TRIAD_SHIELD_MAX_SERVICES;
@@ -254,10 +278,14 @@ struct triad_shield_judgement triad_shield_judge(
 	const uint8_t mad[TRIAD_SHIELD_MAD_SIZE],
 	const struct triad_shield_facts *facts)
 {
-	uint16_t attribute = (uint16_t)get_number(mad, AT_ATTRIBUTE, 2);
+	uint16_t attribute = attribute_of(mad);
 
 	if (attribute == SL2VL)
 		return judge_ports(mad, facts);
+	if (attribute == PATH)
+		return facts->n_ports * facts->n_ports > TRIAD_SHIELD_MAX_PAIRS
+			? answer(TRIAD_SHIELD_PATHS_OF_ALL, STATUS_NO_RESOURCES)
+			: pass();
 	if (attribute == LFT)
 		return facts->has_unrouted
 			? answer(TRIAD_SHIELD_NOT_ROUTED, STATUS_BUSY)

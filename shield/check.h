@@ -23,13 +23,16 @@
  *   InformInfo (0x03)        subscriptions, too.  Each trap goes to all; with 1000 reports
  *                            that wait for an answer, put_madw() ends OpenSM when the SM
  *                            sends an SMP
- *   PathRecord (0x35)        pr_rcv_get_path_parms() logs each pair of ports that does not
- *                            share the P_Key in the request: all pairs, if it names none
+ *   PathRecord (0x35)        pr_rcv_process_world() makes a record for each pair of ports if
+ *                            the request names none, with the SM's lock: in 5,007 nodes that
+ *                            takes half a minute and 5.8 GB.  pr_rcv_get_path_parms() logs
+ *                            each pair that does not share the P_Key in the request
  *
  * A request that is legal gets the answer that OpenSM would give.  A port that a node has
  * not matches nothing [IBA 15.2.5: records that match the components].
- * Deviation: leases of one second, and registrations beyond TRIAD_SHIELD_MAX_SERVICES and
- * TRIAD_SHIELD_MAX_SUBSCRIPTIONS, are refused.
+ * Deviation: leases of one second, registrations beyond TRIAD_SHIELD_MAX_SERVICES and
+ * TRIAD_SHIELD_MAX_SUBSCRIPTIONS, and paths between all of more ports than
+ * TRIAD_SHIELD_MAX_PAIRS allows, are refused.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_SHIELD_CHECK_H
@@ -43,6 +46,9 @@
 #define TRIAD_SHIELD_N_ALIASES 8u        /* of a block of GUIDs */
 #define TRIAD_SHIELD_MAX_SERVICES 65536u /* of all clients: records do not say whose */
 #define TRIAD_SHIELD_MAX_SUBSCRIPTIONS 64u /* of one LID */
+/* Of ports in one table of paths: 500 ports.  OpenSM needs a second for it and 64 MB, and
+ * whoever asks has waited in vain by then, unless told to wait longer. */
+#define TRIAD_SHIELD_MAX_PAIRS 250000u
 
 enum triad_shield_verdict {
 	TRIAD_SHIELD_PASS,
@@ -60,11 +66,11 @@ enum triad_shield_reason {
 	TRIAD_SHIELD_SHORT_LEASE,  /* of a service */
 	TRIAD_SHIELD_REGISTRATIONS, /* more services, or subscriptions of one LID, than
 				     * there is room for */
-	TRIAD_SHIELD_PATHS_OF_ALL,  /* with a P_Key, and from and to nowhere */
-	TRIAD_SHIELD_ATTRIBUTE,     /* OpenSM's SA does not have it */
-	TRIAD_SHIELD_METHOD,        /* not of this attribute */
-	TRIAD_SHIELD_RATE,          /* more than shield.rate */
-	TRIAD_SHIELD_QUEUE,         /* too many are to be judged or answered */
+	TRIAD_SHIELD_PATHS_OF_ALL, /* from and to nowhere, of many ports or with a P_Key */
+	TRIAD_SHIELD_ATTRIBUTE,    /* OpenSM's SA does not have it */
+	TRIAD_SHIELD_METHOD,       /* not of this attribute */
+	TRIAD_SHIELD_RATE,         /* more than shield.rate */
+	TRIAD_SHIELD_QUEUE,        /* too many are to be judged or answered */
 	TRIAD_SHIELD_N_REASONS
 };
 
@@ -85,6 +91,10 @@ struct triad_shield_judgement {
 struct triad_shield_judgement triad_shield_look(
 	const uint8_t mad[TRIAD_SHIELD_MAD_SIZE]);
 
+/* Whether it asks for records of the whole fabric: OpenSM needs long for it, up to a second,
+ * and others wait. */
+bool triad_shield_is_table(const uint8_t mad[TRIAD_SHIELD_MAD_SIZE]);
+
 /* The LID in a request that is to be judged by the subnet; 0: it names none. */
 uint16_t triad_shield_lid(const uint8_t mad[TRIAD_SHIELD_MAD_SIZE]);
 
@@ -98,6 +108,7 @@ struct triad_shield_facts {
 	/* The block of GUIDInfoRecord: those that are in a multicast group; 0: others. */
 	uint64_t used_aliases[TRIAD_SHIELD_N_ALIASES];
 	size_t n_services, n_subscriptions; /* of all; of who asks */
+	uint64_t n_ports;                   /* of all: between these there are paths */
 	bool has_service; /* the one in the request; needed if there is no room */
 };
 

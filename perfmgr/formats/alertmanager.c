@@ -22,6 +22,7 @@ static const char *alert_name(enum triad_alert_kind kind)
 		[TRIAD_ALERT_KIND_HARDWARE] = "TriadHardware",
 		[TRIAD_ALERT_KIND_ROUTES] = "TriadRoutes",
 		[TRIAD_ALERT_KIND_CONGESTION] = "TriadCongestion",
+		[TRIAD_ALERT_KIND_REQUESTS] = "TriadRequests",
 	};
 
 	return names[kind];

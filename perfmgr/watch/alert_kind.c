@@ -81,6 +81,9 @@ const char *triad_alert_routes_advice(enum triad_alert_routes routes)
 		[TRIAD_ALERT_DEVICE_TABLES] =
 			"'triadctl audit' lists them, and what traffic they touch; OpenSM "
 			"writes all anew when it becomes master",
+		[TRIAD_ALERT_REQUESTS] =
+			"find the program on that host; 'triadctl shield' "
+			"says what it asks for",
 	};
 
 	return routes < TRIAD_ALERT_N_ROUTES ? advice[routes] : NULL;
@@ -169,7 +172,9 @@ enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert)
 	case TRIAD_ALERT_DEVICE:
 		return TRIAD_ALERT_KIND_HARDWARE;
 	case TRIAD_ALERT_ROUTES:
-		return TRIAD_ALERT_KIND_ROUTES;
+		return alert->findings[0].routes == TRIAD_ALERT_REQUESTS
+			? TRIAD_ALERT_KIND_REQUESTS
+			: TRIAD_ALERT_KIND_ROUTES;
 	case TRIAD_ALERT_CONGESTION:
 		return TRIAD_ALERT_KIND_CONGESTION;
 	case TRIAD_ALERT_SLOW_LINK:
@@ -192,6 +197,7 @@ const char *triad_alert_kind_name(enum triad_alert_kind kind)
 		[TRIAD_ALERT_KIND_HARDWARE] = "hardware",
 		[TRIAD_ALERT_KIND_ROUTES] = "routes",
 		[TRIAD_ALERT_KIND_CONGESTION] = "congestion",
+		[TRIAD_ALERT_KIND_REQUESTS] = "requests",
 	};
 
 	return names[kind];

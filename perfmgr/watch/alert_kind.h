@@ -36,12 +36,13 @@ enum triad_alert_kind {
 	TRIAD_ALERT_KIND_HARDWARE,
 	TRIAD_ALERT_KIND_ROUTES,
 	TRIAD_ALERT_KIND_CONGESTION,
+	TRIAD_ALERT_KIND_REQUESTS,
 	TRIAD_ALERT_N_KINDS
 };
 
 enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert);
 /* "counter", "slow_link", "unanswered", "link_down", "node_gone", "bit_error_rate", "detail",
- * "hardware", "routes", "congestion". */
+ * "hardware", "routes", "congestion", "requests". */
 const char *triad_alert_kind_name(enum triad_alert_kind kind);
 
 /* Critical: a switch, a router or several nodes are gone; multicast or forwarding

@@ -180,6 +180,7 @@ static const char *routes_name(unsigned routes)
 		[TRIAD_ALERT_UNREACHABLE_SWITCHES] = "unreachable_switches",
 		[TRIAD_ALERT_TURNS] = "down_up_turns",
 		[TRIAD_ALERT_DEVICE_TABLES] = "device_tables",
+		[TRIAD_ALERT_REQUESTS] = "harmful_requests",
 	};
 
 	return routes < TRIAD_ALERT_N_ROUTES ? names[routes] : NULL;
@@ -212,10 +213,15 @@ static void append_routes(
 			{"setting or entry that this device has otherwise than the SM wants",
 				"settings and entries that devices have otherwise than the "
 				"SM wants, one of them here"},
+		[TRIAD_ALERT_REQUESTS] =
+			{"request from here that can stall or end OpenSM",
+				"requests from here that can stall or end OpenSM"},
 	};
 	bool are_several = finding->value != 1;
 
-	triad_text_append(text, size, "routes: %.0f %s", (double)finding->value,
+	triad_text_append(text, size, "%s: %.0f %s",
+		finding->routes == TRIAD_ALERT_REQUESTS ? "SA" : "routes",
+		(double)finding->value,
 		finding->routes < TRIAD_ALERT_N_ROUTES
 			? what[finding->routes][are_several]
 			: "?");

@@ -71,7 +71,7 @@ enum triad_alert_cause {
 	TRIAD_ALERT_DETAIL,     /* a detail is over its threshold; 'why' says which */
 	TRIAD_ALERT_MODULE,     /* a cable or module has a fault */
 	TRIAD_ALERT_DEVICE,     /* a switch or HCA has a fault */
-	TRIAD_ALERT_ROUTES,     /* the forwarding tables are wrong, seen here */
+	TRIAD_ALERT_ROUTES,     /* the SM's work is wrong or in danger, seen here */
 	TRIAD_ALERT_CONGESTION, /* a root: it makes others wait */
 	TRIAD_ALERT_SLOW_LINK,  /* a link is slower than it should be */
 	TRIAD_ALERT_N_CAUSES
@@ -86,7 +86,7 @@ _Static_assert(TRIAD_ALERT_N_CAUSES <= 32, "causes are bits of 32");
 		1u << TRIAD_ALERT_DETAIL | 1u << TRIAD_ALERT_MODULE |                  \
 		1u << TRIAD_ALERT_DEVICE)
 
-/* What is wrong with the forwarding tables. */
+/* What is wrong with the forwarding tables, or else with what the SM does. */
 enum triad_alert_routes {
 	TRIAD_ALERT_CREDIT_LOOPS,
 	TRIAD_ALERT_MULTICAST_LOOPS,
@@ -96,6 +96,7 @@ enum triad_alert_routes {
 	TRIAD_ALERT_UNREACHABLE_SWITCHES,
 	TRIAD_ALERT_TURNS,
 	TRIAD_ALERT_DEVICE_TABLES, /* devices have other tables than the SM wants */
+	TRIAD_ALERT_REQUESTS,      /* it asks the SA for what can end OpenSM */
 	TRIAD_ALERT_N_ROUTES
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Finders: threads that find problems of the whole fabric, beside what sweeps read:
- * wrong routes, roots of congestion, slow links.
+ * wrong routes, roots of congestion, slow links, hosts that harm the SA.
  *
  * Model: the watch asks each finder for all its present findings, at the end of each
  * sweep and when the finder says that they changed.  A finding is identified by its
@@ -24,9 +24,13 @@
 #define TRIAD_SLOW_MAX_FINDINGS 32u
 #define TRIAD_SLOW_MAX_ALONE 3u
 
+/* Hosts that ask the SA for what harms OpenSM. */
+#define TRIAD_REQUESTS_MAX_FINDINGS 16u
+
 #define TRIAD_FINDERS_MAX_FINDINGS                                                     \
-	(TRIAD_ALERT_N_ROUTES + TRIAD_CONGESTION_MAX_TRACKED + TRIAD_SLOW_MAX_FINDINGS)
-#define TRIAD_MAX_FINDERS 4u
+	(TRIAD_ALERT_N_ROUTES + TRIAD_CONGESTION_MAX_TRACKED +                         \
+		TRIAD_SLOW_MAX_FINDINGS + TRIAD_REQUESTS_MAX_FINDINGS)
+#define TRIAD_MAX_FINDERS 5u
 
 /* Where finders put their findings. */
 struct triad_found;

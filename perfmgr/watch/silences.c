@@ -106,7 +106,8 @@ bool triad_silence_fits_end(const struct triad_silence *silence, uint64_t node_g
 static bool is_of_fabric(const struct triad_alert *alert)
 {
 	for (unsigned i = 0; i < alert->n_findings; i++)
-		if (alert->findings[i].cause == TRIAD_ALERT_ROUTES)
+		if (alert->findings[i].cause == TRIAD_ALERT_ROUTES &&
+			alert->findings[i].routes != TRIAD_ALERT_REQUESTS)
 			return true;
 	return false;
 }

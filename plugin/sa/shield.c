@@ -14,8 +14,8 @@
 #include "lib/fair_queue.h"
 #include "lib/ring.h"
 #include "lib/task.h"
-#include "plugin/takers.h"
 #include "plugin/sm_state.h"
+#include "plugin/takers.h"
 #include "shield/rate.h"
 #include "triad/clock.h"
 
@@ -25,6 +25,10 @@
  * and how often to look whether it has fewer: enough for 80,000 a second. */
 #define MAX_IN_OPENSM 16u
 #define TURN_US 200
+/* A table of the whole fabric goes to OpenSM when nothing waits there, or after this time:
+ * while OpenSM sweeps, something waits most of the time. */
+#define TABLE_US TRIAD_US_PER_S
+#define MAX_TABLES 256u /* that wait */
 
 /* A request for the thread.  With 'watch' it has gone to OpenSM: only its octets are
  * here. */
@@ -35,9 +39,18 @@ struct job {
 	_Alignas(8) uint8_t mad[TRIAD_SHIELD_MAD_SIZE];
 };
 
+/* Whether the request that this thread passes on was counted for its rate. */
+static _Thread_local bool is_counted;
+
 struct client {
 	atomic_ulong n_requests, n_refused;
 	atomic_uchar reason;
+};
+
+/* Requests that wait for their clients' turns. */
+struct lane {
+	struct triad_fair_queue *turns;
+	osm_madw_t **waiting;
 };
 
 struct triad_shield {
@@ -48,19 +61,20 @@ struct triad_shield {
 		error; /* why requests are not looked at; 0: OpenSM's SA is awaited */
 	atomic_uint rate;
 
-	/* Of the receiving thread. */
-	struct triad_shield_rate of_client;
-
 	atomic_ulong n_requests, n_waited, n_refused[TRIAD_SHIELD_N_REASONS];
 	struct client clients[TRIAD_SHIELD_N_LIDS];
 
 	pthread_mutex_t lock; /* of what follows; held for a copy of one request */
+	struct triad_shield_rate of_client;
 	struct triad_task task;
 	struct triad_ring ring; /* of the jobs */
 	struct job jobs[TRIAD_SHIELD_ROOM];
-	struct triad_fair_queue *turns; /* of requests that wait to be passed on */
-	osm_madw_t *waiting[TRIAD_SHIELD_MAX_WAITING];
-	struct triad_shield_status harmful; /* its fields 'harmful_' alone */
+	struct lane single, tables; /* tables of the whole fabric */
+	uint64_t
+		table_us; /* when the last one went to OpenSM, or began to wait alone */
+	/* The last harmful requests, the newest first, one of each client. */
+	struct triad_shield_harm harms[TRIAD_SHIELD_MAX_HARMS];
+	size_t n_harms;
 };
 
 static void count(atomic_ulong *counter)
@@ -73,10 +87,11 @@ static struct client *find_client(struct triad_shield *shield, uint16_t lid)
 	return &shield->clients[lid % TRIAD_SHIELD_N_LIDS];
 }
 
-/* Whether OpenSM could have ended, or read what it has not. */
+/* Whether OpenSM could have ended, read what it has not, or kept the SM's lock for long. */
 static bool is_harmful(enum triad_shield_reason reason)
 {
-	return reason == TRIAD_SHIELD_NO_SUCH_PORT ||
+	return reason == TRIAD_SHIELD_PATHS_OF_ALL ||
+		reason == TRIAD_SHIELD_NO_SUCH_PORT ||
 		reason == TRIAD_SHIELD_PORTS_OF_ALL ||
 		reason == TRIAD_SHIELD_NOT_ROUTED ||
 		reason == TRIAD_SHIELD_ALIAS_IN_USE ||
@@ -98,23 +113,57 @@ static void count_refused(
 	atomic_store(&client->reason, (unsigned char)reason);
 }
 
-/* Remembers what could have ended OpenSM; logs the first. */
+/* Puts a harm first.  Returns how many this client has done, with it. */
+static uint64_t put_harm(struct triad_shield *shield, struct triad_shield_harm harm)
+{
+	size_t at = 0;
+
+	while (at < shield->n_harms && shield->harms[at].lid != harm.lid)
+		at++;
+	if (at < shield->n_harms)
+		harm.n = shield->harms[at].n + 1;
+	else if (at < TRIAD_SHIELD_MAX_HARMS)
+		shield->n_harms++;
+	else
+		at--;
+	memmove(&shield->harms[1], shield->harms, at * sizeof(shield->harms[0]));
+	shield->harms[0] = harm;
+	return harm.n;
+}
+
+/* Whose LID it is now. */
+static void find_sender(struct triad_shield *shield, struct triad_shield_harm *harm)
+{
+	const osm_port_t *port;
+
+	cl_plock_acquire(&shield->osm->lock);
+	port = osm_get_port_by_lid_ho(&shield->osm->subn, harm->lid);
+	if (port) {
+		harm->node_guid = cl_ntoh64(osm_node_get_node_guid(port->p_node));
+		harm->port = port->p_physp->port_num;
+	}
+	cl_plock_release(&shield->osm->lock);
+}
+
+/* Remembers what could have ended OpenSM; logs the first of each client. */
 static void note_harmful(struct triad_shield *shield, const struct job *job)
 {
 	const char *reason = triad_shield_reason_text(job->judgement.reason);
-	bool is_first;
+	struct triad_shield_harm harm = {.us = triad_clock_now_us(),
+		.n = 1,
+		.lid = job->lid,
+		.reason = job->judgement.reason,
+		.passed = !job->madw};
+	uint64_t n;
 
+	find_sender(shield, &harm);
 	pthread_mutex_lock(&shield->lock);
-	is_first = !shield->harmful.harmful_us;
-	shield->harmful.harmful_us = triad_clock_now_us();
-	shield->harmful.harmful_lid = job->lid;
-	shield->harmful.harmful_reason = job->judgement.reason;
-	shield->harmful.harmful_passed = !job->madw;
+	n = put_harm(shield, harm);
 	pthread_mutex_unlock(&shield->lock);
-	if (is_first)
+	if (n == 1)
 		triad_log_write(shield->log, TRIAD_LOG_WARNING,
-			"shield: LID %u asked the SA for %s, which can end OpenSM%s; "
-			"'triadctl shield' counts who does so",
+			"shield: LID %u asked the SA for %s, which can stall or end "
+			"OpenSM%s; 'triadctl shield' counts who does so",
 			job->lid, reason,
 			job->madw ? ", and got an answer from Triad"
 				  : ", and OpenSM got it: shield.mode was watch");
@@ -150,9 +199,14 @@ static bool drop_request(
 
 static bool is_too_often(struct triad_shield *shield, const osm_madw_t *madw)
 {
-	return !triad_shield_rate_take(&shield->of_client,
+	bool fits;
+
+	pthread_mutex_lock(&shield->lock);
+	fits = triad_shield_rate_take(&shield->of_client,
 		cl_ntoh16(madw->mad_addr.dest_lid), atomic_load(&shield->rate),
 		triad_clock_now_us());
+	pthread_mutex_unlock(&shield->lock);
+	return !fits;
 }
 
 /* OpenSM drops what it does not get as master, and what has another key. */
@@ -200,32 +254,45 @@ static bool take_bad(void *context, struct osm_madw *madw, struct osm_madw *requ
 	return queue_job(shield, madw, judgement);
 }
 
-/* Whether OpenSM's thread of the SA has enough to do. */
-static bool is_busy(const struct triad_shield *shield)
+/* Whether OpenSM's threads have as much to do as 'n' MADs that wait for them. */
+static bool has_waiting(const struct triad_shield *shield, uint32_t n)
 {
 	uint64_t waited_ms;
-	uint32_t n;
+	uint32_t n_waiting;
 
-	cl_disp_get_queue_status(shield->osm->sa.mad_ctrl.h_disp, &n, &waited_ms);
-	return n >= MAX_IN_OPENSM;
+	cl_disp_get_queue_status(
+		shield->osm->sa.mad_ctrl.h_disp, &n_waiting, &waited_ms);
+	return n_waiting >= n;
 }
 
-/* Has a request wait for its client's turn, if others wait or OpenSM is busy.  Returns
- * whether it was taken. */
+static uint32_t n_waiting(const struct triad_shield *shield)
+{
+	return triad_fair_queue_length(shield->single.turns) +
+		triad_fair_queue_length(shield->tables.turns);
+}
+
+/* Has a request wait for its client's turn, if others wait or OpenSM is busy.  A table of
+ * the whole fabric always waits for the thread.  Returns whether it was taken. */
 static bool take_turn(struct triad_shield *shield, osm_madw_t *madw)
 {
+	bool is_table =
+		triad_shield_is_table((const uint8_t *)osm_madw_get_sa_mad_ptr(madw));
+	struct lane *lane = is_table ? &shield->tables : &shield->single;
 	bool waits, fits = true;
 	uint32_t slot, n;
 
 	pthread_mutex_lock(&shield->lock);
-	n = triad_fair_queue_length(shield->turns);
-	waits = !shield->task.must_end && (n || is_busy(shield));
+	n = n_waiting(shield);
+	waits = !shield->task.must_end &&
+		(is_table || n || has_waiting(shield, MAX_IN_OPENSM));
 	if (waits) {
-		fits = triad_fair_queue_put(shield->turns,
+		fits = triad_fair_queue_put(lane->turns,
 			cl_ntoh16(madw->mad_addr.dest_lid) % TRIAD_SHIELD_N_LIDS,
 			&slot);
 		if (fits)
-			shield->waiting[slot] = madw;
+			lane->waiting[slot] = madw;
+		if (fits && is_table && triad_fair_queue_length(lane->turns) == 1)
+			shield->table_us = triad_clock_now_us();
 		/* While some wait, the thread comes by itself. */
 		if (!n)
 			triad_task_wake(&shield->task);
@@ -238,7 +305,8 @@ static bool take_turn(struct triad_shield *shield, osm_madw_t *madw)
 	return waits;
 }
 
-/* The last taker: what it leaves reaches OpenSM at once. */
+/* The last taker: what it leaves reaches OpenSM at once.  On any thread that passes requests
+ * on. */
 static bool take_too_many(
 	void *context, struct osm_madw *madw, struct osm_madw *request)
 {
@@ -248,7 +316,7 @@ static bool take_too_many(
 	(void)request;
 	if (!is_for_us(shield, mad))
 		return false;
-	if (is_too_often(shield, madw))
+	if (!is_counted && is_too_often(shield, madw))
 		return drop_request(shield, madw, TRIAD_SHIELD_RATE);
 	return acts(shield) && take_turn(shield, madw);
 }
@@ -347,6 +415,9 @@ static struct triad_shield_facts find_facts(struct osm_subn *subn, struct job *j
 	case IB_MAD_ATTR_SERVICE_RECORD:
 		find_services(&facts, subn, record);
 		break;
+	case IB_MAD_ATTR_PATH_RECORD:
+		facts.n_ports = cl_qmap_count(&subn->port_guid_tbl);
+		break;
 	default:
 		find_switches(&facts, subn, lid);
 	}
@@ -395,28 +466,43 @@ static void handle_job(struct triad_shield *shield, struct job *job)
 		answer(shield, job);
 		osm_mad_pool_put(&shield->osm->mad_pool, job->madw);
 	} else {
+		is_counted = true;
 		triad_taker_pass_on(TRIAD_TAKER_SHIELD, job->madw);
+		is_counted = false;
 	}
 }
 
-/* Passes on those whose turn it is, as many as OpenSM should have; one in any case: what
- * OpenSM's thread has to do may be its own. */
-static void pass_turns(struct triad_shield *shield)
+/* Passes on the one whose turn it is; gives up the lock for that.  False: there is none. */
+static bool pass_turn(struct triad_shield *shield, struct lane *lane)
 {
+	osm_madw_t *madw;
 	uint32_t slot;
 
-	for (bool is_first = true; (is_first || !is_busy(shield)) &&
-		triad_fair_queue_take(shield->turns, &slot);
-		is_first = false) {
-		osm_madw_t *madw = shield->waiting[slot];
+	if (!triad_fair_queue_take(lane->turns, &slot))
+		return false;
+	madw = lane->waiting[slot];
+	pthread_mutex_unlock(&shield->lock);
+	if (osm_exit_flag)
+		osm_mad_pool_put(&shield->osm->mad_pool, madw);
+	else
+		triad_taker_pass_on(TRIAD_TAKER_RATE, madw);
+	pthread_mutex_lock(&shield->lock);
+	return true;
+}
 
-		pthread_mutex_unlock(&shield->lock);
-		if (osm_exit_flag)
-			osm_mad_pool_put(&shield->osm->mad_pool, madw);
-		else
-			triad_taker_pass_on(TRIAD_TAKER_SHIELD, madw);
-		pthread_mutex_lock(&shield->lock);
-	}
+/* Passes on those whose turn it is, as many as OpenSM should have; one in any case: what
+ * OpenSM's threads have to do may be its own.  Then one table: others may wait behind it. */
+static void pass_turns(struct triad_shield *shield)
+{
+	uint64_t now_us = triad_clock_now_us();
+
+	for (bool is_first = true; is_first || !has_waiting(shield, MAX_IN_OPENSM);
+		is_first = false)
+		if (!pass_turn(shield, &shield->single))
+			break;
+	if ((!has_waiting(shield, 1) || now_us - shield->table_us >= TABLE_US) &&
+		pass_turn(shield, &shield->tables))
+		shield->table_us = now_us;
 }
 
 static void remove_takers(void)
@@ -462,7 +548,7 @@ static uint64_t handle_jobs(void *context)
 		pthread_mutex_lock(&shield->lock);
 	}
 	pass_turns(shield);
-	if (triad_fair_queue_length(shield->turns))
+	if (n_waiting(shield))
 		return triad_clock_now_us() + TURN_US;
 	pthread_mutex_unlock(&shield->lock);
 	retries = see_to_hook(shield);
@@ -476,16 +562,43 @@ static uint64_t handle_jobs(void *context)
 
 /* --- life --- */
 
+static bool make_lane(struct lane *lane, uint32_t room)
+{
+	lane->turns = triad_fair_queue_new(room, TRIAD_SHIELD_N_LIDS);
+	lane->waiting = calloc(room, sizeof(*lane->waiting));
+	return lane->turns && lane->waiting;
+}
+
+static void drain_lane(struct triad_shield *shield, struct lane *lane)
+{
+	uint32_t slot;
+
+	while (triad_fair_queue_take(lane->turns, &slot))
+		osm_mad_pool_put(&shield->osm->mad_pool, lane->waiting[slot]);
+}
+
+static void clear_lane(struct lane *lane)
+{
+	triad_fair_queue_free(lane->turns);
+	free(lane->waiting);
+}
+
+static void free_memory(struct triad_shield *shield)
+{
+	clear_lane(&shield->single);
+	clear_lane(&shield->tables);
+	free(shield);
+}
+
 struct triad_shield *triad_shield_new(struct osm_opensm *osm, struct triad_log *log)
 {
 	struct triad_shield *shield = calloc(1, sizeof(*shield));
 
 	if (!shield)
 		return NULL;
-	shield->turns =
-		triad_fair_queue_new(TRIAD_SHIELD_MAX_WAITING, TRIAD_SHIELD_N_LIDS);
-	if (!shield->turns) {
-		free(shield);
+	if (!make_lane(&shield->single, TRIAD_SHIELD_MAX_WAITING) ||
+		!make_lane(&shield->tables, MAX_TABLES)) {
+		free_memory(shield);
 		return NULL;
 	}
 	shield->osm = osm;
@@ -498,8 +611,6 @@ struct triad_shield *triad_shield_new(struct osm_opensm *osm, struct triad_log *
 
 void triad_shield_stop(struct triad_shield *shield)
 {
-	uint32_t slot;
-
 	if (!shield)
 		return;
 	remove_takers();
@@ -513,8 +624,8 @@ void triad_shield_stop(struct triad_shield *shield)
 		if (job->madw)
 			osm_mad_pool_put(&shield->osm->mad_pool, job->madw);
 	}
-	while (triad_fair_queue_take(shield->turns, &slot))
-		osm_mad_pool_put(&shield->osm->mad_pool, shield->waiting[slot]);
+	drain_lane(shield, &shield->single);
+	drain_lane(shield, &shield->tables);
 	pthread_mutex_unlock(&shield->lock);
 }
 
@@ -522,10 +633,9 @@ void triad_shield_free(struct triad_shield *shield)
 {
 	if (!shield)
 		return;
-	triad_fair_queue_free(shield->turns);
 	triad_task_clear(&shield->task);
 	pthread_mutex_destroy(&shield->lock);
-	free(shield);
+	free_memory(shield);
 }
 
 void triad_shield_configure(struct triad_shield *shield, const struct triad_conf *conf)
@@ -561,10 +671,11 @@ const char *triad_shield_explain(int error)
 
 struct triad_shield_status triad_shield_status(struct triad_shield *shield)
 {
-	struct triad_shield_status status;
+	struct triad_shield_status status = {0};
 
 	pthread_mutex_lock(&shield->lock);
-	status = shield->harmful;
+	status.n_harms = shield->n_harms;
+	memcpy(status.harms, shield->harms, sizeof(status.harms));
 	pthread_mutex_unlock(&shield->lock);
 	status.mode = (enum triad_shield_mode)atomic_load(&shield->mode);
 	status.is_installed = triad_taker_is_asked(TRIAD_TAKER_SHIELD);
@@ -597,4 +708,22 @@ size_t triad_shield_clients(
 		top[at] = found;
 	}
 	return n_found;
+}
+
+void triad_shield_give(void *context, struct triad_found *found)
+{
+	struct triad_shield_status status = triad_shield_status(context);
+	uint64_t now_us = triad_clock_now_us();
+
+	for (size_t i = 0; i < status.n_harms; i++) {
+		const struct triad_shield_harm *harm = &status.harms[i];
+
+		if (harm->node_guid && now_us - harm->us < TRIAD_SHIELD_HARM_US)
+			triad_found_add(found, harm->node_guid, harm->port, harm->lid,
+				&(struct triad_alert_finding){
+					.cause = TRIAD_ALERT_ROUTES,
+					.routes = TRIAD_ALERT_REQUESTS,
+					.judged = true,
+					.value = (float)harm->n});
+	}
 }

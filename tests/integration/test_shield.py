@@ -52,6 +52,11 @@ def lid_of(lab, name):
     return lid
 
 
+def request_alerts(lab):
+    return [alert for alert in ask_json(lab, "alerts")["alerts"]
+            if alert["findings"][0]["why"] == "harmful_requests"]
+
+
 def refused(lab):
     shield = status(lab)["shield"]
     return {name: count for name, count in shield.items()
@@ -77,16 +82,19 @@ def test_request_that_ends_opensm_does_not_reach_it():
         [row] = ask_json(lab, "shield")
         assert (row["lid"], row["node_name"]) == (lid_of(lab, "Hca2"), "Hca2")
         assert row["refused"] == len(everywhere) + 1
+        wait_until(lambda: request_alerts(lab), 10, "an alert")
+        [alert] = request_alerts(lab)
+        assert alert["findings"][0]["value"] == len(everywhere) + 1, alert
         [finding] = health_findings(lab, "end OpenSM")
-        assert finding["severity"] == "WARNING", finding
-        assert mentions(finding["what"], "kept it from"), finding
+        assert (finding["severity"], finding["at"]) == ("WARNING", "Hca2:1"), finding
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
             shown = answer.read().decode()
         assert f'triad_shield_refused_total{{reason="no_such_port"}} {row["refused"]}' in shown
         # Who did so may do it again, and nobody looks.
         for mode in ("watch", "off"):
             ask(lab, "set", "shield.mode", mode)
-            [finding] = health_findings(lab, "end OpenSM")
+            [finding] = [finding for finding in health_findings(lab, "end OpenSM")
+                         if "alert" not in finding or not finding["alert"]]
             assert finding["severity"] == "CRITICAL", (mode, finding)
             assert mentions(finding["what"], "the next one"), finding
 
@@ -176,7 +184,7 @@ def test_requests_wait_for_their_turns_and_none_is_lost():
         waited = status(lab)["shield"]["waited"]
         assert waited > 0
         # One after the other, nobody waits.
-        path_ask(lab, world(lab), *asked[:1], 500, *asked[2:], node="Hca2")
+        assert None not in sa_ask(lab, *[f"{GET} {NODE} 1 0001"] * 100)
         assert status(lab)["shield"]["waited"] == waited
         assert refused(lab) == {}
 
@@ -252,6 +260,36 @@ def test_services_with_short_leases_are_refused():
                          service_request(9, 3, 0))
         assert [status for status, _ in answers] == ["0200", "0200", "0000", "0000", "0000"]
         assert refused(lab) == {"short_lease": 2}
+
+
+def test_tables_are_answered_and_others_do_not_wait_for_all_of_them():
+    table = f"{GET_TABLE} {SL2VL} 0 0"
+    with shield_lab("act", "rate = 0\n") as lab:
+        wait_for_shield(lab)
+        assert sa_ask(lab, table)[0][0] == "0000"
+        waited = status(lab)["shield"]["waited"]
+        assert waited == 1
+        # Each table waits for its turn, even alone; none is lost.
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            asked = [pool.submit(sa_ask, lab, *[table] * 200) for _ in range(2)]
+            single = sa_ask(lab, *[f"{GET} {NODE} 1 0001"] * 200)
+        answers = [answer for one in asked for answer in one.result()]
+        assert None not in answers + single
+        assert status(lab)["shield"]["waited"] >= waited + len(answers)
+        assert refused(lab) == {}
+
+
+def test_more_subscriptions_than_reports_that_may_wait_is_a_warning(monkeypatch):
+    monkeypatch.setenv("OSM_UMAD_MAX_PENDING", "64")
+    with shield_lab("off") as lab:
+        wait_for_sweep(lab)
+        assert health_findings(lab, "subscriptions") == []
+        sa_ask(lab, *(subscription_request(1000 + i, 1) for i in range(64)))
+        [finding] = health_findings(lab, "subscriptions")
+        assert finding["severity"] == "WARNING", finding
+        assert mentions(finding["advice"], "OSM_UMAD_MAX_PENDING=256"), finding
+        sa_ask(lab, subscription_request(1000, 0))
+        assert health_findings(lab, "subscriptions") == []
 
 
 def test_paths_with_a_pkey_between_all_ports_are_not_logged():

@@ -257,9 +257,48 @@ static void check_paths(uint64_t mask, bool is_good)
 		is_good ? 0 : 0x0600);
 }
 
+START_TEST(test_paths_between_all_are_of_few_ports)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		make_request(i ? GET : GET_TABLE, PATH, i ? 1 << 12 : 0);
+		check(triad_shield_look(mad), TRIAD_SHIELD_ASK, TRIAD_SHIELD_GOOD, 0);
+		check(triad_shield_judge(
+			      mad, &(struct triad_shield_facts){.n_ports = 500}),
+			TRIAD_SHIELD_PASS, TRIAD_SHIELD_GOOD, 0);
+		check(triad_shield_judge(
+			      mad, &(struct triad_shield_facts){.n_ports = 501}),
+			TRIAD_SHIELD_ANSWER, TRIAD_SHIELD_PATHS_OF_ALL, 0x0100);
+	}
+}
+END_TEST
+
+static void check_table(
+	uint8_t method, uint16_t attribute, uint64_t mask, bool is_table)
+{
+	make_request(method, attribute, mask);
+	ck_assert_int_eq(triad_shield_is_table(mad), is_table);
+}
+
+START_TEST(test_records_of_the_whole_fabric_are_a_table)
+{
+	check_table(GET_TABLE, SL2VL, 0, true);
+	check_table(GET_TABLE, SL2VL, IN_PORT | OUT_PORT, true);
+	check_table(GET_TABLE, SL2VL, LID, false);
+	check_table(GET, LFT, 0, true);
+	check_table(
+		GET_TABLE, PATH, LID, true); /* of a path, a part of the service's ID */
+	check_table(GET_TABLE, MEMBER, 1, false);
+	for (unsigned bit = 2; bit <= 5; bit++)
+		check_table(GET_TABLE, PATH, 1 << bit, false);
+	check_table(SET, SERVICE, 0, false);
+	check_table(GET_MULTI, MULTIPATH, 0, false);
+	check_table(
+		GET, 0x01, 0, false); /* ClassPortInfo, which each client asks for */
+}
+END_TEST
+
 START_TEST(test_paths_with_a_pkey_begin_or_end_somewhere)
 {
-	check_paths(0, true); /* 'saquery PR' */
 	check_paths(1 << 13, false);
 	check_paths(1 << 13 | 1 << 12, false);
 	for (unsigned bit = 2; bit <= 5; bit++)
@@ -322,6 +361,8 @@ int main(void)
 	tcase_add_test(cases, test_alias_of_a_group_is_not_replaced);
 	tcase_add_test(cases, test_service_with_a_short_lease_is_invalid);
 	tcase_add_test(cases, test_paths_with_a_pkey_begin_or_end_somewhere);
+	tcase_add_test(cases, test_paths_between_all_are_of_few_ports);
+	tcase_add_test(cases, test_records_of_the_whole_fabric_are_a_table);
 	tcase_add_test(cases, test_registrations_have_an_end);
 	tcase_add_test(cases, test_each_reason_has_a_name_and_a_text);
 	return run_cases(cases);
