@@ -17,6 +17,8 @@ from labs import BUILDDIR, SRCDIR
 from triadlab.tcp_ports import free_port
 from triadlib import QUICK, ask, ask_json, health_findings, sweep_heavily, triad_lab, wait_for_sweep
 
+pytestmark = pytest.mark.row("N21")
+
 SMP_ASK = BUILDDIR / "tests/integration/smp_ask"
 SWITCH_INFO, PORT_INFO, PKEYS, SL2VL, VLARB, LFT, MFT = \
     0x12, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1b

@@ -16,6 +16,8 @@ from portlib import managed
 from triadlab import hosts, state
 from triadlib import TriadLab, ask, ask_json, health_findings, status, wait_for_sweep
 
+pytestmark = pytest.mark.row("N19")
+
 SMP_ASK = BUILDDIR / "tests/integration/smp_ask"
 TREE = ("fat-tree", "--levels", "2", "--radix", "8", "--hosts", "16")
 FLAPPER = ("spine-01", 1)

@@ -13,7 +13,7 @@ from checks import failed, mentions, succeeded
 from labs import (
     BUILDDIR, EXAMPLE_NETS, SRCDIR, TRIADD, XML, need, sanitizer_options)
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.row("N14")]
 
 
 # The demo builds in the source folder, which a distribution's test must not touch.

@@ -16,6 +16,8 @@ from triadlab.modules import Module
 from triadlab.tcp_ports import free_address
 from triadlib import TriadLab, ask, ask_json, status, wait_for_sweep
 
+pytestmark = pytest.mark.row("N18")
+
 ADDRESS = free_address()
 SWEEPS = "[perfmgr]\nsweep_period = 1\nreset = never\n"
 CONF = (SWEEPS + "[devices]\nenabled = true\nperiod = 1\n"

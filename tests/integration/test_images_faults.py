@@ -20,6 +20,8 @@ from test_lifecycle import end
 from test_restored import FIRST, alerts, are_alike, known_since, lose, wait_for_image
 from triadlib import ask, health_findings, status, triad_lab, wait_for_sweep
 
+pytestmark = pytest.mark.row("N15")
+
 SILENT_S = 40
 
 

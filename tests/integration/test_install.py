@@ -11,7 +11,7 @@ import pytest
 from checks import failed, succeeded
 from labs import AGENT, BUILDDIR, SRCDIR, TRIADD, need
 
-pytestmark = [pytest.mark.scripts, pytest.mark.full]
+pytestmark = [pytest.mark.scripts, pytest.mark.full, pytest.mark.row("N14")]
 
 NAME_FOLDERS = SRCDIR / "scripts" / "name-folders"
 

@@ -8,6 +8,8 @@ import pytest
 
 from labs import BUILDDIR, SRCDIR
 
+pytestmark = pytest.mark.row("N17")
+
 REPLAY = BUILDDIR / "tests/sim/model_replay"
 MODEL = SRCDIR / "tests/model/election.pml"
 N_RUNS = 6

@@ -10,6 +10,8 @@ from agentlib import start_agent, triadctl
 from checks import failed, mentions, succeeded, wait_until
 from triadlib import ask, ask_json, ports, triad_lab, wait_for_sweep
 
+pytestmark = pytest.mark.row("N18")
+
 RARELY = "[perfmgr]\nsweep_period = 3600\nreset = never\n"
 
 

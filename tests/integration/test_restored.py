@@ -14,6 +14,8 @@ from test_images_copied import copying
 from triadlab import hosts, process, state
 from triadlib import ask, ask_json, triad_lab
 
+pytestmark = pytest.mark.row("N16")
+
 # The hosts without an SM.
 FIRST, SECOND = "Hca3", "Hca4"
 BRIEF = "[alerts]\nclear_after = 1\n"

@@ -15,6 +15,8 @@ from pathlab import path_ask, world
 from triadlab.tcp_ports import free_port
 from triadlib import ask, ask_json, health_findings, status, triad_lab, wait_for_sweep
 
+pytestmark = pytest.mark.row("N20")
+
 SA_ASK = BUILDDIR / "tests/integration/sa_ask"
 GET, SET, GET_TABLE = "01", "02", "12"
 NODE, SL2VL, LFT = "0011", "0013", "0015"

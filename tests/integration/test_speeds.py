@@ -15,6 +15,8 @@ from test_lab_details import tree_net
 from triadlib import TriadLab, ask, ask_json, health_findings, status, sweep_heavily, \
     wait_for_sweep
 
+pytestmark = pytest.mark.row("N18")
+
 CONF = "[perfmgr]\nsweep_period = 1\n"
 N_LINKS = 8
 # Codes of PathRecord's rate.

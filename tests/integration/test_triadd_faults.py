@@ -20,6 +20,8 @@ from triadlab.tcp_ports import free_address
 from triadlib import QUICK, health_findings, ports, status, triad_lab, wait_for_sweep
 from weblib import get
 
+pytestmark = pytest.mark.row("N15")
+
 PARTITIONS = """\
 Default=0x7fff : SELF=limited, ALL=full;
 Compute=0x0001 : SELF=full, ALL_CAS=full;
