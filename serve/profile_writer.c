@@ -218,15 +218,18 @@ static int prepare_file(
 /* Takes over an error, and what it is in words. */
 static void note_error(struct triad_profile_writer *writer, int error)
 {
-	const char *why = writer->file.why ? writer->file.why : strerror(error);
+	const char *why;
 
 	writer->frame.error = error;
+	if (!error)
+		return;
+	why = writer->file.why ? writer->file.why : strerror(error);
 	if (error == EACCES || error == EPERM || error == EROFS)
 		snprintf(writer->why, sizeof(writer->why),
 			"triadd, as user %u, may not write it: %s; name a file in " FOLDER
 			", or see profile.file in triad.conf(5)",
 			(unsigned)geteuid(), why);
-	else if (error)
+	else
 		snprintf(writer->why, sizeof(writer->why), "%s", why);
 }
 

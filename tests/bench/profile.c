@@ -28,6 +28,7 @@
 #include "triad/clock.h"
 
 #define ROUNDS 5
+#define PIECE 4096u
 #define PORTS_PER_SWITCH 40
 
 struct bench {
@@ -41,6 +42,9 @@ struct bench {
 	struct triad_profile_params params;
 	unsigned n_sections;
 	struct triad_pma_reading data;
+	/* A piece of the text, of the size that triadd reads at a time. */
+	char piece[PIECE];
+	size_t n_piece;
 };
 
 struct figures {
@@ -132,11 +136,23 @@ static void sweep(struct bench *bench, bool is_busy)
 	}
 }
 
+static bool write_piece(struct bench *bench)
+{
+	size_t size = bench->n_piece;
+
+	bench->n_piece = 0;
+	return !triad_profile_writer_take(bench->writer, bench->piece, size);
+}
+
 static bool put_line(void *context, const char *line, size_t size)
 {
-	const struct bench *bench = context;
+	struct bench *bench = context;
 
-	return !triad_profile_writer_take(bench->writer, line, size);
+	if (bench->n_piece + size > sizeof(bench->piece) && !write_piece(bench))
+		return false;
+	memcpy(bench->piece + bench->n_piece, line, size);
+	bench->n_piece += size;
+	return true;
 }
 
 /* Renders and writes without the socket between them. */
@@ -156,6 +172,7 @@ static double write_ns(struct bench *bench)
 	if (triad_profile_writer_take(bench->writer, head, strlen(head)) ||
 		!triad_profile_sections_put(bench->sections, &bench->section,
 			bench->view, wall_us, bench->now_us, &sink) ||
+		!write_piece(bench) ||
 		triad_profile_writer_end(bench->writer, true, NULL))
 		die("the sweep was not written");
 	return (double)(triad_clock_now_us() - begun_us) * 1000 / bench->n_ports;
