@@ -20,9 +20,6 @@ struct triad_hold {
 	struct triad_hold_end *ends; /* far ends of held ports; room for 'n' */
 	uint64_t longest_us;
 	atomic_uint n_held;
-	/* Odd while the held ports change, so that a reader can see that it mixed two
-	 * states. */
-	atomic_uint n_changes;
 };
 
 struct triad_hold *triad_hold_new(void)
@@ -109,7 +106,6 @@ static void replace(struct triad_hold *hold, struct triad_hold_port *ports,
 	if (n_ends)
 		memcpy(ends, hold->ends, n_ends * sizeof(*ends));
 	atomic_store(&hold->n_held, n_ends);
-	atomic_fetch_add(&hold->n_changes, 2);
 	free(hold->ports);
 	free(hold->ends);
 	hold->ports = ports;
@@ -313,14 +309,12 @@ static void mark_all(
 	osm_physp_t *physp, *far;
 	osm_node_t *node = NULL;
 
-	atomic_fetch_add(&hold->n_changes, 1);
 	atomic_store(&hold->n_held, 0);
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
 			mark_port(hold, &hold->ports[i], physp, far, rules);
 		else
 			hold->ports[i].is_held = false;
-	atomic_fetch_add(&hold->n_changes, 1);
 }
 
 /* One walk over the ports, under OpenSM's lock. */
@@ -396,11 +390,6 @@ bool triad_hold_has_end(struct triad_hold *hold, uint16_t lid, uint64_t guid)
 	}
 	pthread_mutex_unlock(&hold->lock);
 	return has_it;
-}
-
-uint32_t triad_hold_n_changes(const struct triad_hold *hold)
-{
-	return atomic_load(&hold->n_changes);
 }
 
 uint32_t triad_hold_n_held(struct triad_hold *hold)

@@ -97,9 +97,6 @@ bool triad_hold_has_any(const struct triad_hold *hold);
 /* Whether the end port with this LID or this GUID is held; 0: not given. */
 bool triad_hold_has_end(struct triad_hold *hold, uint16_t lid, uint64_t guid);
 
-/* Counts possible changes of what is held; a single load. */
-uint32_t triad_hold_n_changes(const struct triad_hold *hold);
-
 uint32_t triad_hold_n_held(struct triad_hold *hold);
 /* The longest that a mark held OpenSM's lock, us. */
 uint64_t triad_hold_longest_us(struct triad_hold *hold);
