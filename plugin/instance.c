@@ -300,11 +300,13 @@ void triad_plugin_free(struct triad_plugin *plugin)
 		triad_hold_free(plugin->hold);
 	triad_console_free(plugin->console);
 	ended = triad_service_free(&plugin->service, ended);
-	if (ended)
+	/* The watch asks these two. */
+	if (ended) {
 		triad_auditor_free(plugin->auditor);
+		triad_shield_free(plugin->shield);
+	}
 	triad_events_free(plugin->events);
 	triad_extended_speeds_free(plugin->speeds);
-	triad_shield_free(plugin->shield);
 	triad_damper_free(plugin->damper);
 	triad_log_write(&plugin->osmlog.log, TRIAD_LOG_INFO, "ended");
 	/* If a thread hangs in a write, leave its memory allocated: the process ends
