@@ -64,6 +64,8 @@ static const struct field switch_fields[TRIAD_AUDIT_N_SWITCH_FIELDS] = {
 	[TRIAD_AUDIT_LIFETIME] = {"LifeTimeValue", 88, 5, NUMBER, LOST},
 	[TRIAD_AUDIT_STATE_CHANGE] = {"PortStateChange", 93, 1, YES_NO,
 		"a link of it has changed, and the SM has not looked"},
+	[TRIAD_AUDIT_MFT_TOP] = {"MulticastFDBTop", 144, 16, HEX,
+		"multicast packets to LIDs above the lower one are dropped by this switch"},
 };
 
 static const struct kind {
@@ -146,7 +148,6 @@ uint32_t triad_audit_n_blocks(const struct triad_fabric *fabric, uint32_t port,
 	bool of_switch = is_switch(fabric, port) && !at->number;
 	bool is_end = triad_fabric_is_end_port(fabric, port);
 	bool has_link = at->remote != TRIAD_FABRIC_NONE && at->state > TRIAD_PORT_DOWN;
-	uint32_t n_keys = n_blocks_of(at->pkeys.n, TRIAD_AUDIT_PKEY_BLOCK);
 
 	switch (kind) {
 	case TRIAD_AUDIT_PORT_INFO:
@@ -158,15 +159,13 @@ uint32_t triad_audit_n_blocks(const struct triad_fabric *fabric, uint32_t port,
 	case TRIAD_AUDIT_MFT:
 		return of_switch ? extent->n_mft * mft_width(fabric, port) : 0;
 	case TRIAD_AUDIT_PKEYS:
-		/* What is wanted may be more than the device has. */
-		return !is_end && !has_link ? 0 : n_keys > 8 ? n_keys : 8;
+		return is_end || has_link ? extent->n_pkeys : 0;
 	case TRIAD_AUDIT_SL2VL:
 		return at->sl2vl.n;
 	case TRIAD_AUDIT_VLARB:
 		return at->vlarb_low_cap || at->vlarb_high_cap ? 4 : 0;
 	case TRIAD_AUDIT_GUIDS:
-		/* GUIDCap is an octet. */
-		return is_end && extent->has_aliases ? 256 / TRIAD_AUDIT_GUID_BLOCK : 0;
+		return is_end ? extent->n_guids : 0;
 	default:
 		return 0;
 	}

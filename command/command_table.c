@@ -463,11 +463,13 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_AUDIT,
 		.access = TRIAD_VERB_CHANGES, /* it sends thousands of SMPs */
+		.is_verdict = true,
 		.options = BIT(NODE) | BIT(LIMIT_ALL) | OUTPUT | BIT(TABLE) |
 			TRIAD_OPTIONS_OF_LAYOUT,
 		.no_past = "it asks the devices",
 		.help = "Reads what OpenSM wrote into devices and lists what is not as "
-			"OpenSM wants it.  Exits with 1 if something is not."},
+			"OpenSM wants it.  Exits with 1 if something is not, with 3 if that "
+			"is not known."},
 	{.name = "shield",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_SHIELD,

@@ -148,7 +148,11 @@ static void take_answer(struct run *run, size_t i)
 	const struct triad_read_back *item = &run->items[i];
 	const struct triad_wish *wish = &run->wishes[i];
 
-	if (item->error || !wish->is_known) {
+	if (!wish->is_known) {
+		run->result->n_undecided++;
+		return;
+	}
+	if (item->error) {
 		note_unread(run, wish, item->error);
 		return;
 	}
@@ -182,18 +186,22 @@ static bool wait_for_turn(struct run *run)
 	return true;
 }
 
-/* Of the batch's blocks, keeps those in which something is wanted. */
+/* Of the batch's blocks, keeps those in which something is wanted, and counts others. */
 static void keep_wanted(struct run *run)
 {
+	struct triad_audit_result *result = run->result;
 	size_t n = 0;
 
 	for (size_t i = 0; i < run->n; i++) {
 		const struct triad_wish *wish = &run->wishes[i];
 
+		result->n_undecided += !wish->is_known;
+		if (!run->is_again)
+			result->n_left[wish->place.kind] += wish->is_left;
 		if (!wish->is_known || !triad_audit_wants(&wish->wish))
 			continue;
 		if (is_silent(run, run->fabric->ports[wish->port].lid)) {
-			run->result->n_unread++;
+			result->n_unread++;
 			continue;
 		}
 		run->items[n] = (struct triad_read_back){.port = wish->port,
@@ -267,16 +275,26 @@ static int read_port(struct run *run, uint32_t port)
 	return error;
 }
 
+static void count_blocks(struct run *run, uint32_t port)
+{
+	unsigned n[TRIAD_AUDIT_N_KINDS];
+
+	for (unsigned kind = 0; kind < TRIAD_AUDIT_N_KINDS; kind++) {
+		n[kind] = triad_audit_n_blocks(run->fabric, port, kind, &run->extent);
+		run->n_all += n[kind];
+	}
+	run->result->n_ports += n[TRIAD_AUDIT_PORT_INFO];
+	run->result->n_down += !n[TRIAD_AUDIT_PORT_INFO];
+}
+
 static int read_all(struct run *run)
 {
 	const struct triad_fabric *fabric = run->fabric;
 	int error = 0;
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		for (unsigned kind = 0; is_chosen(run, i) && kind < TRIAD_AUDIT_N_KINDS;
-			kind++)
-			run->n_all +=
-				triad_audit_n_blocks(fabric, i, kind, &run->extent);
+		if (is_chosen(run, i))
+			count_blocks(run, i);
 	for (uint32_t i = 0; i < fabric->n_ports && !error; i++)
 		if (is_chosen(run, i))
 			error = read_port(run, i);
@@ -299,15 +317,18 @@ static const char *find_desired(struct run *run)
 {
 	struct triad_tables *tables = triad_qos_tables(run->plugin->qos);
 
+	run->result->has_unknown_qos = false;
 	if (!run->fabric->sa.qos)
 		return "OpenSM runs without QoS";
 	if (run->fabric->qos.engine_has_tables)
 		return "the routing engine decides on them";
+	run->result->has_unknown_qos = true;
 	if (triad_tables_status(tables).state == TRIAD_TABLES_WAITING)
 		return "a sweep is to write them";
 	run->setup = triad_tables_setup(tables);
 	run->has_desired =
 		!triad_desired_resolve(&run->desired, run->setup, run->fabric);
+	run->result->has_unknown_qos = !run->has_desired;
 	return run->has_desired ? NULL : "not enough memory";
 }
 

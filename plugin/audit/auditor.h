@@ -7,7 +7,8 @@
  * is compared with what OpenSM wants then.  A difference counts when both readings show it,
  * OpenSM wanted the same both times, and no sweep began in between.
  *
- * What OpenSM does not keep is not looked at.
+ * Nothing is passed over in silence: where OpenSM wants nothing, or what it wants is not
+ * known, blocks are counted.
  *
  * With audit.period, the thread triad-audit does so again and again while this SM is master.
  *
@@ -42,14 +43,21 @@ struct triad_audit_result {
 	size_t n, room;
 	struct triad_fabric *fabric; /* in which they are */
 	uint64_t n_read, n_unread;   /* blocks */
-	uint64_t n_not_taken;        /* settings that devices do not take (wishes.h) */
-	uint32_t n_silent;           /* devices that did not answer */
+	/* Blocks of ports that OpenSM no longer has so, or for which it has not decided:
+	 * what it wants there is not known. */
+	uint64_t n_undecided;
+	/* Blocks that devices have, and in which OpenSM wants nothing. */
+	uint64_t n_left[TRIAD_AUDIT_N_KINDS];
+	uint32_t n_ports, n_down; /* ports that were looked at; without a link */
+	uint64_t n_not_taken;     /* settings that devices do not take (wishes.h) */
+	uint32_t n_silent;        /* devices that did not answer */
 	uint64_t silent[TRIAD_AUDIT_MAX_NAMED]; /* GUIDs of the first ones' nodes */
 	uint32_t n_sms;
 	struct triad_audit_sm sms[TRIAD_AUDIT_MAX_NAMED];
 	bool is_short; /* memory, or TRIAD_AUDIT_MAX */
 	/* Why no QoS tables were looked at; NULL: they were. */
 	const char *no_qos;
+	bool has_unknown_qos; /* OpenSM wants some, but which is not known */
 	uint64_t took_us;
 };
 

@@ -27,12 +27,6 @@
 /* Differences whose hosts or ports are counted, which takes a walk from each. */
 #define MAX_COUNTED 256u
 
-/* What OpenSM keeps nothing of that could be compared. */
-#define NOT_LOOKED_AT                                                                     \
-	"P_Keys and aliases besides those in tables that OpenSM writes, link widths and " \
-	"speeds, MulticastFDBTop, links between switches that a multicast tree lacks in " \
-	"OpenSM's own table"
-
 struct audit {
 	struct triad_output *output;
 	const struct triad_command *command;
@@ -209,6 +203,60 @@ static void put_unread(const struct audit *audit, struct triad_report *report)
 			result->n_silent > 4 ? ", ..." : "");
 }
 
+/* What was not looked at: how many, of what. */
+static void put_left(struct triad_report *report, uint64_t n, const char *what)
+{
+	if (!n)
+		return;
+	if (!report->as_json) {
+		triad_output_printf(report->output, "  %" PRIu64 " %s\n", n, what);
+		return;
+	}
+	triad_json_object_begin(&report->json, NULL);
+	triad_json_uint(&report->json, "count", n);
+	triad_json_string(&report->json, "what", what);
+	triad_json_object_end(&report->json);
+}
+
+static void put_left_blocks(struct triad_report *report,
+	const struct triad_audit_result *result, unsigned kind, const char *why)
+{
+	char what[160];
+
+	snprintf(what, sizeof(what), "blocks of %s: %s", triad_audit_kind_name(kind),
+		why);
+	put_left(report, result->n_left[kind], what);
+}
+
+static void put_not_looked_at(const struct audit *audit, struct triad_report *report)
+{
+	const struct triad_audit_result *result = &audit->result;
+	char qos[160];
+
+	if (!report->as_json)
+		triad_output_printf(audit->output, "not looked at:\n");
+	triad_report_array(report, "not_looked_at");
+	put_left(report, result->n_unread, "blocks that were not read");
+	put_left(report, result->n_undecided,
+		"blocks of ports that have changed since the last sweep, or for which "
+		"OpenSM has yet to decide");
+	snprintf(qos, sizeof(qos), "ports' SL2VL and VLArb tables: %s",
+		result->no_qos ? result->no_qos : "");
+	put_left(report, result->no_qos ? result->n_ports : 0, qos);
+	put_left_blocks(
+		report, result, TRIAD_AUDIT_MFT, "OpenSM runs without multicast");
+	put_left_blocks(report, result, TRIAD_AUDIT_PKEYS,
+		"OpenSM writes no keys there, and does not clear what is there");
+	put_left_blocks(report, result, TRIAD_AUDIT_GUIDS,
+		"this SM was asked for no alias there, and does not clear what is there");
+	put_left(report, result->n_not_taken,
+		"settings that devices do not take, by their answers to OpenSM");
+	put_left(report, result->n_ports, "link widths and speeds");
+	put_left(report, result->n_down,
+		"ports without a link: OpenSM writes there when they have one");
+	triad_report_array_end(report);
+}
+
 /* Says what was found and what was not looked at.  Returns the command's status. */
 static int put_result(struct audit *audit)
 {
@@ -223,8 +271,6 @@ static int put_result(struct audit *audit)
 	if (report.as_json) {
 		triad_json_uint(&report.json, "blocks", result->n_read);
 		triad_json_uint(&report.json, "blocks_unread", result->n_unread);
-		triad_json_uint(
-			&report.json, "settings_not_taken", result->n_not_taken);
 		triad_json_double(
 			&report.json, "seconds", (double)result->took_us / 1e6);
 		triad_json_string(
@@ -236,30 +282,24 @@ static int put_result(struct audit *audit)
 			"of that device changes, and all when it becomes master.\n",
 			result->n);
 	}
-	triad_report_end(&report);
-	if (!report.as_json && result->n_not_taken)
-		triad_output_printf(audit->output,
-			"%" PRIu64
-			" settings are not taken by devices, by their answers to "
-			"OpenSM, and not compared\n",
-			result->n_not_taken);
 	if (!report.as_json)
-		triad_output_printf(audit->output,
-			"%" PRIu64 " blocks read; not looked at: %s%s%s%s\n",
-			result->n_read, result->no_qos ? "SL2VL and VLArb (" : "",
-			result->no_qos ? result->no_qos : "",
-			result->no_qos ? "), " : "", NOT_LOOKED_AT);
+		triad_output_printf(
+			audit->output, "%" PRIu64 " blocks read; ", result->n_read);
+	put_not_looked_at(audit, &report);
+	triad_report_end(&report);
 	if (result->is_short)
 		triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
 			"audit: more than %u differ, or memory is short: the rest is left "
 			"out\n",
 			TRIAD_AUDIT_MAX);
-	if (result->n || result->is_short)
+	if (result->n)
 		return TRIAD_CONTROL_FAILED;
-	if (result->n_unread)
+	if (result->is_short || result->n_unread || result->n_undecided ||
+		result->has_unknown_qos)
 		return TRIAD_CONTROL_UNKNOWN;
 	if (!report.as_json)
-		triad_output_printf(audit->output, "all are as OpenSM wants them\n");
+		triad_output_printf(
+			audit->output, "what was looked at is as OpenSM wants it\n");
 	return TRIAD_CONTROL_DONE;
 }
 
@@ -279,8 +319,8 @@ static int end_audit(struct audit *audit, int error)
 	if (error == EBUSY)
 		why = "another one is running: try again when it has ended";
 	triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
-		"audit: the devices can't be asked: %s\n", why);
-	return TRIAD_CONTROL_FAILED;
+		"audit: not known: the devices can't be asked: %s\n", why);
+	return TRIAD_CONTROL_UNKNOWN;
 }
 
 int triad_command_run_audit(struct triad_plugin *plugin,
@@ -289,7 +329,7 @@ int triad_command_run_audit(struct triad_plugin *plugin,
 	struct audit audit = {.output = output, .command = command};
 	struct triad_node_choice choice = {0};
 	struct triad_fabric *fabric = triad_setup_find_fabric(plugin, "audit", output);
-	int status = TRIAD_CONTROL_FAILED;
+	int status = fabric ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_UNKNOWN;
 
 	if (fabric &&
 		triad_command_choose_there(command, fabric, "audit", &choice, output)) {

@@ -6,6 +6,7 @@ Devices are changed under OpenSM by SMPs from another host."""
 import json
 import random
 import re
+import subprocess
 import time
 import urllib.request
 
@@ -311,6 +312,33 @@ def test_member_that_its_switch_leaves_out_is_named(lab):
     assert is_good(lab)
 
 
+def test_entries_of_no_group_are_named_in_all_of_the_table(lab):
+    at = lids(lab)["Switch2"]
+    cap = int.from_bytes(smp(lab, at, SWITCH_INFO, 0)[4:6], "big")
+    for block in 1, cap // 32 - 1:
+        old = smp(lab, at, MFT, block)
+        assert not any(old)
+        smp(lab, at, MFT, block, (bytes(12) + b"\0\6" + bytes(50)).hex())
+        code, rows, _ = audit(lab)
+        smp(lab, at, MFT, block, old.hex())
+        assert [(row["node_name"], row["object"], row["wanted"], row["found"]) for row in rows] \
+            == [("Switch2", f"MLID {0xc000 + 32 * block + 6:#x}", "-", "1,2")]
+        assert code == 1
+    assert is_good(lab)
+
+
+def test_what_is_not_looked_at_is_counted(lab):
+    answer = ask_json(lab, "audit")
+    counts = {row["what"].split(":")[0]: row["count"] for row in answer["not_looked_at"]}
+    # OpenSM runs without QoS, and has given few keys and no aliases.
+    assert {"ports' SL2VL and VLArb tables", "blocks of P_Keys", "blocks of GUIDInfo",
+            "ports without a link"} <= set(counts), counts
+    assert all(count > 0 for count in counts.values())
+    text = lab.triad("audit").stdout
+    for what, count in counts.items():
+        assert f"{count} {what}" in text
+
+
 def test_alias_that_the_device_does_not_have_is_named(lab):
     # ibsim's devices take none.
     lid = lids(lab)["Hca4"]
@@ -342,6 +370,11 @@ def test_other_sms_are_named():
         assert is_good(lab)
         wait_until(lambda: others() == [("Hca3", "standby")], 20, "the standby")
         assert mentions(ask(lab, "audit"), "SM Hca3 standby")
+        # What is not known is no difference.
+        assert lab.triad("audit", sm=1).returncode == 3
+        assert lab.triad("audit", "--nothing-of-the-kind").returncode == 2
+        assert subprocess.run([BUILDDIR / "triadctl", "--socket", "/dev/null/none",
+                               "audit"], check=False).returncode == 3
 
 
 # --- by itself ---
