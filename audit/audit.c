@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ib/rates.h"
+#include "lib/hash.h"
 #include "lib/text.h"
 
 /* How a value is written. */
@@ -318,6 +319,19 @@ bool triad_audit_keep_both(struct triad_audit_difference *now, size_t *n_now,
 }
 
 /* --- for people --- */
+
+uint32_t triad_audit_id(const struct triad_audit_difference *difference)
+{
+	const struct triad_audit_place *place = &difference->place;
+	/* Nothing that is shown follows from a key. */
+	bool is_key = find_field(place->kind, difference->field).form == KEY;
+	const uint64_t words[] = {place->node_guid, place->block,
+		(uint64_t)place->port << 32 | place->kind, difference->field,
+		is_key ? 0 : difference->wanted, is_key ? 0 : difference->found};
+
+	return (uint32_t)triad_hash_words(
+		TRIAD_HASH_START, words, sizeof(words) / sizeof(words[0]));
+}
 
 const char *triad_audit_object(const struct triad_audit_difference *difference,
 	char text[TRIAD_AUDIT_TEXT_SIZE])

@@ -127,6 +127,9 @@ void triad_audit_compare(const struct triad_audit_place *place,
 	void (*add)(void *context, const struct triad_audit_difference *difference),
 	void *context);
 
+/* A number by which people name it: of another place, wish or content it is another. */
+uint32_t triad_audit_id(const struct triad_audit_difference *difference);
+
 /* Of a difference of a forwarding table. */
 uint16_t triad_audit_lft_lid(const struct triad_audit_difference *difference);
 

@@ -61,11 +61,23 @@ struct triad_audit_result {
 	uint64_t took_us;
 };
 
+/* Writes by hand what OpenSM wants (repair.h), after the second reading. */
+struct triad_audit_repair {
+	bool (*is_chosen)(
+		void *context, const struct triad_audit_difference *difference);
+	/* Called for each chosen difference.  'why_not' is NULL: the device has what is
+	 * wanted now. */
+	void (*note)(void *context, const struct triad_fabric *fabric,
+		const struct triad_audit_difference *difference, const char *why_not);
+	void *context;
+};
+
 struct triad_audit_request {
 	struct triad_fabric *fabric;
-	const struct triad_node_choice *choice; /* NULL: all */
-	unsigned smps_per_s, batch;             /* batch: at most 256 */
-	uint64_t spread_us;                     /* how long to take at least */
+	const struct triad_node_choice *choice;  /* NULL: all */
+	const struct triad_audit_repair *repair; /* NULL: none */
+	unsigned smps_per_s, batch;              /* batch: at most 256 */
+	uint64_t spread_us;                      /* how long to take at least */
 	/* Called often; false: stop.  'n_done' of 'n_all' blocks. */
 	bool (*goes_on)(void *context, uint64_t n_done, uint64_t n_all);
 	void *context;
@@ -74,6 +86,7 @@ struct triad_audit_request {
 /* Of audits of all devices, whoever asked for them. */
 struct triad_audit_status {
 	unsigned period_s; /* audit.period */
+	bool may_repair;   /* audit.repair */
 	uint64_t n_done, n_failed;
 	/* Of the last one that was done; 'ended_us' 0: none yet. */
 	uint64_t ended_us, took_us, n_read, n_unread;
@@ -97,6 +110,9 @@ struct triad_audit_status triad_auditor_status(struct triad_auditor *auditor);
 
 /* Adds what differs to an alert's findings (perfmgr/watch/finders.h). */
 void triad_auditor_give(void *auditor, struct triad_found *found);
+
+/* Why this SM may write nothing into devices; NULL: it may. */
+const char *triad_auditor_forbids(struct triad_auditor *auditor);
 
 /* Runs an audit; one that nobody waits for is broken off, and begins anew afterwards.
  * Returns 0; EBUSY: another one is running; EAGAIN: sweeps came between each

@@ -74,9 +74,11 @@ static void put_difference(struct triad_list *list, const struct triad_fabric *f
 		fabric, difference->place.node_guid, difference->place.port);
 	char object[TRIAD_AUDIT_TEXT_SIZE], wanted[TRIAD_AUDIT_TEXT_SIZE],
 		found[TRIAD_AUDIT_TEXT_SIZE], touches[TRIAD_AUDIT_TEXT_SIZE] = "",
-					      since[TRIAD_CLOCK_TEXT_SIZE];
+					      since[TRIAD_CLOCK_TEXT_SIZE], id[9];
 
+	snprintf(id, sizeof(id), "%08" PRIx32, triad_audit_id(difference));
 	triad_list_row(list);
+	triad_list_text(list, "id", "id", -8, id);
 	triad_list_guid(list, "node_guid", NULL, difference->place.node_guid);
 	triad_list_node(list, "node_name", "node", 24,
 		at == TRIAD_FABRIC_NONE ? NULL
@@ -323,27 +325,116 @@ static int end_audit(struct audit *audit, int error)
 	return TRIAD_CONTROL_UNKNOWN;
 }
 
+/* Runs the audit of the nodes that the command names.  Returns false, having said why, when
+ * there is no fabric or no such node. */
+static bool run_chosen(struct triad_plugin *plugin, struct audit *audit,
+	const struct triad_audit_repair *repair, int *error)
+{
+	const struct triad_command *command = audit->command;
+	struct triad_node_choice choice = {0};
+	struct triad_fabric *fabric =
+		triad_setup_find_fabric(plugin, "audit", audit->output);
+	bool is_run = fabric &&
+		triad_command_choose_there(
+			command, fabric, "audit", &choice, audit->output);
+
+	if (is_run) {
+		const struct triad_audit_request request = {.fabric = fabric,
+			.choice = choice.rule == TRIAD_NODE_RULE_ALL ? NULL : &choice,
+			.repair = repair,
+			.smps_per_s = TRIAD_AUDIT_SMPS_PER_S,
+			.batch = BATCH,
+			.goes_on = goes_on,
+			.context = audit};
+
+		*error = triad_auditor_run(plugin->auditor, &request, &audit->result);
+	}
+	triad_fabric_unref(fabric);
+	return is_run;
+}
+
 int triad_command_run_audit(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct audit audit = {.output = output, .command = command};
-	struct triad_node_choice choice = {0};
-	struct triad_fabric *fabric = triad_setup_find_fabric(plugin, "audit", output);
-	int status = fabric ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_UNKNOWN;
+	int error, status = TRIAD_CONTROL_UNKNOWN;
 
-	if (fabric &&
-		triad_command_choose_there(command, fabric, "audit", &choice, output)) {
-		const struct triad_audit_request request = {.fabric = fabric,
-			.choice = choice.rule == TRIAD_NODE_RULE_ALL ? NULL : &choice,
-			.smps_per_s = TRIAD_AUDIT_SMPS_PER_S,
-			.batch = BATCH,
-			.goes_on = goes_on,
-			.context = &audit};
-
-		status = end_audit(&audit,
-			triad_auditor_run(plugin->auditor, &request, &audit.result));
-	}
+	if (run_chosen(plugin, &audit, NULL, &error))
+		status = end_audit(&audit, error);
 	triad_audit_result_clear(&audit.result);
-	triad_fabric_unref(fabric);
 	return status;
+}
+
+/* --- audit repair --- */
+
+struct repair {
+	struct audit audit; /* first: goes_on() */
+	struct triad_audit_repair hooks;
+	unsigned n_done, n_not;
+};
+
+static bool repair_is_chosen(
+	void *context, const struct triad_audit_difference *difference)
+{
+	const struct triad_command *command = ((struct repair *)context)->audit.command;
+
+	return command->all || triad_audit_id(difference) == command->id;
+}
+
+static void note_repair(void *context, const struct triad_fabric *fabric,
+	const struct triad_audit_difference *difference, const char *why_not)
+{
+	struct repair *repair = context;
+	uint32_t node = triad_fabric_find_node(fabric, difference->place.node_guid);
+	char object[TRIAD_AUDIT_TEXT_SIZE], wanted[TRIAD_AUDIT_TEXT_SIZE],
+		found[TRIAD_AUDIT_TEXT_SIZE];
+
+	*(why_not ? &repair->n_not : &repair->n_done) += 1;
+	triad_output_printf(repair->audit.output,
+		"%s port %u: %s %s: %s %s, %s was there%s%s\n",
+		node == TRIAD_FABRIC_NONE ? "?"
+					  : triad_node_label(&fabric->nodes[node]).text,
+		difference->place.port, triad_audit_kind_name(difference->place.kind),
+		format_object(fabric, difference, object),
+		triad_audit_value(difference, difference->wanted, wanted),
+		why_not ? "not written" : "written",
+		triad_audit_value(difference, difference->found, found),
+		why_not ? ": " : "", why_not ? why_not : "");
+}
+
+static int end_repair(struct repair *repair, int error)
+{
+	struct triad_output *output = repair->audit.output;
+
+	if (error)
+		return end_audit(&repair->audit, error);
+	if (repair->n_not)
+		return TRIAD_CONTROL_FAILED;
+	if (!repair->n_done && !repair->audit.command->all) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"audit repair: nothing differs so now: 'audit' lists what does\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	triad_output_printf(output, "%u written\n", repair->n_done);
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_audit_repair(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct repair repair = {.audit = {.output = output, .command = command},
+		.hooks = {repair_is_chosen, note_repair, &repair}};
+	const char *why_not = triad_auditor_forbids(plugin->auditor);
+	int error;
+
+	if (why_not) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"audit repair: nothing is written: %s\n", why_not);
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (!run_chosen(plugin, &repair.audit, &repair.hooks, &error))
+		return TRIAD_CONTROL_UNKNOWN;
+	error = end_repair(&repair, error);
+	triad_audit_result_clear(&repair.audit.result);
+	return error;
 }
