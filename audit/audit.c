@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ib/rates.h"
+#include "lib/hash.h"
 #include "lib/text.h"
 
 /* How a value is written. */
@@ -64,6 +65,8 @@ static const struct field switch_fields[TRIAD_AUDIT_N_SWITCH_FIELDS] = {
 	[TRIAD_AUDIT_LIFETIME] = {"LifeTimeValue", 88, 5, NUMBER, LOST},
 	[TRIAD_AUDIT_STATE_CHANGE] = {"PortStateChange", 93, 1, YES_NO,
 		"a link of it has changed, and the SM has not looked"},
+	[TRIAD_AUDIT_MFT_TOP] = {"MulticastFDBTop", 144, 16, HEX,
+		"multicast packets to LIDs above the lower one are dropped by this switch"},
 };
 
 static const struct kind {
@@ -146,7 +149,6 @@ uint32_t triad_audit_n_blocks(const struct triad_fabric *fabric, uint32_t port,
 	bool of_switch = is_switch(fabric, port) && !at->number;
 	bool is_end = triad_fabric_is_end_port(fabric, port);
 	bool has_link = at->remote != TRIAD_FABRIC_NONE && at->state > TRIAD_PORT_DOWN;
-	uint32_t n_keys = n_blocks_of(at->pkeys.n, TRIAD_AUDIT_PKEY_BLOCK);
 
 	switch (kind) {
 	case TRIAD_AUDIT_PORT_INFO:
@@ -158,15 +160,13 @@ uint32_t triad_audit_n_blocks(const struct triad_fabric *fabric, uint32_t port,
 	case TRIAD_AUDIT_MFT:
 		return of_switch ? extent->n_mft * mft_width(fabric, port) : 0;
 	case TRIAD_AUDIT_PKEYS:
-		/* What is wanted may be more than the device has. */
-		return !is_end && !has_link ? 0 : n_keys > 8 ? n_keys : 8;
+		return is_end || has_link ? extent->n_pkeys : 0;
 	case TRIAD_AUDIT_SL2VL:
 		return at->sl2vl.n;
 	case TRIAD_AUDIT_VLARB:
 		return at->vlarb_low_cap || at->vlarb_high_cap ? 4 : 0;
 	case TRIAD_AUDIT_GUIDS:
-		/* GUIDCap is an octet. */
-		return is_end && extent->has_aliases ? 256 / TRIAD_AUDIT_GUID_BLOCK : 0;
+		return is_end ? extent->n_guids : 0;
 	default:
 		return 0;
 	}
@@ -319,6 +319,19 @@ bool triad_audit_keep_both(struct triad_audit_difference *now, size_t *n_now,
 }
 
 /* --- for people --- */
+
+uint32_t triad_audit_id(const struct triad_audit_difference *difference)
+{
+	const struct triad_audit_place *place = &difference->place;
+	/* Nothing that is shown follows from a key. */
+	bool is_key = find_field(place->kind, difference->field).form == KEY;
+	const uint64_t words[] = {place->node_guid, place->block,
+		(uint64_t)place->port << 32 | place->kind, difference->field,
+		is_key ? 0 : difference->wanted, is_key ? 0 : difference->found};
+
+	return (uint32_t)triad_hash_words(
+		TRIAD_HASH_START, words, sizeof(words) / sizeof(words[0]));
+}
 
 const char *triad_audit_object(const struct triad_audit_difference *difference,
 	char text[TRIAD_AUDIT_TEXT_SIZE])

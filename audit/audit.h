@@ -24,7 +24,9 @@
 #define TRIAD_AUDIT_OCTETS 64u /* of an attribute */
 #define TRIAD_AUDIT_LFT_BLOCK 64u
 #define TRIAD_AUDIT_MFT_BLOCK 32u /* multicast LIDs; of 16 ports each */
+#define TRIAD_AUDIT_MAX_MFT 512u  /* blocks; a place has 9 bits for them */
 #define TRIAD_AUDIT_PKEY_BLOCK 32u
+#define TRIAD_AUDIT_MAX_PKEYS 64u /* blocks; no device has as many */
 #define TRIAD_AUDIT_GUID_BLOCK 8u
 #define TRIAD_AUDIT_FIRST_MLID 0xc000u
 #define TRIAD_AUDIT_TEXT_SIZE 128
@@ -68,6 +70,7 @@ enum { /* of SwitchInfo */
 	TRIAD_AUDIT_LFT_TOP,
 	TRIAD_AUDIT_LIFETIME,
 	TRIAD_AUDIT_STATE_CHANGE,
+	TRIAD_AUDIT_MFT_TOP,
 	TRIAD_AUDIT_N_SWITCH_FIELDS
 };
 
@@ -95,15 +98,13 @@ struct triad_audit_difference {
 const char *triad_audit_kind_name(unsigned kind);
 uint16_t triad_audit_attribute(unsigned kind);
 
-/* What comes without a sweep, so that a fabric does not know it: how many blocks of 32
- * multicast LIDs are in use, and whether somebody has asked for aliases. */
+/* How many blocks the largest of these tables has in any device, which a fabric does not
+ * know.  MFT: of 32 multicast LIDs, whatever the ports. */
 struct triad_audit_extent {
-	unsigned n_mft;
-	bool has_aliases;
+	unsigned n_mft, n_pkeys, n_guids;
 };
 
-/* How many blocks of the kind the port (an index) may have something in that the SM
- * wants. */
+/* How many blocks of the kind the port (an index) may have. */
 uint32_t triad_audit_n_blocks(const struct triad_fabric *fabric, uint32_t port,
 	unsigned kind, const struct triad_audit_extent *extent);
 /* The block's number, as places have it; 'i' is from 0 on. */
@@ -125,6 +126,9 @@ void triad_audit_compare(const struct triad_audit_place *place,
 	const struct triad_audit_wish *wish, const uint8_t found[TRIAD_AUDIT_OCTETS],
 	void (*add)(void *context, const struct triad_audit_difference *difference),
 	void *context);
+
+/* A number by which people name it: of another place, wish or content it is another. */
+uint32_t triad_audit_id(const struct triad_audit_difference *difference);
 
 /* Of a difference of a forwarding table. */
 uint16_t triad_audit_lft_lid(const struct triad_audit_difference *difference);

@@ -151,6 +151,25 @@ static int read_verdict(const struct arguments *arguments)
 	return 0;
 }
 
+/* Of a difference: eight hexadecimal digits. */
+static int read_repair(const struct arguments *arguments)
+{
+	struct triad_command *command = arguments->command;
+	char *end;
+
+	if (command->all == (arguments->words[0] != NULL))
+		return triad_parser_complain(arguments->parser,
+			"say which: an ID, as 'audit' shows it, or --all");
+	if (command->all)
+		return 0;
+	command->id = (unsigned)strtoul(arguments->words[0], &end, 16);
+	if (strlen(arguments->words[0]) != 8 || *end)
+		return triad_parser_complain(arguments->parser,
+			"%.80s: allowed is an ID, as 'audit' shows it",
+			arguments->words[0]);
+	return 0;
+}
+
 /* Reads the number of an alert or a silence. */
 static int read_id(const struct arguments *arguments)
 {
@@ -417,6 +436,7 @@ static int (*const readers[TRIAD_N_COMMANDS])(const struct arguments *arguments)
 	[TRIAD_COMMAND_UNSILENCE] = read_id,
 	[TRIAD_COMMAND_HISTORY] = read_history,
 	[TRIAD_COMMAND_AGENTS_OWNER] = read_node_word,
+	[TRIAD_COMMAND_AUDIT_REPAIR] = read_repair,
 	[TRIAD_COMMAND_QOS_EXPLAIN] = read_ends_by_options,
 	[TRIAD_COMMAND_QOS_PLAN] = read_file_word,
 	[TRIAD_COMMAND_PORT_PRIORITY] = read_priority,

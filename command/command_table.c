@@ -463,11 +463,24 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_AUDIT,
 		.access = TRIAD_VERB_CHANGES, /* it sends thousands of SMPs */
+		.is_verdict = true,
 		.options = BIT(NODE) | BIT(LIMIT_ALL) | OUTPUT | BIT(TABLE) |
 			TRIAD_OPTIONS_OF_LAYOUT,
 		.no_past = "it asks the devices",
 		.help = "Reads what OpenSM wrote into devices and lists what is not as "
-			"OpenSM wants it.  Exits with 1 if something is not."},
+			"OpenSM wants it.  Exits with 1 if something is not, with 3 if that "
+			"is not known."},
+	{.name = "audit repair",
+		.group = TRIAD_VERB_MAINTAIN,
+		.verb = TRIAD_COMMAND_AUDIT_REPAIR,
+		.access = TRIAD_VERB_CHANGES,
+		.is_verdict = true,
+		.options = BIT(ALL) | BIT(NODE) | BIT(COLOR),
+		.help = "Writes what OpenSM wants into a device where 'audit' finds something "
+			"else, and reads it back.  Exits with 1 if something is not written, "
+			"with 3 if nothing is known.",
+		.arguments = "[ID]",
+		.n_arguments_max = 1},
 	{.name = "shield",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_SHIELD,

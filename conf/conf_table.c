@@ -337,6 +337,8 @@ static const struct triad_conf_key table[] = {
 	{KEY_AS(audit, share, share_percent), UINT(1, 100, "%"), .default_text = "5",
 		.at_run_time = true,
 		.help = "Part of 10,000 SMPs a second that this may send."},
+	{KEY(audit, repair), BOOL, .default_text = "false", .at_run_time = true,
+		.help = "Allow 'triadctl audit repair' to write into devices."},
 	{KEY(console, enabled), BOOL, .default_text = "false",
 		.help = "Accept 'triad' commands in OpenSM's console."},
 	{GROUP_KEY(nodes), TEXT(triad_nodes_check), .default_text = "",

@@ -37,36 +37,38 @@ struct reader {
 	struct slot slots[MAX_IN_FLIGHT];
 };
 
-/* [IBA 14.2.5] */
-static uint32_t find_modifier(
-	const struct triad_read_back *item, bool is_switch, uint32_t number)
+uint32_t triad_read_back_modifier(const struct triad_fabric *fabric, uint32_t port,
+	enum triad_audit_kind kind, uint32_t block)
 {
-	switch (item->kind) {
+	bool is_switch =
+		fabric->nodes[fabric->ports[port].node].type == TRIAD_NODE_SWITCH;
+	uint32_t number = is_switch ? fabric->ports[port].number : 0;
+
+	switch (kind) {
 	case TRIAD_AUDIT_PORT_INFO:
 		return number;
 	case TRIAD_AUDIT_SL2VL:
-		return number | (is_switch ? item->block << 8 : 0);
+		return number | (is_switch ? block << 8 : 0);
 	case TRIAD_AUDIT_VLARB:
-		return number | item->block << 16;
+		return number | block << 16;
 	case TRIAD_AUDIT_PKEYS:
-		return number << 16 | item->block;
+		return number << 16 | block;
 	default:
-		return item->block;
+		return block;
 	}
 }
 
 static void encode(const struct reader *reader, const struct triad_read_back *item,
 	uint32_t tid, uint8_t mad[TRIAD_MAD_SIZE])
 {
-	const struct triad_fabric_port *port = &reader->fabric->ports[item->port];
-	bool is_switch = reader->fabric->nodes[port->node].type == TRIAD_NODE_SWITCH;
 	struct triad_wire w;
 
 	triad_mad_begin_get(&w, mad, TRIAD_MAD_CLASS_SUBNET_LID, tid);
 	triad_wire_put(&w, 2, triad_audit_attribute(item->kind));
 	triad_wire_put(&w, 2, 0);
-	triad_wire_put(
-		&w, 4, find_modifier(item, is_switch, is_switch ? port->number : 0));
+	triad_wire_put(&w, 4,
+		triad_read_back_modifier(
+			reader->fabric, item->port, item->kind, item->block));
 	triad_wire_put(&w, 8, reader->m_key);
 }
 

@@ -31,6 +31,10 @@ struct triad_read_back_owner {
 	void *context;
 };
 
+/* The attribute modifier of a block [IBA 14.2.5]; 'port' is an index. */
+uint32_t triad_read_back_modifier(const struct triad_fabric *fabric, uint32_t port,
+	enum triad_audit_kind kind, uint32_t block);
+
 /* Requests all 'items', with 'm_key'.  Does not ask a LID again that has not answered
  * once.  Returns 0 when each item has been answered or given up, ECANCELED, or an errno
  * when it can't send at all. */

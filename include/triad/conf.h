@@ -223,6 +223,7 @@ struct triad_conf {
 	struct {
 		unsigned period_s; /* 0: only when asked */
 		unsigned share_percent;
+		bool repair;
 	} audit;
 	struct {
 		bool enabled;

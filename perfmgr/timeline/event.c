@@ -41,6 +41,7 @@ static const char *const names[TRIAD_N_TIMELINE_KINDS] = {
 	[TRIAD_TIMELINE_SM] = "sm",
 	[TRIAD_TIMELINE_CLOCK] = "clock",
 	[TRIAD_TIMELINE_DAMP] = "damp",
+	[TRIAD_TIMELINE_REPAIR] = "repair",
 };
 
 const char *triad_timeline_kind_name(unsigned kind)

@@ -63,6 +63,7 @@ enum triad_timeline_kind {
 	TRIAD_TIMELINE_CLOCK,  /* the wall clock was set; the text says by how much */
 	/* About a link: */
 	TRIAD_TIMELINE_DAMP, /* it is held out of routing, or no more; the text says why */
+	TRIAD_TIMELINE_REPAIR, /* a table of it was written by hand; the text says which */
 	TRIAD_N_TIMELINE_KINDS
 };
 

@@ -4,8 +4,10 @@
 #include "plugin/audit/auditor.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <opensm/osm_remote_sm.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,13 +15,17 @@
 #include "lib/grow.h"
 #include "lib/task.h"
 #include "perfmgr/watch/finders.h"
+#include "plugin/audit/repair.h"
 #include "plugin/audit/wishes.h"
+#include "plugin/election/elector.h"
 #include "plugin/instance.h"
+#include "plugin/ports/smp.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
 #include "plugin/read_back.h"
 #include "plugin/worker.h"
 #include "service/perf.h"
+#include "service/recorder.h"
 #include "triad/clock.h"
 
 #define BATCH 256u
@@ -69,6 +75,9 @@ struct run {
 	uint64_t n_done, n_all;      /* blocks that were looked at, read or not */
 	uint64_t begun_us, next_us;  /* when the next batch may be sent */
 	bool is_again;               /* the second reading */
+	uint64_t n_changes;          /* when it began */
+	/* Of a repair: the block that is written. */
+	const struct triad_audit_difference *begun;
 };
 
 /* --- reading --- */
@@ -148,7 +157,11 @@ static void take_answer(struct run *run, size_t i)
 	const struct triad_read_back *item = &run->items[i];
 	const struct triad_wish *wish = &run->wishes[i];
 
-	if (item->error || !wish->is_known) {
+	if (!wish->is_known) {
+		run->result->n_undecided++;
+		return;
+	}
+	if (item->error) {
 		note_unread(run, wish, item->error);
 		return;
 	}
@@ -182,18 +195,22 @@ static bool wait_for_turn(struct run *run)
 	return true;
 }
 
-/* Of the batch's blocks, keeps those in which something is wanted. */
+/* Of the batch's blocks, keeps those in which something is wanted, and counts others. */
 static void keep_wanted(struct run *run)
 {
+	struct triad_audit_result *result = run->result;
 	size_t n = 0;
 
 	for (size_t i = 0; i < run->n; i++) {
 		const struct triad_wish *wish = &run->wishes[i];
 
+		result->n_undecided += !wish->is_known;
+		if (!run->is_again)
+			result->n_left[wish->place.kind] += wish->is_left;
 		if (!wish->is_known || !triad_audit_wants(&wish->wish))
 			continue;
 		if (is_silent(run, run->fabric->ports[wish->port].lid)) {
-			run->result->n_unread++;
+			result->n_unread++;
 			continue;
 		}
 		run->items[n] = (struct triad_read_back){.port = wish->port,
@@ -204,13 +221,18 @@ static void keep_wanted(struct run *run)
 	run->n = n;
 }
 
+static struct triad_wish_source wish_source(const struct run *run)
+{
+	return (struct triad_wish_source){.osm = run->plugin->osm,
+		.fabric = run->fabric,
+		.desired = run->has_desired ? &run->desired : NULL};
+}
+
 /* Reads the batch, and adds what differs from what is wanted afterwards. */
 static int read_batch(struct run *run)
 {
 	const struct triad_read_back_owner owner = {goes_on_reading, run};
-	const struct triad_wish_source source = {.osm = run->plugin->osm,
-		.fabric = run->fabric,
-		.desired = run->has_desired ? &run->desired : NULL};
+	const struct triad_wish_source source = wish_source(run);
 	int error;
 
 	if (!triad_wishes_read(&source, run->wishes, run->n))
@@ -267,16 +289,26 @@ static int read_port(struct run *run, uint32_t port)
 	return error;
 }
 
+static void count_blocks(struct run *run, uint32_t port)
+{
+	unsigned n[TRIAD_AUDIT_N_KINDS];
+
+	for (unsigned kind = 0; kind < TRIAD_AUDIT_N_KINDS; kind++) {
+		n[kind] = triad_audit_n_blocks(run->fabric, port, kind, &run->extent);
+		run->n_all += n[kind];
+	}
+	run->result->n_ports += n[TRIAD_AUDIT_PORT_INFO];
+	run->result->n_down += !n[TRIAD_AUDIT_PORT_INFO];
+}
+
 static int read_all(struct run *run)
 {
 	const struct triad_fabric *fabric = run->fabric;
 	int error = 0;
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		for (unsigned kind = 0; is_chosen(run, i) && kind < TRIAD_AUDIT_N_KINDS;
-			kind++)
-			run->n_all +=
-				triad_audit_n_blocks(fabric, i, kind, &run->extent);
+		if (is_chosen(run, i))
+			count_blocks(run, i);
 	for (uint32_t i = 0; i < fabric->n_ports && !error; i++)
 		if (is_chosen(run, i))
 			error = read_port(run, i);
@@ -299,15 +331,18 @@ static const char *find_desired(struct run *run)
 {
 	struct triad_tables *tables = triad_qos_tables(run->plugin->qos);
 
+	run->result->has_unknown_qos = false;
 	if (!run->fabric->sa.qos)
 		return "OpenSM runs without QoS";
 	if (run->fabric->qos.engine_has_tables)
 		return "the routing engine decides on them";
+	run->result->has_unknown_qos = true;
 	if (triad_tables_status(tables).state == TRIAD_TABLES_WAITING)
 		return "a sweep is to write them";
 	run->setup = triad_tables_setup(tables);
 	run->has_desired =
 		!triad_desired_resolve(&run->desired, run->setup, run->fabric);
+	run->result->has_unknown_qos = !run->has_desired;
 	return run->has_desired ? NULL : "not enough memory";
 }
 
@@ -408,7 +443,6 @@ static int confirm(struct run *run)
 	struct triad_audit_result *result = run->result;
 	size_t n = result->n;
 	struct triad_audit_difference *old = malloc((n + 1) * sizeof(*old));
-	uint64_t n_changes;
 	int error = old ? EAGAIN : ENOMEM;
 
 	for (size_t i = 0; old && i < n; i++)
@@ -418,7 +452,7 @@ static int confirm(struct run *run)
 	for (unsigned i = 0; n && i < N_CONFIRM && error == EAGAIN; i++) {
 		struct triad_fabric *fabric;
 
-		if (!wait_for_quiet(run, &n_changes))
+		if (!wait_for_quiet(run, &run->n_changes))
 			break;
 		fabric = triad_qos_fabric(run->plugin->qos);
 		if (!fabric)
@@ -427,7 +461,7 @@ static int confirm(struct run *run)
 		error = read_again(run, old, n);
 		if (error)
 			break;
-		if (count_changes(run->plugin) != n_changes) {
+		if (count_changes(run->plugin) != run->n_changes) {
 			result->n = n;
 			memcpy(result->differences, old, n * sizeof(*old));
 			error = EAGAIN;
@@ -440,6 +474,126 @@ static int confirm(struct run *run)
 	}
 	free(old);
 	return error;
+}
+
+/* --- repairing --- */
+
+const char *triad_auditor_forbids(struct triad_auditor *auditor)
+{
+	struct triad_permission permission =
+		triad_elector_permission(auditor->plugin->elector);
+
+	if (!triad_auditor_status(auditor).may_repair)
+		return "audit.repair is false";
+	if (triad_osm_peek(&auditor->plugin->osm->subn.sm_state) !=
+		IB_SMINFO_STATE_MASTER)
+		return "this SM is not the master";
+	/* Without elections the master alone has a say. */
+	if (!permission.is_given && !(permission.reasons & TRIAD_PERMISSION_OFF))
+		return "this SM has no permission to enforce; 'port status' says why";
+	return NULL;
+}
+
+static const char *why_no_repair(void *context)
+{
+	struct run *run = context;
+	const char *why = triad_auditor_forbids(run->auditor);
+
+	if (!why && count_changes(run->plugin) != run->n_changes)
+		why = "a sweep began after the second reading";
+	if (!why && !goes_on(run))
+		why = "nobody waits for it";
+	return why;
+}
+
+static bool wait_to_repair(void *context)
+{
+	struct run *run = context;
+
+	return wait_for_quiet(run, &run->n_changes);
+}
+
+static void note_repair(void *context, const char *what)
+{
+	const struct run *run = context;
+	const struct triad_audit_difference *of = run->begun;
+	struct triad_timeline_event event = {.kind = TRIAD_TIMELINE_REPAIR,
+		.at_us = triad_clock_wall_us(),
+		.ends[0] = {.node_guid = of->place.node_guid, .port = of->place.port}};
+	uint32_t node = triad_fabric_find_node(run->fabric, of->place.node_guid);
+	char object[TRIAD_AUDIT_TEXT_SIZE];
+
+	if (node != TRIAD_FABRIC_NONE)
+		memcpy(event.ends[0].node_name, run->fabric->nodes[node].name,
+			sizeof(event.ends[0].node_name));
+	snprintf(event.text, sizeof(event.text), "%s %.30s, by hand: %s",
+		triad_audit_kind_name(of->place.kind), triad_audit_object(of, object),
+		what);
+	triad_recorder_note(run->plugin->service.recorder, &event);
+	triad_log_write(run->plugin->service.log, TRIAD_LOG_WARNING,
+		"audit: 0x%016" PRIx64 " port %u: %s", of->place.node_guid,
+		of->place.port, event.text);
+}
+
+/* Before anything is sent, so that it is known even if this process ends. */
+static void note_begin(void *context)
+{
+	note_repair(context, "to be written");
+}
+
+/* The 'n' differences, all of one block and chosen.  Returns whether they are repaired. */
+static bool repair_block(struct run *run, const struct triad_repair *repair,
+	const struct triad_audit_difference *differences, size_t n)
+{
+	const struct triad_audit_repair *asked = run->request->repair;
+	const char *why;
+
+	run->begun = differences;
+	why = triad_repair_block(repair, differences, n);
+	note_repair(run, why ? why : "written");
+	for (size_t i = 0; i < n; i++)
+		asked->note(asked->context, run->fabric, &differences[i], why);
+	return !why;
+}
+
+/* Repairs what is chosen of the differences, and leaves out what is repaired. */
+static int repair_chosen(struct run *run)
+{
+	struct triad_audit_result *result = run->result;
+	const struct triad_audit_repair *asked = run->request->repair;
+	struct triad_audit_difference chosen[TRIAD_AUDIT_OCTETS];
+	const struct triad_wish_source source = wish_source(run);
+	const struct triad_repair repair = {.source = &source,
+		.smp = triad_smp_new(run->fabric->sm_port_guid),
+		.why_not = why_no_repair,
+		.settle = wait_to_repair,
+		.begin = note_begin,
+		.context = run};
+	size_t n_left = 0, next;
+
+	if (!repair.smp)
+		return ENOMEM;
+	for (size_t i = 0; i < result->n; i = next) {
+		size_t n = 0;
+		bool is_repaired;
+
+		for (next = i; next < result->n &&
+			!triad_audit_place_order(&result->differences[i].place,
+				&result->differences[next].place);
+			next++)
+			if (asked->is_chosen(
+				    asked->context, &result->differences[next]))
+				chosen[n++] = result->differences[next];
+		is_repaired = n && repair_block(run, &repair, chosen, n);
+		for (size_t j = i; j < next; j++)
+			if (!is_repaired ||
+				!asked->is_chosen(
+					asked->context, &result->differences[j]))
+				result->differences[n_left++] = result->differences[j];
+	}
+	result->n = n_left;
+	triad_smp_free(repair.smp);
+	return 0;
 }
 
 /* --- all --- */
@@ -543,6 +697,8 @@ static int run_audit(struct run *run)
 		run->is_again = true;
 		error = confirm(run);
 		result->n_read = n_read;
+		if (!error && run->request->repair)
+			error = repair_chosen(run);
 	}
 	if (!error)
 		note_known(run);
@@ -703,6 +859,7 @@ void triad_auditor_configure(
 	if (auditor->status.period_s != conf->audit.period_s)
 		auditor->due_us = 0;
 	auditor->status.period_s = conf->audit.period_s;
+	auditor->status.may_repair = conf->audit.repair;
 	auditor->share_percent = conf->audit.share_percent;
 	if (conf->audit.period_s)
 		error = triad_task_start(&auditor->task);

@@ -7,7 +7,8 @@
  * is compared with what OpenSM wants then.  A difference counts when both readings show it,
  * OpenSM wanted the same both times, and no sweep began in between.
  *
- * What OpenSM does not keep is not looked at.
+ * Nothing is passed over in silence: where OpenSM wants nothing, or what it wants is not
+ * known, blocks are counted.
  *
  * With audit.period, the thread triad-audit does so again and again while this SM is master.
  *
@@ -42,22 +43,41 @@ struct triad_audit_result {
 	size_t n, room;
 	struct triad_fabric *fabric; /* in which they are */
 	uint64_t n_read, n_unread;   /* blocks */
-	uint64_t n_not_taken;        /* settings that devices do not take (wishes.h) */
-	uint32_t n_silent;           /* devices that did not answer */
+	/* Blocks of ports that OpenSM no longer has so, or for which it has not decided:
+	 * what it wants there is not known. */
+	uint64_t n_undecided;
+	/* Blocks that devices have, and in which OpenSM wants nothing. */
+	uint64_t n_left[TRIAD_AUDIT_N_KINDS];
+	uint32_t n_ports, n_down; /* ports that were looked at; without a link */
+	uint64_t n_not_taken;     /* settings that devices do not take (wishes.h) */
+	uint32_t n_silent;        /* devices that did not answer */
 	uint64_t silent[TRIAD_AUDIT_MAX_NAMED]; /* GUIDs of the first ones' nodes */
 	uint32_t n_sms;
 	struct triad_audit_sm sms[TRIAD_AUDIT_MAX_NAMED];
 	bool is_short; /* memory, or TRIAD_AUDIT_MAX */
 	/* Why no QoS tables were looked at; NULL: they were. */
 	const char *no_qos;
+	bool has_unknown_qos; /* OpenSM wants some, but which is not known */
 	uint64_t took_us;
+};
+
+/* Writes by hand what OpenSM wants (repair.h), after the second reading. */
+struct triad_audit_repair {
+	bool (*is_chosen)(
+		void *context, const struct triad_audit_difference *difference);
+	/* Called for each chosen difference.  'why_not' is NULL: the device has what is
+	 * wanted now. */
+	void (*note)(void *context, const struct triad_fabric *fabric,
+		const struct triad_audit_difference *difference, const char *why_not);
+	void *context;
 };
 
 struct triad_audit_request {
 	struct triad_fabric *fabric;
-	const struct triad_node_choice *choice; /* NULL: all */
-	unsigned smps_per_s, batch;             /* batch: at most 256 */
-	uint64_t spread_us;                     /* how long to take at least */
+	const struct triad_node_choice *choice;  /* NULL: all */
+	const struct triad_audit_repair *repair; /* NULL: none */
+	unsigned smps_per_s, batch;              /* batch: at most 256 */
+	uint64_t spread_us;                      /* how long to take at least */
 	/* Called often; false: stop.  'n_done' of 'n_all' blocks. */
 	bool (*goes_on)(void *context, uint64_t n_done, uint64_t n_all);
 	void *context;
@@ -66,6 +86,7 @@ struct triad_audit_request {
 /* Of audits of all devices, whoever asked for them. */
 struct triad_audit_status {
 	unsigned period_s; /* audit.period */
+	bool may_repair;   /* audit.repair */
 	uint64_t n_done, n_failed;
 	/* Of the last one that was done; 'ended_us' 0: none yet. */
 	uint64_t ended_us, took_us, n_read, n_unread;
@@ -89,6 +110,9 @@ struct triad_audit_status triad_auditor_status(struct triad_auditor *auditor);
 
 /* Adds what differs to an alert's findings (perfmgr/watch/finders.h). */
 void triad_auditor_give(void *auditor, struct triad_found *found);
+
+/* Why this SM may write nothing into devices; NULL: it may. */
+const char *triad_auditor_forbids(struct triad_auditor *auditor);
 
 /* Runs an audit; one that nobody waits for is broken off, and begins anew afterwards.
  * Returns 0; EBUSY: another one is running; EAGAIN: sweeps came between each

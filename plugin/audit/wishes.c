@@ -27,6 +27,7 @@ struct sought {
 	struct triad_audit_wish *wish;
 	uint8_t info[TRIAD_AUDIT_OCTETS]; /* of a port: the last answer to OpenSM */
 	uint8_t n_not_taken;
+	bool is_left, is_pending; /* OpenSM wants nothing; or has not decided */
 };
 
 static bool is_of_switch(const struct sought *sought)
@@ -191,10 +192,34 @@ static void want_port_info(struct sought *sought)
 
 /* --- a switch's --- */
 
+/* The highest multicast LID that the switch is to forward; 0: it knows no such top, and
+ * forwards all [osm_mcast_mgr.c, mcast_mgr_set_mfttop()]. */
+static uint16_t find_mft_top(const struct sought *sought)
+{
+	const osm_switch_t *sw = sought->node->sw;
+	const osm_physp_t *port0 = osm_node_get_physp_ptr(sought->node, 0);
+	uint16_t first = sought->source->osm->sm.mlids_init_max;
+
+	if (!port0 || sought->subn->opt.disable_multicast ||
+		!sought->subn->opt.use_mfttop ||
+		!(port0->port_info.capability_mask & IB_PORT_CAP_HAS_MCAST_FDB_TOP))
+		return 0;
+	/* That of the first sweep stays until a group changes. */
+	if (sought->subn->first_time_master_sweep ||
+		cl_ntoh16(sw->switch_info.mcast_top) == first)
+		return first;
+	return (uint16_t)(TRIAD_AUDIT_FIRST_MLID +
+		(sw->mcast_tbl.max_block_in_use + 1) * IB_MCAST_BLOCK_SIZE - 1);
+}
+
 static void want_switch_info(struct sought *sought)
 {
 	const osm_switch_t *sw = sought->node->sw;
+	uint16_t mft_top = find_mft_top(sought);
 
+	if (mft_top)
+		triad_audit_want(sought->wish, TRIAD_AUDIT_SWITCH_INFO,
+			TRIAD_AUDIT_MFT_TOP, mft_top);
 	if (sw->new_lft && sw->max_lid_ho)
 		triad_audit_want(sought->wish, TRIAD_AUDIT_SWITCH_INFO,
 			TRIAD_AUDIT_LFT_TOP, sw->max_lid_ho);
@@ -208,6 +233,7 @@ static void want_lft(struct sought *sought)
 {
 	const osm_switch_t *sw = sought->node->sw;
 
+	sought->is_pending = !sw->new_lft;
 	for (uint32_t i = 0; sw->new_lft && i < TRIAD_AUDIT_LFT_BLOCK; i++) {
 		uint32_t lid = sought->place->block * TRIAD_AUDIT_LFT_BLOCK + i;
 
@@ -260,26 +286,18 @@ static bool has_member(osm_mgrp_box_t *box, ib_net64_t port_guid)
 	return false;
 }
 
-/* The group of the multicast LID, if OpenSM's own way of making trees has each of its
- * members' ports in it; or NULL. */
-static osm_mgrp_box_t *find_box(const struct sought *sought, unsigned mlid)
-{
-	const struct osm_routing_engine *engine =
-		sought->source->osm->routing_engine_used;
-	osm_mgrp_box_t *box = NULL;
-
-	if (mlid <= IB_LID_MCAST_END_HO && !(engine && engine->mcast_build_stree))
-		box = osm_get_mbox_by_mlid(sought->subn, cl_hton16((uint16_t)mlid));
-	return box && has_two_members(box) ? box : NULL;
-}
-
-/* Of 16 ports of the switch, those behind which a member is. */
+/* Of 16 ports of the switch, those behind which a member is, if OpenSM's own way of making
+ * trees has each of its members' ports in it. */
 static uint16_t find_members(
 	const struct sought *sought, osm_mgrp_box_t *box, unsigned first)
 {
+	const struct osm_routing_engine *engine =
+		sought->source->osm->routing_engine_used;
 	uint16_t mask = 0;
 
-	for (unsigned i = 0; box && i < 16; i++) {
+	if ((engine && engine->mcast_build_stree) || !has_two_members(box))
+		return 0;
+	for (unsigned i = 0; i < 16; i++) {
 		const osm_physp_t *remote = find_far_end(sought->node, first + i);
 
 		if (remote && !is_switch(remote) &&
@@ -300,27 +318,54 @@ static uint16_t find_open(const struct sought *sought, unsigned first)
 	return mask;
 }
 
+/* OpenSM's own entry for the multicast LID; 0 in blocks that it has never used. */
+static uint16_t read_entry(osm_switch_t *sw, unsigned mlid, unsigned position)
+{
+	unsigned offset = mlid - TRIAD_AUDIT_FIRST_MLID;
+	ib_net16_t masks[IB_MCAST_BLOCK_SIZE];
+
+	if (!sw->mcast_tbl.p_mask_tbl ||
+		!osm_mcast_tbl_get_block(&sw->mcast_tbl,
+			(int16_t)(offset / IB_MCAST_BLOCK_SIZE), (uint8_t)position,
+			masks))
+		return 0;
+	return cl_ntoh16(masks[offset % IB_MCAST_BLOCK_SIZE]);
+}
+
+static void want_tree(struct sought *sought, unsigned mlid, unsigned position)
+{
+	osm_mgrp_box_t *box =
+		osm_get_mbox_by_mlid(sought->subn, cl_hton16((uint16_t)mlid));
+	uint16_t wanted = 0;
+
+	sought->is_pending |=
+		sought->source->osm->sm.mlids_req[mlid - TRIAD_AUDIT_FIRST_MLID];
+	if (box)
+		wanted = (uint16_t)(read_entry(sought->node->sw, mlid, position) |
+				 find_members(sought, box, position * 16)) &
+			find_open(sought, position * 16);
+	triad_audit_want(
+		sought->wish, TRIAD_AUDIT_MFT, mlid % TRIAD_AUDIT_MFT_BLOCK, wanted);
+}
+
 static void want_mft(struct sought *sought)
 {
 	osm_switch_t *sw = sought->node->sw;
 	unsigned block = sought->place->block & 0x1ff,
-		 position = sought->place->block >> 28;
-	uint16_t open = find_open(sought, position * 16);
-	ib_net16_t masks[IB_MCAST_BLOCK_SIZE];
+		 position = sought->place->block >> 28,
+		 first = TRIAD_AUDIT_FIRST_MLID + block * TRIAD_AUDIT_MFT_BLOCK,
+		 cap = TRIAD_AUDIT_FIRST_MLID + sw->mcast_tbl.num_entries,
+		 top = find_mft_top(sought);
 
-	if (!osm_switch_supports_mcast(sw) || !sw->mcast_tbl.p_mask_tbl ||
-		position > sw->mcast_tbl.max_position ||
-		!osm_mcast_tbl_get_block(
-			&sw->mcast_tbl, (int16_t)block, (uint8_t)position, masks))
+	/* Above its top it forwards nothing [IBA 14.2.5.4]. */
+	if (!osm_switch_supports_mcast(sw) || position > sw->mcast_tbl.max_position ||
+		first >= cap || (top && first > top))
 		return;
-	for (unsigned i = 0; i < IB_MCAST_BLOCK_SIZE; i++) {
-		osm_mgrp_box_t *box = find_box(sought,
-			TRIAD_AUDIT_FIRST_MLID + block * IB_MCAST_BLOCK_SIZE + i);
-		uint16_t members = find_members(sought, box, position * 16);
-
-		triad_audit_want(sought->wish, TRIAD_AUDIT_MFT, i,
-			(cl_ntoh16(masks[i]) | members) & open);
-	}
+	sought->is_left = sought->subn->opt.disable_multicast;
+	for (unsigned mlid = first; !sought->is_left && mlid < cap &&
+		mlid <= IB_LID_MCAST_END_HO && mlid < first + TRIAD_AUDIT_MFT_BLOCK;
+		mlid++)
+		want_tree(sought, mlid, position);
 }
 
 /* --- P_Keys [osm_pkey_mgr.c] --- */
@@ -380,6 +425,7 @@ static void want_enforced_keys(struct sought *sought)
 	unsigned cap = cl_ntoh16(sought->node->sw->switch_info.enforce_cap);
 	unsigned first = sought->place->block * TRIAD_AUDIT_PKEY_BLOCK, n;
 
+	sought->is_left = first < cap;
 	if (!end || is_switch(end) || !cap ||
 		sought->subn->opt.part_enforce_enum == OSM_PARTITION_ENFORCE_TYPE_OFF)
 		return;
@@ -404,9 +450,9 @@ static void want_pkeys(struct sought *sought)
 		want_enforced_keys(sought);
 		return;
 	}
-	/* It has not given keys yet, or knows no such block. */
-	if (!cl_ptr_vector_get_size(&keys->new_blocks) ||
-		block >= osm_pkey_tbl_get_num_blocks(keys))
+	sought->is_left = first < cap && block >= osm_pkey_tbl_get_num_blocks(keys);
+	sought->is_pending = first < cap && !cl_ptr_vector_get_size(&keys->new_blocks);
+	if (sought->is_left || sought->is_pending)
 		return;
 	of = osm_pkey_tbl_new_block_get(keys, (uint16_t)block);
 	for (unsigned i = 0; i < TRIAD_AUDIT_PKEY_BLOCK && first + i < cap; i++)
@@ -467,6 +513,7 @@ static void want_guids(struct sought *sought)
 		? malloc_usable_size(sought->physp->p_guids) / sizeof(ib_net64_t)
 		: 0;
 
+	sought->is_left = first < cap;
 	for (unsigned i = 0;
 		i < TRIAD_AUDIT_GUID_BLOCK && first + i < room && first + i < cap;
 		i++) {
@@ -505,7 +552,7 @@ static void read_wish(const struct triad_wish_source *source, struct triad_wish 
 		.wish = &wish->wish};
 
 	wish->wish = (struct triad_audit_wish){0};
-	wish->is_known = false;
+	wish->is_known = wish->is_left = false;
 	if (!sought.physp)
 		return;
 	sought.node = sought.physp->p_node;
@@ -516,32 +563,54 @@ static void read_wish(const struct triad_wish_source *source, struct triad_wish 
 	if ((kinds[wish->place.kind].of_switch || is_of_switch(&sought)) &&
 		!sought.node->sw)
 		return;
-	wish->is_known = true;
-	if (kinds[wish->place.kind].want)
-		kinds[wish->place.kind].want(&sought);
+	kinds[wish->place.kind].want(&sought);
+	wish->is_known = !sought.is_pending;
+	wish->is_left = sought.is_left && !triad_audit_wants(&wish->wish);
 	wish->n_not_taken = sought.n_not_taken;
+}
+
+static unsigned lower_number(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+static void extend(unsigned *n, unsigned entries, unsigned size)
+{
+	unsigned blocks = (entries + size - 1) / size;
+
+	*n = blocks > *n ? blocks : *n;
+}
+
+static void extend_to_node(struct triad_audit_extent *extent, osm_node_t *node)
+{
+	extend(&extent->n_pkeys, cl_ntoh16(node->node_info.partition_cap),
+		TRIAD_AUDIT_PKEY_BLOCK);
+	for (unsigned i = 0; i < osm_node_get_num_physp(node); i++) {
+		const osm_physp_t *physp = osm_node_get_physp_ptr(node, i);
+
+		if (physp && (!node->sw || !i))
+			extend(&extent->n_guids, physp->port_info.guid_cap,
+				TRIAD_AUDIT_GUID_BLOCK);
+	}
+	if (!node->sw)
+		return;
+	extend(&extent->n_mft, node->sw->mcast_tbl.num_entries, TRIAD_AUDIT_MFT_BLOCK);
+	extend(&extent->n_pkeys, cl_ntoh16(node->sw->switch_info.enforce_cap),
+		TRIAD_AUDIT_PKEY_BLOCK);
 }
 
 struct triad_audit_extent triad_wishes_extent(struct osm_opensm *osm)
 {
 	struct triad_audit_extent extent = {0};
-	cl_qmap_t *all = &osm->subn.sw_guid_tbl;
-	int last = -1;
+	cl_qmap_t *all = &osm->subn.node_guid_tbl;
 
 	cl_plock_acquire(&osm->lock);
 	for (cl_map_item_t *item = cl_qmap_head(all);
-		!osm_exit_flag && item != cl_qmap_end(all); item = cl_qmap_next(item)) {
-		const osm_switch_t *sw = (const osm_switch_t *)item;
-		int block = osm_mcast_tbl_get_max_block_in_use(
-			(osm_mcast_tbl_t *)&sw->mcast_tbl);
-
-		last = block > last ? block : last;
-	}
-	extent.n_mft = (unsigned)(last + 1);
-	/* Ports' own GUIDs are there, too. */
-	extent.has_aliases = cl_qmap_count(&osm->subn.alias_port_guid_tbl) >
-		cl_qmap_count(&osm->subn.port_guid_tbl);
+		!osm_exit_flag && item != cl_qmap_end(all); item = cl_qmap_next(item))
+		extend_to_node(&extent, (osm_node_t *)item);
 	cl_plock_release(&osm->lock);
+	extent.n_mft = lower_number(extent.n_mft, TRIAD_AUDIT_MAX_MFT);
+	extent.n_pkeys = lower_number(extent.n_pkeys, TRIAD_AUDIT_MAX_PKEYS);
 	return extent;
 }
 

@@ -8,11 +8,13 @@
  *
  *     PortInfo    options; LIDs given; MTU and VLs by what both ends can do, as its link
  *                 manager does; enforcement of partitions by part_enforce
- *     SwitchInfo  the highest LID of the routing, packet_life_time, no change pending
+ *     SwitchInfo  the highest LID of the routing, packet_life_time, no change pending; the
+ *                 highest multicast LID, where the switch knows such a top
  *     LFT         'new_lft'
  *     MFT         'mcast_tbl', which answers overwrite, and all members' ports; without
  *                 ports that lead nowhere.  Which links between switches belong to a tree
- *                 is known to OpenSM alone
+ *                 is known to OpenSM alone.  Where there is no group, nothing: OpenSM leaves
+ *                 what an earlier SM wrote into blocks that it does not use itself
  *     P_Keys      'new_blocks', which its partition manager made of the partitions; at
  *                 ports of switches what it makes of those of the port behind it
  *     SL2VL,      as Triad's QoS tables want them, or OpenSM's own defaults
@@ -32,7 +34,8 @@ struct triad_wish {
 	uint32_t port; /* in the fabric */
 	struct triad_audit_place place;
 	/* Filled in: */
-	bool is_known; /* OpenSM has that port, with that LID */
+	bool is_known; /* OpenSM has that port, with that LID, and has decided */
+	bool is_left;  /* the device has such a block, in which OpenSM wants nothing */
 	struct triad_audit_wish wish;
 	/* Settings that are wanted and that the device does not take, as its answers to
 	 * OpenSM say: not in the wish. */

@@ -27,12 +27,6 @@
 /* Differences whose hosts or ports are counted, which takes a walk from each. */
 #define MAX_COUNTED 256u
 
-/* What OpenSM keeps nothing of that could be compared. */
-#define NOT_LOOKED_AT                                                                     \
-	"P_Keys and aliases besides those in tables that OpenSM writes, link widths and " \
-	"speeds, MulticastFDBTop, links between switches that a multicast tree lacks in " \
-	"OpenSM's own table"
-
 struct audit {
 	struct triad_output *output;
 	const struct triad_command *command;
@@ -80,9 +74,11 @@ static void put_difference(struct triad_list *list, const struct triad_fabric *f
 		fabric, difference->place.node_guid, difference->place.port);
 	char object[TRIAD_AUDIT_TEXT_SIZE], wanted[TRIAD_AUDIT_TEXT_SIZE],
 		found[TRIAD_AUDIT_TEXT_SIZE], touches[TRIAD_AUDIT_TEXT_SIZE] = "",
-					      since[TRIAD_CLOCK_TEXT_SIZE];
+					      since[TRIAD_CLOCK_TEXT_SIZE], id[9];
 
+	snprintf(id, sizeof(id), "%08" PRIx32, triad_audit_id(difference));
 	triad_list_row(list);
+	triad_list_text(list, "id", "id", -8, id);
 	triad_list_guid(list, "node_guid", NULL, difference->place.node_guid);
 	triad_list_node(list, "node_name", "node", 24,
 		at == TRIAD_FABRIC_NONE ? NULL
@@ -209,6 +205,60 @@ static void put_unread(const struct audit *audit, struct triad_report *report)
 			result->n_silent > 4 ? ", ..." : "");
 }
 
+/* What was not looked at: how many, of what. */
+static void put_left(struct triad_report *report, uint64_t n, const char *what)
+{
+	if (!n)
+		return;
+	if (!report->as_json) {
+		triad_output_printf(report->output, "  %" PRIu64 " %s\n", n, what);
+		return;
+	}
+	triad_json_object_begin(&report->json, NULL);
+	triad_json_uint(&report->json, "count", n);
+	triad_json_string(&report->json, "what", what);
+	triad_json_object_end(&report->json);
+}
+
+static void put_left_blocks(struct triad_report *report,
+	const struct triad_audit_result *result, unsigned kind, const char *why)
+{
+	char what[160];
+
+	snprintf(what, sizeof(what), "blocks of %s: %s", triad_audit_kind_name(kind),
+		why);
+	put_left(report, result->n_left[kind], what);
+}
+
+static void put_not_looked_at(const struct audit *audit, struct triad_report *report)
+{
+	const struct triad_audit_result *result = &audit->result;
+	char qos[160];
+
+	if (!report->as_json)
+		triad_output_printf(audit->output, "not looked at:\n");
+	triad_report_array(report, "not_looked_at");
+	put_left(report, result->n_unread, "blocks that were not read");
+	put_left(report, result->n_undecided,
+		"blocks of ports that have changed since the last sweep, or for which "
+		"OpenSM has yet to decide");
+	snprintf(qos, sizeof(qos), "ports' SL2VL and VLArb tables: %s",
+		result->no_qos ? result->no_qos : "");
+	put_left(report, result->no_qos ? result->n_ports : 0, qos);
+	put_left_blocks(
+		report, result, TRIAD_AUDIT_MFT, "OpenSM runs without multicast");
+	put_left_blocks(report, result, TRIAD_AUDIT_PKEYS,
+		"OpenSM writes no keys there, and does not clear what is there");
+	put_left_blocks(report, result, TRIAD_AUDIT_GUIDS,
+		"this SM was asked for no alias there, and does not clear what is there");
+	put_left(report, result->n_not_taken,
+		"settings that devices do not take, by their answers to OpenSM");
+	put_left(report, result->n_ports, "link widths and speeds");
+	put_left(report, result->n_down,
+		"ports without a link: OpenSM writes there when they have one");
+	triad_report_array_end(report);
+}
+
 /* Says what was found and what was not looked at.  Returns the command's status. */
 static int put_result(struct audit *audit)
 {
@@ -223,8 +273,6 @@ static int put_result(struct audit *audit)
 	if (report.as_json) {
 		triad_json_uint(&report.json, "blocks", result->n_read);
 		triad_json_uint(&report.json, "blocks_unread", result->n_unread);
-		triad_json_uint(
-			&report.json, "settings_not_taken", result->n_not_taken);
 		triad_json_double(
 			&report.json, "seconds", (double)result->took_us / 1e6);
 		triad_json_string(
@@ -236,30 +284,24 @@ static int put_result(struct audit *audit)
 			"of that device changes, and all when it becomes master.\n",
 			result->n);
 	}
-	triad_report_end(&report);
-	if (!report.as_json && result->n_not_taken)
-		triad_output_printf(audit->output,
-			"%" PRIu64
-			" settings are not taken by devices, by their answers to "
-			"OpenSM, and not compared\n",
-			result->n_not_taken);
 	if (!report.as_json)
-		triad_output_printf(audit->output,
-			"%" PRIu64 " blocks read; not looked at: %s%s%s%s\n",
-			result->n_read, result->no_qos ? "SL2VL and VLArb (" : "",
-			result->no_qos ? result->no_qos : "",
-			result->no_qos ? "), " : "", NOT_LOOKED_AT);
+		triad_output_printf(
+			audit->output, "%" PRIu64 " blocks read; ", result->n_read);
+	put_not_looked_at(audit, &report);
+	triad_report_end(&report);
 	if (result->is_short)
 		triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
 			"audit: more than %u differ, or memory is short: the rest is left "
 			"out\n",
 			TRIAD_AUDIT_MAX);
-	if (result->n || result->is_short)
+	if (result->n)
 		return TRIAD_CONTROL_FAILED;
-	if (result->n_unread)
+	if (result->is_short || result->n_unread || result->n_undecided ||
+		result->has_unknown_qos)
 		return TRIAD_CONTROL_UNKNOWN;
 	if (!report.as_json)
-		triad_output_printf(audit->output, "all are as OpenSM wants them\n");
+		triad_output_printf(
+			audit->output, "what was looked at is as OpenSM wants it\n");
 	return TRIAD_CONTROL_DONE;
 }
 
@@ -279,31 +321,120 @@ static int end_audit(struct audit *audit, int error)
 	if (error == EBUSY)
 		why = "another one is running: try again when it has ended";
 	triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
-		"audit: the devices can't be asked: %s\n", why);
-	return TRIAD_CONTROL_FAILED;
+		"audit: not known: the devices can't be asked: %s\n", why);
+	return TRIAD_CONTROL_UNKNOWN;
+}
+
+/* Runs the audit of the nodes that the command names.  Returns false, having said why, when
+ * there is no fabric or no such node. */
+static bool run_chosen(struct triad_plugin *plugin, struct audit *audit,
+	const struct triad_audit_repair *repair, int *error)
+{
+	const struct triad_command *command = audit->command;
+	struct triad_node_choice choice = {0};
+	struct triad_fabric *fabric =
+		triad_setup_find_fabric(plugin, "audit", audit->output);
+	bool is_run = fabric &&
+		triad_command_choose_there(
+			command, fabric, "audit", &choice, audit->output);
+
+	if (is_run) {
+		const struct triad_audit_request request = {.fabric = fabric,
+			.choice = choice.rule == TRIAD_NODE_RULE_ALL ? NULL : &choice,
+			.repair = repair,
+			.smps_per_s = TRIAD_AUDIT_SMPS_PER_S,
+			.batch = BATCH,
+			.goes_on = goes_on,
+			.context = audit};
+
+		*error = triad_auditor_run(plugin->auditor, &request, &audit->result);
+	}
+	triad_fabric_unref(fabric);
+	return is_run;
 }
 
 int triad_command_run_audit(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct audit audit = {.output = output, .command = command};
-	struct triad_node_choice choice = {0};
-	struct triad_fabric *fabric = triad_setup_find_fabric(plugin, "audit", output);
-	int status = TRIAD_CONTROL_FAILED;
+	int error, status = TRIAD_CONTROL_UNKNOWN;
 
-	if (fabric &&
-		triad_command_choose_there(command, fabric, "audit", &choice, output)) {
-		const struct triad_audit_request request = {.fabric = fabric,
-			.choice = choice.rule == TRIAD_NODE_RULE_ALL ? NULL : &choice,
-			.smps_per_s = TRIAD_AUDIT_SMPS_PER_S,
-			.batch = BATCH,
-			.goes_on = goes_on,
-			.context = &audit};
-
-		status = end_audit(&audit,
-			triad_auditor_run(plugin->auditor, &request, &audit.result));
-	}
+	if (run_chosen(plugin, &audit, NULL, &error))
+		status = end_audit(&audit, error);
 	triad_audit_result_clear(&audit.result);
-	triad_fabric_unref(fabric);
 	return status;
+}
+
+/* --- audit repair --- */
+
+struct repair {
+	struct audit audit; /* first: goes_on() */
+	struct triad_audit_repair hooks;
+	unsigned n_done, n_not;
+};
+
+static bool repair_is_chosen(
+	void *context, const struct triad_audit_difference *difference)
+{
+	const struct triad_command *command = ((struct repair *)context)->audit.command;
+
+	return command->all || triad_audit_id(difference) == command->id;
+}
+
+static void note_repair(void *context, const struct triad_fabric *fabric,
+	const struct triad_audit_difference *difference, const char *why_not)
+{
+	struct repair *repair = context;
+	uint32_t node = triad_fabric_find_node(fabric, difference->place.node_guid);
+	char object[TRIAD_AUDIT_TEXT_SIZE], wanted[TRIAD_AUDIT_TEXT_SIZE],
+		found[TRIAD_AUDIT_TEXT_SIZE];
+
+	*(why_not ? &repair->n_not : &repair->n_done) += 1;
+	triad_output_printf(repair->audit.output,
+		"%s port %u: %s %s: %s %s, %s was there%s%s\n",
+		node == TRIAD_FABRIC_NONE ? "?"
+					  : triad_node_label(&fabric->nodes[node]).text,
+		difference->place.port, triad_audit_kind_name(difference->place.kind),
+		format_object(fabric, difference, object),
+		triad_audit_value(difference, difference->wanted, wanted),
+		why_not ? "not written" : "written",
+		triad_audit_value(difference, difference->found, found),
+		why_not ? ": " : "", why_not ? why_not : "");
+}
+
+static int end_repair(struct repair *repair, int error)
+{
+	struct triad_output *output = repair->audit.output;
+
+	if (error)
+		return end_audit(&repair->audit, error);
+	if (repair->n_not)
+		return TRIAD_CONTROL_FAILED;
+	if (!repair->n_done && !repair->audit.command->all) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"audit repair: nothing differs so now: 'audit' lists what does\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	triad_output_printf(output, "%u written\n", repair->n_done);
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_audit_repair(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct repair repair = {.audit = {.output = output, .command = command},
+		.hooks = {repair_is_chosen, note_repair, &repair}};
+	const char *why_not = triad_auditor_forbids(plugin->auditor);
+	int error;
+
+	if (why_not) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"audit repair: nothing is written: %s\n", why_not);
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (!run_chosen(plugin, &repair.audit, &repair.hooks, &error))
+		return TRIAD_CONTROL_UNKNOWN;
+	error = end_repair(&repair, error);
+	triad_audit_result_clear(&repair.audit.result);
+	return error;
 }

@@ -6,6 +6,7 @@ Devices are changed under OpenSM by SMPs from another host."""
 import json
 import random
 import re
+import subprocess
 import time
 import urllib.request
 
@@ -313,6 +314,33 @@ def test_member_that_its_switch_leaves_out_is_named(lab):
     assert is_good(lab)
 
 
+def test_entries_of_no_group_are_named_in_all_of_the_table(lab):
+    at = lids(lab)["Switch2"]
+    cap = int.from_bytes(smp(lab, at, SWITCH_INFO, 0)[4:6], "big")
+    for block in 1, cap // 32 - 1:
+        old = smp(lab, at, MFT, block)
+        assert not any(old)
+        smp(lab, at, MFT, block, (bytes(12) + b"\0\6" + bytes(50)).hex())
+        code, rows, _ = audit(lab)
+        smp(lab, at, MFT, block, old.hex())
+        assert [(row["node_name"], row["object"], row["wanted"], row["found"]) for row in rows] \
+            == [("Switch2", f"MLID {0xc000 + 32 * block + 6:#x}", "-", "1,2")]
+        assert code == 1
+    assert is_good(lab)
+
+
+def test_what_is_not_looked_at_is_counted(lab):
+    answer = ask_json(lab, "audit")
+    counts = {row["what"].split(":")[0]: row["count"] for row in answer["not_looked_at"]}
+    # OpenSM runs without QoS, and has given few keys and no aliases.
+    assert {"ports' SL2VL and VLArb tables", "blocks of P_Keys", "blocks of GUIDInfo",
+            "ports without a link"} <= set(counts), counts
+    assert all(count > 0 for count in counts.values())
+    text = lab.triad("audit").stdout
+    for what, count in counts.items():
+        assert f"{count} {what}" in text
+
+
 def test_alias_that_the_device_does_not_have_is_named(lab):
     # ibsim's devices take none.
     lid = lids(lab)["Hca4"]
@@ -335,6 +363,91 @@ def test_what_a_sweep_mends_is_no_difference(lab):
     sweep_heavily(lab, lambda: is_good(lab), what="MasterSMLID mended")
 
 
+def repair(lab, *words, code=0):
+    process = lab.triad("audit", "repair", *words)
+    assert process.returncode == code, (process.stdout, process.stderr)
+    return process.stdout + process.stderr
+
+
+@pytest.fixture(name="mending")
+def lab_that_may_repair(lab):
+    ask(lab, "set", "audit.repair", "true")
+    yield lab
+    ask(lab, "set", "audit.repair", "false")
+
+
+def test_repair_writes_what_is_wanted_and_no_more(mending):
+    lab, at = mending, lids(mending)
+    lft, keys, mft = (smp(lab, at["Switch2"], LFT, 0), smp(lab, at["Hca4"], PKEYS, 0),
+                      smp(lab, at["Switch2"], MFT, 1))
+    # By this entry the device is asked, so that it is asked by directed route alone.
+    change(lab, at["Switch2"], {at["Hca4"]: NO_ROUTE, at["Hca3"]: 7})
+    smp(lab, at["Switch2"], MFT, 1, (bytes(3) + b"\6" + bytes(60)).hex())
+    rows = {row["object"]: row for row in audit(lab)[1]}
+    assert len(rows) == 3
+    ask(lab, "set", "audit.repair", "false")
+    assert mentions(repair(lab, "--all", code=1), "nothing audit.repair")
+    ask(lab, "set", "audit.repair", "true")
+    row = rows[f"LID {at['Hca3']} (Hca3)"]
+    assert mentions(repair(lab, row["id"]), f"Switch2 LFT {row['wanted']} written 7 was")
+    assert smp(lab, at["Switch2"], LFT, 0)[at["Hca3"]] == lft[at["Hca3"]]
+    # The other one in the same block stays.
+    assert smp(lab, at["Switch2"], LFT, 0)[at["Hca4"]] == NO_ROUTE
+    assert mentions(repair(lab, row["id"], code=1), "nothing")
+    repair(lab, "--all", "--node", "Switch2")
+    assert smp(lab, at["Switch2"], LFT, 0) == lft
+    assert smp(lab, at["Switch2"], MFT, 1) == mft
+    octets = bytearray(keys)
+    octets[5] = 0x77
+    smp(lab, at["Hca4"], PKEYS, 0, octets.hex())
+    repair(lab, "--all")
+    assert smp(lab, at["Hca4"], PKEYS, 0) == keys
+    assert is_good(lab)
+    events = [row["text"] for row in ask_json(lab, "history") if row["event"] == "repair"]
+    assert len([text for text in events if "to be" in text]) == 4, events
+    assert len(events) == 8
+
+
+def test_repair_leaves_to_opensm_what_its_sweep_writes(mending):
+    lab = mending
+    lid = lids(lab)["Hca4"]
+    octets = unchanged(smp(lab, lid, PORT_INFO, 0))
+    octets[19] ^= 5
+    smp(lab, lid, PORT_INFO, 0, octets.hex())
+    assert mentions(repair(lab, "--all", code=1), "MasterSMLID not sweep")
+    sweep_heavily(lab, lambda: is_good(lab), what="MasterSMLID mended")
+
+
+def test_device_that_does_not_answer_is_not_repaired(mending):
+    lab = mending
+    at = lids(lab)
+    old = smp(lab, at["Hca4"], PKEYS, 0)
+    octets = bytearray(old)
+    octets[5] = 0x77
+    smp(lab, at["Hca4"], PKEYS, 0, octets.hex())
+    lab.harm_mads("lose class 0x81 attribute 0x16 direction in")
+    assert mentions(repair(lab, "--all", code=1), "not answer")
+    lab.heal_mads()
+    repair(lab, "--all")
+    assert is_good(lab)
+
+
+def test_device_that_refuses_is_not_said_to_be_repaired(mending):
+    lab = mending
+    lid = lids(lab)["Hca4"]
+    succeeded(lab.run(PATH_ASK, "--alias", f"{lid}:3:0xaaaa0001", node="Hca4"))
+    # ibsim's devices take no alias.
+    assert mentions(repair(lab, "--all", code=1), "GUIDInfo not written")
+    succeeded(lab.run(PATH_ASK, "--alias", f"{lid}:3:0", node="Hca4"))
+
+
+def test_repair_by_a_standby_is_refused():
+    with triad_lab(f"{QUICK}[audit]\nrepair = true\n", sms=["Hca1", "Hca3"]) as lab:
+        repair(lab, "--all")
+        process = lab.triad("audit", "repair", "--all", sm=1)
+        assert (process.returncode, mentions(process.stderr, "not the master")) == (1, True)
+
+
 def test_other_sms_are_named():
     with triad_lab(sms=["Hca1", "Hca3"]) as lab:
         def others():
@@ -344,6 +457,11 @@ def test_other_sms_are_named():
         assert is_good(lab)
         wait_until(lambda: others() == [("Hca3", "standby")], 20, "the standby")
         assert mentions(ask(lab, "audit"), "SM Hca3 standby")
+        # What is not known is no difference.
+        assert lab.triad("audit", sm=1).returncode == 3
+        assert lab.triad("audit", "--nothing-of-the-kind").returncode == 2
+        assert subprocess.run([BUILDDIR / "triadctl", "--socket", "/dev/null/none",
+                               "audit"], check=False).returncode == 3
 
 
 # --- by itself ---

@@ -287,6 +287,7 @@ START_TEST(test_parse_commands_classed)
 		"election", "port blacklist", "port plan", "port list", "port history",
 		"silences", "set --help"};
 	static const char *const changes[] = {"perf sweep", "audit --node leaf-01",
+		"audit repair 0123abcd", "audit repair --all --node leaf-01",
 		"perf clear totals --all", "perf clear histograms", "alerts ack 1",
 		"unsilence 1", "damp release leaf-01 3", "damp pin leaf-01:3",
 		"silence NODE --for 2h --reason x", "agents drain", "agents resume",
@@ -313,6 +314,18 @@ START_TEST(test_parse_commands_classed)
 		ck_assert_msg(triad_verbs[i].access != TRIAD_VERB_UNCLASSED, "%s",
 			triad_verbs[i].name);
 	}
+}
+END_TEST
+
+START_TEST(test_parse_repair_says_which)
+{
+	ck_assert(!parse("audit repair 0123abcd"));
+	ck_assert_uint_eq(command.id, 0x0123abcd);
+	ck_assert(parse("audit repair"));
+	ck_assert(parse("audit repair 0123abcd --all"));
+	ck_assert(parse("audit repair 0123abc"));
+	ck_assert(parse("audit repair 0123abcx"));
+	ck_assert(parse("audit repair -1234567"));
 }
 END_TEST
 
@@ -805,6 +818,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_port_bad_words_refused);
 	tcase_add_test(cases, test_parse_moment_read_and_refused_where_no_past_is_kept);
 	tcase_add_test(cases, test_parse_commands_classed);
+	tcase_add_test(cases, test_parse_repair_says_which);
 	tcase_add_test(cases, test_parse_number_limits_taken);
 	tcase_add_test(cases, test_parse_since_is_a_time_or_a_length);
 	tcase_add_test(cases, test_parse_numbers_out_of_range_refused);
