@@ -387,7 +387,35 @@ def test_unplugged_hook_leaves_opensm_as_it_was(tree):
         assert not health_findings(lab, "damp")
 
 
-@pytest.mark.parametrize("cluster", ("corosync", "peers"))
+@pytest.mark.threads
+def test_threads_share_what_is_held(tree):
+    """A link flaps and traps come while commands, metrics and sweeps read and change what is held."""
+    with damp_lab(tree, "act", half_life=5) as lab:
+        wait_for_damping(lab)
+        fabric = Fabric(lab)
+        present = n_links(lab)
+        of = lids(lab)
+        with flapping(fabric, FLAPPER):
+            for mode in ("act", "watch", "act", "off", "act"):
+                ask(lab, "set", "damp.mode", mode)
+                if mode == "act":
+                    wait_until(lambda: status(lab)["damp"]["state"].startswith("links"), 10,
+                               "the hook")
+                    ask(lab, "damp", "pin", "spine-02:3")
+                send_traps(lab, of["host-0001 HCA-1"],
+                           [notice(257, of["host-0002 HCA-1"], i) for i in range(20)])
+                for command in (("damp",), ("damp", "traps"), ("links",), ("status",)):
+                    ask_json(lab, *command)
+                if mode == "act":
+                    wait_until(lambda: is_held(lab), 20, lambda: ask(lab, "damp"))
+                    ask(lab, "damp", "release", "spine-02:3")
+                    ask(lab, "damp", "release", "spine-01:1")
+        ask(lab, "set", "damp.mode", "off")
+        wait_until(lambda: n_links(lab) == present, 20, "all links in the tables")
+
+
+@pytest.mark.parametrize("cluster", (
+    "corosync", pytest.param("peers", marks=pytest.mark.threads)))
 def test_next_master_holds_what_the_last_one_held(cluster):
     with managed(cluster, fabric=TREE, opensm_conf="",
                  more="[damp]\nmode = act\nhalf_life = 600\n") as ports:
