@@ -377,10 +377,8 @@ static uint64_t work(struct triad_damper *damper)
 	next_us = earlier(review(damper), tell_if_due(damper));
 	if (looks)
 		return earlier(next_us, next_look(damper));
-	/* Until there is a fabric. */
-	return damper_is_master(damper)
-		? earlier(next_us, triad_clock_now_us() + TRIAD_US_PER_S)
-		: next_us;
+	/* Until this SM is the master and has a fabric: nobody says so. */
+	return earlier(next_us, triad_clock_now_us() + TRIAD_US_PER_S);
 }
 
 /* Puts the hook in or takes it away.  Returns whether to try again soon. */
