@@ -141,6 +141,9 @@ void triad_damp_links_bounce(struct triad_damp_links *links,
 {
 	struct triad_damp_link *link = triad_damp_links_find(links, ends, false);
 
+	/* It is down on purpose. */
+	if (link && link->is_off)
+		return;
 	/* Both ends tell of one bounce. */
 	if (link && now_us < link->bounced_us + TRIAD_DAMP_APART_US)
 		return;
@@ -274,6 +277,8 @@ void triad_damp_link_release(
 	struct triad_damp_link *link, bool forgive, uint64_t now_us)
 {
 	link->is_held = link->is_pinned = link->is_up = false;
+	link->is_off = link->is_tried = false;
+	link->off_end = 0;
 	link->held_us = now_us;
 	if (!forgive)
 		return;
@@ -289,10 +294,36 @@ void triad_damp_link_set_up(struct triad_damp_link *link, bool is_up, uint64_t n
 	link->is_up = is_up;
 }
 
+void triad_damp_link_set_off(struct triad_damp_link *link, bool is_off, uint64_t now_us)
+{
+	if (is_off == link->is_off)
+		return;
+	link->is_off = is_off;
+	link->is_tried = !is_off;
+	link->is_up = false;
+	link->off_us = now_us;
+}
+
+uint64_t triad_damp_link_tried_us(const struct triad_damp_link *link)
+{
+	return link->is_held && link->is_off && !link->is_pinned
+		? link->off_us + link->quiet_us
+		: UINT64_MAX;
+}
+
+bool triad_damp_link_should_be_off(const struct triad_damp_link *link, uint64_t now_us)
+{
+	if (!link->is_held)
+		return false;
+	if (link->is_off)
+		return now_us < triad_damp_link_tried_us(link);
+	return !link->is_tried || link->bounced_us > link->off_us;
+}
+
 uint64_t triad_damp_link_returns_us(const struct triad_damp_link *link)
 {
 	return link->is_held && link->is_up && !link->is_pinned
-		? link->up_us + link->quiet_us
+		? link->up_us + (link->is_tried ? link->quiet_us / 2 : link->quiet_us)
 		: UINT64_MAX;
 }
 

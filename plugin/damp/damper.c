@@ -263,6 +263,10 @@ static uint64_t review(struct triad_damper *damper)
 			triad_damp_links_at(damper->links, i));
 		if (returns_us < next_us)
 			next_us = returns_us;
+		returns_us =
+			triad_damp_link_tried_us(triad_damp_links_at(damper->links, i));
+		if (returns_us > now_us && returns_us < next_us)
+			next_us = returns_us;
 	}
 	pthread_mutex_unlock(&damper->links_lock);
 	if (must_sweep && damper_is_master(damper))
@@ -510,12 +514,16 @@ void triad_damper_configure(struct triad_damper *damper, const struct triad_conf
 	pthread_mutex_unlock(&damper->links_lock);
 	pthread_mutex_lock(&damper->lock);
 	atomic_store(&damper->mode, conf->damp.mode);
+	atomic_store(&damper->how, (int)conf->damp.how);
 	atomic_store(&damper->error, 0);
 	if (conf->damp.mode != TRIAD_DAMP_OFF)
 		error = triad_task_start(&damper->task);
 	triad_task_wake(&damper->task);
 	if (error)
 		atomic_store(&damper->error, error);
+	/* The thread does so, if there is one. */
+	if (!damper->task.is_started)
+		triad_ports_set_flapping(damper->ports, NULL, 0);
 	pthread_mutex_unlock(&damper->lock);
 	if (error)
 		triad_log_write(damper->log, TRIAD_LOG_ERROR,

@@ -55,7 +55,7 @@ struct triad_damper {
 	struct triad_log *log;
 	struct triad_smp *smp;
 
-	atomic_int mode, error;
+	atomic_int mode, how, error;
 	/* Heavy sweeps; the last one in which held links were taken out. */
 	atomic_uint n_started, n_ended, n_marked;
 	atomic_ulong n_traps, n_kept, n_told, n_looks, n_smps, n_bounces;
