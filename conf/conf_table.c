@@ -331,6 +331,9 @@ static const struct triad_conf_key table[] = {
 	{KEY(damp, how), CHOICE(damp_hows), .default_text = "init", .at_run_time = true,
 		.help = "How such a link is held: by OpenSM's tables alone (init), or also by "
 			"the port manager, which disables a port of it (disable)."},
+	{KEY(damp, hosts), BOOL, .default_text = "false", .at_run_time = true,
+		.help = "Links of hosts may be held, too: then the host is cut off until its "
+			"link is good."},
 	{KEY(damp, half_life), UINT(5, 86400, "s"), .default_text = "900",
 		.at_run_time = true,
 		.help = "Half of what is held against such a link is forgotten in this time."},

@@ -166,14 +166,23 @@ static bool has_end(const struct triad_damp_ends *ends, uint64_t guid)
 	return ends->guid == guid || ends->far_guid == guid;
 }
 
+static bool is_of_host(const struct pending *bounce)
+{
+	return bounce->n_near == TRIAD_DAMP_HOST || bounce->n_far == TRIAD_DAMP_HOST;
+}
+
 /* Marks the node's bounces if they are many, or of all its links. */
 static void mark_node(struct triad_damp_links *links, uint64_t guid, unsigned n_links)
 {
-	unsigned n = 0;
+	unsigned n = 0, n_of_hosts = 0;
 
-	for (size_t i = 0; i < links->n_pending; i++)
-		n += has_end(&links->pending[i].ends, guid);
-	if (n < TRIAD_DAMP_MANY && (n < 2 || n != n_links))
+	for (size_t i = 0; i < links->n_pending; i++) {
+		if (!has_end(&links->pending[i].ends, guid))
+			continue;
+		n++;
+		n_of_hosts += is_of_host(&links->pending[i]);
+	}
+	if (n < TRIAD_DAMP_MANY && (n - n_of_hosts < 2 || n - n_of_hosts != n_links))
 		return;
 	for (size_t i = 0; i < links->n_pending; i++)
 		links->pending[i].is_of_node |= has_end(&links->pending[i].ends, guid);
@@ -202,6 +211,7 @@ static void count_bounce(struct triad_damp_links *links, const struct pending *b
 			TRIAD_DAMP_PENALTY);
 	link->at_us = link->bounced_us = bounce->at_us;
 	link->n_bounces++;
+	link->is_host |= is_of_host(bounce);
 	link->refused = NULL;
 	if (link->is_held)
 		set_quiet(links, link);

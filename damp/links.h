@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which links between switches go down so often that they are better left out of routing,
+/* Which links go down so often that they are better left out of routing,
  * and for how long.
  *
  * Model: as BGP's route flap damping has it [RFC 2439, 4.2 and 4.8.3].  Each time that a link
@@ -42,6 +42,8 @@
 #define TRIAD_DAMP_MAX_HALF_LIVES 16u
 #define TRIAD_DAMP_TOGETHER_US (300 * TRIAD_US_PER_MS)
 #define TRIAD_DAMP_MANY 4u
+/* In place of a number of links: the node is a host. */
+#define TRIAD_DAMP_HOST UINT32_MAX
 /* Two bounces of a link that are less apart are one, of which its ends tell. */
 #define TRIAD_DAMP_APART_US (500 * TRIAD_US_PER_MS)
 #define TRIAD_DAMP_MAX_LINKS 4096u
@@ -64,6 +66,7 @@ struct triad_damp_link {
 	uint64_t at_us;                 /* all times are monotonic */
 	uint64_t n_bounces, bounced_us; /* the last one */
 	bool is_held, is_pinned;        /* pinned: held by hand, until it is released */
+	bool is_host;                   /* one of its ends */
 	bool is_up;                     /* a held link is in INIT at both ends */
 	bool is_off;                    /* one of its ports is disabled */
 	bool is_tried;                  /* it was off, and is not */
@@ -90,7 +93,7 @@ void triad_damp_links_set_half_life(struct triad_damp_links *links, uint64_t us)
 uint64_t triad_damp_links_half_life(const struct triad_damp_links *links);
 
 /* Takes a bounce; a held link is down from then on.  'n_near', 'n_far': how many links between switches the nodes of both
- * ends have, in their order; 0: not known. */
+ * ends have, in their order; 0: not known; or TRIAD_DAMP_HOST. */
 void triad_damp_links_bounce(struct triad_damp_links *links,
 	const struct triad_damp_ends *ends, unsigned n_near, unsigned n_far,
 	uint64_t now_us);

@@ -225,6 +225,7 @@ struct triad_conf {
 	struct {
 		unsigned mode;      /* enum triad_damp_mode */
 		unsigned how;       /* enum triad_damp_how */
+		bool hosts;         /* their links may be held, too */
 		unsigned half_life; /* s */
 	} damp;
 	struct {

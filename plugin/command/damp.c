@@ -149,7 +149,7 @@ static int run_links(struct triad_plugin *plugin, const struct triad_command *co
 			status.mode == TRIAD_DAMP_OFF
 				? "damping is off, so nobody looks at traps: 'triadctl set "
 				  "damp.mode watch' begins"
-				: "no link between switches went down lately");
+				: "no link went down lately");
 	triad_fabric_unref(fabric);
 	free(links);
 	return links ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;

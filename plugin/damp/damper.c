@@ -515,6 +515,7 @@ void triad_damper_configure(struct triad_damper *damper, const struct triad_conf
 	pthread_mutex_lock(&damper->lock);
 	atomic_store(&damper->mode, conf->damp.mode);
 	atomic_store(&damper->how, (int)conf->damp.how);
+	atomic_store(&damper->hosts, conf->damp.hosts);
 	atomic_store(&damper->error, 0);
 	if (conf->damp.mode != TRIAD_DAMP_OFF)
 		error = triad_task_start(&damper->task);
@@ -692,6 +693,7 @@ static int pin(struct triad_damper *damper, const struct triad_fabric *fabric,
 	if (!link)
 		return ENOMEM;
 	triad_damp_link_hold(damper->links, link, triad_clock_now_us());
+	link->is_host = damper_is_of_host(fabric, ends);
 	link->is_pinned = true;
 	damper_note(damper, fabric, ends, DAMPER_PINNED, "held out of routing by hand");
 	return 0;

@@ -248,11 +248,35 @@ def test_only_way_to_a_switch_or_host_is_never_held(tree):
         present = n_links(lab)
         fabric.flap(("leaf-02", 5), 6)
         fabric.flap(("leaf-03", 1), 6)
-        row = link(lab, ("leaf-02", 5))
-        assert row["state"] == "may not be held", ask_json(lab, "damp")
-        assert not link(lab, ("leaf-03", 1))
+        # Both are said, with the reason.
+        for end, word in ((("leaf-02", 5), "only way"), (("leaf-03", 1), "damp.hosts")):
+            wait_until(lambda end=end, word=word: mentions(link(lab, end)["until"] or "", word),
+                       10, lambda: ask(lab, "damp"))
+            assert link(lab, end)["state"] == "may not be held", ask_json(lab, "damp")
         assert not status(lab)["damp"]["links_held"]
         wait_until(lambda: n_links(lab) == present, 10, "all as before")
+
+
+def test_link_of_a_host_is_held_if_that_is_wanted(tree):
+    with damp_lab(tree, "act", half_life=5) as lab:
+        wait_for_damping(lab)
+        ask(lab, "set", "damp.hosts", "true")
+        fabric = Fabric(lab)
+        present = n_links(lab)
+        host = ("leaf-03", 1)
+        flap_until_held(lab, fabric, host)
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
+        swept = n_heavy(lab)
+        fabric.flap(host, 10)
+        assert n_heavy(lab) <= swept + 1, status(lab)["damp"]
+        assert is_held(lab, host)
+        # The SM's own is not.
+        failed(lab.triad("damp", "pin", "leaf-01:1"), 1, "SM")
+        wait_until(lambda: n_links(lab) == present, 60, "the link in the tables")
+        ask(lab, "damp", "pin", "leaf-03:1")
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
+        ask(lab, "set", "damp.hosts", "false")
+        wait_until(lambda: n_links(lab) == present, 10, "the link in the tables")
 
 
 def test_held_link_is_let_go_when_it_is_the_only_way_left(tree):

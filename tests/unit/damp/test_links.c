@@ -349,6 +349,30 @@ START_TEST(test_of_too_many_the_worst_and_the_held_are_kept)
 }
 END_TEST
 
+/* A leaf with two links to switches, and a host. */
+START_TEST(test_hosts_do_not_hide_that_a_leaf_restarts)
+{
+	struct triad_damp_ends ends[] = {
+		triad_damp_ends_of(1, 1, 100, 1),
+		triad_damp_ends_of(1, 2, 101, 1),
+		triad_damp_ends_of(1, 3, 500, 1),
+	};
+
+	for (unsigned i = 0; i < 3; i++)
+		triad_damp_links_bounce(
+			links, &ends[i], 2, i == 2 ? TRIAD_DAMP_HOST : 36, now_us);
+	now_us += TRIAD_US_PER_S;
+	triad_damp_links_settle(links, now_us);
+	ck_assert_uint_eq(triad_damp_links_n_together(links), 3);
+	/* A host alone that restarts is a bounce of its link. */
+	triad_damp_links_bounce(links, &ends[2], 2, TRIAD_DAMP_HOST, now_us);
+	now_us += TRIAD_US_PER_S;
+	triad_damp_links_settle(links, now_us);
+	ck_assert(find(ends[2])->is_host);
+	ck_assert_uint_eq(find(ends[2])->n_bounces, 1);
+}
+END_TEST
+
 START_TEST(test_a_link_that_is_off_is_tried_and_returns_when_it_is_good)
 {
 	struct triad_damp_ends ends = link_of(1, 2);
@@ -414,5 +438,6 @@ int main(void)
 	tcase_add_test(cases, test_of_too_many_the_worst_and_the_held_are_kept);
 	tcase_add_test(
 		cases, test_a_link_that_is_off_is_tried_and_returns_when_it_is_good);
+	tcase_add_test(cases, test_hosts_do_not_hide_that_a_leaf_restarts);
 	return run_cases(cases);
 }
