@@ -492,7 +492,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_DAMP,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT_KEPT) | BIT(LIMIT) | TABLE,
-		.help = "Lists links between switches that went down lately, and those that are "
+		.help = "Lists links that went down lately, and those that are "
 			"held out of routing because they do so again and again."},
 	{.name = "damp traps",
 		.group = TRIAD_VERB_DIAGNOSE,
@@ -516,7 +516,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_DAMP_PIN,
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
-		.help = "Holds a link between switches out of routing until 'damp release'.",
+		.help = "Holds a link out of routing until 'damp release'.",
 		.arguments = "NODE PORT",
 		.n_arguments_min = 1,
 		.n_arguments_max = 2},

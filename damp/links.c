@@ -141,6 +141,9 @@ void triad_damp_links_bounce(struct triad_damp_links *links,
 {
 	struct triad_damp_link *link = triad_damp_links_find(links, ends, false);
 
+	/* It is down on purpose. */
+	if (link && link->is_off)
+		return;
 	/* Both ends tell of one bounce. */
 	if (link && now_us < link->bounced_us + TRIAD_DAMP_APART_US)
 		return;
@@ -163,14 +166,23 @@ static bool has_end(const struct triad_damp_ends *ends, uint64_t guid)
 	return ends->guid == guid || ends->far_guid == guid;
 }
 
+static bool is_of_host(const struct pending *bounce)
+{
+	return bounce->n_near == TRIAD_DAMP_HOST || bounce->n_far == TRIAD_DAMP_HOST;
+}
+
 /* Marks the node's bounces if they are many, or of all its links. */
 static void mark_node(struct triad_damp_links *links, uint64_t guid, unsigned n_links)
 {
-	unsigned n = 0;
+	unsigned n = 0, n_of_hosts = 0;
 
-	for (size_t i = 0; i < links->n_pending; i++)
-		n += has_end(&links->pending[i].ends, guid);
-	if (n < TRIAD_DAMP_MANY && (n < 2 || n != n_links))
+	for (size_t i = 0; i < links->n_pending; i++) {
+		if (!has_end(&links->pending[i].ends, guid))
+			continue;
+		n++;
+		n_of_hosts += is_of_host(&links->pending[i]);
+	}
+	if (n < TRIAD_DAMP_MANY && (n - n_of_hosts < 2 || n - n_of_hosts != n_links))
 		return;
 	for (size_t i = 0; i < links->n_pending; i++)
 		links->pending[i].is_of_node |= has_end(&links->pending[i].ends, guid);
@@ -199,6 +211,7 @@ static void count_bounce(struct triad_damp_links *links, const struct pending *b
 			TRIAD_DAMP_PENALTY);
 	link->at_us = link->bounced_us = bounce->at_us;
 	link->n_bounces++;
+	link->is_host |= is_of_host(bounce);
 	link->refused = NULL;
 	if (link->is_held)
 		set_quiet(links, link);
@@ -274,6 +287,8 @@ void triad_damp_link_release(
 	struct triad_damp_link *link, bool forgive, uint64_t now_us)
 {
 	link->is_held = link->is_pinned = link->is_up = false;
+	link->is_off = link->is_tried = false;
+	link->off_end = 0;
 	link->held_us = now_us;
 	if (!forgive)
 		return;
@@ -289,10 +304,36 @@ void triad_damp_link_set_up(struct triad_damp_link *link, bool is_up, uint64_t n
 	link->is_up = is_up;
 }
 
+void triad_damp_link_set_off(struct triad_damp_link *link, bool is_off, uint64_t now_us)
+{
+	if (is_off == link->is_off)
+		return;
+	link->is_off = is_off;
+	link->is_tried = !is_off;
+	link->is_up = false;
+	link->off_us = now_us;
+}
+
+uint64_t triad_damp_link_tried_us(const struct triad_damp_link *link)
+{
+	return link->is_held && link->is_off && !link->is_pinned
+		? link->off_us + link->quiet_us
+		: UINT64_MAX;
+}
+
+bool triad_damp_link_should_be_off(const struct triad_damp_link *link, uint64_t now_us)
+{
+	if (!link->is_held)
+		return false;
+	if (link->is_off)
+		return now_us < triad_damp_link_tried_us(link);
+	return !link->is_tried || link->bounced_us > link->off_us;
+}
+
 uint64_t triad_damp_link_returns_us(const struct triad_damp_link *link)
 {
 	return link->is_held && link->is_up && !link->is_pinned
-		? link->up_us + link->quiet_us
+		? link->up_us + (link->is_tried ? link->quiet_us / 2 : link->quiet_us)
 		: UINT64_MAX;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which links between switches go down so often that they are better left out of routing,
+/* Which links go down so often that they are better left out of routing,
  * and for how long.
  *
  * Model: as BGP's route flap damping has it [RFC 2439, 4.2 and 4.8.3].  Each time that a link
@@ -16,6 +16,11 @@
  * No flap: links of one node that go down together, TRIAD_DAMP_MANY or all that it has, within
  * TRIAD_DAMP_TOGETHER_US: the node restarts, or is cabled anew.  So a bounce counts only when
  * that time is over.
+ *
+ * A held link may be off, too: the port at one end is disabled, so that it costs no time-outs
+ * either.  Then it is down on purpose, and what is seen of it counts for nothing.  When it has
+ * been off for as long as it would have to be up, it is to be tried: enabled.  If it bounces
+ * then, it is to be off again; if it is up for half that time, it returns.
  *
  * Who holds a link decides whether it may be (guards), and says so.
  *
@@ -37,6 +42,8 @@
 #define TRIAD_DAMP_MAX_HALF_LIVES 16u
 #define TRIAD_DAMP_TOGETHER_US (300 * TRIAD_US_PER_MS)
 #define TRIAD_DAMP_MANY 4u
+/* In place of a number of links: the node is a host. */
+#define TRIAD_DAMP_HOST UINT32_MAX
 /* Two bounces of a link that are less apart are one, of which its ends tell. */
 #define TRIAD_DAMP_APART_US (500 * TRIAD_US_PER_MS)
 #define TRIAD_DAMP_MAX_LINKS 4096u
@@ -59,12 +66,17 @@ struct triad_damp_link {
 	uint64_t at_us;                 /* all times are monotonic */
 	uint64_t n_bounces, bounced_us; /* the last one */
 	bool is_held, is_pinned;        /* pinned: held by hand, until it is released */
+	bool is_host;                   /* one of its ends */
 	bool is_up;                     /* a held link is in INIT at both ends */
-	bool must_read;      /* it is held, and its ends were not read since */
-	uint64_t held_us;    /* since when, or when it was released last; 0: never */
-	uint64_t quiet_us;   /* how long a held link is to be up without a break */
-	uint64_t up_us;      /* since when it is */
-	uint32_t n_holds;    /* lately */
+	bool is_off;                    /* one of its ports is disabled */
+	bool is_tried;                  /* it was off, and is not */
+	uint8_t off_end;   /* which port that is or would be: 1 near, 2 far; 0: none */
+	uint64_t off_us;   /* since when it is off, or is tried */
+	bool must_read;    /* it is held, and its ends were not read since */
+	uint64_t held_us;  /* since when, or when it was released last; 0: never */
+	uint64_t quiet_us; /* how long a held link is to be up without a break */
+	uint64_t up_us;    /* since when it is */
+	uint32_t n_holds;  /* lately */
 	uint32_t told_round; /* of the master that told of it (damp/copy.h) */
 	const char
 		*refused; /* why it is not held though it is over the limit; or NULL */
@@ -81,7 +93,7 @@ void triad_damp_links_set_half_life(struct triad_damp_links *links, uint64_t us)
 uint64_t triad_damp_links_half_life(const struct triad_damp_links *links);
 
 /* Takes a bounce; a held link is down from then on.  'n_near', 'n_far': how many links between switches the nodes of both
- * ends have, in their order; 0: not known. */
+ * ends have, in their order; 0: not known; or TRIAD_DAMP_HOST. */
 void triad_damp_links_bounce(struct triad_damp_links *links,
 	const struct triad_damp_ends *ends, unsigned n_near, unsigned n_far,
 	uint64_t now_us);
@@ -102,6 +114,14 @@ void triad_damp_link_release(
 	struct triad_damp_link *link, bool forgive, uint64_t now_us);
 /* Says whether a held link is up at this moment. */
 void triad_damp_link_set_up(struct triad_damp_link *link, bool is_up, uint64_t now_us);
+/* Says that one of a held link's ports is disabled, or that it is enabled again. */
+void triad_damp_link_set_off(
+	struct triad_damp_link *link, bool is_off, uint64_t now_us);
+/* Whether one of the ports of a held link should be disabled: from when it is held, or has
+ * bounced while it was tried, until it is to be tried. */
+bool triad_damp_link_should_be_off(const struct triad_damp_link *link, uint64_t now_us);
+/* When it is to be tried; UINT64_MAX: it is not off, or pinned. */
+uint64_t triad_damp_link_tried_us(const struct triad_damp_link *link);
 /* When a held link is to return; UINT64_MAX: not by time (it is down, or pinned). */
 uint64_t triad_damp_link_returns_us(const struct triad_damp_link *link);
 

@@ -89,12 +89,12 @@ const struct triad_fact triad_shield_facts[] = {
 const struct triad_fact triad_damp_facts[] = {
 	{"links_held", "links held", TRIAD_FACT(UINT, n_held),
 		TRIAD_GAUGE("triad_damp_links_held",
-			"Links between switches that are held out of routing because they "
+			"Links that are held out of routing because they "
 			"go down again and again; with damp.mode watch, that would be.")},
 	{"links_known", "links that went down lately", TRIAD_FACT(UINT, n_known)},
 	{"bounces", "times that links went down", TRIAD_FACT(UINT, n_bounces),
 		TRIAD_COUNTER("triad_damp_bounces",
-			"Times that links between switches were seen to go down "
+			"Times that links were seen to go down "
 			"(damp.mode).")},
 	{"together", "of these, with their switch", TRIAD_FACT(UINT, n_together)},
 	{"link_traps", "traps of links", TRIAD_FACT(UINT, n_traps),

@@ -237,9 +237,7 @@ static enum triad_severity add_damping(
 	triad_damper_name(fabric, &worst.ends, name);
 	triad_fabric_unref(fabric);
 	snprintf(what, sizeof(what),
-		"%" PRIu64
-		" link%s between switches go%s down again and again%s: %s, %" PRIu64
-		" times",
+		"%" PRIu64 " link%s go%s down again and again%s: %s, %" PRIu64 " times",
 		status.n_held, status.n_held == 1 ? "" : "s",
 		status.n_held == 1 ? "es" : "",
 		acts ? ", held out of routing" : ", and OpenSM sweeps each time", name,

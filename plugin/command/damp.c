@@ -64,6 +64,10 @@ static const char *link_state(const struct triad_damp_link *link, bool acts)
 		return link->refused ? "may not be held" : "routed";
 	if (!acts)
 		return "would be held";
+	if (link->is_off)
+		return "held, disabled";
+	if (link->is_tried)
+		return "held, tried";
 	return link->is_pinned ? "held by hand"
 		: link->is_up  ? "held, up"
 			       : "held, down";
@@ -77,6 +81,8 @@ static const char *link_outlook(
 
 	if (link->refused && !link->is_held)
 		return link->refused;
+	if (at_us == UINT64_MAX)
+		at_us = triad_damp_link_tried_us(link);
 	if (at_us == UINT64_MAX)
 		return NULL;
 	return triad_clock_format_s(triad_clock_to_wall_us(at_us), text);
@@ -143,7 +149,7 @@ static int run_links(struct triad_plugin *plugin, const struct triad_command *co
 			status.mode == TRIAD_DAMP_OFF
 				? "damping is off, so nobody looks at traps: 'triadctl set "
 				  "damp.mode watch' begins"
-				: "no link between switches went down lately");
+				: "no link went down lately");
 	triad_fabric_unref(fabric);
 	free(links);
 	return links ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;

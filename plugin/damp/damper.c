@@ -263,6 +263,10 @@ static uint64_t review(struct triad_damper *damper)
 			triad_damp_links_at(damper->links, i));
 		if (returns_us < next_us)
 			next_us = returns_us;
+		returns_us =
+			triad_damp_link_tried_us(triad_damp_links_at(damper->links, i));
+		if (returns_us > now_us && returns_us < next_us)
+			next_us = returns_us;
 	}
 	pthread_mutex_unlock(&damper->links_lock);
 	if (must_sweep && damper_is_master(damper))
@@ -377,10 +381,8 @@ static uint64_t work(struct triad_damper *damper)
 	next_us = earlier(review(damper), tell_if_due(damper));
 	if (looks)
 		return earlier(next_us, next_look(damper));
-	/* Until there is a fabric. */
-	return damper_is_master(damper)
-		? earlier(next_us, triad_clock_now_us() + TRIAD_US_PER_S)
-		: next_us;
+	/* Until this SM is the master and has a fabric: nobody says so. */
+	return earlier(next_us, triad_clock_now_us() + TRIAD_US_PER_S);
 }
 
 /* Puts the hook in or takes it away.  Returns whether to try again soon. */
@@ -512,12 +514,17 @@ void triad_damper_configure(struct triad_damper *damper, const struct triad_conf
 	pthread_mutex_unlock(&damper->links_lock);
 	pthread_mutex_lock(&damper->lock);
 	atomic_store(&damper->mode, conf->damp.mode);
+	atomic_store(&damper->how, (int)conf->damp.how);
+	atomic_store(&damper->hosts, conf->damp.hosts);
 	atomic_store(&damper->error, 0);
 	if (conf->damp.mode != TRIAD_DAMP_OFF)
 		error = triad_task_start(&damper->task);
 	triad_task_wake(&damper->task);
 	if (error)
 		atomic_store(&damper->error, error);
+	/* The thread does so, if there is one. */
+	if (!damper->task.is_started)
+		triad_ports_set_flapping(damper->ports, NULL, 0);
 	pthread_mutex_unlock(&damper->lock);
 	if (error)
 		triad_log_write(damper->log, TRIAD_LOG_ERROR,
@@ -686,6 +693,7 @@ static int pin(struct triad_damper *damper, const struct triad_fabric *fabric,
 	if (!link)
 		return ENOMEM;
 	triad_damp_link_hold(damper->links, link, triad_clock_now_us());
+	link->is_host = damper_is_of_host(fabric, ends);
 	link->is_pinned = true;
 	damper_note(damper, fabric, ends, DAMPER_PINNED, "held out of routing by hand");
 	return 0;

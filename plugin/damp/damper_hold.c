@@ -7,11 +7,18 @@
 
 #include "ib/node_label.h"
 #include "plugin/physp.h"
+#include "plugin/ports/ports.h"
 #include "portmgr/plan/guard.h"
 #include "service/recorder.h"
 #include "triad/clock.h"
 
+/* Asked again in the next fabric. */
+static const char not_there[] =
+	"it is the only way to an end of it, which is gone while it is down";
+
 #define N_EVENTS 64u /* at a time */
+/* How long a port that was enabled may take to train. */
+#define TRAINS_US (10 * TRIAD_US_PER_S)
 
 /* --- which link may be held --- */
 
@@ -57,10 +64,63 @@ static bool is_of_switch(const struct triad_fabric *fabric, uint64_t guid)
 		fabric->nodes[node].type == TRIAD_NODE_SWITCH;
 }
 
+/* The port of the link that is a host's; NONE: both are of switches, or it is not there. */
+static uint32_t find_host(
+	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
+{
+	if (is_there(fabric, ends->guid) && !is_of_switch(fabric, ends->guid))
+		return find_port(fabric, ends->guid, ends->number);
+	if (is_there(fabric, ends->far_guid) && !is_of_switch(fabric, ends->far_guid))
+		return find_port(fabric, ends->far_guid, ends->far_number);
+	return TRIAD_FABRIC_NONE;
+}
+
+bool damper_is_of_host(
+	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
+{
+	return find_host(fabric, ends) != TRIAD_FABRIC_NONE;
+}
+
 static bool is_reached(
 	const struct triad_fabric *fabric, struct triad_guard *guard, uint64_t guid)
 {
 	return triad_guard_reaches(guard, triad_fabric_find_node(fabric, guid));
+}
+
+/* Whether OpenSM knows of an SM there. */
+static bool is_of_sm(struct triad_damper *damper, uint64_t port_guid)
+{
+	const cl_qmap_t *sms = &damper->osm->subn.sm_guid_tbl;
+	bool is_one;
+
+	cl_plock_acquire(&damper->osm->lock);
+	is_one = cl_qmap_get(sms, cl_hton64(port_guid)) != cl_qmap_end(sms);
+	cl_plock_release(&damper->osm->lock);
+	return is_one;
+}
+
+/* The link of a host, whose port is 'host': it may be cut off, unless an SM is there. */
+static const char *judge_host(struct triad_damper *damper,
+	const struct triad_fabric *fabric, struct triad_guard *guard, uint32_t host)
+{
+	struct triad_guard_lost lost;
+
+	if (!atomic_load(&damper->hosts))
+		return "it is the link of a host (damp.hosts)";
+	if (is_of_sm(damper, fabric->ports[host].guid))
+		return "it is the only way to an SM";
+	if (fabric->ports[host].remote == TRIAD_FABRIC_NONE)
+		return NULL;
+	switch (triad_guard_judge(
+		guard, fabric->ports[host].remote, fabric->ports[host].node, &lost)) {
+	case TRIAD_GUARD_FREE:
+		return NULL;
+	case TRIAD_GUARD_OWN_PATH:
+	case TRIAD_GUARD_SM_PATH:
+		return "it is the only way to an SM";
+	default:
+		return "it is not known where this SM is";
+	}
 }
 
 /* The fabric has the link no more where OpenSM has unlinked it: then both ends must be
@@ -120,16 +180,21 @@ const char *damper_refusal(struct triad_damper *damper,
 	const struct triad_fabric *fabric, struct triad_guard *guard,
 	const struct triad_damp_ends *ends)
 {
+	uint32_t host;
+
 	if (routes_by_file(damper->osm))
 		return "the routing engine 'file' routes over it whatever is up";
 	if (!fabric || !is_there(fabric, ends->guid) ||
 		!is_there(fabric, ends->far_guid))
-		return "one of its switches is not there";
-	if (!is_of_switch(fabric, ends->guid) || !is_of_switch(fabric, ends->far_guid))
-		return "it is the link of a host";
+		return not_there;
 	if (count_held(damper) >= DAMPER_MAX_HELD)
 		return "256 links are held: that is no matter of links";
-	return guard ? judge(fabric, guard, ends) : "memory is short";
+	if (!guard)
+		return "memory is short";
+	host = find_host(fabric, ends);
+	if (host != TRIAD_FABRIC_NONE)
+		return judge_host(damper, fabric, guard, host);
+	return judge(fabric, guard, ends);
 }
 
 /* --- holding and letting go --- */
@@ -192,6 +257,7 @@ static void hold(struct triad_damper *damper, struct triad_guard *guard,
 		return;
 	}
 	triad_damp_link_hold(damper->links, link, now_us);
+	link->is_host |= damper_is_of_host(damper->fabric, &link->ends);
 	port = find_linked(damper->fabric, &link->ends);
 	if (port != TRIAD_FABRIC_NONE)
 		triad_guard_remove(guard, port);
@@ -248,28 +314,36 @@ static const char *must_let_go(struct triad_damper *damper, struct triad_guard *
 		return "no longer held: the routing engine is 'file'";
 	if (!fabric || !guard)
 		return NULL;
-	if (!is_of_switch(fabric, link->ends.guid) ||
-		!is_of_switch(fabric, link->ends.far_guid))
+	if (link->is_host && !atomic_load(&damper->hosts))
+		return "no longer held: damp.hosts says so";
+	/* A host whose link is down is not there. */
+	if (link->is_host ? !is_of_switch(fabric, link->ends.guid) &&
+				!is_of_switch(fabric, link->ends.far_guid)
+			  : !is_of_switch(fabric, link->ends.guid) ||
+				!is_of_switch(fabric, link->ends.far_guid))
 		return "no longer held: one of its switches has left";
 	if (is_elsewhere(fabric, &link->ends))
 		return "no longer held: another cable is there";
-	if (!is_reached(fabric, guard, link->ends.guid) ||
-		!is_reached(fabric, guard, link->ends.far_guid))
+	if (!link->is_host &&
+		(!is_reached(fabric, guard, link->ends.guid) ||
+			!is_reached(fabric, guard, link->ends.far_guid)))
 		return "no longer held: it is the only way to a switch now";
 	return NULL;
 }
 
 static void let_go(struct triad_damper *damper, uint64_t now_us)
 {
-	struct triad_guard *guard = NULL;
-
+	bool is_new = damper->fabric && damper->fabric->generation != damper->reviewed;
 	/* Ways change with the fabric alone. */
-	if (damper->fabric && damper->fabric->generation != damper->reviewed)
-		guard = damper_make_guard(damper, damper->fabric);
+	struct triad_guard *guard =
+		is_new ? damper_make_guard(damper, damper->fabric) : NULL;
+
 	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
 		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
 		const char *why;
 
+		if (is_new && link->refused == not_there)
+			link->refused = NULL;
 		if (!link->is_held)
 			continue;
 		why = must_let_go(damper, guard, link, now_us);
@@ -294,6 +368,15 @@ static void hold_what_is_over(struct triad_damper *damper, uint64_t now_us)
 	triad_guard_free(guard);
 }
 
+/* The switch's record; NULL: it is a host, or there is no room. */
+static struct damper_switch *find_switch_of(struct triad_damper *damper, uint64_t guid)
+{
+	const struct triad_fabric *fabric = damper->fabric;
+	bool is_host = fabric && is_there(fabric, guid) && !is_of_switch(fabric, guid);
+
+	return is_host ? NULL : damper_find_switch(damper, guid, true);
+}
+
 /* Has the ends of a link that is held from now on read: it may be up already. */
 static void read_ends(
 	struct triad_damper *damper, struct triad_damp_link *link, uint64_t now_us)
@@ -301,7 +384,7 @@ static void read_ends(
 	const uint64_t guids[] = {link->ends.guid, link->ends.far_guid};
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct damper_switch *of = damper_find_switch(damper, guids[i], true);
+		struct damper_switch *of = find_switch_of(damper, guids[i]);
 
 		if (of && of->due_us > now_us)
 			of->due_us = now_us;
@@ -375,7 +458,7 @@ static void set_lids(struct triad_damper *damper, const struct triad_damp_ends *
 		uint32_t port = find_port(damper->fabric, guids[i], 0);
 		uint16_t lid =
 			port == TRIAD_FABRIC_NONE ? 0 : damper->fabric->ports[port].lid;
-		struct damper_switch *of = damper_find_switch(damper, guids[i], true);
+		struct damper_switch *of = find_switch_of(damper, guids[i]);
 
 		if (of)
 			of->has_held = true;
@@ -454,6 +537,113 @@ static bool publish(struct triad_damper *damper)
 	return must_sweep;
 }
 
+/* --- links that are off --- */
+
+/* Other links between switches at the node. */
+static unsigned count_others(
+	const struct triad_fabric *fabric, uint64_t guid, uint8_t number)
+{
+	uint32_t node = triad_fabric_find_node(fabric, guid);
+	unsigned n = 0;
+
+	for (uint32_t i = 0;
+		node != TRIAD_FABRIC_NONE && i < fabric->nodes[node].n_ports; i++) {
+		const struct triad_fabric_port *port =
+			&fabric->ports[fabric->nodes[node].first_port + i];
+
+		n += port->number != number && port->remote != TRIAD_FABRIC_NONE &&
+			fabric->nodes[fabric->ports[port->remote].node].type ==
+				TRIAD_NODE_SWITCH;
+	}
+	return n;
+}
+
+/* The end nearer to this SM, since the other one may not be reached any more when it is to be
+ * enabled.  None: if one link more fails there, nobody could enable it. */
+static uint8_t choose_end(const struct triad_fabric *fabric, struct triad_guard *guard,
+	const struct triad_damp_ends *ends)
+{
+	uint32_t near = triad_guard_distance(
+			 guard, triad_fabric_find_node(fabric, ends->guid)),
+		 far = triad_guard_distance(
+			 guard, triad_fabric_find_node(fabric, ends->far_guid));
+	bool is_far = far < near;
+
+	return count_others(fabric, is_far ? ends->far_guid : ends->guid,
+		       is_far ? ends->far_number : ends->number) < 2
+		? 0
+		: is_far ? 2
+			 : 1;
+}
+
+static struct triad_ports_flapping port_at(const struct triad_fabric *fabric,
+	const struct triad_damp_ends *ends, uint8_t end)
+{
+	struct triad_ports_flapping near = {.node_guid = ends->guid,
+					    .number = ends->number},
+				    far = {.node_guid = ends->far_guid,
+					    .number = ends->far_number};
+	struct triad_ports_flapping other = end == 2 ? near : far;
+	uint32_t at = find_port(fabric, other.node_guid, 0);
+
+	/* A host's port has a GUID of its own. */
+	if (at == TRIAD_FABRIC_NONE)
+		at = find_port(fabric, other.node_guid, other.number);
+	if (end == 2)
+		near = far;
+	near.remote_guid = at == TRIAD_FABRIC_NONE ? 0 : fabric->ports[at].guid;
+	return near;
+}
+
+/* As the history of ports has it: this SM may be a new one. */
+static void see_whether_off(
+	struct triad_damper *damper, struct triad_damp_link *link, uint64_t now_us)
+{
+	const struct triad_damp_ends *ends = &link->ends;
+	bool near = triad_ports_is_damped(damper->ports, ends->guid, ends->number),
+	     far = triad_ports_is_damped(
+		     damper->ports, ends->far_guid, ends->far_number);
+
+	if (near || far)
+		link->off_end = near ? 1 : 2;
+	triad_damp_link_set_off(link, near || far, now_us);
+	/* Not each device says that the port is up again. */
+	link->must_read |=
+		link->is_tried && !link->is_up && now_us < link->off_us + TRAINS_US;
+}
+
+/* Tells the port manager which ports are to be disabled. */
+static void put_off(struct triad_damper *damper, uint64_t now_us)
+{
+	struct triad_ports_flapping list[DAMPER_MAX_HELD];
+	const struct triad_fabric *fabric = damper->fabric;
+	bool wants_to =
+		damper_acts(damper) && atomic_load(&damper->how) == TRIAD_DAMP_DISABLE;
+	struct triad_guard *guard = NULL;
+	uint32_t n = 0;
+
+	/* What was off before is not known yet. */
+	if (damper_acts(damper) && (!fabric || !damper->knows_before))
+		return;
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
+		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
+
+		if (!link->is_held)
+			continue;
+		see_whether_off(damper, link, now_us);
+		if (!wants_to || n == DAMPER_MAX_HELD ||
+			!triad_damp_link_should_be_off(link, now_us))
+			continue;
+		if (!link->off_end &&
+			(guard || !triad_guard_new(fabric, NULL, 0, &guard)))
+			link->off_end = choose_end(fabric, guard, &link->ends);
+		if (link->off_end)
+			list[n++] = port_at(fabric, &link->ends, link->off_end);
+	}
+	triad_guard_free(guard);
+	triad_ports_set_flapping(damper->ports, list, n);
+}
+
 bool damper_review(struct triad_damper *damper, uint64_t now_us)
 {
 	if (!damper_is_master(damper))
@@ -464,6 +654,7 @@ bool damper_review(struct triad_damper *damper, uint64_t now_us)
 		if (triad_damp_links_at(damper->links, i)->must_read)
 			read_ends(
 				damper, triad_damp_links_at(damper->links, i), now_us);
+	put_off(damper, now_us);
 	return publish(damper);
 }
 

@@ -208,12 +208,14 @@ static void copy_held(struct triad_damper *damper, uint64_t guid, struct look *l
 
 /* --- what came of it --- */
 
-/* Links between switches at a node; 0: it is not known. */
+/* Links between switches at a node, or TRIAD_DAMP_HOST; 0: it is not known. */
 static unsigned count_links(const struct triad_fabric *fabric, uint32_t node)
 {
 	const struct triad_fabric_node *of = &fabric->nodes[node];
 	unsigned n = 0;
 
+	if (of->type != TRIAD_NODE_SWITCH)
+		return TRIAD_DAMP_HOST;
 	for (uint32_t i = of->first_port; i < of->first_port + of->n_ports; i++) {
 		uint32_t far = fabric->ports[i].remote;
 
@@ -225,7 +227,7 @@ static unsigned count_links(const struct triad_fabric *fabric, uint32_t node)
 }
 
 /* The link of a port: of the fabric, or of the links that are known, if it is down in the
- * fabric by now.  False: there is none between switches. */
+ * fabric by now.  False: there is none. */
 static bool find_ends(struct triad_damper *damper, uint64_t guid, uint8_t number,
 	struct triad_damp_ends *ends, unsigned n_links[2])
 {
@@ -238,8 +240,6 @@ static bool find_ends(struct triad_damper *damper, uint64_t guid, uint8_t number
 	if (far != TRIAD_FABRIC_NONE) {
 		uint32_t far_node = fabric->ports[far].node;
 
-		if (fabric->nodes[far_node].type != TRIAD_NODE_SWITCH)
-			return false;
 		*ends = triad_damp_ends_of(guid, number, fabric->nodes[far_node].guid,
 			fabric->ports[far].number);
 		n_links[ends->guid != guid] = count_links(fabric, node);

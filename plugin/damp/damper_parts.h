@@ -55,7 +55,8 @@ struct triad_damper {
 	struct triad_log *log;
 	struct triad_smp *smp;
 
-	atomic_int mode, error;
+	atomic_int mode, how, error;
+	atomic_bool hosts;
 	/* Heavy sweeps; the last one in which held links were taken out. */
 	atomic_uint n_started, n_ended, n_marked;
 	atomic_ulong n_traps, n_kept, n_told, n_looks, n_smps, n_bounces;
@@ -144,6 +145,9 @@ bool damper_hold_as_before(struct triad_damper *damper);
  * short. */
 struct triad_guard *damper_make_guard(
 	struct triad_damper *damper, const struct triad_fabric *fabric);
+/* Whether one end of the link is a host's. */
+bool damper_is_of_host(
+	const struct triad_fabric *fabric, const struct triad_damp_ends *ends);
 /* Why a link may not be held; NULL: it may.  With links_lock. */
 const char *damper_refusal(struct triad_damper *damper,
 	const struct triad_fabric *fabric, struct triad_guard *guard,

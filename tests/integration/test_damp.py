@@ -250,11 +250,35 @@ def test_only_way_to_a_switch_or_host_is_never_held(tree):
         present = n_links(lab)
         fabric.flap(("leaf-02", 5), 6)
         fabric.flap(("leaf-03", 1), 6)
-        row = link(lab, ("leaf-02", 5))
-        assert row["state"] == "may not be held", ask_json(lab, "damp")
-        assert not link(lab, ("leaf-03", 1))
+        # Both are said, with the reason.
+        for end, word in ((("leaf-02", 5), "only way"), (("leaf-03", 1), "damp.hosts")):
+            wait_until(lambda end=end, word=word: mentions(link(lab, end)["until"] or "", word),
+                       10, lambda: ask(lab, "damp"))
+            assert link(lab, end)["state"] == "may not be held", ask_json(lab, "damp")
         assert not status(lab)["damp"]["links_held"]
         wait_until(lambda: n_links(lab) == present, 10, "all as before")
+
+
+def test_link_of_a_host_is_held_if_that_is_wanted(tree):
+    with damp_lab(tree, "act", half_life=5) as lab:
+        wait_for_damping(lab)
+        ask(lab, "set", "damp.hosts", "true")
+        fabric = Fabric(lab)
+        present = n_links(lab)
+        host = ("leaf-03", 1)
+        flap_until_held(lab, fabric, host)
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
+        swept = n_heavy(lab)
+        fabric.flap(host, 10)
+        assert n_heavy(lab) <= swept + 1, status(lab)["damp"]
+        assert is_held(lab, host)
+        # The SM's own is not.
+        failed(lab.triad("damp", "pin", "leaf-01:1"), 1, "SM")
+        wait_until(lambda: n_links(lab) == present, 60, "the link in the tables")
+        ask(lab, "damp", "pin", "leaf-03:1")
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
+        ask(lab, "set", "damp.hosts", "false")
+        wait_until(lambda: n_links(lab) == present, 10, "the link in the tables")
 
 
 def test_held_link_is_let_go_when_it_is_the_only_way_left(tree):
@@ -389,7 +413,135 @@ def test_unplugged_hook_leaves_opensm_as_it_was(tree):
         assert not health_findings(lab, "damp")
 
 
-@pytest.mark.parametrize("cluster", ("corosync", "peers"))
+def port_state(ports, end=FLAPPER):
+    """The physical state of a port, as the switch has it."""
+    lab = ports.lab
+    lid = lids(lab)[end[0]]
+    text = succeeded(lab.run("smpquery", "portinfo", str(lid), str(end[1]))).stdout
+    return text.split("PhysLinkState:")[1].split()[0].strip(".").lower()
+
+
+def n_acts(ports, action):
+    return sum(row["deed"] == action and row["reason"] == "flaps" and
+               row["outcome"] == "done" for row in ask_json(ports.lab, "port", "history"))
+
+
+@contextlib.contextmanager
+def disabling(more="", half_life=600, **options):
+    """A lab in which links that are held are disabled, too, by the port manager."""
+    with managed(fabric=TREE, opensm_conf="", retrain=True, perfmgr="sweep_period = 1\n",
+                 more=f"[damp]\nmode = act\nhow = disable\nhalf_life = {half_life}\n{more}",
+                 **options) as ports:
+        wait_until(lambda: mentions(status(ports.lab)["damp"]["state"], "links"), 10, "the hook")
+        yield ports
+
+
+def both_ends(ports):
+    return {port_state(ports, FLAPPER), port_state(ports, FAR_END)}
+
+
+def wait_until_disabled(ports):
+    wait_until(lambda: link(ports.lab).get("state") == "held, disabled", 20,
+               lambda: f"disabled: {ask(ports.lab, 'damp')} {ask(ports.lab, 'port', 'history')}")
+
+
+def test_held_link_is_disabled_until_it_is_tried_and_returns():
+    with disabling(half_life=5) as ports:
+        lab = ports.lab
+        present = n_links(lab)
+        fabric = Fabric(lab)
+        flap_until_held(lab, fabric)
+        wait_until_disabled(ports)
+        assert "disabled" in both_ends(ports)
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
+        # It is no bounce that it is down.
+        bounces = link(lab)["bounces"]
+        wait_until(lambda: link(lab)["state"] == "held, tried", 40, "tried")
+        assert link(lab)["bounces"] == bounces
+        assert "disabled" not in both_ends(ports)
+        # It is not good yet.
+        fabric.flap(FLAPPER)
+        wait_until(lambda: link(lab).get("state") == "held, disabled", 20, "disabled again")
+        assert n_acts(ports, "disable") == 2
+        wait_until(lambda: n_links(lab) == present, 120, "the link in the tables")
+        assert "disabled" not in both_ends(ports)
+
+
+@pytest.mark.parametrize("words", (("damp", "release", "spine-01:1"), ("set", "damp.mode", "off"),
+                                   ("set", "damp.how", "init")), ids=("release", "off", "init"))
+def test_what_was_disabled_is_enabled_again(words):
+    with disabling() as ports:
+        ask(ports.lab, "damp", "pin", "spine-01:1")
+        wait_until_disabled(ports)
+        ask(ports.lab, *words)
+        wait_until(lambda: "disabled" not in both_ends(ports), 10, "enabled")
+
+
+def test_port_that_somebody_else_disabled_is_left_alone():
+    with disabling() as ports:
+        lab = ports.lab
+        ask(lab, "set", "damp.how", "init")
+        present = n_links(lab)
+        ask(lab, "damp", "pin", "spine-01:1")
+        wait_until(lambda: n_links(lab) == present - 1, 10, "held")
+        for name, number in (FLAPPER, FAR_END):
+            succeeded(lab.run("ibportstate", str(lids(lab)[name]), str(number), "disable"))
+        ask(lab, "set", "damp.how", "disable")
+        # Another one is disabled meanwhile, so that the first was looked at.
+        ask(lab, "damp", "pin", "spine-02:3")
+        wait_until(lambda: link(lab, ("spine-02", 3)).get("state") == "held, disabled", 20,
+                   lambda: ask(lab, "damp"))
+        ask(lab, "damp", "release", "spine-01:1")
+        ask(lab, "damp", "release", "spine-02:3")
+        wait_until(lambda: n_acts(ports, "enable") == 1, 20, "the other one enabled")
+        assert both_ends(ports) == {"disabled"}
+
+
+def test_after_a_crash_it_is_known_what_was_disabled_by_us():
+    with disabling() as ports:
+        lab = ports.lab
+        ask(lab, "damp", "pin", "spine-01:1")
+        wait_until_disabled(ports)
+        wait_until(lambda: status(lab)["history"]["file_lines"]
+                   == status(lab)["history"]["events"], 10, "the history on its disk")
+        hosts.kill(state.load_required(lab.folder), 0, "opensm")
+        lab.host("start", 0, "opensm")
+        wait_until(lambda: lab.triad("status").returncode == 0, 20, "OpenSM")
+        wait_until_disabled(ports)
+        assert n_acts(ports, "disable") == 1
+        ask(lab, "damp", "release", "spine-01:1")
+        wait_until(lambda: "disabled" not in both_ends(ports), 20, "enabled")
+
+
+@pytest.mark.threads
+def test_threads_share_what_is_held(tree):
+    """A link flaps and traps come while commands, metrics and sweeps read and change what is held."""
+    with damp_lab(tree, "act", half_life=5) as lab:
+        wait_for_damping(lab)
+        fabric = Fabric(lab)
+        present = n_links(lab)
+        of = lids(lab)
+        with flapping(fabric, FLAPPER):
+            for mode in ("act", "watch", "act", "off", "act"):
+                ask(lab, "set", "damp.mode", mode)
+                if mode == "act":
+                    wait_until(lambda: status(lab)["damp"]["state"].startswith("links"), 10,
+                               "the hook")
+                    ask(lab, "damp", "pin", "spine-02:3")
+                send_traps(lab, of["host-0001 HCA-1"],
+                           [notice(257, of["host-0002 HCA-1"], i) for i in range(20)])
+                for command in (("damp",), ("damp", "traps"), ("links",), ("status",)):
+                    ask_json(lab, *command)
+                if mode == "act":
+                    wait_until(lambda: is_held(lab), 20, lambda: ask(lab, "damp"))
+                    ask(lab, "damp", "release", "spine-02:3")
+                    ask(lab, "damp", "release", "spine-01:1")
+        ask(lab, "set", "damp.mode", "off")
+        wait_until(lambda: n_links(lab) == present, 20, "all links in the tables")
+
+
+@pytest.mark.parametrize("cluster", (
+    "corosync", pytest.param("peers", marks=pytest.mark.threads)))
 def test_next_master_holds_what_the_last_one_held(cluster):
     with managed(cluster, fabric=TREE, opensm_conf="",
                  more="[damp]\nmode = act\nhalf_life = 600\n") as ports:
