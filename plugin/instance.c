@@ -82,6 +82,20 @@ static bool took_down(
 		triad_damper_holds(plugin->damper, node_guid, number);
 }
 
+static size_t copy_held(void *context, struct triad_held_link *links, size_t room)
+{
+	struct triad_plugin *plugin = context;
+	struct triad_damp_ends held[TRIAD_MAX_HELD_LINKS];
+	size_t n = triad_damper_held(plugin->damper, held,
+		room < TRIAD_MAX_HELD_LINKS ? room : TRIAD_MAX_HELD_LINKS);
+
+	for (size_t i = 0; i < n; i++)
+		links[i] = (struct triad_held_link){
+			.node_guids = {held[i].guid, held[i].far_guid},
+			.ports = {held[i].number, held[i].far_number}};
+	return n;
+}
+
 static void take_past(void *context, struct triad_fabric *fabric, uint64_t wall_us)
 {
 	struct triad_plugin *plugin = context;
@@ -108,6 +122,7 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 		.run = triad_commands_run,
 		.run_bus = triad_bus_relay_run,
 		.fill_lists = triad_commands_fill_lists,
+		.copy_held = copy_held,
 		.took_down = took_down,
 		.take_past = take_past,
 		.routes = {.context = plugin,
@@ -228,6 +243,10 @@ static bool make_parts(struct triad_plugin *plugin)
 		triad_watch_add_finder(triad_perf_watch(service->perf),
 			&(struct triad_finder){.read = triad_auditor_give,
 				.context = plugin->auditor});
+	if (plugin->auditor)
+		triad_watch_add_finder(triad_perf_watch(service->perf),
+			&(struct triad_finder){
+				.read = triad_damper_give, .context = plugin->damper});
 	return plugin->auditor;
 }
 

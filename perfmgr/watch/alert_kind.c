@@ -81,6 +81,9 @@ const char *triad_alert_routes_advice(enum triad_alert_routes routes)
 		[TRIAD_ALERT_DEVICE_TABLES] =
 			"'triadctl audit' lists them, and what traffic they touch; OpenSM "
 			"writes all anew when it becomes master",
+		[TRIAD_ALERT_HELD_LINKS] =
+			"mend the cables; 'triadctl damp' has when they return, 'damp "
+			"release' gives one back at once",
 	};
 
 	return routes < TRIAD_ALERT_N_ROUTES ? advice[routes] : NULL;

@@ -180,6 +180,7 @@ static const char *routes_name(unsigned routes)
 		[TRIAD_ALERT_UNREACHABLE_SWITCHES] = "unreachable_switches",
 		[TRIAD_ALERT_TURNS] = "down_up_turns",
 		[TRIAD_ALERT_DEVICE_TABLES] = "device_tables",
+		[TRIAD_ALERT_HELD_LINKS] = "held_links",
 	};
 
 	return routes < TRIAD_ALERT_N_ROUTES ? names[routes] : NULL;
@@ -212,6 +213,10 @@ static void append_routes(
 			{"setting or entry that this device has otherwise than the SM wants",
 				"settings and entries that devices have otherwise than the "
 				"SM wants, one of them here"},
+		[TRIAD_ALERT_HELD_LINKS] =
+			{"link that goes down again and again is held out of routing, this",
+				"links that go down again and again are held out of "
+				"routing, the worst here"},
 	};
 	bool are_several = finding->value != 1;
 
