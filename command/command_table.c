@@ -52,6 +52,8 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "links slower than similar ones, or than both ends can run"},
 	[TRIAD_OPTION_FLAPPED] = {"--flapped", NULL, TRIAD_OPTION_KIND_FLAG,
 		AT(flapped), .help = "links that went down since the start"},
+	[TRIAD_OPTION_HELD] = {"--held", NULL, TRIAD_OPTION_KIND_FLAG, AT(held),
+		.help = "links that are held out of routing (damp.mode)"},
 	[TRIAD_OPTION_LINK_ERRORS] = {"--errors", NULL, TRIAD_OPTION_KIND_FLAG,
 		AT(errors), .help = "links with errors at either end"},
 	[TRIAD_OPTION_LINKS_BY] = {"--by", "COUNTER", TRIAD_OPTION_KIND_COUNTER, AT(by),
@@ -167,11 +169,11 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_LINKS,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(DOWN) | BIT(SLOW) | BIT(LINK_ERRORS) |
-			BIT(FLAPPED) | BIT(NODE) | BIT(PORT) | BIT(LINKS_BY) |
-			BIT(BRIEF) | BIT(LIMIT_ALL) | TABLE,
+			BIT(FLAPPED) | BIT(HELD) | BIT(NODE) | BIT(PORT) |
+			BIT(LINKS_BY) | BIT(BRIEF) | BIT(LIMIT_ALL) | TABLE,
 		.help = "Lists links, the worst first: both ends, present and "
 			"possible speed, load, errors, how often they went down.  Of "
-			"--down, --slow, --errors and --flapped, a link must match "
+			"--down, --slow, --errors, --flapped and --held, a link must match "
 			"one."},
 	{.name = "nodes",
 		.verb = TRIAD_COMMAND_NODES,

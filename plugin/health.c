@@ -231,6 +231,9 @@ static enum triad_severity add_damping(
 						: "'triadctl reload' tries again");
 		return TRIAD_WARNING;
 	}
+	/* There is an alert. */
+	if (acts && triad_perf_state(plugin->service.perf) == TRIAD_PERF_RUNNING)
+		return TRIAD_OK;
 	if (!status.n_held || !triad_damper_links(plugin->damper, &worst, 1))
 		return TRIAD_OK;
 	fabric = triad_ports_fabric(plugin->ports);

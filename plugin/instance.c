@@ -82,6 +82,20 @@ static bool took_down(
 		triad_damper_holds(plugin->damper, node_guid, number);
 }
 
+static size_t copy_held(void *context, struct triad_held_link *links, size_t room)
+{
+	struct triad_plugin *plugin = context;
+	struct triad_damp_ends held[TRIAD_MAX_HELD_LINKS];
+	size_t n = triad_damper_held(plugin->damper, held,
+		room < TRIAD_MAX_HELD_LINKS ? room : TRIAD_MAX_HELD_LINKS);
+
+	for (size_t i = 0; i < n; i++)
+		links[i] = (struct triad_held_link){
+			.node_guids = {held[i].guid, held[i].far_guid},
+			.ports = {held[i].number, held[i].far_number}};
+	return n;
+}
+
 static void take_past(void *context, struct triad_fabric *fabric, uint64_t wall_us)
 {
 	struct triad_plugin *plugin = context;
@@ -108,6 +122,7 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 		.run = triad_commands_run,
 		.run_bus = triad_bus_relay_run,
 		.fill_lists = triad_commands_fill_lists,
+		.copy_held = copy_held,
 		.took_down = took_down,
 		.take_past = take_past,
 		.routes = {.context = plugin,
@@ -231,6 +246,9 @@ static bool make_parts(struct triad_plugin *plugin)
 		triad_watch_add_finder(triad_perf_watch(service->perf),
 			&(struct triad_finder){
 				.read = triad_shield_give, .context = plugin->shield});
+		triad_watch_add_finder(triad_perf_watch(service->perf),
+			&(struct triad_finder){
+				.read = triad_damper_give, .context = plugin->damper});
 	}
 	return plugin->auditor;
 }
@@ -300,14 +318,14 @@ void triad_plugin_free(struct triad_plugin *plugin)
 		triad_hold_free(plugin->hold);
 	triad_console_free(plugin->console);
 	ended = triad_service_free(&plugin->service, ended);
-	/* The watch asks these two. */
+	/* The watch asks these. */
 	if (ended) {
 		triad_auditor_free(plugin->auditor);
 		triad_shield_free(plugin->shield);
+		triad_damper_free(plugin->damper);
 	}
 	triad_events_free(plugin->events);
 	triad_extended_speeds_free(plugin->speeds);
-	triad_damper_free(plugin->damper);
 	triad_log_write(&plugin->osmlog.log, TRIAD_LOG_INFO, "ended");
 	/* If a thread hangs in a write, leave its memory allocated: the process ends
 	 * soon. Drop its log lines, because OpenSM closes the log. */

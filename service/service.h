@@ -52,6 +52,13 @@ enum triad_conf_state {
 };
 
 /* What differs between processes. */
+/* A link that is held out of routing. */
+#define TRIAD_MAX_HELD_LINKS 256u
+struct triad_held_link {
+	uint64_t node_guids[2];
+	uint8_t ports[2];
+};
+
 struct triad_service_owner {
 	void *context;
 	const char *program;   /* the process that users restart: "OpenSM" */
@@ -82,6 +89,9 @@ struct triad_service_owner {
 	 * NULL: the owner takes no ports down. */
 	bool (*took_down)(
 		void *context, uint64_t node_guid, uint8_t number, bool is_disabled);
+	/* Copies the links that are held out of routing now, at most 'room'; returns how
+	 * many.  NULL: the owner holds none. */
+	size_t (*copy_held)(void *context, struct triad_held_link *links, size_t room);
 	/* Is given the fabric of the last image; see struct triad_history_sources.  NULL:
 	 * the owner needs none. */
 	void (*take_past)(void *context, struct triad_fabric *fabric, uint64_t wall_us);

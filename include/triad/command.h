@@ -4,7 +4,7 @@
  *
  *     health     [--plugin] [--json]
  *     status     [--all] [--json]
- *     links      [--down] [--slow] [--errors] [--flapped] [--node NODE]
+ *     links      [--down] [--slow] [--errors] [--flapped] [--held] [--node NODE]
  *                [--port N] [--by COUNTER] [--brief] [--json]
  *     nodes      [--node NODE] [--type ca|switch|router|all] [-n N] [--json]
  *     ports      [--state STATE] [--node NODE] [--port N]
@@ -217,13 +217,13 @@ struct triad_command {
 	bool plugin;    /* of 'health': one line, as monitoring plugins write it */
 	bool failed;    /* of 'port list': only ports disabled as failed */
 	bool errors;    /* only ports with errors */
-	bool down, slow, flapped; /* of 'links': only such links */
-	bool brief;               /* of 'links': JSON without counters that are 0 */
-	unsigned id;              /* of an alert or a silence */
-	unsigned for_s;           /* 0: not said */
-	uint64_t from_us;         /* wall clock; 0: now */
-	char reason[160];         /* of a silence; empty: none */
-	char asker[64];           /* who asks, for messages; the receiver sets it */
+	bool down, slow, flapped, held; /* of 'links': only such links */
+	bool brief;       /* of 'links': JSON without counters that are 0 */
+	unsigned id;      /* of an alert or a silence */
+	unsigned for_s;   /* 0: not said */
+	uint64_t from_us; /* wall clock; 0: now */
+	char reason[160]; /* of a silence; empty: none */
+	char asker[64];   /* who asks, for messages; the receiver sets it */
 	enum triad_command_clear clear; /* of 'perf clear' */
 	char hosts[2048];               /* of 'job': jobs/hostlist.h */
 	char slurm_job[64]; /* of 'job', for triadctl, which asks Slurm for its hosts */

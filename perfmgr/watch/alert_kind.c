@@ -84,6 +84,9 @@ const char *triad_alert_routes_advice(enum triad_alert_routes routes)
 		[TRIAD_ALERT_REQUESTS] =
 			"find the program on that host; 'triadctl shield' "
 			"says what it asks for",
+		[TRIAD_ALERT_HELD_LINKS] =
+			"mend the cables; 'triadctl damp' has when they return, 'damp "
+			"release' gives one back at once",
 	};
 
 	return routes < TRIAD_ALERT_N_ROUTES ? advice[routes] : NULL;

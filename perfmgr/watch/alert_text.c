@@ -181,6 +181,7 @@ static const char *routes_name(unsigned routes)
 		[TRIAD_ALERT_TURNS] = "down_up_turns",
 		[TRIAD_ALERT_DEVICE_TABLES] = "device_tables",
 		[TRIAD_ALERT_REQUESTS] = "harmful_requests",
+		[TRIAD_ALERT_HELD_LINKS] = "held_links",
 	};
 
 	return routes < TRIAD_ALERT_N_ROUTES ? names[routes] : NULL;
@@ -216,6 +217,10 @@ static void append_routes(
 		[TRIAD_ALERT_REQUESTS] =
 			{"request from here that can stall or end OpenSM",
 				"requests from here that can stall or end OpenSM"},
+		[TRIAD_ALERT_HELD_LINKS] =
+			{"link that goes down again and again is held out of routing, this",
+				"links that go down again and again are held out of "
+				"routing, the worst here"},
 	};
 	bool are_several = finding->value != 1;
 

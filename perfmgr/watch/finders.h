@@ -30,7 +30,7 @@
 #define TRIAD_FINDERS_MAX_FINDINGS                                                     \
 	(TRIAD_ALERT_N_ROUTES + TRIAD_CONGESTION_MAX_TRACKED +                         \
 		TRIAD_SLOW_MAX_FINDINGS + TRIAD_REQUESTS_MAX_FINDINGS)
-#define TRIAD_MAX_FINDERS 5u
+#define TRIAD_MAX_FINDERS 6u
 
 /* Where finders put their findings. */
 struct triad_found;

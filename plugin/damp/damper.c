@@ -9,6 +9,7 @@
 #include "plugin/ports/ports.h"
 #include "plugin/sm_recover.h"
 #include "plugin/sm_state.h"
+#include "perfmgr/watch/finders.h"
 #include "plugin/takers.h"
 #include "portmgr/plan/guard.h"
 #include "triad/clock.h"
@@ -644,6 +645,43 @@ bool triad_damper_holds(struct triad_damper *damper, uint64_t node_guid, uint8_t
 		holds = has_end(&damper->held[i], node_guid, number);
 	pthread_mutex_unlock(&damper->held_lock);
 	return holds;
+}
+
+size_t triad_damper_held(
+	struct triad_damper *damper, struct triad_damp_ends *held, size_t room)
+{
+	size_t n;
+
+	pthread_mutex_lock(&damper->held_lock);
+	n = damper->n_held < room ? damper->n_held : room;
+	memcpy(held, damper->held, n * sizeof(*held));
+	pthread_mutex_unlock(&damper->held_lock);
+	return n;
+}
+
+/* The end of a link that the fabric has: a host with its link down has left. */
+void triad_damper_give(void *context, struct triad_found *found)
+{
+	struct triad_damper *damper = context;
+	struct triad_alert_finding finding = {
+		.cause = TRIAD_ALERT_ROUTES, .routes = TRIAD_ALERT_HELD_LINKS};
+	struct triad_damp_link worst;
+	struct triad_fabric *fabric;
+	bool is_far;
+
+	if (!damper_acts(damper) || !damper_is_master(damper))
+		return;
+	finding.value = (float)triad_damper_status(damper).n_held;
+	if (finding.value == 0 || !triad_damper_links(damper, &worst, 1) ||
+		!worst.is_held)
+		return;
+	fabric = triad_ports_fabric(damper->ports);
+	is_far = fabric &&
+		triad_fabric_find_node(fabric, worst.ends.guid) == TRIAD_FABRIC_NONE;
+	triad_fabric_unref(fabric);
+	triad_found_add(found, is_far ? worst.ends.far_guid : worst.ends.guid,
+		is_far ? worst.ends.far_number : worst.ends.number,
+		TRIAD_ALERT_HELD_LINKS, &finding);
 }
 
 /* --- by hand --- */

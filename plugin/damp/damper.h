@@ -52,6 +52,7 @@ struct osm_opensm;
 struct triad_damper;
 struct triad_elector;
 struct triad_ports;
+struct triad_found;
 struct triad_recorder;
 
 struct triad_damper_status {
@@ -108,6 +109,12 @@ size_t triad_damper_senders(
 /* Whether the link of a port is held. */
 bool triad_damper_holds(
 	struct triad_damper *damper, uint64_t node_guid, uint8_t number);
+
+/* Adds the links that are held to an alert's findings (perfmgr/watch/finders.h). */
+void triad_damper_give(void *damper, struct triad_found *found);
+/* Copies the ends of links that are held; at most 'room'.  Returns how many. */
+size_t triad_damper_held(
+	struct triad_damper *damper, struct triad_damp_ends *held, size_t room);
 
 /* By hand: forgives all bounces of the link, and lets it go if it is held.  Returns 0 or
  * ENOENT: nothing is known of such a link. */

@@ -39,7 +39,8 @@ void triad_ports_set_flapping(
 		is_new = !is_listed(inbox->flapping, inbox->n_flapping,
 			list[i].node_guid, list[i].number);
 	if (is_new) {
-		memcpy(inbox->flapping, list, n * sizeof(*list));
+		if (n)
+			memcpy(inbox->flapping, list, n * sizeof(*list));
 		inbox->n_flapping = n;
 		inbox->has_flapping = inbox->is_flapping_new = true;
 		triad_task_wake(&ports->task);

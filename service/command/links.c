@@ -38,6 +38,8 @@ struct list {
 	struct triad_link *gone;
 	uint32_t n_gone;
 	size_t gone_room;
+	uint32_t n_held;
+	struct triad_held_link held[TRIAD_MAX_HELD_LINKS];
 };
 
 /* The data to show of an end. */
@@ -57,6 +59,7 @@ struct shown {
 	struct end ends[2];
 	const char *state;
 	bool is_active; /* both ends are active */
+	bool is_held;   /* out of routing */
 	struct triad_link_rate rate, best;
 	const struct triad_slow_link *slow; /* NULL: it is not */
 	bool has_history;
@@ -107,6 +110,23 @@ static const char *cable_state_of(
 	return triad_port_state_name(a->state < b->state ? a->state : b->state);
 }
 
+/* Its place among links that are held, or TRIAD_FABRIC_NONE. */
+static uint32_t find_held(const struct list *list, uint64_t guid, uint8_t port)
+{
+	for (uint32_t i = 0; i < list->n_held; i++)
+		for (unsigned end = 0; end < 2; end++)
+			if (list->held[i].node_guids[end] == guid &&
+				list->held[i].ports[end] == port)
+				return i;
+	return TRIAD_FABRIC_NONE;
+}
+
+static bool is_cable_held(const struct list *list, const struct shown *shown)
+{
+	return find_held(list, shown->ends[0].guid, shown->ends[0].port) !=
+		TRIAD_FABRIC_NONE;
+}
+
 static void read_cable(
 	const struct list *list, const struct cable *cable, struct shown *shown)
 {
@@ -122,6 +142,9 @@ static void read_cable(
 			cable->gone->state == TRIAD_LINK_DOWN ? "down" : "unreachable";
 		for (unsigned i = 0; i < 2; i++)
 			read_gone_end(&shown->ends[i], fabric, &cable->gone->ends[i]);
+		shown->is_held = is_cable_held(list, shown);
+		if (shown->is_held)
+			shown->state = "held";
 		return;
 	}
 	a = &fabric->ports[cable->port];
@@ -144,16 +167,18 @@ static void read_cable(
 static bool is_chosen_link(
 	const struct triad_command *command, const struct shown *shown)
 {
-	bool is_down = !shown->ends[0].is_present;
+	bool is_down = !shown->ends[0].is_present && !shown->is_held;
 	bool is_flapped = shown->has_history && triad_link_n_downs(&shown->history);
 	bool has_errors = false;
 
-	if (!command->down && !command->slow && !command->errors && !command->flapped)
+	if (!command->down && !command->slow && !command->errors && !command->flapped &&
+		!command->held)
 		return true;
 	for (unsigned i = 0; i < 2; i++)
 		has_errors |= shown->ends[i].n_errors > 0;
 	return (command->down && is_down) || (command->slow && shown->slow) ||
-		(command->errors && has_errors) || (command->flapped && is_flapped);
+		(command->errors && has_errors) || (command->flapped && is_flapped) ||
+		(command->held && shown->is_held);
 }
 
 static bool is_node_wanted(const struct list *list, const struct shown *shown)
@@ -232,6 +257,63 @@ static bool read_gone(struct list *list)
 	return true;
 }
 
+static void describe_held_end(const struct triad_fabric *fabric, uint64_t guid,
+	uint8_t port, struct triad_link_end *end)
+{
+	uint32_t node = triad_fabric_find_node(fabric, guid);
+
+	*end = (struct triad_link_end){.node_guid = guid, .port = port};
+	if (node == TRIAD_FABRIC_NONE)
+		return;
+	end->node_type = fabric->nodes[node].type;
+	snprintf(
+		end->node_name, sizeof(end->node_name), "%s", fabric->nodes[node].name);
+}
+
+static bool is_listed(const struct list *list, const struct triad_held_link *held)
+{
+	for (uint32_t i = 0; i < list->n_gone; i++)
+		for (unsigned end = 0; end < 2; end++)
+			if (list->gone[i].ends[end].node_guid == held->node_guids[0] &&
+				list->gone[i].ends[end].port == held->ports[0])
+				return true;
+	return false;
+}
+
+static bool is_linked(const struct triad_fabric *fabric, uint64_t guid, uint8_t number)
+{
+	uint32_t node = triad_fabric_find_node(fabric, guid),
+		 port = node == TRIAD_FABRIC_NONE
+		? node
+		: triad_fabric_find_port(fabric, node, number);
+
+	return port != TRIAD_FABRIC_NONE &&
+		fabric->ports[port].remote != TRIAD_FABRIC_NONE;
+}
+
+/* One that was held when Triad started was never seen up. */
+static bool add_held(struct list *list)
+{
+	const struct triad_fabric *fabric = list->view->fabric;
+
+	for (uint32_t i = 0; i < list->n_held; i++) {
+		const struct triad_held_link *held = &list->held[i];
+		struct triad_link link = {.state = TRIAD_LINK_DOWN};
+
+		if (is_listed(list, held) ||
+			is_linked(fabric, held->node_guids[0], held->ports[0]))
+			continue;
+		for (unsigned end = 0; end < 2; end++)
+			describe_held_end(fabric, held->node_guids[end],
+				held->ports[end], &link.ends[end]);
+		if (triad_grow(&list->gone, &list->gone_room, list->n_gone + 1,
+			    sizeof(link), 64))
+			return false;
+		list->gone[list->n_gone++] = link;
+	}
+	return true;
+}
+
 static bool find_slow(struct list *list)
 {
 	const struct triad_fabric *fabric = list->view->fabric;
@@ -251,7 +333,7 @@ static bool find_cables(struct list *list)
 {
 	const struct triad_fabric *fabric = list->view->fabric;
 
-	if (!read_gone(list) || !find_slow(list))
+	if (!read_gone(list) || !add_held(list) || !find_slow(list))
 		return false;
 	list->cables = malloc(((size_t)fabric->n_ports / 2 + list->n_gone + 1) *
 		sizeof(*list->cables));
@@ -314,6 +396,7 @@ static void put_link_json(
 		put_end_json(json, &shown->ends[i], is_brief);
 	triad_json_array_end(json);
 	triad_json_string(json, "state", shown->state);
+	triad_json_bool(json, "held", shown->is_held);
 	triad_json_string(json, "port_state",
 		condition_of(shown) ? triad_port_condition_name(condition_of(shown))
 				    : NULL);
@@ -364,6 +447,8 @@ static void put_percent(struct triad_list *list, const char *title, const char *
 
 static enum triad_table_color color_of(const struct shown *shown)
 {
+	if (shown->is_held)
+		return TRIAD_TABLE_YELLOW;
 	if (!shown->ends[0].is_present)
 		return TRIAD_TABLE_RED;
 	return shown->is_active ? TRIAD_TABLE_PLAIN : TRIAD_TABLE_YELLOW;
@@ -374,6 +459,8 @@ static const char *state_text(const struct shown *shown)
 {
 	enum triad_port_condition condition = condition_of(shown);
 
+	if (shown->is_held)
+		return shown->state;
 	if (condition == TRIAD_CONDITION_DISABLED ||
 		(!shown->ends[0].is_present && condition))
 		return triad_port_condition_name(condition);
@@ -498,6 +585,15 @@ int triad_command_run_links(struct triad_service *service,
 
 	if (!triad_moment_open(&list.moment, service, command, output))
 		return TRIAD_CONTROL_FAILED;
+	if (command->held && list.moment.past) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"links: --held is about now: 'damp --at' has what was held then\n");
+		triad_moment_close(&list.moment);
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (!list.moment.past && service->owner->copy_held)
+		list.n_held = (uint32_t)service->owner->copy_held(
+			service->owner->context, list.held, TRIAD_MAX_HELD_LINKS);
 	list.view = list.moment.view;
 	if (!list.view)
 		return triad_command_no_view(service, output);

@@ -103,6 +103,13 @@ def link(lab, end=FLAPPER, **of):
     return {}
 
 
+def held_links(lab):
+    """What 'links --held' lists."""
+    rows = ask_json(lab, "links", "--held")
+    assert all(row["held"] for row in rows), rows
+    return rows
+
+
 def is_held(lab, end=FLAPPER, **of):
     return link(lab, end, **of).get("state", "").startswith("held")
 
@@ -132,13 +139,18 @@ def test_flapper_is_held_and_costs_no_sweeps_until_it_is_good(tree):
         assert {(row["node_name"], row["port"]), (row["far_name"], row["far_port"])} == \
             {FLAPPER, FAR_END}
         assert status(lab)["damp"]["links_held"] == 1
-        [finding] = health_findings(lab, "goes down again and again")
-        assert mentions(finding["what"], "leaf-01:5") and mentions(finding["what"], "held out")
+        # That is an alert, which the one that it went down has become.
+        wait_until(lambda: mentions(ask(lab, "alerts"), "held out"), 10, "an alert")
+        assert len(ask_json(lab, "alerts")["alerts"]) == 1, ask(lab, "alerts")
+        assert lab.triad("health").returncode == 1
+        assert [held["state"] for held in held_links(lab)] == ["held"]
         # It is good from now on.
         wait_until(lambda: n_links(lab) == before, 60, "the link in OpenSM's tables")
         assert not is_held(lab)
         assert not status(lab)["damp"]["links_held"]
-        assert not health_findings(lab, "goes down again and again")
+        wait_until(lambda: not mentions(ask(lab, "alerts"), "held out"), 10,
+                   "the alert's end")
+        assert not held_links(lab)
         events = [row["text"] for row in ask_json(lab, "history")
                   if row["event"] == "damp"]
         assert len(events) == 2 and mentions(events[1], "held out") and \
@@ -329,6 +341,9 @@ def test_held_link_is_held_after_a_restart_and_one_that_was_let_go_is_not(tree):
                    n_links(lab) == present - 2, 20,
                    lambda: f"two links out again: {ask(lab, 'damp')} {ask(lab, 'history')}")
         assert is_held(lab)
+        # They were never seen up.
+        wait_until(lambda: lab.triad("links").returncode == 0, 10, "counters")
+        assert len(held_links(lab)) == 2, ask(lab, "links")
         assert link(lab, ("spine-02", 3))["state"] == "held by hand"
         assert not is_held(lab, ("spine-02", 5))
 
@@ -343,7 +358,9 @@ def test_by_hand(tree):
         wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
         # That is no link that is down.
         wait_for_sweep(lab, status(lab)["perfmgr"]["sweeps"] + 2)
-        assert not ask_json(lab, "alerts")["alerts"], ask(lab, "alerts")
+        [alert] = ask_json(lab, "alerts")["alerts"]
+        assert mentions(ask(lab, "alerts"), "held out"), alert
+        assert len(held_links(lab)) == 1 and not ask_json(lab, "links", "--down")
         row = link(lab)
         assert row["state"] == "held by hand" and row["until"] is None, row
         ask(lab, "damp", "release", "leaf-01", "5")
