@@ -654,7 +654,7 @@ static void note_done(struct run *run, struct triad_audit_difference *known)
 	status->ended_us = triad_clock_now_us();
 	status->took_us = status->ended_us - run->begun_us;
 	status->n_read = result->n_read;
-	status->n_unread = result->n_unread;
+	status->n_unread = result->n_unread + result->n_undecided;
 	status->n_silent = result->n_silent;
 }
 

@@ -92,7 +92,8 @@ struct triad_audit_status {
 	bool may_repair;   /* audit.repair */
 	uint64_t n_done, n_failed;
 	/* Of the last one that was done; 'ended_us' 0: none yet. */
-	uint64_t ended_us, took_us, n_read, n_unread;
+	uint64_t ended_us, took_us, n_read;
+	uint64_t n_unread; /* or for which OpenSM had not decided */
 	uint32_t n_silent;
 	size_t n, n_of[TRIAD_AUDIT_N_KINDS];  /* differences */
 	struct triad_audit_difference oldest; /* if there are some */
