@@ -654,7 +654,7 @@ static void note_done(struct run *run, struct triad_audit_difference *known)
 	status->ended_us = triad_clock_now_us();
 	status->took_us = status->ended_us - run->begun_us;
 	status->n_read = result->n_read;
-	status->n_unread = result->n_unread;
+	status->n_unread = result->n_unread + result->n_undecided;
 	status->n_silent = result->n_silent;
 }
 
@@ -680,6 +680,26 @@ static void note_known(struct run *run)
 	triad_perf_note_findings(run->plugin->service.perf);
 }
 
+/* Asks devices that do not answer at their LIDs by directed route. */
+static void look_for_silent(struct run *run)
+{
+	struct triad_audit_result *result = run->result;
+	const struct triad_wish_source source = wish_source(run);
+	struct triad_smp *smp =
+		result->n_silent ? triad_smp_new(run->fabric->sm_port_guid) : NULL;
+
+	for (uint32_t i = 0; smp && i < result->n_silent && i < TRIAD_AUDIT_MAX_NAMED &&
+		goes_on(run);
+		i++) {
+		uint32_t node = triad_fabric_find_node(run->fabric, result->silent[i]);
+
+		result->is_there[i] = node != TRIAD_FABRIC_NONE &&
+			triad_repair_is_there(
+				&source, smp, run->fabric->nodes[node].first_port);
+	}
+	triad_smp_free(smp);
+}
+
 static int run_audit(struct run *run)
 {
 	struct triad_audit_result *result = run->result;
@@ -700,6 +720,8 @@ static int run_audit(struct run *run)
 		if (!error && run->request->repair)
 			error = repair_chosen(run);
 	}
+	if (!error)
+		look_for_silent(run);
 	if (!error)
 		note_known(run);
 	result->took_us = triad_clock_now_us() - run->begun_us;

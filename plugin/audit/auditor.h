@@ -51,7 +51,10 @@ struct triad_audit_result {
 	uint32_t n_ports, n_down; /* ports that were looked at; without a link */
 	uint64_t n_not_taken;     /* settings that devices do not take (wishes.h) */
 	uint32_t n_silent;        /* devices that did not answer */
-	uint64_t silent[TRIAD_AUDIT_MAX_NAMED]; /* GUIDs of the first ones' nodes */
+	/* GUIDs of the first ones' nodes, and whether they answer by directed route: then a
+	 * table on the way to their LIDs is wrong. */
+	uint64_t silent[TRIAD_AUDIT_MAX_NAMED];
+	bool is_there[TRIAD_AUDIT_MAX_NAMED];
 	uint32_t n_sms;
 	struct triad_audit_sm sms[TRIAD_AUDIT_MAX_NAMED];
 	bool is_short; /* memory, or TRIAD_AUDIT_MAX */
@@ -89,7 +92,8 @@ struct triad_audit_status {
 	bool may_repair;   /* audit.repair */
 	uint64_t n_done, n_failed;
 	/* Of the last one that was done; 'ended_us' 0: none yet. */
-	uint64_t ended_us, took_us, n_read, n_unread;
+	uint64_t ended_us, took_us, n_read;
+	uint64_t n_unread; /* or for which OpenSM had not decided */
 	uint32_t n_silent;
 	size_t n, n_of[TRIAD_AUDIT_N_KINDS];  /* differences */
 	struct triad_audit_difference oldest; /* if there are some */

@@ -30,7 +30,7 @@ struct block {
 const char *triad_repair_refuses_kind(unsigned kind)
 {
 	return kind == TRIAD_AUDIT_PORT_INFO || kind == TRIAD_AUDIT_SWITCH_INFO
-		? "OpenSM's next heavy sweep reads it and writes it anew; 'rescan' asks for one"
+		? "OpenSM's next heavy sweep reads it and writes it anew"
 		: NULL;
 }
 
@@ -85,6 +85,19 @@ static const char *find_device(struct block *block)
 			place->node_guid
 		? NULL
 		: "another device is in its place";
+}
+
+bool triad_repair_is_there(
+	const struct triad_wish_source *source, struct triad_smp *smp, uint32_t port)
+{
+	const struct triad_fabric_port *at = &source->fabric->ports[port];
+	const struct triad_repair repair = {.source = source, .smp = smp};
+	struct block block = {.repair = &repair,
+		.wish = {.port = port,
+			.place = {.node_guid = source->fabric->nodes[at->node].guid,
+				.port = at->number}}};
+
+	return !find_device(&block);
 }
 
 /* --- one round --- */

@@ -35,6 +35,10 @@ struct triad_repair {
 	void *context;
 };
 
+/* Whether the device of the port, an index, answers by directed route. */
+bool triad_repair_is_there(
+	const struct triad_wish_source *source, struct triad_smp *smp, uint32_t port);
+
 /* Why differences of that kind are not to be repaired; NULL: they are. */
 const char *triad_repair_refuses_kind(unsigned kind);
 

@@ -177,32 +177,58 @@ static void put_sms(const struct audit *audit, struct triad_report *report)
 	triad_report_array_end(report);
 }
 
-static void put_unread(const struct audit *audit, struct triad_report *report)
+/* Names some of the silent devices: those that are there, or those that are not. */
+static void name_silent(const struct triad_audit_result *result, bool is_there,
+	struct triad_output *output)
 {
-	const struct triad_audit_result *result = &audit->result;
 	char names[TRIAD_NODE_LABEL_SIZE * 4] = "";
-	uint32_t n_named = result->n_silent < TRIAD_AUDIT_MAX_NAMED
-		? result->n_silent
-		: TRIAD_AUDIT_MAX_NAMED;
+	uint32_t n = 0;
 
-	triad_report_array(report, "silent");
-	for (uint32_t i = 0; i < n_named; i++) {
+	for (uint32_t i = 0; i < result->n_silent && i < TRIAD_AUDIT_MAX_NAMED; i++) {
 		uint32_t node =
 			triad_fabric_find_node(result->fabric, result->silent[i]);
 
-		if (report->as_json)
-			triad_json_guid(&report->json, NULL, result->silent[i]);
-		if (node != TRIAD_FABRIC_NONE && i < 4)
-			triad_text_append(names, sizeof(names), "%s%s", i ? ", " : ": ",
+		if (result->is_there[i] != is_there || node == TRIAD_FABRIC_NONE)
+			continue;
+		if (n < 4)
+			triad_text_append(names, sizeof(names), "%s%s", n ? ", " : "",
 				triad_node_label(&result->fabric->nodes[node]).text);
+		n++;
 	}
+	if (n)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE, "audit: %s: %s%s\n",
+			is_there ? "reached by directed route, not by LID: a table on "
+				   "the way is wrong"
+				 : "reached neither by LID nor by directed route",
+			names, n > 4 ? ", ..." : "");
+}
+
+static void put_silent(const struct triad_audit_result *result, bool is_there_only,
+	const char *name, struct triad_report *report)
+{
+	triad_report_array(report, name);
+	for (uint32_t i = 0;
+		report->as_json && i < result->n_silent && i < TRIAD_AUDIT_MAX_NAMED;
+		i++)
+		if (!is_there_only || result->is_there[i])
+			triad_json_guid(&report->json, NULL, result->silent[i]);
 	triad_report_array_end(report);
-	if (result->n_unread)
-		triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
-			"audit: not known: %" PRIu64 " blocks were not read; %" PRIu32
-			" devices do not answer at their LIDs%s%s\n",
-			result->n_unread, result->n_silent, names,
-			result->n_silent > 4 ? ", ..." : "");
+}
+
+static void put_unread(const struct audit *audit, struct triad_report *report)
+{
+	const struct triad_audit_result *result = &audit->result;
+
+	put_silent(result, false, "silent", report);
+	put_silent(result, true, "silent_at_their_lids_only", report);
+	if (!result->n_unread)
+		return;
+	triad_output_message(audit->output, TRIAD_FRAME_MESSAGE,
+		"audit: not known: %" PRIu64 " blocks were not read; %" PRIu32
+		" devices do not answer at their LIDs\n",
+		result->n_unread, result->n_silent);
+	name_silent(result, true, audit->output);
+	name_silent(result, false, audit->output);
 }
 
 /* What was not looked at: how many, of what. */

@@ -96,7 +96,7 @@ def test_entries_that_differ_are_named_until_they_are_mended(lab):
     code, rows, messages = audit(lab)
     assert code == 1
     # The SM's own packets to it are lost, too.
-    assert mentions(messages, "not known Hca4")
+    assert mentions(messages, "directed route table wrong Hca4")
     assert {(row["node_name"], row["table"], row["object"], row["wanted"], row["found"])
             for row in rows} == {
         ("Switch2", "LFT", f"LID {to} (Hca4)", str(before[to]), str(NO_ROUTE)),
@@ -111,12 +111,25 @@ def test_entries_that_differ_are_named_until_they_are_mended(lab):
     assert is_good(lab)
 
 
+def ask_silent(lab):
+    answer = json.loads(lab.triad("audit", "--json").stdout)
+    return answer["silent"], answer["silent_at_their_lids_only"]
+
+
 def test_switch_that_does_not_answer_is_not_known(lab):
     lid = lids(lab)["Switch2"]
     lab.harm_mads(f"lose class 0x01 lid {lid} direction in")
     code, rows, messages = audit(lab)
     assert (code, rows) == (3, [])
-    assert mentions(messages, "not known Switch2"), messages
+    assert mentions(messages, "directed route table wrong Switch2"), messages
+    assert ask_silent(lab) == ([row["guid"] for row in ask_json(lab, "nodes")
+                                if row["name"] == "Switch2"],) * 2
+    # Nor by directed route.
+    lab.harm_mads(f"lose class 0x01 lid {lid} direction in\n"
+                  "lose class 0x81 attribute 0x11 direction in")
+    messages = audit(lab)[2]
+    assert mentions(messages, "neither Switch2"), messages
+    assert ask_silent(lab)[1] == []
     lab.heal_mads()
     wait_until(lambda: is_good(lab), 10, "its answers")
 
