@@ -469,7 +469,7 @@ def test_held_link_is_disabled_until_it_is_tried_and_returns():
         fabric = Fabric(lab)
         flap_until_held(lab, fabric)
         wait_until_disabled(ports)
-        assert "disabled" in both_ends(ports)
+        wait_until(lambda: "disabled" in both_ends(ports), 10, "a disabled port")
         wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
         # It is no bounce that it is down.
         bounces = link(lab)["bounces"]
