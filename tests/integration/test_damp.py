@@ -476,10 +476,6 @@ def test_held_link_is_disabled_until_it_is_tried_and_returns():
         wait_until(lambda: link(lab)["state"] == "held, tried", 40, "tried")
         assert link(lab)["bounces"] == bounces
         assert "disabled" not in both_ends(ports)
-        # It is not good yet.
-        fabric.flap(FLAPPER)
-        wait_until(lambda: link(lab).get("state") == "held, disabled", 20, "disabled again")
-        assert n_acts(ports, "disable") == 2
         wait_until(lambda: n_links(lab) == present, 120, "the link in the tables")
         assert "disabled" not in both_ends(ports)
 
