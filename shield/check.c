@@ -156,17 +156,6 @@ static unsigned bit_of_method(uint8_t method)
 						    : 0;
 }
 
-/* Set and Delete of one attribute are both judged by the subnet, so that they reach
- * OpenSM in their order. */
-static bool needs_subnet(uint16_t attribute, unsigned bit)
-{
-	if (attribute == SL2VL || attribute == LFT)
-		return true;
-	return bit == SETS &&
-		(attribute == INFORM_INFO || attribute == GUIDINFO ||
-			attribute == SERVICE);
-}
-
 /* ServiceRecord: its lease is component 4, at 28 [IBA table 15.2.5.14]. */
 static bool has_short_lease(const uint8_t *mad)
 {
@@ -195,10 +184,17 @@ static bool wants_paths_of_all(const uint8_t *mad)
 	return attribute_of(mad) == PATH && !names_a_place(mad);
 }
 
-/* PathRecord: component 13 is P_Key. */
-static bool has_pkey(const uint8_t *mad)
+/* Set and Delete of one attribute are both judged by the subnet, so that they reach
+ * OpenSM in their order. */
+static bool needs_subnet(const uint8_t *mad, unsigned bit)
 {
-	return has_component(mad, 13);
+	uint16_t attribute = attribute_of(mad);
+
+	if (attribute == SL2VL || attribute == LFT || wants_paths_of_all(mad))
+		return true;
+	return bit == SETS &&
+		(attribute == INFORM_INFO || attribute == GUIDINFO ||
+			attribute == SERVICE);
 }
 
 struct triad_shield_judgement triad_shield_look(
@@ -218,9 +214,10 @@ struct triad_shield_judgement triad_shield_look(
 			return answer(TRIAD_SHIELD_METHOD, STATUS_UNSUPPORTED);
 		if (has_short_lease(mad))
 			return answer(TRIAD_SHIELD_SHORT_LEASE, STATUS_INVALID);
-		if (wants_paths_of_all(mad) && has_pkey(mad))
+		/* Component 13 is P_Key. */
+		if (wants_paths_of_all(mad) && has_component(mad, 13))
 			return answer(TRIAD_SHIELD_PATHS_OF_ALL, STATUS_INSUFFICIENT);
-		if (!wants_paths_of_all(mad) && !needs_subnet(attribute, bit))
+		if (!needs_subnet(mad, bit))
 			return pass();
 		return (struct triad_shield_judgement){.verdict = TRIAD_SHIELD_ASK};
 	}

@@ -110,21 +110,16 @@ static const char *cable_state_of(
 	return triad_port_state_name(a->state < b->state ? a->state : b->state);
 }
 
-/* Its place among links that are held, or TRIAD_FABRIC_NONE. */
-static uint32_t find_held(const struct list *list, uint64_t guid, uint8_t port)
-{
-	for (uint32_t i = 0; i < list->n_held; i++)
-		for (unsigned end = 0; end < 2; end++)
-			if (list->held[i].node_guids[end] == guid &&
-				list->held[i].ports[end] == port)
-				return i;
-	return TRIAD_FABRIC_NONE;
-}
-
 static bool is_cable_held(const struct list *list, const struct shown *shown)
 {
-	return find_held(list, shown->ends[0].guid, shown->ends[0].port) !=
-		TRIAD_FABRIC_NONE;
+	const struct end *at = &shown->ends[0];
+
+	for (uint32_t i = 0; i < list->n_held; i++)
+		for (unsigned end = 0; end < 2; end++)
+			if (list->held[i].node_guids[end] == at->guid &&
+				list->held[i].ports[end] == at->port)
+				return true;
+	return false;
 }
 
 static void read_cable(
