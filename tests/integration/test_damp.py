@@ -463,7 +463,7 @@ def wait_until_disabled(ports):
 
 
 def test_held_link_is_disabled_until_it_is_tried_and_returns():
-    with disabling(half_life=5) as ports:
+    with disabling(half_life=15) as ports:
         lab = ports.lab
         present = n_links(lab)
         fabric = Fabric(lab)
@@ -473,7 +473,7 @@ def test_held_link_is_disabled_until_it_is_tried_and_returns():
         wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
         # It is no bounce that it is down.
         bounces = link(lab)["bounces"]
-        wait_until(lambda: link(lab)["state"] == "held, tried", 40, "tried")
+        wait_until(lambda: link(lab)["state"] == "held, tried", 120, "tried")
         assert link(lab)["bounces"] == bounces
         assert "disabled" not in both_ends(ports)
         wait_until(lambda: n_links(lab) == present, 120, "the link in the tables")
