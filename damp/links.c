@@ -142,7 +142,10 @@ void triad_damp_links_bounce(struct triad_damp_links *links,
 	struct triad_damp_link *link = triad_damp_links_find(links, ends, false);
 
 	/* It is down on purpose. */
-	if (link && link->is_off)
+	if (link &&
+		(link->is_off ||
+			(link->asked_us &&
+				now_us < link->asked_us + TRIAD_DAMP_OFF_US)))
 		return;
 	/* Both ends tell of one bounce. */
 	if (link && now_us < link->bounced_us + TRIAD_DAMP_APART_US)
@@ -289,6 +292,7 @@ void triad_damp_link_release(
 	link->is_held = link->is_pinned = link->is_up = false;
 	link->is_off = link->is_tried = false;
 	link->off_end = 0;
+	link->asked_us = 0;
 	link->held_us = now_us;
 	if (!forgive)
 		return;
@@ -309,6 +313,7 @@ void triad_damp_link_set_off(struct triad_damp_link *link, bool is_off, uint64_t
 	if (is_off == link->is_off)
 		return;
 	link->is_off = is_off;
+	link->asked_us = 0;
 	link->is_tried = !is_off;
 	link->is_up = false;
 	link->off_us = now_us;

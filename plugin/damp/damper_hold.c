@@ -637,6 +637,8 @@ static void put_off(struct triad_damper *damper, uint64_t now_us)
 		if (!link->off_end &&
 			(guard || !triad_guard_new(fabric, NULL, 0, &guard)))
 			link->off_end = choose_end(fabric, guard, &link->ends);
+		if (link->off_end && !link->asked_us && !link->is_off)
+			link->asked_us = now_us;
 		if (link->off_end)
 			list[n++] = port_at(fabric, &link->ends, link->off_end);
 	}

@@ -385,6 +385,10 @@ START_TEST(test_a_link_that_is_off_is_tried_and_returns_when_it_is_good)
 	ck_assert(!triad_damp_link_should_be_off(link, now_us));
 	triad_damp_link_hold(links, link, now_us);
 	ck_assert(triad_damp_link_should_be_off(link, now_us));
+	/* It goes down because it was asked to. */
+	link->asked_us = now_us;
+	bounce(ends);
+	ck_assert_uint_eq(link->n_bounces, 3);
 	triad_damp_link_set_off(link, true, now_us);
 	quiet_us = link->quiet_us;
 	n_bounces = link->n_bounces;
