@@ -303,6 +303,8 @@ void triad_damp_link_release(
 
 void triad_damp_link_set_up(struct triad_damp_link *link, bool is_up, uint64_t now_us)
 {
+	/* What was read before it was off says nothing. */
+	is_up &= !link->is_off;
 	if (is_up && !link->is_up)
 		link->up_us = now_us;
 	link->is_up = is_up;

@@ -392,6 +392,9 @@ START_TEST(test_a_link_that_is_off_is_tried_and_returns_when_it_is_good)
 	triad_damp_link_set_off(link, true, now_us);
 	quiet_us = link->quiet_us;
 	n_bounces = link->n_bounces;
+	/* It was read before that. */
+	triad_damp_link_set_up(link, true, now_us);
+	ck_assert_uint_eq(triad_damp_link_returns_us(link), UINT64_MAX);
 	/* Its ports go down by that. */
 	bounce(ends);
 	ck_assert_uint_eq(find(ends)->n_bounces, n_bounces);
