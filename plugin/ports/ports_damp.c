@@ -151,7 +151,9 @@ static bool may_disable(const struct triad_ports *ports,
 	 * enabled the port since wants it so. */
 	if (triad_plan_is_damped(last))
 		return last->outcome != TRIAD_OUTCOME_DONE;
-	return ports->fabric->ports[at].phys_state != TRIAD_PHYS_DISABLED &&
+	/* One that we enabled may be disabled in a fabric of before; it is read, too. */
+	return ((last && last->reason == TRIAD_REASON_FLAPS) ||
+		       ports->fabric->ports[at].phys_state != TRIAD_PHYS_DISABLED) &&
 		!triad_plan_has_failed(last) && !(item && triad_plan_is_open(item)) &&
 		!ports_find_test(&ports->tests, port->node_guid, port->number) &&
 		is_judged(ports);
