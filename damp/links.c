@@ -339,9 +339,14 @@ bool triad_damp_link_should_be_off(const struct triad_damp_link *link, uint64_t 
 
 uint64_t triad_damp_link_returns_us(const struct triad_damp_link *link)
 {
-	return link->is_held && link->is_up && !link->is_pinned
-		? link->up_us + (link->is_tried ? link->quiet_us / 2 : link->quiet_us)
-		: UINT64_MAX;
+	uint64_t good_us, asked_us;
+
+	if (!link->is_held || !link->is_up || link->is_pinned)
+		return UINT64_MAX;
+	good_us = link->up_us + (link->is_tried ? link->quiet_us / 2 : link->quiet_us);
+	/* It goes down again and again: not while its port is still to be disabled. */
+	asked_us = link->asked_us ? link->asked_us + TRIAD_DAMP_ASKED_MAX_US : 0;
+	return asked_us > good_us ? asked_us : good_us;
 }
 
 uint64_t triad_damp_links_n_together(const struct triad_damp_links *links)

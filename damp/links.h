@@ -48,6 +48,8 @@
 #define TRIAD_DAMP_APART_US (500 * TRIAD_US_PER_MS)
 /* After so long it is no more known that a port went down because it was to be disabled. */
 #define TRIAD_DAMP_OFF_US (2 * TRIAD_US_PER_S)
+/* A port that is to be disabled for longer and is not will not be. */
+#define TRIAD_DAMP_ASKED_MAX_US (10 * TRIAD_US_PER_S)
 #define TRIAD_DAMP_MAX_LINKS 4096u
 
 /* A link, by its ends: the one with the lower GUID (then number) first. */
@@ -72,15 +74,14 @@ struct triad_damp_link {
 	bool is_up;                     /* a held link is in INIT at both ends */
 	bool is_off;                    /* one of its ports is disabled */
 	bool is_tried;                  /* it was off, and is not */
-	uint8_t off_end; /* which port that is or would be: 1 near, 2 far; 0: none */
-	uint64_t
-		asked_us; /* when its port was first asked to be disabled; 0: not yet */
-	uint64_t off_us;  /* since when it is off, or is tried */
-	bool must_read;   /* it is held, and its ends were not read since */
-	uint64_t held_us; /* since when, or when it was released last; 0: never */
-	uint64_t quiet_us;   /* how long a held link is to be up without a break */
-	uint64_t up_us;      /* since when it is */
-	uint32_t n_holds;    /* lately */
+	uint8_t off_end;   /* which port that is or would be: 1 near, 2 far; 0: none */
+	uint64_t asked_us; /* since when its port is to be disabled and is not; or 0 */
+	uint64_t off_us;   /* since when it is off, or is tried */
+	bool must_read;    /* it is held, and its ends were not read since */
+	uint64_t held_us;  /* since when, or when it was released last; 0: never */
+	uint64_t quiet_us; /* how long a held link is to be up without a break */
+	uint64_t up_us;    /* since when it is */
+	uint32_t n_holds;  /* lately */
 	uint32_t told_round; /* of the master that told of it (damp/copy.h) */
 	const char
 		*refused; /* why it is not held though it is over the limit; or NULL */

@@ -212,37 +212,55 @@ static enum triad_severity add_subscriptions(
 	return TRIAD_WARNING;
 }
 
-/* Links that go down again and again; traps that nobody looks at though they should be. */
-static enum triad_severity add_damping(
-	struct triad_health *health, struct triad_plugin *plugin)
+static enum triad_severity add_not_damped(
+	struct triad_health *health, const struct triad_damper_status *status)
 {
-	struct triad_damper_status status = triad_damper_status(plugin->damper);
-	bool acts = status.mode == TRIAD_DAMP_ACT;
+	char what[256];
+
+	snprintf(what, sizeof(what), "OpenSM sweeps for each trap (damp.mode): %s",
+		triad_damper_explain(status->error));
+	triad_health_add_trouble(health, TRIAD_WARNING, "SM", what,
+		status->error == ENOTSUP ? "build Triad for this OpenSM"
+					 : "'triadctl reload' tries again");
+	return TRIAD_WARNING;
+}
+
+static enum triad_severity add_not_disabled(
+	struct triad_health *health, const struct triad_damper_status *status)
+{
+	char what[256];
+
+	snprintf(what, sizeof(what),
+		"%" PRIu64
+		" held link%s to be disabled (damp.how) and not: a sweep may "
+		"wait for time-outs",
+		status->n_refused, status->n_refused == 1 ? " is" : "s are");
+	triad_health_add_trouble(health, TRIAD_WARNING, "SM", what,
+		"'triadctl status' says under Port manager what it needs to act, "
+		"'port history' what it tried; or set damp.how to init");
+	return TRIAD_WARNING;
+}
+
+static enum triad_severity add_flapping(struct triad_health *health,
+	struct triad_plugin *plugin, const struct triad_damper_status *status)
+{
+	bool acts = status->mode == TRIAD_DAMP_ACT;
 	struct triad_fabric *fabric;
 	struct triad_damp_link worst;
 	char what[384], name[TRIAD_DAMPER_NAME_SIZE];
 
-	if (status.mode != TRIAD_DAMP_OFF && status.error) {
-		snprintf(what, sizeof(what),
-			"OpenSM sweeps for each trap (damp.mode): %s",
-			triad_damper_explain(status.error));
-		triad_health_add_trouble(health, TRIAD_WARNING, "SM", what,
-			status.error == ENOTSUP ? "build Triad for this OpenSM"
-						: "'triadctl reload' tries again");
-		return TRIAD_WARNING;
-	}
 	/* There is an alert. */
 	if (acts && triad_perf_state(plugin->service.perf) == TRIAD_PERF_RUNNING)
 		return TRIAD_OK;
-	if (!status.n_held || !triad_damper_links(plugin->damper, &worst, 1))
+	if (!triad_damper_links(plugin->damper, &worst, 1))
 		return TRIAD_OK;
 	fabric = triad_ports_fabric(plugin->ports);
 	triad_damper_name(fabric, &worst.ends, name);
 	triad_fabric_unref(fabric);
 	snprintf(what, sizeof(what),
 		"%" PRIu64 " link%s go%s down again and again%s: %s, %" PRIu64 " times",
-		status.n_held, status.n_held == 1 ? "" : "s",
-		status.n_held == 1 ? "es" : "",
+		status->n_held, status->n_held == 1 ? "" : "s",
+		status->n_held == 1 ? "es" : "",
 		acts ? ", held out of routing" : ", and OpenSM sweeps each time", name,
 		worst.n_bounces);
 	triad_health_add_trouble(health, TRIAD_WARNING, "SM", what,
@@ -257,6 +275,22 @@ static void take_worse(enum triad_severity *severity, enum triad_severity other)
 {
 	if (triad_severity_is_worse(other, *severity))
 		*severity = other;
+}
+
+/* Links that go down again and again; traps that nobody looks at though they should be. */
+static enum triad_severity add_damping(
+	struct triad_health *health, struct triad_plugin *plugin)
+{
+	struct triad_damper_status status = triad_damper_status(plugin->damper);
+	enum triad_severity severity = TRIAD_OK;
+
+	if (status.mode != TRIAD_DAMP_OFF && status.error)
+		return add_not_damped(health, &status);
+	if (status.n_held)
+		severity = add_flapping(health, plugin, &status);
+	if (status.n_refused)
+		take_worse(&severity, add_not_disabled(health, &status));
+	return severity;
 }
 
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)

@@ -566,8 +566,10 @@ struct triad_damper_status triad_damper_status(struct triad_damper *damper)
 		.n_smps = atomic_load(&damper->n_smps),
 		.n_bounces = atomic_load(&damper->n_bounces),
 	};
+	uint64_t now_us;
 
 	status.error = status.is_installed ? 0 : atomic_load(&damper->error);
+	now_us = triad_clock_now_us();
 	pthread_mutex_lock(&damper->lock);
 	status.n_other = damper->traps.n_heard;
 	status.n_other_kept = damper->traps.n_kept;
@@ -575,8 +577,14 @@ struct triad_damper_status triad_damper_status(struct triad_damper *damper)
 	pthread_mutex_lock(&damper->links_lock);
 	status.n_known = triad_damp_links_n(damper->links);
 	status.n_together = triad_damp_links_n_together(damper->links);
-	for (size_t i = 0; i < status.n_known; i++)
-		status.n_held += triad_damp_links_at(damper->links, i)->is_held;
+	for (size_t i = 0; i < status.n_known; i++) {
+		const struct triad_damp_link *link =
+			triad_damp_links_at(damper->links, i);
+
+		status.n_held += link->is_held;
+		status.n_refused += link->is_held && link->asked_us &&
+			now_us >= link->asked_us + TRIAD_DAMP_ASKED_MAX_US;
+	}
 	pthread_mutex_unlock(&damper->links_lock);
 	return status;
 }

@@ -632,8 +632,10 @@ static void put_off(struct triad_damper *damper, uint64_t now_us)
 			continue;
 		see_whether_off(damper, link, now_us);
 		if (!wants_to || n == DAMPER_MAX_HELD ||
-			!triad_damp_link_should_be_off(link, now_us))
+			!triad_damp_link_should_be_off(link, now_us)) {
+			link->asked_us = 0;
 			continue;
+		}
 		if (!link->off_end &&
 			(guard || !triad_guard_new(fabric, NULL, 0, &guard)))
 			link->off_end = choose_end(fabric, guard, &link->ends);

@@ -122,28 +122,24 @@ static bool is_cable_held(const struct list *list, const struct shown *shown)
 	return false;
 }
 
-static void read_cable(
+static void read_gone_cable(const struct triad_fabric *fabric,
+	const struct triad_link *gone, struct shown *shown)
+{
+	shown->history = *gone;
+	shown->has_history = true;
+	shown->rate = gone->rate;
+	shown->state = gone->state == TRIAD_LINK_DOWN ? "down" : "unreachable";
+	for (unsigned i = 0; i < 2; i++)
+		read_gone_end(&shown->ends[i], fabric, &gone->ends[i]);
+}
+
+static void read_present_cable(
 	const struct list *list, const struct cable *cable, struct shown *shown)
 {
 	const struct triad_fabric *fabric = list->view->fabric;
-	const struct triad_fabric_port *a, *b;
+	const struct triad_fabric_port *a = &fabric->ports[cable->port];
+	const struct triad_fabric_port *b = &fabric->ports[a->remote];
 
-	*shown = (struct shown){0};
-	if (cable->gone) {
-		shown->history = *cable->gone;
-		shown->has_history = true;
-		shown->rate = cable->gone->rate;
-		shown->state =
-			cable->gone->state == TRIAD_LINK_DOWN ? "down" : "unreachable";
-		for (unsigned i = 0; i < 2; i++)
-			read_gone_end(&shown->ends[i], fabric, &cable->gone->ends[i]);
-		shown->is_held = is_cable_held(list, shown);
-		if (shown->is_held)
-			shown->state = "held";
-		return;
-	}
-	a = &fabric->ports[cable->port];
-	b = &fabric->ports[a->remote];
 	read_end(&shown->ends[0], list->view, cable->port);
 	read_end(&shown->ends[1], list->view, a->remote);
 	shown->state = cable_state_of(a, b);
@@ -155,6 +151,20 @@ static void read_cable(
 		shown->slow = &list->slow->links[list->slow_of[cable->port]];
 	shown->has_history = triad_moment_find_link(&list->moment, shown->ends[0].guid,
 		shown->ends[0].port, &shown->history);
+}
+
+/* The fabric of the last sweep may still have a link that is held by now. */
+static void read_cable(
+	const struct list *list, const struct cable *cable, struct shown *shown)
+{
+	*shown = (struct shown){0};
+	if (cable->gone)
+		read_gone_cable(list->view->fabric, cable->gone, shown);
+	else
+		read_present_cable(list, cable, shown);
+	shown->is_held = is_cable_held(list, shown);
+	if (shown->is_held)
+		shown->state = "held";
 }
 
 /* --- which, in what order --- */

@@ -467,16 +467,27 @@ def test_held_link_is_disabled_until_it_is_tried_and_returns():
         lab = ports.lab
         present = n_links(lab)
         fabric = Fabric(lab)
+        # The simulator's ReLink enables a disabled port, too.
+        ask(lab, "set", "damp.how", "init")
         flap_until_held(lab, fabric)
+        ask(lab, "set", "damp.how", "disable")
         wait_until_disabled(ports)
         wait_until(lambda: "disabled" in both_ends(ports), 10, "a disabled port")
         wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of the tables")
         # It is no bounce that it is down.
         bounces = link(lab)["bounces"]
-        wait_until(lambda: link(lab)["state"] == "held, tried", 120, "tried")
+        wait_until(lambda: link(lab).get("state") == "held, tried", 120,
+                   lambda: ask(lab, "damp"))
         assert link(lab)["bounces"] == bounces
-        assert "disabled" not in both_ends(ports)
-        wait_until(lambda: n_links(lab) == present, 120, "the link in the tables")
+        # It is not good yet.  One that has not trained when it is cut was not up.
+        wait_until(lambda: both_ends(ports) == {"linkup"}, 10, "the link trained")
+        fabric.cut(FLAPPER)
+        time.sleep(0.05)
+        fabric.join(FLAPPER)
+        wait_until(lambda: link(lab).get("state") == "held, disabled", 20,
+                   lambda: f"disabled again: {ask(lab, 'damp')} {ask(lab, 'port', 'history')}")
+        assert n_acts(ports, "disable") == 2
+        wait_until(lambda: n_links(lab) == present, 300, "the link in the tables")
         assert "disabled" not in both_ends(ports)
 
 
@@ -488,6 +499,17 @@ def test_what_was_disabled_is_enabled_again(words):
         wait_until_disabled(ports)
         ask(ports.lab, *words)
         wait_until(lambda: "disabled" not in both_ends(ports), 10, "enabled")
+
+
+def test_without_the_port_manager_it_is_said_that_links_are_not_disabled(tree):
+    with damp_lab(tree, "act") as lab:
+        wait_for_damping(lab)
+        ask(lab, "set", "damp.how", "disable")
+        ask(lab, "damp", "pin", "spine-01:1")
+        wait_until(lambda: health_findings(lab, "damp.how"), 20, "a finding")
+        ask(lab, "set", "damp.how", "init")
+        wait_until(lambda: not health_findings(lab, "damp.how"), 10, "its end")
+        assert is_held(lab)
 
 
 def test_port_that_somebody_else_disabled_is_left_alone():

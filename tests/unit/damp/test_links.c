@@ -385,6 +385,12 @@ START_TEST(test_a_link_that_is_off_is_tried_and_returns_when_it_is_good)
 	ck_assert(!triad_damp_link_should_be_off(link, now_us));
 	triad_damp_link_hold(links, link, now_us);
 	ck_assert(triad_damp_link_should_be_off(link, now_us));
+	/* It does not return while its port is still to be disabled. */
+	triad_damp_link_set_up(link, true, now_us - 20 * link->quiet_us);
+	link->asked_us = now_us;
+	ck_assert_uint_eq(
+		triad_damp_link_returns_us(link), now_us + TRIAD_DAMP_ASKED_MAX_US);
+	triad_damp_link_set_up(link, false, now_us);
 	/* It goes down because it was asked to. */
 	link->asked_us = now_us;
 	bounce(ends);
