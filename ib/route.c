@@ -8,16 +8,17 @@
 /* A walk from the SM outward. */
 struct walk {
 	const struct triad_fabric *fabric;
-	uint32_t without;
+	const bool *avoided;
 	uint32_t *came_by; /* for each node: its own port by which it was reached */
 	uint32_t *queue;
 	uint32_t n_queued;
 };
 
 /* OpenSM may still show the link of a disabled port, but no packet passes it. */
-static bool is_disabled(const struct walk *walk, uint32_t port)
+static bool is_closed(const struct walk *walk, uint32_t port)
 {
-	return walk->fabric->ports[port].phys_state == TRIAD_PHYS_DISABLED;
+	return walk->fabric->ports[port].phys_state == TRIAD_PHYS_DISABLED ||
+		(walk->avoided && walk->avoided[port]);
 }
 
 static void visit(struct walk *walk, uint32_t port, uint32_t root)
@@ -31,10 +32,9 @@ static void visit(struct walk *walk, uint32_t port, uint32_t root)
 	if (fabric->nodes[ports[port].node].type != TRIAD_NODE_SWITCH &&
 		port != fabric->sm_port)
 		return;
-	if (far == TRIAD_FABRIC_NONE || port == walk->without || far == walk->without ||
-		ports[far].node == root ||
+	if (far == TRIAD_FABRIC_NONE || ports[far].node == root ||
 		walk->came_by[ports[far].node] != TRIAD_FABRIC_NONE ||
-		is_disabled(walk, port) || is_disabled(walk, far))
+		is_closed(walk, port) || is_closed(walk, far))
 		return;
 	walk->came_by[ports[far].node] = far;
 	walk->queue[walk->n_queued++] = ports[far].node;
@@ -74,10 +74,10 @@ static int read_back(const struct walk *walk, uint32_t root, uint32_t node,
 	return 0;
 }
 
-int triad_route_find(const struct triad_fabric *fabric, uint32_t node, uint32_t without,
-	struct triad_route *route)
+int triad_route_find(const struct triad_fabric *fabric, uint32_t node,
+	const bool *avoided, struct triad_route *route)
 {
-	struct walk walk = {.fabric = fabric, .without = without};
+	struct walk walk = {.fabric = fabric, .avoided = avoided};
 	int error = ENOMEM;
 	uint32_t root;
 

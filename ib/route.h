@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Finds the route of an SMP from this SM to a switch, port by port, that avoids a
- * certain link: requests that take that link down, and their answers, must not pass it
- * themselves.  It also avoids links with a disabled end.
+/* Finds the route of an SMP from this SM to a node, port by port, that avoids certain
+ * links: requests that take a link down, and their answers, must not pass it themselves,
+ * nor may any pass a link that goes down and up.  Links with a disabled end are avoided, too.
  *
  * Thread-safety: no state.
  * Memory: some octets for each node, for the call. */
@@ -17,9 +17,9 @@ struct triad_route {
 	uint8_t ports[TRIAD_ROUTE_MAX_HOPS + 1]; /* to leave by, from element 1 on */
 };
 
-/* Finds one of the shortest routes.  'without' is a port at either end of the link to
- * avoid (TRIAD_FABRIC_NONE: none).  Returns 0, EHOSTUNREACH or ENOMEM. */
-int triad_route_find(const struct triad_fabric *fabric, uint32_t node, uint32_t without,
-	struct triad_route *route);
+/* Finds one of the shortest routes.  'avoided' says of each of the fabric's ports whether its
+ * link is avoided; either end may say so (NULL: none is).  Returns 0, EHOSTUNREACH or ENOMEM. */
+int triad_route_find(const struct triad_fabric *fabric, uint32_t node,
+	const bool *avoided, struct triad_route *route);
 
 #endif

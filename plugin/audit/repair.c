@@ -75,8 +75,8 @@ static const char *find_device(struct block *block)
 	if (port == TRIAD_FABRIC_NONE ||
 		!triad_physp_find_m_key(source->osm, place->node_guid, place->port,
 			&block->route.m_key) ||
-		triad_route_find(source->fabric, source->fabric->ports[port].node,
-			TRIAD_FABRIC_NONE, &block->route.path))
+		triad_route_find(source->fabric, source->fabric->ports[port].node, NULL,
+			&block->route.path))
 		return "OpenSM knows no way to the device";
 	error = ask_device(block, false, TRIAD_SMP_NODE_INFO, 0, info);
 	if (error)

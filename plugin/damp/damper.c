@@ -18,7 +18,7 @@
 #define RETRY_US (TRIAD_US_PER_S / 4)
 /* A switch is not read more often. */
 #define APART_US (50 * TRIAD_US_PER_MS)
-/* How often switches with held links are asked whether anything changed. */
+/* How often switches with held links are asked whether anything changed, if no trap says so. */
 #define POLL_US TRIAD_US_PER_S
 
 /* How often standbys are told, and how soon after a round that could not be sent. */
@@ -202,31 +202,53 @@ static void poll_held(struct triad_damper *damper, uint64_t now_us)
 		struct damper_switch *of = damper->switches[i];
 
 		if (of->has_held && of->due_us == UINT64_MAX &&
+			now_us >= of->looked_us + POLL_US &&
 			damper_has_changed(damper, of))
 			make_due(of);
 	}
 }
 
+/* The switch that is to be looked at first; NULL: none is known. */
+static struct damper_switch *find_first_due(const struct triad_damper *damper)
+{
+	struct damper_switch *first = NULL;
+
+	for (uint32_t i = 0; i < damper->n_switches; i++)
+		if (!first || damper->switches[i]->due_us < first->due_us)
+			first = damper->switches[i];
+	return first;
+}
+
+static bool traps_pile_up(struct triad_damper *damper)
+{
+	bool they_do;
+
+	pthread_mutex_lock(&damper->lock);
+	they_do = damper->ring.n > DAMPER_N_TRAPS / 4;
+	pthread_mutex_unlock(&damper->lock);
+	return they_do;
+}
+
+/* Until traps pile up: OpenSM gets those for which there is no room. */
 static void look_where_due(struct triad_damper *damper)
 {
-	for (uint32_t i = 0; i < damper->n_switches && !osm_exit_flag; i++)
-		if (damper->switches[i]->due_us <= triad_clock_now_us())
-			damper_look(damper, damper->switches[i]);
+	struct damper_switch *of;
+
+	while (!osm_exit_flag && !traps_pile_up(damper) &&
+		(of = find_first_due(damper)) && of->due_us <= triad_clock_now_us())
+		damper_look(damper, of);
 }
 
 /* When the next look or question is due. */
 static uint64_t next_look(const struct triad_damper *damper)
 {
-	uint64_t next_us = UINT64_MAX;
+	const struct damper_switch *first = find_first_due(damper);
+	uint64_t next_us = first ? first->due_us : UINT64_MAX;
 
-	for (uint32_t i = 0; i < damper->n_switches; i++) {
-		const struct damper_switch *of = damper->switches[i];
-
-		if (of->due_us < next_us)
-			next_us = of->due_us;
-		if (of->has_held && damper->polled_us + POLL_US < next_us)
+	for (uint32_t i = 0; i < damper->n_switches; i++)
+		if (damper->switches[i]->has_held &&
+			damper->polled_us + POLL_US < next_us)
 			next_us = damper->polled_us + POLL_US;
-	}
 	return next_us;
 }
 

@@ -74,32 +74,40 @@ struct look {
 	uint64_t until_us; /* 0: as long as it takes */
 };
 
-/* Of a held link at the switch, or 0: the way there must not lead over it. */
-static uint8_t held_port_of(struct triad_damper *damper, uint64_t guid)
+static void avoid_port(
+	const struct triad_fabric *fabric, uint64_t guid, uint8_t number, bool *avoided)
 {
-	uint8_t number = 0;
+	uint32_t node = triad_fabric_find_node(fabric, guid),
+		 port = node == TRIAD_FABRIC_NONE
+		? node
+		: triad_fabric_find_port(fabric, node, number);
 
-	pthread_mutex_lock(&damper->held_lock);
-	for (uint32_t i = 0; i < damper->n_held && !number; i++) {
-		if (damper->held[i].guid == guid)
-			number = damper->held[i].number;
-		else if (damper->held[i].far_guid == guid)
-			number = damper->held[i].far_number;
-	}
-	pthread_mutex_unlock(&damper->held_lock);
-	return number;
+	if (port != TRIAD_FABRIC_NONE)
+		avoided[port] = true;
 }
 
+/* The fabric has held links until OpenSM has swept, and each of them loses what crosses it. */
 static int find_way(struct triad_damper *damper, uint64_t guid, struct look *look)
 {
-	uint8_t avoided = held_port_of(damper, guid);
-	int error = triad_smp_find_route(
-		damper->osm, damper->fabric, guid, avoided, &look->route);
+	const struct triad_fabric *fabric = damper->fabric;
+	bool *avoided = calloc(fabric->n_ports + 1, sizeof(*avoided));
+	int error;
 
-	/* The only way leads over the held link itself: SMPs may pass it. */
-	if (error == EHOSTUNREACH && avoided)
+	if (!avoided)
+		return ENOMEM;
+	pthread_mutex_lock(&damper->held_lock);
+	for (uint32_t i = 0; i < damper->n_held; i++) {
+		avoid_port(fabric, damper->held[i].guid, damper->held[i].number, avoided);
+		avoid_port(fabric, damper->held[i].far_guid, damper->held[i].far_number,
+			avoided);
+	}
+	pthread_mutex_unlock(&damper->held_lock);
+	error = triad_smp_find_route(damper->osm, fabric, guid, avoided, &look->route);
+	/* The only way leads over a held link: SMPs may pass it. */
+	if (error == EHOSTUNREACH)
 		error = triad_smp_find_route(
-			damper->osm, damper->fabric, guid, 0, &look->route);
+			damper->osm, fabric, guid, NULL, &look->route);
+	free(avoided);
 	return error;
 }
 

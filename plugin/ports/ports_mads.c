@@ -1,17 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/opensm.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "plugin/ports/ports_parts.h"
 
 int ports_find_route(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 	struct triad_smp_route *route)
 {
+	const struct triad_fabric *fabric = ports->fabric;
+	uint32_t node =
+		fabric ? triad_fabric_find_node(fabric, node_guid) : TRIAD_FABRIC_NONE;
+	uint32_t port = number && node != TRIAD_FABRIC_NONE
+		? triad_fabric_find_port(fabric, node, number)
+		: TRIAD_FABRIC_NONE;
+	bool *avoided = NULL;
 	int error;
 
+	if (port != TRIAD_FABRIC_NONE) {
+		avoided = calloc(fabric->n_ports, sizeof(*avoided));
+		if (!avoided)
+			return ENOMEM;
+		avoided[port] = true;
+	}
 	ports_begin_wait(ports);
-	error = triad_smp_find_route(
-		ports->osm, ports->fabric, node_guid, number, route);
+	error = triad_smp_find_route(ports->osm, fabric, node_guid, avoided, route);
 	ports_end_wait(ports);
+	free(avoided);
 	return error;
 }
 

@@ -308,7 +308,8 @@ int ports_record(struct triad_ports *ports, struct triad_record *record);
 int ports_commit(struct triad_ports *ports, struct triad_record *record);
 
 /* --- ports_mads.c --- */
-/* As triad_smp_find_route() and the others, without the lock. */
+/* As triad_smp_find_route() and the others, without the lock.  The route avoids the link at the
+ * switch's port 'number' (0: it may be any). */
 int ports_find_route(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 	struct triad_smp_route *route);
 int ports_ask(struct triad_ports *ports, const struct triad_smp_route *route,

@@ -43,7 +43,7 @@ void triad_smp_free(struct triad_smp *smp)
 /* --- routes --- */
 
 int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabric,
-	uint64_t node_guid, uint8_t number, struct triad_smp_route *route)
+	uint64_t node_guid, const bool *avoided, struct triad_smp_route *route)
 {
 	uint32_t node =
 		fabric ? triad_fabric_find_node(fabric, node_guid) : TRIAD_FABRIC_NONE;
@@ -62,9 +62,7 @@ int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabr
 		route->lid = fabric->ports[port].lid;
 		route->sl = fabric->ports[port].sl;
 	}
-	port = number ? triad_fabric_find_port(fabric, node, number)
-		      : TRIAD_FABRIC_NONE;
-	return triad_route_find(fabric, node, port, &route->path);
+	return triad_route_find(fabric, node, avoided, &route->path);
 }
 
 /* --- one MAD and its answer --- */

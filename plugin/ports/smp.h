@@ -26,11 +26,11 @@ struct triad_smp *triad_smp_new(uint64_t port_guid);
 /* Accepts NULL. */
 void triad_smp_free(struct triad_smp *smp);
 
-/* A directed route to the switch that avoids the link at its port 'number' (0: any
- * route), and OpenSM's M_Key for it.  Returns 0, ENOENT (OpenSM or the fabric knows no
- * such switch), EHOSTUNREACH or ENOMEM. */
+/* A directed route to the switch that avoids links (as triad_route_find() has them), and
+ * OpenSM's M_Key for it.  Returns 0, ENOENT (OpenSM or the fabric knows no such switch),
+ * EHOSTUNREACH or ENOMEM. */
 int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabric,
-	uint64_t node_guid, uint8_t number, struct triad_smp_route *route);
+	uint64_t node_guid, const bool *avoided, struct triad_smp_route *route);
 
 /* Sends once and waits.  'data' has TRIAD_SMP_DATA_SIZE octets of the attribute, and
  * gets those of the answer.  Returns 0; ETIMEDOUT; EPROTO: it was answered with

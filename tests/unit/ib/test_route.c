@@ -41,7 +41,13 @@ static const char *find(uint64_t guid, uint32_t without)
 	static char text[4 * TRIAD_ROUTE_MAX_HOPS + 1];
 	struct triad_route route;
 	size_t n = 0;
-	int error = triad_route_find(fabric, node_at(guid), without, &route);
+	bool *avoided = calloc(fabric->n_ports, sizeof(*avoided));
+	int error;
+
+	if (without != TRIAD_FABRIC_NONE)
+		avoided[without] = true;
+	error = triad_route_find(fabric, node_at(guid), avoided, &route);
+	free(avoided);
 
 	text[0] = '\0';
 	if (error) {
