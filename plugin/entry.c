@@ -175,7 +175,6 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 		triad_worker_note_discovered(plugin->worker);
 		triad_qos_note_discovered(plugin->qos);
 		triad_ports_avoid(plugin->ports);
-		triad_damper_mark(plugin->damper);
 	}
 	if (kind == TRIAD_EVENT_SUBNET_UP) {
 		triad_qos_note_up(plugin->qos);

@@ -33,7 +33,7 @@ static enum triad_bind bind_of(enum triad_taker taker)
 
 static bool takes_answers(enum triad_taker taker)
 {
-	return taker == TRIAD_TAKER_SPEEDS;
+	return taker >= TRIAD_TAKER_HELD;
 }
 
 /* Asks the takers from 'first' on. */

@@ -23,7 +23,9 @@ enum triad_taker {
 	TRIAD_TAKER_RATE, /* what comes too often */
 	/* To the SM. */
 	TRIAD_TAKER_TRAPS,
-	TRIAD_TAKER_SPEEDS, /* answers to what the SM asked, and their absence */
+	/* Answers to what the SM asked, and their absence. */
+	TRIAD_TAKER_HELD, /* of ports whose link is held */
+	TRIAD_TAKER_SPEEDS,
 	TRIAD_N_TAKERS
 };
 

@@ -111,6 +111,56 @@ static bool take_trap(void *context, struct osm_madw *madw, struct osm_madw *req
 	return triad_traps_are_damped(kind) && take_other(damper, madw, lid, kind);
 }
 
+/* Whether one of the switch's links is held. */
+static bool has_held_link(struct triad_damper *damper, uint64_t guid)
+{
+	bool has_one = false;
+
+	pthread_mutex_lock(&damper->held_lock);
+	for (uint32_t i = 0; i < damper->n_held && !has_one; i++)
+		has_one = damper->held[i].guid == guid ||
+			damper->held[i].far_guid == guid;
+	pthread_mutex_unlock(&damper->held_lock);
+	return has_one;
+}
+
+static void show_port(struct triad_damper *damper, ib_smp_t *smp, osm_madw_t *request)
+{
+	const osm_pi_context_t *of = osm_madw_get_pi_context_ptr(request);
+
+	if (!of->set_method &&
+		triad_damper_holds(damper, cl_ntoh64(of->node_guid),
+			(uint8_t)cl_ntoh32(smp->attr_mod)))
+		ib_port_info_set_port_state((ib_port_info_t *)smp->data, IB_LINK_DOWN);
+}
+
+/* In a light sweep, whose question is whether any port changed: we look at such a switch, and
+ * tell. */
+static void show_switch(struct triad_damper *damper, ib_smp_t *smp, osm_madw_t *request)
+{
+	const osm_si_context_t *of = osm_madw_get_si_context_ptr(request);
+
+	if (of->light_sweep && !of->set_method && !ib_smp_get_status(smp) &&
+		has_held_link(damper, cl_ntoh64(of->node_guid)))
+		ib_switch_info_clear_state_change((ib_switch_info_t *)smp->data);
+}
+
+/* Has OpenSM see held links as down, and no change at their switches. */
+static bool show_held(void *context, struct osm_madw *answer, struct osm_madw *request)
+{
+	ib_smp_t *smp = answer ? osm_madw_get_smp_ptr(answer) : NULL;
+
+	if (!smp || answer->mad_size < MAD_BLOCK_SIZE ||
+		smp->method != IB_MAD_METHOD_GET_RESP ||
+		smp->attr_id != osm_madw_get_smp_ptr(request)->attr_id)
+		return false;
+	if (smp->attr_id == IB_MAD_ATTR_PORT_INFO)
+		show_port(context, smp, request);
+	else if (smp->attr_id == IB_MAD_ATTR_SWITCH_INFO)
+		show_switch(context, smp, request);
+	return false;
+}
+
 /* --- in the thread, without locks --- */
 
 void damper_repress(struct triad_damper *damper, osm_madw_t *madw)
@@ -208,47 +258,26 @@ static void poll_held(struct triad_damper *damper, uint64_t now_us)
 	}
 }
 
-/* The switch that is to be looked at first; NULL: none is known. */
-static struct damper_switch *find_first_due(const struct triad_damper *damper)
-{
-	struct damper_switch *first = NULL;
-
-	for (uint32_t i = 0; i < damper->n_switches; i++)
-		if (!first || damper->switches[i]->due_us < first->due_us)
-			first = damper->switches[i];
-	return first;
-}
-
-static bool traps_pile_up(struct triad_damper *damper)
-{
-	bool they_do;
-
-	pthread_mutex_lock(&damper->lock);
-	they_do = damper->ring.n > DAMPER_N_TRAPS / 4;
-	pthread_mutex_unlock(&damper->lock);
-	return they_do;
-}
-
-/* Until traps pile up: OpenSM gets those for which there is no room. */
 static void look_where_due(struct triad_damper *damper)
 {
-	struct damper_switch *of;
-
-	while (!osm_exit_flag && !traps_pile_up(damper) &&
-		(of = find_first_due(damper)) && of->due_us <= triad_clock_now_us())
-		damper_look(damper, of);
+	for (uint32_t i = 0; i < damper->n_switches && !osm_exit_flag; i++)
+		if (damper->switches[i]->due_us <= triad_clock_now_us())
+			damper_look(damper, damper->switches[i]);
 }
 
 /* When the next look or question is due. */
 static uint64_t next_look(const struct triad_damper *damper)
 {
-	const struct damper_switch *first = find_first_due(damper);
-	uint64_t next_us = first ? first->due_us : UINT64_MAX;
+	uint64_t next_us = UINT64_MAX;
 
-	for (uint32_t i = 0; i < damper->n_switches; i++)
-		if (damper->switches[i]->has_held &&
-			damper->polled_us + POLL_US < next_us)
+	for (uint32_t i = 0; i < damper->n_switches; i++) {
+		const struct damper_switch *of = damper->switches[i];
+
+		if (of->due_us < next_us)
+			next_us = of->due_us;
+		if (of->has_held && damper->polled_us + POLL_US < next_us)
 			next_us = damper->polled_us + POLL_US;
+	}
 	return next_us;
 }
 
@@ -408,18 +437,27 @@ static uint64_t work(struct triad_damper *damper)
 	return earlier(next_us, triad_clock_now_us() + TRIAD_US_PER_S);
 }
 
+static void remove_hook(void)
+{
+	triad_taker_remove(TRIAD_TAKER_TRAPS);
+	triad_taker_remove(TRIAD_TAKER_HELD);
+}
+
 /* Puts the hook in or takes it away.  Returns whether to try again soon. */
 static bool see_to_hook(struct triad_damper *damper)
 {
 	int error;
 
 	if (atomic_load(&damper->mode) == TRIAD_DAMP_OFF) {
-		triad_taker_remove(TRIAD_TAKER_TRAPS);
+		remove_hook();
 		return false;
 	}
 	if (triad_taker_is_asked(TRIAD_TAKER_TRAPS))
 		return false;
-	error = triad_taker_add(damper->osm, TRIAD_TAKER_TRAPS, take_trap, damper);
+	error = triad_taker_add(damper->osm, TRIAD_TAKER_HELD, show_held, damper);
+	if (!error)
+		error = triad_taker_add(
+			damper->osm, TRIAD_TAKER_TRAPS, take_trap, damper);
 	if (error && error != ENOTCONN && !atomic_exchange(&damper->error, error))
 		triad_log_write(damper->log, TRIAD_LOG_ERROR,
 			"damp: traps can't be looked at: %s; OpenSM gets them all",
@@ -495,7 +533,7 @@ void triad_damper_stop(struct triad_damper *damper)
 	if (!damper)
 		return;
 	triad_elector_set_listener(damper->elector, TRIAD_ELECTOR_DAMP, NULL);
-	triad_taker_remove(TRIAD_TAKER_TRAPS);
+	remove_hook();
 	(void)triad_task_stop(&damper->task, UINT64_MAX);
 	pthread_mutex_lock(&damper->lock);
 	while (damper->ring.n)

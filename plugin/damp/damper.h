@@ -21,18 +21,20 @@
  * looked at once more when the sweep is through.  The bit is not cleared while OpenSM sweeps,
  * because SwitchInfo has other values that OpenSM sets then.
  *
- * In each heavy sweep, between discovery and OpenSM's drop manager, held links are taken out of
- * OpenSM's tables, as OpenSM does with links that are down.  OpenSM's link manager does not
- * bring them up, and its routing engine does not see them.  So from the sweep on in which the
- * link was first down, no packet is sent over it.  Switches behind the link stay, so that a
- * link that is the only way to one must not be held: guards see to that, and let a link go when
- * another one has failed.
+ * OpenSM is shown the ports of held links as down: the answers to its own Get(PortInfo) are
+ * changed before it gets them, at both ends.  So its discovery asks nothing over such a link and
+ * waits for no time-out there, its link manager does not bring the link up, and its routing engine
+ * does not see it: from the sweep on in which the link was first down, no packet is sent over it.
+ * Its light sweeps are shown no change at such a switch: that is looked for by the thread.
+ * A link of which OpenSM had read an end before it was held has OpenSM sweep again.  A link that
+ * is the only way to a switch must not be held: guards see to that, and let a link go when another
+ * one has failed.
  *
  * With the election, the master tells standbys which links are held, each two seconds and when
- * that changes (damp/copy.h), so a new master takes them out in its first sweep.  After a restart
+ * that changes (damp/copy.h), so a new master's first sweep does not have them.  After a restart
  * of OpenSM the history says which were held.
  *
- * Thread-safety: any thread, but for new, stop and free.  Memory: 1.5 MiB, and 600 octets for
+ * Thread-safety: any thread, but for new, stop and free.  Memory: 1.6 MiB, and 600 octets for
  * each switch that sent a trap; most of it touched when needed. */
 #ifndef TRIAD_PLUGIN_DAMPER_H
 #define TRIAD_PLUGIN_DAMPER_H
@@ -66,7 +68,7 @@ struct triad_damper_status {
 	uint64_t n_looks; /* at a switch */
 	uint64_t n_smps;  /* sent for that */
 	uint64_t n_bounces, n_together;
-	uint64_t n_held, n_known;       /* links */
+	uint64_t n_held, n_known; /* links */
 	uint64_t n_refused; /* whose port is to be disabled (damp.how) and is not */
 	uint64_t n_other, n_other_kept; /* traps that change nothing */
 };
@@ -86,9 +88,6 @@ void triad_damper_configure(struct triad_damper *damper, const struct triad_conf
 /* From report(): of HEAVY_SWEEP_START and SUBNET_UP; they never block. */
 void triad_damper_note_sweep(struct triad_damper *damper);
 void triad_damper_note_up(struct triad_damper *damper);
-/* From report() of HEAVY_SWEEP_DONE, before the drop manager, with none of OpenSM's locks
- * held: takes held links out.  Takes OpenSM's lock, exclusively, for a walk over these. */
-void triad_damper_mark(struct triad_damper *damper);
 
 struct triad_damper_status triad_damper_status(struct triad_damper *damper);
 /* Why traps are not looked at, for people: of an error of the status. */

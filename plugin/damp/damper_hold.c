@@ -8,6 +8,7 @@
 #include "ib/node_label.h"
 #include "plugin/physp.h"
 #include "plugin/ports/ports.h"
+#include "plugin/takers.h"
 #include "portmgr/plan/guard.h"
 #include "service/recorder.h"
 #include "triad/clock.h"
@@ -17,6 +18,8 @@ static const char not_there[] =
 	"it is the only way to an end of it, which is gone while it is down";
 
 #define N_EVENTS 64u /* at a time */
+/* Sweeps in a row after which OpenSM still has a link that is held. */
+#define MAX_NOT_OUT 3u
 /* How long a port that was enabled may take to train. */
 #define TRAINS_US (10 * TRIAD_US_PER_S)
 
@@ -182,6 +185,8 @@ const char *damper_refusal(struct triad_damper *damper,
 {
 	uint32_t host;
 
+	if (!triad_taker_is_asked(TRIAD_TAKER_HELD))
+		return "OpenSM can't be shown that it is down: 'triadctl status' says why";
 	if (routes_by_file(damper->osm))
 		return "the routing engine 'file' routes over it whatever is up";
 	if (!fabric || !is_there(fabric, ends->guid) ||
@@ -481,26 +486,45 @@ static void mark_switches(
 		atomic_store(&damper->held_lids[i], lids[i]);
 }
 
-/* Whether OpenSM has the link, and will not take it out in a sweep that is under way. */
-static bool must_take_out(
-	struct triad_damper *damper, const struct triad_damp_ends *ends)
+static bool is_linked(struct triad_damper *damper, const struct triad_damp_ends *ends)
 {
 	const osm_physp_t *near, *far;
-	bool is_linked;
+	bool they_are;
 
 	cl_plock_acquire(&damper->osm->lock);
 	near = triad_physp_find(damper->osm, ends->guid, ends->number);
 	far = triad_physp_find(damper->osm, ends->far_guid, ends->far_number);
-	is_linked = near && far && osm_physp_get_remote(near) == far;
+	they_are = near && far && osm_physp_get_remote(near) == far;
 	cl_plock_release(&damper->osm->lock);
-	return is_linked &&
-		(!damper_is_sweeping(damper) ||
-			atomic_load(&damper->n_marked) ==
-				atomic_load(&damper->n_started));
+	return they_are;
 }
 
-/* Makes the list for marks.  Returns whether OpenSM must sweep, because the link is not in its
- * tables but could be, or is there and must go. */
+/* Whether OpenSM must sweep because it still has one of the links; those that are also in
+ * 'before' have been looked at.  What it read before a link was held it may still link in that
+ * sweep, so all are looked at again when one has ended. */
+static bool must_take_out(struct triad_damper *damper,
+	const struct triad_damp_ends *held, uint32_t n,
+	const struct triad_damp_ends *before, uint32_t n_before)
+{
+	unsigned n_ended = atomic_load(&damper->n_ended);
+	bool has_swept = n_ended != damper->n_ended_checked, has_any = false;
+
+	for (uint32_t i = 0; i < n && !has_any; i++)
+		has_any = (has_swept || !is_in(before, n_before, &held[i])) &&
+			is_linked(damper, &held[i]);
+	damper->n_ended_checked = n_ended;
+	if (has_swept)
+		damper->n_not_out = has_any ? damper->n_not_out + 1 : 0;
+	/* Not for ever, whatever is wrong. */
+	if (damper->n_not_out == MAX_NOT_OUT)
+		triad_log_write(damper->log, TRIAD_LOG_ERROR,
+			"damp: OpenSM still has a link that is held, after %u sweeps",
+			MAX_NOT_OUT);
+	return has_any && damper->n_not_out < MAX_NOT_OUT;
+}
+
+/* Makes the list of what OpenSM is not shown.  Returns whether OpenSM must sweep, because a link
+ * is not in its tables but could be, or is there and must go. */
 static bool publish(struct triad_damper *damper)
 {
 	struct triad_damp_ends now[DAMPER_MAX_HELD], before[DAMPER_MAX_HELD];
@@ -530,9 +554,7 @@ static bool publish(struct triad_damper *damper)
 			damper_note(damper, damper->fabric, &before[i], DAMPER_NOT_HELD,
 				"no longer held: damp.mode says so");
 	}
-	for (uint32_t i = 0; i < n; i++)
-		must_sweep |= !is_in(before, n_before, &now[i]) &&
-			must_take_out(damper, &now[i]);
+	must_sweep |= must_take_out(damper, now, n, before, n_before);
 	mark_switches(damper, now, n);
 	return must_sweep;
 }
@@ -660,44 +682,4 @@ bool damper_review(struct triad_damper *damper, uint64_t now_us)
 				damper, triad_damp_links_at(damper->links, i), now_us);
 	put_off(damper, now_us);
 	return publish(damper);
-}
-
-/* --- in OpenSM's thread, in each heavy sweep --- */
-
-/* A port in INIT without a link would have light sweeps ask for its far end.  Not if another
- * cable is there by now. */
-static void set_down(osm_physp_t *physp)
-{
-	if (physp && !osm_physp_get_remote(physp))
-		ib_port_info_set_port_state(&physp->port_info, IB_LINK_DOWN);
-}
-
-static void take_out(struct osm_opensm *osm, const struct triad_damp_ends *ends)
-{
-	osm_physp_t *near = triad_physp_find(osm, ends->guid, ends->number);
-	osm_physp_t *far = triad_physp_find(osm, ends->far_guid, ends->far_number);
-
-	if (near && far && osm_physp_get_remote(near) == far) {
-		if (osm->sm.ucast_mgr.cache_valid)
-			osm_ucast_cache_add_link(&osm->sm.ucast_mgr, near, far);
-		osm_node_unlink(osm_physp_get_node_ptr(near), ends->number,
-			osm_physp_get_node_ptr(far), ends->far_number);
-	}
-	/* When it flapped during discovery, OpenSM has unlinked it itself, and has one of
-	 * them in INIT. */
-	set_down(near);
-	set_down(far);
-}
-
-void triad_damper_mark(struct triad_damper *damper)
-{
-	pthread_mutex_lock(&damper->held_lock);
-	atomic_store(&damper->n_marked, atomic_load(&damper->n_started));
-	if (damper->n_held && damper_acts(damper)) {
-		cl_plock_excl_acquire(&damper->osm->lock);
-		for (uint32_t i = 0; i < damper->n_held; i++)
-			take_out(damper->osm, &damper->held[i]);
-		cl_plock_release(&damper->osm->lock);
-	}
-	pthread_mutex_unlock(&damper->held_lock);
 }

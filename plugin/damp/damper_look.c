@@ -97,7 +97,8 @@ static int find_way(struct triad_damper *damper, uint64_t guid, struct look *loo
 		return ENOMEM;
 	pthread_mutex_lock(&damper->held_lock);
 	for (uint32_t i = 0; i < damper->n_held; i++) {
-		avoid_port(fabric, damper->held[i].guid, damper->held[i].number, avoided);
+		avoid_port(
+			fabric, damper->held[i].guid, damper->held[i].number, avoided);
 		avoid_port(fabric, damper->held[i].far_guid, damper->held[i].far_number,
 			avoided);
 	}

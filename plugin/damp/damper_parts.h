@@ -16,7 +16,9 @@
 #include "plugin/ports/smp.h"
 #include "triad/fabric.h"
 
-#define DAMPER_N_TRAPS 256u /* room in the queue */
+/* Room in the queue: OpenSM has its lock for seconds when it routes, and 100 links that flap
+ * send 150 traps in each. */
+#define DAMPER_N_TRAPS 4096u
 #define DAMPER_N_LIDS 0xc000u
 #define DAMPER_MAX_SWITCHES 8192u
 #define DAMPER_MAX_HELD 256u
@@ -57,8 +59,7 @@ struct triad_damper {
 
 	atomic_int mode, how, error;
 	atomic_bool hosts;
-	/* Heavy sweeps; the last one in which held links were taken out. */
-	atomic_uint n_started, n_ended, n_marked;
+	atomic_uint n_started, n_ended; /* heavy sweeps */
 	atomic_ulong n_traps, n_kept, n_told, n_looks, n_smps, n_bounces;
 	/* LIDs of switches with a held link: a bit each. */
 	atomic_ulong held_lids[DAMPER_N_LIDS / (8 * sizeof(unsigned long))];
@@ -75,7 +76,7 @@ struct triad_damper {
 	struct triad_damp_links *links;
 
 	pthread_mutex_t
-		held_lock; /* of the list for marks; OpenSM's is taken under it */
+		held_lock; /* of the links that OpenSM is not shown, for a copy */
 	uint32_t n_held;
 	struct triad_damp_ends held[DAMPER_MAX_HELD];
 
@@ -84,7 +85,8 @@ struct triad_damper {
 	uint64_t reviewed;           /* the generation of that one that was reviewed */
 	struct damper_switch *switches[DAMPER_MAX_SWITCHES]; /* by GUID */
 	uint32_t n_switches;
-	uint32_t n_ended_seen;
+	uint32_t n_ended_seen, n_ended_checked;
+	unsigned n_not_out; /* sweeps in a row that left a held link in */
 	uint64_t polled_us;
 	bool knows_before; /* what was held before, by the history or the master */
 	struct triad_damp_copy copy; /* of the list that the master tells */
