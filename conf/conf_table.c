@@ -23,7 +23,6 @@ static const char *const topologies[] = {"auto", "sa", "discover", NULL};
 static const char *const profiles[] = {"data", "all", "details", NULL};
 static const char *const collect_modes[] = {"local", "manager", "agent", NULL};
 static const char *const port_modes[] = {"observe", "enforce", NULL};
-static const char *const damp_hows[] = {"init", "disable", NULL};
 static const char *const damp_modes[] = {"off", "watch", "act", NULL};
 static const char *const shield_modes[] = {"off", "watch", "act", NULL};
 static const char *const clusters[] = {"corosync", "peers", "fabric", "none", NULL};
@@ -328,9 +327,6 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true,
 		.help = "Hold links between switches that go down again and again out of "
 			"routing (act), or only say which (watch)."},
-	{KEY(damp, how), CHOICE(damp_hows), .default_text = "init", .at_run_time = true,
-		.help = "How such a link is held: by OpenSM's tables alone (init), or also by "
-			"the port manager, which disables a port of it (disable)."},
 	{KEY(damp, hosts), BOOL, .default_text = "false", .at_run_time = true,
 		.help = "Links of hosts may be held, too: then the host is cut off until its "
 			"link is good."},

@@ -141,12 +141,6 @@ void triad_damp_links_bounce(struct triad_damp_links *links,
 {
 	struct triad_damp_link *link = triad_damp_links_find(links, ends, false);
 
-	/* It is down on purpose. */
-	if (link &&
-		(link->is_off ||
-			(link->asked_us &&
-				now_us < link->asked_us + TRIAD_DAMP_OFF_US)))
-		return;
 	/* Both ends tell of one bounce. */
 	if (link && now_us < link->bounced_us + TRIAD_DAMP_APART_US)
 		return;
@@ -290,9 +284,6 @@ void triad_damp_link_release(
 	struct triad_damp_link *link, bool forgive, uint64_t now_us)
 {
 	link->is_held = link->is_pinned = link->is_up = false;
-	link->is_off = link->is_tried = false;
-	link->off_end = 0;
-	link->asked_us = 0;
 	link->held_us = now_us;
 	if (!forgive)
 		return;
@@ -303,50 +294,16 @@ void triad_damp_link_release(
 
 void triad_damp_link_set_up(struct triad_damp_link *link, bool is_up, uint64_t now_us)
 {
-	/* What was read before it was off says nothing. */
-	is_up &= !link->is_off;
 	if (is_up && !link->is_up)
 		link->up_us = now_us;
 	link->is_up = is_up;
 }
 
-void triad_damp_link_set_off(struct triad_damp_link *link, bool is_off, uint64_t now_us)
-{
-	if (is_off == link->is_off)
-		return;
-	link->is_off = is_off;
-	link->asked_us = 0;
-	link->is_tried = !is_off;
-	link->is_up = false;
-	link->off_us = now_us;
-}
-
-uint64_t triad_damp_link_tried_us(const struct triad_damp_link *link)
-{
-	return link->is_held && link->is_off && !link->is_pinned
-		? link->off_us + link->quiet_us
-		: UINT64_MAX;
-}
-
-bool triad_damp_link_should_be_off(const struct triad_damp_link *link, uint64_t now_us)
-{
-	if (!link->is_held)
-		return false;
-	if (link->is_off)
-		return now_us < triad_damp_link_tried_us(link);
-	return !link->is_tried || link->bounced_us > link->off_us;
-}
-
 uint64_t triad_damp_link_returns_us(const struct triad_damp_link *link)
 {
-	uint64_t good_us, asked_us;
-
-	if (!link->is_held || !link->is_up || link->is_pinned)
-		return UINT64_MAX;
-	good_us = link->up_us + (link->is_tried ? link->quiet_us / 2 : link->quiet_us);
-	/* It goes down again and again: not while its port is still to be disabled. */
-	asked_us = link->asked_us ? link->asked_us + TRIAD_DAMP_ASKED_MAX_US : 0;
-	return asked_us > good_us ? asked_us : good_us;
+	return link->is_held && link->is_up && !link->is_pinned
+		? link->up_us + link->quiet_us
+		: UINT64_MAX;
 }
 
 uint64_t triad_damp_links_n_together(const struct triad_damp_links *links)

@@ -17,14 +17,9 @@
  * TRIAD_DAMP_TOGETHER_US: the node restarts, or is cabled anew.  So a bounce counts only when
  * that time is over.
  *
- * A held link may be off, too: the port at one end is disabled, so that it costs no time-outs
- * either.  Then it is down on purpose, and what is seen of it counts for nothing.  When it has
- * been off for as long as it would have to be up, it is to be tried: enabled.  If it bounces
- * then, it is to be off again; if it is up for half that time, it returns.
- *
  * Who holds a link decides whether it may be (guards), and says so.
  *
- * Thread-safety: one thread.  Memory: TRIAD_DAMP_MAX_LINKS of 144 octets; of more, those with
+ * Thread-safety: one thread.  Memory: TRIAD_DAMP_MAX_LINKS of 120 octets; of more, those with
  * the least penalty are forgotten, held ones never. */
 #ifndef TRIAD_DAMP_LINKS_H
 #define TRIAD_DAMP_LINKS_H
@@ -46,10 +41,6 @@
 #define TRIAD_DAMP_HOST UINT32_MAX
 /* Two bounces of a link that are less apart are one, of which its ends tell. */
 #define TRIAD_DAMP_APART_US (500 * TRIAD_US_PER_MS)
-/* After so long it is no more known that a port went down because it was to be disabled. */
-#define TRIAD_DAMP_OFF_US (2 * TRIAD_US_PER_S)
-/* A port that is to be disabled for longer and is not will not be. */
-#define TRIAD_DAMP_ASKED_MAX_US (10 * TRIAD_US_PER_S)
 #define TRIAD_DAMP_MAX_LINKS 4096u
 
 /* A link, by its ends: the one with the lower GUID (then number) first. */
@@ -72,16 +63,11 @@ struct triad_damp_link {
 	bool is_held, is_pinned;        /* pinned: held by hand, until it is released */
 	bool is_host;                   /* one of its ends */
 	bool is_up;                     /* a held link is in INIT at both ends */
-	bool is_off;                    /* one of its ports is disabled */
-	bool is_tried;                  /* it was off, and is not */
-	uint8_t off_end;   /* which port that is or would be: 1 near, 2 far; 0: none */
-	uint64_t asked_us; /* since when its port is to be disabled and is not; or 0 */
-	uint64_t off_us;   /* since when it is off, or is tried */
-	bool must_read;    /* it is held, and its ends were not read since */
-	uint64_t held_us;  /* since when, or when it was released last; 0: never */
-	uint64_t quiet_us; /* how long a held link is to be up without a break */
-	uint64_t up_us;    /* since when it is */
-	uint32_t n_holds;  /* lately */
+	bool must_read;      /* it is held, and its ends were not read since */
+	uint64_t held_us;    /* since when, or when it was released last; 0: never */
+	uint64_t quiet_us;   /* how long a held link is to be up without a break */
+	uint64_t up_us;      /* since when it is */
+	uint32_t n_holds;    /* lately */
 	uint32_t told_round; /* of the master that told of it (damp/copy.h) */
 	const char
 		*refused; /* why it is not held though it is over the limit; or NULL */
@@ -119,14 +105,6 @@ void triad_damp_link_release(
 	struct triad_damp_link *link, bool forgive, uint64_t now_us);
 /* Says whether a held link is up at this moment. */
 void triad_damp_link_set_up(struct triad_damp_link *link, bool is_up, uint64_t now_us);
-/* Says that one of a held link's ports is disabled, or that it is enabled again. */
-void triad_damp_link_set_off(
-	struct triad_damp_link *link, bool is_off, uint64_t now_us);
-/* Whether one of the ports of a held link should be disabled: from when it is held, or has
- * bounced while it was tried, until it is to be tried. */
-bool triad_damp_link_should_be_off(const struct triad_damp_link *link, uint64_t now_us);
-/* When it is to be tried; UINT64_MAX: it is not off, or pinned. */
-uint64_t triad_damp_link_tried_us(const struct triad_damp_link *link);
 /* When a held link is to return; UINT64_MAX: not by time (it is down, or pinned). */
 uint64_t triad_damp_link_returns_us(const struct triad_damp_link *link);
 

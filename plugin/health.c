@@ -225,22 +225,6 @@ static enum triad_severity add_not_damped(
 	return TRIAD_WARNING;
 }
 
-static enum triad_severity add_not_disabled(
-	struct triad_health *health, const struct triad_damper_status *status)
-{
-	char what[256];
-
-	snprintf(what, sizeof(what),
-		"%" PRIu64
-		" held link%s to be disabled (damp.how) and not: a sweep may "
-		"wait for time-outs",
-		status->n_refused, status->n_refused == 1 ? " is" : "s are");
-	triad_health_add_trouble(health, TRIAD_WARNING, "SM", what,
-		"'triadctl status' says under Port manager what it needs to act, "
-		"'port history' what it tried; or set damp.how to init");
-	return TRIAD_WARNING;
-}
-
 static enum triad_severity add_flapping(struct triad_health *health,
 	struct triad_plugin *plugin, const struct triad_damper_status *status)
 {
@@ -282,15 +266,10 @@ static enum triad_severity add_damping(
 	struct triad_health *health, struct triad_plugin *plugin)
 {
 	struct triad_damper_status status = triad_damper_status(plugin->damper);
-	enum triad_severity severity = TRIAD_OK;
 
 	if (status.mode != TRIAD_DAMP_OFF && status.error)
 		return add_not_damped(health, &status);
-	if (status.n_held)
-		severity = add_flapping(health, plugin, &status);
-	if (status.n_refused)
-		take_worse(&severity, add_not_disabled(health, &status));
-	return severity;
+	return status.n_held ? add_flapping(health, plugin, &status) : TRIAD_OK;
 }
 
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)

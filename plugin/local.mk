@@ -68,7 +68,6 @@ libosmtriad_la_SOURCES = \
 	plugin/ports/minhop.c plugin/ports/minhop.h \
 	plugin/ports/ports.c plugin/ports/ports.h \
 	plugin/ports/ports_act.c \
-	plugin/ports/ports_damp.c \
 	plugin/ports/ports_ask.c \
 	plugin/ports/ports_commit.c plugin/ports/ports_term.c \
 	plugin/ports/ports_inbox.c \

@@ -105,12 +105,6 @@ enum triad_damp_mode {
 	TRIAD_DAMP_ACT,   /* they are held out of routing */
 };
 
-/* How a link is held: [damp] how. */
-enum triad_damp_how {
-	TRIAD_DAMP_IN_INIT, /* its ports stay as they are */
-	TRIAD_DAMP_DISABLE, /* one of them is disabled */
-};
-
 /* What happens to harmful requests to the SA: [shield] mode. */
 enum triad_shield_mode {
 	TRIAD_SHIELD_OFF,   /* nobody looks at them */
@@ -224,7 +218,6 @@ struct triad_conf {
 	} shield;
 	struct {
 		unsigned mode;      /* enum triad_damp_mode */
-		unsigned how;       /* enum triad_damp_how */
 		bool hosts;         /* their links may be held, too */
 		unsigned half_life; /* s */
 	} damp;

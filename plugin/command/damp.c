@@ -64,10 +64,6 @@ static const char *link_state(const struct triad_damp_link *link, bool acts)
 		return link->refused ? "may not be held" : "routed";
 	if (!acts)
 		return "would be held";
-	if (link->is_off)
-		return "held, disabled";
-	if (link->is_tried)
-		return "held, tried";
 	return link->is_pinned ? "held by hand"
 		: link->is_up  ? "held, up"
 			       : "held, down";
@@ -81,8 +77,6 @@ static const char *link_outlook(
 
 	if (link->refused && !link->is_held)
 		return link->refused;
-	if (at_us == UINT64_MAX)
-		at_us = triad_damp_link_tried_us(link);
 	if (at_us == UINT64_MAX)
 		return NULL;
 	return triad_clock_format_s(triad_clock_to_wall_us(at_us), text);

@@ -315,10 +315,6 @@ static uint64_t review(struct triad_damper *damper)
 			triad_damp_links_at(damper->links, i));
 		if (returns_us < next_us)
 			next_us = returns_us;
-		returns_us =
-			triad_damp_link_tried_us(triad_damp_links_at(damper->links, i));
-		if (returns_us > now_us && returns_us < next_us)
-			next_us = returns_us;
 	}
 	pthread_mutex_unlock(&damper->links_lock);
 	if (must_sweep && damper_is_master(damper))
@@ -575,7 +571,6 @@ void triad_damper_configure(struct triad_damper *damper, const struct triad_conf
 	pthread_mutex_unlock(&damper->links_lock);
 	pthread_mutex_lock(&damper->lock);
 	atomic_store(&damper->mode, conf->damp.mode);
-	atomic_store(&damper->how, (int)conf->damp.how);
 	atomic_store(&damper->hosts, conf->damp.hosts);
 	atomic_store(&damper->error, 0);
 	if (conf->damp.mode != TRIAD_DAMP_OFF)
@@ -583,9 +578,6 @@ void triad_damper_configure(struct triad_damper *damper, const struct triad_conf
 	triad_task_wake(&damper->task);
 	if (error)
 		atomic_store(&damper->error, error);
-	/* The thread does so, if there is one. */
-	if (!damper->task.is_started)
-		triad_ports_set_flapping(damper->ports, NULL, 0);
 	pthread_mutex_unlock(&damper->lock);
 	if (error)
 		triad_log_write(damper->log, TRIAD_LOG_ERROR,
@@ -626,10 +618,8 @@ struct triad_damper_status triad_damper_status(struct triad_damper *damper)
 		.n_smps = atomic_load(&damper->n_smps),
 		.n_bounces = atomic_load(&damper->n_bounces),
 	};
-	uint64_t now_us;
 
 	status.error = status.is_installed ? 0 : atomic_load(&damper->error);
-	now_us = triad_clock_now_us();
 	pthread_mutex_lock(&damper->lock);
 	status.n_other = damper->traps.n_heard;
 	status.n_other_kept = damper->traps.n_kept;
@@ -637,14 +627,8 @@ struct triad_damper_status triad_damper_status(struct triad_damper *damper)
 	pthread_mutex_lock(&damper->links_lock);
 	status.n_known = triad_damp_links_n(damper->links);
 	status.n_together = triad_damp_links_n_together(damper->links);
-	for (size_t i = 0; i < status.n_known; i++) {
-		const struct triad_damp_link *link =
-			triad_damp_links_at(damper->links, i);
-
-		status.n_held += link->is_held;
-		status.n_refused += link->is_held && link->asked_us &&
-			now_us >= link->asked_us + TRIAD_DAMP_ASKED_MAX_US;
-	}
+	for (size_t i = 0; i < status.n_known; i++)
+		status.n_held += triad_damp_links_at(damper->links, i)->is_held;
 	pthread_mutex_unlock(&damper->links_lock);
 	return status;
 }

@@ -68,8 +68,7 @@ struct triad_damper_status {
 	uint64_t n_looks; /* at a switch */
 	uint64_t n_smps;  /* sent for that */
 	uint64_t n_bounces, n_together;
-	uint64_t n_held, n_known; /* links */
-	uint64_t n_refused; /* whose port is to be disabled (damp.how) and is not */
+	uint64_t n_held, n_known;       /* links */
 	uint64_t n_other, n_other_kept; /* traps that change nothing */
 };
 

@@ -7,7 +7,6 @@
 
 #include "ib/node_label.h"
 #include "plugin/physp.h"
-#include "plugin/ports/ports.h"
 #include "plugin/takers.h"
 #include "portmgr/plan/guard.h"
 #include "service/recorder.h"
@@ -20,8 +19,6 @@ static const char not_there[] =
 #define N_EVENTS 64u /* at a time */
 /* Sweeps in a row after which OpenSM still has a link that is held. */
 #define MAX_NOT_OUT 3u
-/* How long a port that was enabled may take to train. */
-#define TRAINS_US (10 * TRIAD_US_PER_S)
 
 /* --- which link may be held --- */
 
@@ -559,117 +556,6 @@ static bool publish(struct triad_damper *damper)
 	return must_sweep;
 }
 
-/* --- links that are off --- */
-
-/* Other links between switches at the node. */
-static unsigned count_others(
-	const struct triad_fabric *fabric, uint64_t guid, uint8_t number)
-{
-	uint32_t node = triad_fabric_find_node(fabric, guid);
-	unsigned n = 0;
-
-	for (uint32_t i = 0;
-		node != TRIAD_FABRIC_NONE && i < fabric->nodes[node].n_ports; i++) {
-		const struct triad_fabric_port *port =
-			&fabric->ports[fabric->nodes[node].first_port + i];
-
-		n += port->number != number && port->remote != TRIAD_FABRIC_NONE &&
-			fabric->nodes[fabric->ports[port->remote].node].type ==
-				TRIAD_NODE_SWITCH;
-	}
-	return n;
-}
-
-/* The end nearer to this SM, since the other one may not be reached any more when it is to be
- * enabled.  None: if one link more fails there, nobody could enable it. */
-static uint8_t choose_end(const struct triad_fabric *fabric, struct triad_guard *guard,
-	const struct triad_damp_ends *ends)
-{
-	uint32_t near = triad_guard_distance(
-			 guard, triad_fabric_find_node(fabric, ends->guid)),
-		 far = triad_guard_distance(
-			 guard, triad_fabric_find_node(fabric, ends->far_guid));
-	bool is_far = far < near;
-
-	return count_others(fabric, is_far ? ends->far_guid : ends->guid,
-		       is_far ? ends->far_number : ends->number) < 2
-		? 0
-		: is_far ? 2
-			 : 1;
-}
-
-static struct triad_ports_flapping port_at(const struct triad_fabric *fabric,
-	const struct triad_damp_ends *ends, uint8_t end)
-{
-	struct triad_ports_flapping near = {.node_guid = ends->guid,
-					    .number = ends->number},
-				    far = {.node_guid = ends->far_guid,
-					    .number = ends->far_number};
-	struct triad_ports_flapping other = end == 2 ? near : far;
-	uint32_t at = find_port(fabric, other.node_guid, 0);
-
-	/* A host's port has a GUID of its own. */
-	if (at == TRIAD_FABRIC_NONE)
-		at = find_port(fabric, other.node_guid, other.number);
-	if (end == 2)
-		near = far;
-	near.remote_guid = at == TRIAD_FABRIC_NONE ? 0 : fabric->ports[at].guid;
-	return near;
-}
-
-/* As the history of ports has it: this SM may be a new one. */
-static void see_whether_off(
-	struct triad_damper *damper, struct triad_damp_link *link, uint64_t now_us)
-{
-	const struct triad_damp_ends *ends = &link->ends;
-	bool near = triad_ports_is_damped(damper->ports, ends->guid, ends->number),
-	     far = triad_ports_is_damped(
-		     damper->ports, ends->far_guid, ends->far_number);
-
-	if (near || far)
-		link->off_end = near ? 1 : 2;
-	triad_damp_link_set_off(link, near || far, now_us);
-	/* Not each device says that the port is up again. */
-	link->must_read |=
-		link->is_tried && !link->is_up && now_us < link->off_us + TRAINS_US;
-}
-
-/* Tells the port manager which ports are to be disabled. */
-static void put_off(struct triad_damper *damper, uint64_t now_us)
-{
-	struct triad_ports_flapping list[DAMPER_MAX_HELD];
-	const struct triad_fabric *fabric = damper->fabric;
-	bool wants_to =
-		damper_acts(damper) && atomic_load(&damper->how) == TRIAD_DAMP_DISABLE;
-	struct triad_guard *guard = NULL;
-	uint32_t n = 0;
-
-	/* What was off before is not known yet. */
-	if (damper_acts(damper) && (!fabric || !damper->knows_before))
-		return;
-	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
-		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
-
-		if (!link->is_held)
-			continue;
-		see_whether_off(damper, link, now_us);
-		if (!wants_to || n == DAMPER_MAX_HELD ||
-			!triad_damp_link_should_be_off(link, now_us)) {
-			link->asked_us = 0;
-			continue;
-		}
-		if (!link->off_end &&
-			(guard || !triad_guard_new(fabric, NULL, 0, &guard)))
-			link->off_end = choose_end(fabric, guard, &link->ends);
-		if (link->off_end && !link->asked_us && !link->is_off)
-			link->asked_us = now_us;
-		if (link->off_end)
-			list[n++] = port_at(fabric, &link->ends, link->off_end);
-	}
-	triad_guard_free(guard);
-	triad_ports_set_flapping(damper->ports, list, n);
-}
-
 bool damper_review(struct triad_damper *damper, uint64_t now_us)
 {
 	if (!damper_is_master(damper))
@@ -680,6 +566,5 @@ bool damper_review(struct triad_damper *damper, uint64_t now_us)
 		if (triad_damp_links_at(damper->links, i)->must_read)
 			read_ends(
 				damper, triad_damp_links_at(damper->links, i), now_us);
-	put_off(damper, now_us);
 	return publish(damper);
 }

@@ -365,13 +365,9 @@ static void note_held(struct triad_damper *damper, const struct damper_switch *o
 
 		if (!number)
 			continue;
-		/* That it came up is a change at both ends, and no bounce; that it goes down
-		 * while it is tried is one. */
-		if (link->is_up &&
-			(look->found[number] == TRIAD_DAMP_DOWN ? link->is_tried
-								: broke &&
-						now_us >= link->up_us +
-								TRIAD_DAMP_APART_US))
+		/* That it came up is a change at both ends, and no bounce. */
+		if (broke && link->is_up && look->found[number] != TRIAD_DAMP_DOWN &&
+			now_us >= link->up_us + TRIAD_DAMP_APART_US)
 			triad_damp_links_bounce(
 				damper->links, &link->ends, 0, 0, now_us);
 		triad_damp_link_set_up(

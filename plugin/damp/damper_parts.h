@@ -57,7 +57,7 @@ struct triad_damper {
 	struct triad_log *log;
 	struct triad_smp *smp;
 
-	atomic_int mode, how, error;
+	atomic_int mode, error;
 	atomic_bool hosts;
 	atomic_uint n_started, n_ended; /* heavy sweeps */
 	atomic_ulong n_traps, n_kept, n_told, n_looks, n_smps, n_bounces;

@@ -256,11 +256,6 @@ static uint64_t run_step(struct triad_ports *ports)
 	if (ports->must_plan)
 		ports_plan(ports, now_us);
 	next_us = now_us + TICK_US;
-	if (!ports->must_plan)
-		acts_us = ports_damp(ports, now_us);
-	if (acts_us < next_us)
-		next_us = acts_us;
-	acts_us = UINT64_MAX;
 	if (!ports->plan || !ports_is_in_charge(ports))
 		return next_us;
 	tests_us = ports_run_tests(ports, now_us);

@@ -46,14 +46,6 @@ struct triad_recorder;
 struct triad_ports;
 
 #define TRIAD_PORTS_CUT_SIZE 1024u
-#define TRIAD_PORTS_MAX_FLAPPING 256u
-
-/* A switch port whose link goes down again and again. */
-struct triad_ports_flapping {
-	uint64_t node_guid;
-	uint64_t remote_guid; /* of the port at the far end */
-	uint8_t number;
-};
 
 struct triad_ports_status {
 	bool is_enabled, is_enforcing; /* mode = enforce */
@@ -143,16 +135,6 @@ int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int numbe
  * port down for a test. */
 bool triad_ports_took_down(struct triad_ports *ports, uint64_t node_guid,
 	uint8_t number, bool is_disabled);
-
-/* The ports that are to be disabled because they flap, at most TRIAD_PORTS_MAX_FLAPPING.  Those
- * that were disabled for that, by any SM, and are not among them, are enabled, as soon as this
- * SM may act.  A port that has failed, that the configuration or somebody else has disabled,
- * or that is under test, is left alone.  Until this is called, none is enabled. */
-void triad_ports_set_flapping(
-	struct triad_ports *ports, const struct triad_ports_flapping *list, uint32_t n);
-/* Whether the history has the port disabled for that.  Takes the inbox's lock alone. */
-bool triad_ports_is_damped(
-	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
 
 enum triad_ports_answer {
 	TRIAD_PORTS_OK,

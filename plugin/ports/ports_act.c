@@ -26,7 +26,6 @@ struct action {
 	bool is_sent;             /* a Set was sent, answered or not */
 	bool has_lost_permission; /* permission ended between two tries */
 	bool had_failed;          /* the port had failed before, by the history */
-	bool was_damped;          /* disabled because it flaps, by the history */
 };
 
 void ports_ask_for_sweep(struct triad_ports *ports)
@@ -169,9 +168,6 @@ static int change(struct action *action)
 	is_disabled = phys_state(action) == TRIAD_PHYS_DISABLED;
 	switch (action->record.action) {
 	case TRIAD_ACTION_DISABLE:
-		if (is_disabled && action->record.reason == TRIAD_REASON_FLAPS &&
-			!action->was_damped)
-			return EEXIST;
 		return is_disabled ? 0 : set_phys_state(action, TRIAD_PHYS_DISABLED);
 	case TRIAD_ACTION_ENABLE:
 		return is_disabled ? set_phys_state(action, TRIAD_PHYS_POLLING) : 0;
@@ -227,9 +223,6 @@ static void explain_error(
 			"the fabric is not as it was when this was planned: nothing "
 			"was sent");
 		break;
-	case EEXIST:
-		snprintf(text, size, "somebody else has disabled it: left alone");
-		break;
 	case ENOENT:
 		snprintf(text, size,
 			"the switch is not in the fabric: nothing was sent");
@@ -284,23 +277,20 @@ static void conclude(struct action *action, int error)
 	/* If this fails, the next holder of the lease finds an intent without an
 	 * outcome and looks at the port itself. */
 	(void)ports_record(ports, &outcome);
-	/* A sweep shows the effect of a Set, or the new far end.  A held link is not in
-	 * OpenSM's tables, whatever its port is. */
-	if (action->record.reason != TRIAD_REASON_FLAPS &&
-		(outcome.outcome != TRIAD_OUTCOME_DROPPED || error == ESTALE))
+	/* A sweep shows the effect of a Set, or the new far end. */
+	if (outcome.outcome != TRIAD_OUTCOME_DROPPED || error == ESTALE)
 		ports->acts.wants_sweep = true;
 }
 
-int ports_do_action(struct triad_ports *ports, const struct triad_record *intent)
+/* Records the intent at a majority of the members, does the action, records the
+ * outcome. */
+static int do_action(struct triad_ports *ports, const struct triad_record *intent)
 {
-	const struct triad_record *last = triad_history_find(
-		ports->records.history, intent->node_guid, intent->port);
-	struct action action = {.ports = ports,
-		.record = *intent,
-		.had_failed = triad_plan_has_failed(last),
-		.was_damped = triad_plan_is_damped(last)};
+	struct action action = {.ports = ports, .record = *intent};
 	int error;
 
+	action.had_failed = triad_plan_has_failed(triad_history_find(
+		ports->records.history, intent->node_guid, intent->port));
 	action.record.outcome = TRIAD_OUTCOME_INTENDED;
 	error = ports_commit(ports, &action.record);
 	ports->acts.n_unpermitted += error == EPERM;
@@ -335,7 +325,7 @@ int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 
 	snprintf(intent.text, sizeof(intent.text),
 		"its link was active before its test");
-	return ports_do_action(ports, &intent);
+	return do_action(ports, &intent);
 }
 
 /* --- the agenda --- */
@@ -411,7 +401,7 @@ static int carry_out(struct triad_ports *ports, const struct triad_plan_item *it
 	if (item->kind == TRIAD_PLAN_TEST)
 		return ports_begin_test(ports, item) ? 0 : EAGAIN;
 	triad_plan_describe(&input, item, intent.text, sizeof(intent.text));
-	return ports_do_action(ports, &intent);
+	return do_action(ports, &intent);
 }
 
 /* Returns when to call again. */

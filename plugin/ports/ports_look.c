@@ -30,8 +30,7 @@ static bool is_begun(const struct triad_record *record)
 	case TRIAD_ACTION_RELEASE:
 		return true;
 	case TRIAD_ACTION_DISABLE:
-		return record->reason != TRIAD_REASON_EXPECTED &&
-			record->reason != TRIAD_REASON_FLAPS;
+		return record->reason != TRIAD_REASON_EXPECTED;
 	default:
 		return false;
 	}
@@ -257,8 +256,6 @@ void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
 	if (!fabric)
 		ports_end_tests(ports);
 	ports->must_plan = true;
-	/* Links that could not be judged by the last one. */
-	ports->damping.again_us = 0;
 }
 
 void ports_take_expected(struct triad_ports *ports)

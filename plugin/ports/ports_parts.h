@@ -9,7 +9,6 @@
  *     ports_term.c     the term in which this SM may act, and what a majority has
  *     ports_commit.c   records: journal and members
  *     ports_act.c      items that are due: Sets
- *     ports_damp.c     ports whose links go down again and again
  *     ports_test.c     tests of ports
  *     ports_mads.c     MADs, without the lock
  *     ports_ask.c      commands
@@ -76,12 +75,6 @@ struct ports_inbox {
 	const struct triad_conf *conf; /* NULL: none was left */
 	struct triad_inbox payloads;
 	struct ports_request request; /* one at a time */
-	/* Ports that are to be disabled because they flap, and those that are by the
-	 * history. */
-	bool has_flapping, is_flapping_new;
-	uint32_t n_flapping, n_damped;
-	struct triad_ports_flapping flapping[TRIAD_PORTS_MAX_FLAPPING];
-	struct triad_ports_flapping damped[TRIAD_PORTS_MAX_FLAPPING];
 };
 
 /* A port under test. */
@@ -141,17 +134,6 @@ struct ports_seen {
 	char missing[TRIAD_MISSING_SIZE]; /* as of the last plan */
 };
 
-/* What the present pass over flapping ports is still to do. */
-struct ports_damping {
-	uint32_t n, at;
-	uint64_t again_us; /* when the next pass begins, though nothing is new */
-	uint64_t acted_us; /* its last act, as in last_act.h */
-	struct ports_damp_item {
-		struct triad_ports_flapping port;
-		bool is_to_enable;
-	} items[2 * TRIAD_PORTS_MAX_FLAPPING];
-};
-
 /* What was done in steps. */
 struct ports_acts {
 	bool wants_sweep; /* something changed that a sweep will show */
@@ -203,7 +185,6 @@ struct triad_ports {
 	struct triad_overrides overrides;
 	struct ports_sms sms;
 	struct ports_acts acts;
-	struct ports_damping damping;
 };
 
 /* --- ports.c --- */
@@ -330,17 +311,9 @@ void ports_publish_status(struct triad_ports *ports);
 uint64_t ports_act(struct triad_ports *ports, uint64_t now_us);
 /* Asks OpenSM for a heavy sweep, if this SM is the master. */
 void ports_ask_for_sweep(struct triad_ports *ports);
-/* Records the intent at a majority of the members, does the action, records the outcome.
- * Returns 0 or why it was not done. */
-int ports_do_action(struct triad_ports *ports, const struct triad_record *intent);
 /* Takes an active link down, so that it can be tested. */
 int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 	uint64_t remote_guid);
-
-/* --- ports_damp.c --- */
-/* Disables or enables the next port that is to be so because it flaps, or not any more;
- * returns when to come back. */
-uint64_t ports_damp(struct triad_ports *ports, uint64_t now_us);
 
 /* --- ports_test.c --- */
 bool ports_has_room_for_test(const struct triad_ports *ports);

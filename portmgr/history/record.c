@@ -34,7 +34,6 @@ static const char *const reasons[TRIAD_N_REASONS] = {
 	[TRIAD_REASON_APPLICATION] = "application",
 	[TRIAD_REASON_TIMER] = "timer",
 	[TRIAD_REASON_BY_HAND] = "by-hand",
-	[TRIAD_REASON_FLAPS] = "flaps",
 };
 
 static const char *name_of(const char *const *names, unsigned n, unsigned value)

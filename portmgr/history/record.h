@@ -58,7 +58,6 @@ enum triad_port_reason {
 	TRIAD_REASON_APPLICATION,
 	TRIAD_REASON_TIMER,
 	TRIAD_REASON_BY_HAND,
-	TRIAD_REASON_FLAPS, /* its link goes down again and again ([damp]) */
 	TRIAD_N_REASONS
 };
 

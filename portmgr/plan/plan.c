@@ -30,16 +30,7 @@ bool triad_plan_has_failed(const struct triad_record *record)
 	return record->action == TRIAD_ACTION_FAIL ||
 		(record->action == TRIAD_ACTION_DISABLE &&
 			record->reason != TRIAD_REASON_EXPECTED &&
-			record->reason != TRIAD_REASON_FLAPS &&
 			record->outcome != TRIAD_OUTCOME_DROPPED);
-}
-
-bool triad_plan_is_damped(const struct triad_record *record)
-{
-	return record && record->action == TRIAD_ACTION_DISABLE &&
-		record->reason == TRIAD_REASON_FLAPS &&
-		record->outcome != TRIAD_OUTCOME_REFUSED &&
-		record->outcome != TRIAD_OUTCOME_DROPPED;
 }
 
 /* Whether we have disabled the port: by a DISABLE, or by a bounce that was not
@@ -133,9 +124,6 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 	} else if (is_disabled && triad_plan_has_failed(record)) {
 		item->was_ours = was_ours(record);
 		keep(build, item, TRIAD_PLAN_NOTE, record->reason, TRIAD_NOTE_FAILED);
-	} else if (is_disabled && triad_plan_is_damped(record)) {
-		item->was_ours = true;
-		keep(build, item, TRIAD_PLAN_NOTE, record->reason, TRIAD_NOTE_FLAPS);
 	} else if (is_disabled) {
 		item->was_ours = was_ours(record);
 		keep(build, item, TRIAD_PLAN_ENABLE, TRIAD_REASON_EXPECTED,

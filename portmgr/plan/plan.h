@@ -9,7 +9,6 @@
  *     disabled     not disabled                           DISABLE
  *     enabled      disabled, by whomever                  ENABLE
  *       or test    disabled by us as failed               NOTE: to be released by hand
- *                  disabled by us because it flaps        NOTE: until it is good
  *     enabled      another far end than expected          DISABLE, miswired
  *     test         a link that was not admitted, or was   TEST
  *                  down since
@@ -69,7 +68,6 @@ enum triad_plan_note {
 	TRIAD_NOTE_LATER,   /* the plan takes enough links down: left for the next
 			    * plan */
 	TRIAD_NOTE_MISSING, /* without a link now, but it may lead to what is missing */
-	TRIAD_NOTE_FLAPS,   /* disabled by us while its link is held ([damp]) */
 	TRIAD_PLAN_N_NOTES
 };
 
@@ -158,9 +156,6 @@ void triad_plan_describe_lost(const struct triad_fabric *fabric,
 bool triad_plan_is_admitted(const struct triad_record *record, uint64_t remote_guid);
 /* Whether, according to that record, the port failed and was not released. */
 bool triad_plan_has_failed(const struct triad_record *record);
-/* Whether, according to that record, it is disabled because its link goes down again and
- * again.  An intent or a Set without an answer may have done it. */
-bool triad_plan_is_damped(const struct triad_record *record);
 
 /* "disable", "enable", "test", "note"; "failed", ... */
 const char *triad_plan_kind_name(unsigned kind);

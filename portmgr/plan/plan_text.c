@@ -80,11 +80,6 @@ static void add_note(struct triad_text_buffer *text,
 		add_why(text, record, item->reason);
 		triad_text_add(text, "; 'port release' when it is mended");
 		break;
-	case TRIAD_NOTE_FLAPS:
-		triad_text_add(text,
-			"disabled by the port manager: its link goes down again and "
-			"again; 'triadctl damp' has when it is tried");
-		break;
 	case TRIAD_NOTE_OTHER_END:
 		triad_text_add(text, "the other end of the link is disabled instead");
 		break;
@@ -227,7 +222,7 @@ const char *triad_plan_kind_name(unsigned kind)
 const char *triad_plan_note_name(unsigned note)
 {
 	static const char *const names[] = {"", "no_switch", "failed", "other_end",
-		"width", "speed", "engine", "later", "missing", "flaps"};
+		"width", "speed", "engine", "later", "missing"};
 
 	return note < TRIAD_PLAN_N_NOTES ? names[note] : "?";
 }

@@ -373,62 +373,6 @@ START_TEST(test_hosts_do_not_hide_that_a_leaf_restarts)
 }
 END_TEST
 
-START_TEST(test_a_link_that_is_off_is_tried_and_returns_when_it_is_good)
-{
-	struct triad_damp_ends ends = link_of(1, 2);
-	struct triad_damp_link *link;
-	uint64_t n_bounces, quiet_us;
-
-	for (unsigned i = 0; i < 3; i++)
-		bounce(ends);
-	link = find(ends);
-	ck_assert(!triad_damp_link_should_be_off(link, now_us));
-	triad_damp_link_hold(links, link, now_us);
-	ck_assert(triad_damp_link_should_be_off(link, now_us));
-	/* It does not return while its port is still to be disabled. */
-	triad_damp_link_set_up(link, true, now_us - 20 * link->quiet_us);
-	link->asked_us = now_us;
-	ck_assert_uint_eq(
-		triad_damp_link_returns_us(link), now_us + TRIAD_DAMP_ASKED_MAX_US);
-	triad_damp_link_set_up(link, false, now_us);
-	/* It goes down because it was asked to. */
-	link->asked_us = now_us;
-	bounce(ends);
-	ck_assert_uint_eq(link->n_bounces, 3);
-	triad_damp_link_set_off(link, true, now_us);
-	quiet_us = link->quiet_us;
-	n_bounces = link->n_bounces;
-	/* It was read before that. */
-	triad_damp_link_set_up(link, true, now_us);
-	ck_assert_uint_eq(triad_damp_link_returns_us(link), UINT64_MAX);
-	/* Its ports go down by that. */
-	bounce(ends);
-	ck_assert_uint_eq(find(ends)->n_bounces, n_bounces);
-	ck_assert_uint_eq(triad_damp_link_tried_us(link), link->off_us + quiet_us);
-	now_us = link->off_us + quiet_us - 1;
-	ck_assert(triad_damp_link_should_be_off(link, now_us));
-	ck_assert(!triad_damp_link_should_be_off(link, ++now_us));
-	triad_damp_link_set_off(link, false, now_us);
-	/* It bounces while it is tried. */
-	now_us += TRIAD_US_PER_S;
-	bounce(ends);
-	link = find(ends);
-	ck_assert_uint_eq(link->n_bounces, n_bounces + 1);
-	ck_assert(triad_damp_link_should_be_off(link, now_us));
-	triad_damp_link_set_off(link, true, now_us);
-	now_us = triad_damp_link_tried_us(link);
-	triad_damp_link_set_off(link, false, now_us);
-	ck_assert_uint_eq(triad_damp_link_returns_us(link), UINT64_MAX);
-	triad_damp_link_set_up(link, true, now_us);
-	ck_assert(!triad_damp_link_should_be_off(link, now_us + link->quiet_us));
-	ck_assert_uint_eq(
-		triad_damp_link_returns_us(link), now_us + link->quiet_us / 2);
-	link->is_pinned = true;
-	triad_damp_link_set_off(link, true, now_us);
-	ck_assert(triad_damp_link_should_be_off(link, UINT64_MAX - 1));
-}
-END_TEST
-
 int main(void)
 {
 	TCase *cases = tcase_create("links");
@@ -449,8 +393,5 @@ int main(void)
 	tcase_add_test(cases, test_in_a_million_link_days_no_good_link_is_held);
 	tcase_add_test(cases, test_a_flapper_is_held_at_its_third_bounce);
 	tcase_add_test(cases, test_of_too_many_the_worst_and_the_held_are_kept);
-	tcase_add_test(
-		cases, test_a_link_that_is_off_is_tried_and_returns_when_it_is_good);
-	tcase_add_test(cases, test_hosts_do_not_hide_that_a_leaf_restarts);
 	return run_cases(cases);
 }

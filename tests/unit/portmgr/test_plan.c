@@ -256,29 +256,6 @@ START_TEST(test_plan_disabled_as_failed_noted)
 }
 END_TEST
 
-/* Not enabled, though it should be, until damping is through with it. */
-START_TEST(test_plan_disabled_because_it_flaps_noted)
-{
-	fixture_build(OWN + 1);
-	for (unsigned i = 2; i <= 5; i++)
-		set_disabled(0x201, i);
-	expect("leaf-01,2,enabled\nleaf-01,3,test\nleaf-01,4,disabled\n"
-	       "leaf-01,5,enabled\n");
-	for (uint8_t i = 2; i <= 4; i++)
-		remember(0x201, i, 0, TRIAD_ACTION_DISABLE, TRIAD_OUTCOME_INTENDED,
-			TRIAD_REASON_FLAPS);
-	remember(0x201, 5, 0, TRIAD_ACTION_DISABLE, TRIAD_OUTCOME_DROPPED,
-		TRIAD_REASON_FLAPS);
-	ck_assert_str_eq(planned(),
-		"201/2 note flaps flaps ours\n201/3 note flaps flaps ours\n"
-		"201/5 enable\n");
-	assert_mentions(describe(0x201, 2), "disabled port manager 'triadctl damp'");
-	remember(0x201, 2, 0, TRIAD_ACTION_ENABLE, TRIAD_OUTCOME_DONE,
-		TRIAD_REASON_FLAPS);
-	ck_assert_ptr_nonnull(strstr(planned(), "201/2 enable\n"));
-}
-END_TEST
-
 /* Row: E9 */
 START_TEST(test_plan_other_far_end_miswired)
 {
@@ -690,7 +667,6 @@ int main(void)
 	tcase_add_test(cases, test_plan_expected_disabled_is_disabled);
 	tcase_add_test(cases, test_plan_disabled_by_whomever_is_enabled);
 	tcase_add_test(cases, test_plan_disabled_as_failed_noted);
-	tcase_add_test(cases, test_plan_disabled_because_it_flaps_noted);
 	tcase_add_test(cases, test_plan_other_far_end_miswired);
 	tcase_add_test(cases, test_plan_other_name_alone_distinguished);
 	tcase_add_test(cases, test_plan_under_test_tested_until_admitted);
