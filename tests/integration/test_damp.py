@@ -12,9 +12,9 @@ import pytest
 from checks import failed, mentions, succeeded, wait_until
 from electionlib import others
 from labs import BUILDDIR, SRCDIR
-from portlib import managed
+from portlib import RECORD, managed
 from triadlab import hosts, state
-from triadlib import TriadLab, ask, ask_json, health_findings, status, wait_for_sweep
+from triadlib import TriadLab, ask, ask_json, health_findings, status, sweep_heavily, wait_for_sweep
 
 pytestmark = pytest.mark.row("N19")
 
@@ -123,7 +123,7 @@ def flap_until_held(lab, fabric, end=FLAPPER, **of):
 
 
 def test_flapper_is_held_and_costs_no_sweeps_until_it_is_good(tree):
-    with damp_lab(tree, "act", half_life=5) as lab:
+    with damp_lab(tree, "act", half_life=5, opensm_conf="sweep_interval 1\n") as lab:
         wait_for_damping(lab)
         before = n_links(lab)
         fabric = Fabric(lab)
@@ -131,9 +131,8 @@ def test_flapper_is_held_and_costs_no_sweeps_until_it_is_good(tree):
         wait_until(lambda: n_links(lab) == before - 1, 10, "the link out of OpenSM's tables")
         swept = n_heavy(lab)
         fabric.flap(FLAPPER, 20)
-        # Light sweeps have come in that time.  One that comes between a bounce and the look
-        # finds something.
-        assert n_heavy(lab) <= swept + 1, status(lab)["damp"]
+        # A light sweep has come in each second of that time.
+        assert n_heavy(lab) == swept, status(lab)["damp"]
         row = link(lab)
         assert row["state"].startswith("held") and row["bounces"] > 10, row
         assert {(row["node_name"], row["port"]), (row["far_name"], row["far_port"])} == \
@@ -155,6 +154,30 @@ def test_flapper_is_held_and_costs_no_sweeps_until_it_is_good(tree):
                   if row["event"] == "damp"]
         assert len(events) == 2 and mentions(events[1], "held out") and \
             mentions(events[0], "no longer held"), events
+
+
+def test_sweeps_ask_nothing_over_a_held_link(tree, tmp_path, monkeypatch):
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+
+    def n_over(path):
+        return sum(line.split()[8].startswith(path) for line in record.read_text().splitlines())
+
+    def sweep(lab, n):
+        before = n_heavy(lab)
+        sweep_heavily(lab, lambda: n_heavy(lab) >= before + n)
+
+    with damp_lab(tree, "act", preload=[RECORD]) as lab:
+        wait_for_damping(lab)
+        present = n_links(lab)
+        ask(lab, "damp", "pin", "spine-01:1")
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the link out of OpenSM's tables")
+        # It is asked once whether it is the same link as before.
+        sweep(lab, 1)
+        held, other = n_over("1,5,"), n_over("1,6,")
+        sweep(lab, 3)
+        assert n_over("1,6,") > other and n_over("1,5,") == held
+        assert n_links(lab) == present - 1
 
 
 def test_real_changes_reach_opensm_within_a_second_while_a_link_flaps(tree):
