@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which entries of forwarding tables lead packets around lost links, and in what order they
+ * may be written.
+ *
+ * Model: paths that don't cross a lost link stay as they are.  Of the others, each switch
+ * that packets pass sends them another way, to a switch from which they arrive:
+ *
+ *   in a tree    down if they can arrive by going down alone, else up: so no path turns from
+ *                down to up, as the routing engines for trees have it
+ *   otherwise    by the shortest way
+ *
+ * by the link that the fewest pairs cross.  A switch that can keep its entry keeps it.
+ *
+ * Steps: entries of one step may be written in any order, and at the same time; a step begins
+ * when the one before it has been written.  An entry is in a later step than all changed
+ * entries that its packets meet behind it.  So at any time packets follow old entries, then
+ * from the first new one on only those that stay, up to the goal: they never circle.
+ *
+ * Credit loops: the repair is proven when no links depend on each other in a circle by all
+ * paths together, old, new, and old up to a switch and new from there: whatever VLs they
+ * have, at no time can such a circle close.  Where the routes as they are need their VLs for
+ * that, nothing is proven.
+ *
+ * Goals: LIDs of hosts from all hosts, and of switches from the SM's.
+ *
+ * Thread-safety: functions without state.
+ * Memory: as a check's (check.h), and TRIAD_ROUTES_MAX_CHANGES changes; the result owns
+ * its arrays. */
+#ifndef TRIAD_ROUTES_REPAIR_H
+#define TRIAD_ROUTES_REPAIR_H
+
+#include "routes/check.h"
+
+#define TRIAD_ROUTES_MAX_CHANGES (1u << 20)
+
+struct triad_routes_change {
+	uint32_t sw; /* the switch's number (layout.h) */
+	uint16_t lid;
+	uint16_t step;     /* from 0 on */
+	uint8_t from, out; /* the port that it is sent to, and is to be sent to */
+};
+
+struct triad_routes_repair {
+	struct triad_routes_change *changes; /* by step, switch, LID */
+	uint32_t n_changes, n_steps;
+	uint32_t n_blocks; /* to be written: of 64 LIDs, one of several steps in each */
+	uint64_t n_crossing; /* pairs that cross the links; of these */
+	uint64_t n_lost;     /* those without another way */
+	bool is_proven;      /* no links depend on each other in a circle */
+};
+
+/* Around the links of 'n' of the fabric's ports.  Returns 0, ENOMEM or EOVERFLOW (more
+ * changes than TRIAD_ROUTES_MAX_CHANGES). */
+int triad_routes_repair_make(const struct triad_routes_check *check,
+	const uint32_t *ports, uint32_t n, struct triad_routes_repair **repair);
+void triad_routes_repair_free(struct triad_routes_repair *repair); /* accepts NULL */
+
+#endif
