@@ -56,6 +56,7 @@ struct work {
 	bool turns;                    /* one does then */
 	struct triad_routes_deps deps; /* of all paths, if some turn */
 	uint64_t *pairs;               /* of each link, by its number */
+	uint32_t *n_hosts;             /* of each switch: those that keep their link */
 	uint32_t sm_switch;            /* or TRIAD_FABRIC_NONE */
 	struct place *places;
 	uint32_t *place_of; /* of each switch, plus 1; 0: it has no lost link */
@@ -63,6 +64,7 @@ struct work {
 
 	/* Of one goal. */
 	const struct triad_routes_goal *goal;
+	bool is_left;     /* a host that keeps its link */
 	uint32_t n_goals; /* so far */
 	struct state *states;
 	uint32_t *crossing, n_crossing; /* each behind the one that it sends to */
@@ -259,9 +261,9 @@ static void add_senders(struct work *work, uint32_t sw)
 /* Pairs with the goal that begin at the switch; for a switch's LID, packets from the SM. */
 static uint32_t n_beginning(const struct work *work, uint32_t sw)
 {
-	uint32_t n = work->layout->switches[sw].n_hosts;
-
-	return is_host(work) ? n - (sw == work->goal->sw && n) : sw == work->sm_switch;
+	return is_host(work)
+		? work->n_hosts[sw] - (sw == work->goal->sw && work->is_left)
+		: sw == work->sm_switch;
 }
 
 static void find_crossings(struct work *work)
@@ -547,8 +549,16 @@ static int look_at_host(struct work *work)
 	return error;
 }
 
+static bool keeps_link(const struct work *work, uint32_t host)
+{
+	const struct triad_routes_host *at = &work->layout->hosts[host];
+
+	return !is_lost(work, at->sw, at->in_port);
+}
+
 static int look_at_goal(struct work *work)
 {
+	work->is_left = is_host(work) && keeps_link(work, work->goal->host);
 	work->n_goals++;
 	work->n_settled = work->n_crossing = 0;
 	if (is_host(work) || !work->is_tree)
@@ -558,6 +568,21 @@ static int look_at_goal(struct work *work)
 	if (is_host(work))
 		return look_at_host(work);
 	return work->sm_switch == TRIAD_FABRIC_NONE ? 0 : settle(work, work->sm_switch);
+}
+
+/* All pairs from a host that loses its own link cross it, and have no other way. */
+static void count_hosts(struct work *work, const uint64_t *pairs)
+{
+	for (uint32_t i = 0; i < work->layout->n_hosts; i++) {
+		const struct triad_routes_host *host = &work->layout->hosts[i];
+
+		if (keeps_link(work, i)) {
+			work->n_hosts[host->sw]++;
+			continue;
+		}
+		work->repair->n_crossing += pairs[host->port];
+		work->repair->n_lost += pairs[host->port];
+	}
 }
 
 static int look_at_all(struct work *work)
@@ -675,8 +700,10 @@ static int begin_work(struct work *work, const struct triad_routes_check *check)
 	work->crossing = malloc(n * sizeof(*work->crossing));
 	work->settled = malloc(n * sizeof(*work->settled));
 	work->stack = malloc(n * sizeof(*work->stack));
+	work->n_hosts = calloc(n, sizeof(*work->n_hosts));
 	if (!work->left.links || !work->pairs || !work->places || !work->place_of ||
-		!work->states || !work->crossing || !work->settled || !work->stack)
+		!work->states || !work->crossing || !work->settled || !work->stack ||
+		!work->n_hosts)
 		return ENOMEM;
 	if (!work->never_turns &&
 		triad_routes_deps_copy(&work->deps, &check->deps, layout))
@@ -702,6 +729,7 @@ static void end_work(struct work *work)
 	free(work->crossing);
 	free(work->settled);
 	free(work->stack);
+	free(work->n_hosts);
 }
 
 int triad_routes_repair_make(const struct triad_routes_check *check,
@@ -714,6 +742,7 @@ int triad_routes_repair_make(const struct triad_routes_check *check,
 		error = ENOMEM;
 	if (!error) {
 		take_links(&work, ports, n);
+		count_hosts(&work, check->pairs);
 		error = look_at_all(&work);
 	}
 	if (!error)
@@ -726,6 +755,31 @@ int triad_routes_repair_make(const struct triad_routes_check *check,
 	order_changes(work.repair);
 	*repair = work.repair;
 	return 0;
+}
+
+enum triad_routes_next_sweep triad_routes_next_sweep(const char *engine)
+{
+	static const struct {
+		const char *engine;
+		enum triad_routes_next_sweep does;
+	} engines[] = {
+		{"minhop", TRIAD_ROUTES_SWEEP_KEEPS},
+		{"updn", TRIAD_ROUTES_SWEEP_KEEPS},
+		{"dnup", TRIAD_ROUTES_SWEEP_KEEPS},
+		{"dor", TRIAD_ROUTES_SWEEP_KEEPS},
+		{"ftree", TRIAD_ROUTES_SWEEP_AFRESH},
+		{"lash", TRIAD_ROUTES_SWEEP_AFRESH},
+		{"nue", TRIAD_ROUTES_SWEEP_AFRESH},
+		{"sssp", TRIAD_ROUTES_SWEEP_AFRESH},
+		{"dfsssp", TRIAD_ROUTES_SWEEP_AFRESH},
+		{"torus-2QoS", TRIAD_ROUTES_SWEEP_AFRESH},
+		{"file", TRIAD_ROUTES_SWEEP_OWN},
+	};
+
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
+		if (strcmp(engines[i].engine, engine) == 0)
+			return engines[i].does;
+	return TRIAD_ROUTES_SWEEP_UNKNOWN;
 }
 
 void triad_routes_repair_free(struct triad_routes_repair *repair)

@@ -54,6 +54,16 @@ struct triad_routes_repair {
 	bool is_proven;      /* no links depend on each other in a circle */
 };
 
+/* What a routing engine does, at the next sweep, with entries that somebody wrote. */
+enum triad_routes_next_sweep {
+	TRIAD_ROUTES_SWEEP_UNKNOWN,
+	TRIAD_ROUTES_SWEEP_KEEPS,  /* keeps those that are of a shortest way */
+	TRIAD_ROUTES_SWEEP_AFRESH, /* computes all of them afresh */
+	TRIAD_ROUTES_SWEEP_OWN,    /* writes those of its file, over any link */
+};
+/* 'engine' is its name, as of triad_fabric_sa.engine. */
+enum triad_routes_next_sweep triad_routes_next_sweep(const char *engine);
+
 /* Around the links of 'n' of the fabric's ports.  'check' is one of all pairs.  Returns 0,
  * ENOMEM or EOVERFLOW (more changes than TRIAD_ROUTES_MAX_CHANGES). */
 int triad_routes_repair_make(const struct triad_routes_check *check,

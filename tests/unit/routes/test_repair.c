@@ -219,7 +219,8 @@ START_TEST(test_host_without_its_link_is_lost)
 	make_repair(&gone, 1);
 	ck_assert_uint_eq(repair->n_changes, 0);
 	ck_assert_uint_eq(repair->n_lost, repair->n_crossing);
-	ck_assert_uint_eq(repair->n_lost, 7);
+	/* To it and from it. */
+	ck_assert_uint_eq(repair->n_lost, 14);
 }
 END_TEST
 
@@ -249,6 +250,31 @@ START_TEST(test_ring_is_not_proven_nor_is_a_moved_one)
 	make_repair(&gone, 1);
 	ck_assert(!repair->is_proven);
 	ck_assert_uint_eq(repair->n_changes, n_changes);
+}
+END_TEST
+
+START_TEST(test_switch_with_hosts_takes_all_their_pairs_along)
+{
+	uint32_t gone[ROUTED_PORTS], n = 0;
+
+	make_tree(2);
+	for (unsigned p = 1; p < ROUTED_PORTS; p++)
+		if (routed.far[3][p].kind != ROUTED_NOTHING)
+			gone[n++] = switch_port(3, p);
+	make_repair(gone, n);
+	/* Both of its hosts to 7, and 6 to both. */
+	ck_assert_uint_eq(repair->n_crossing, 2 * 7 + 6 * 2);
+	ck_assert_uint_eq(repair->n_lost, repair->n_crossing);
+	ck_assert_uint_eq(repair->n_changes, 0);
+}
+END_TEST
+
+START_TEST(test_next_sweep_depends_on_engine)
+{
+	ck_assert_int_eq(triad_routes_next_sweep("updn"), TRIAD_ROUTES_SWEEP_KEEPS);
+	ck_assert_int_eq(triad_routes_next_sweep("ftree"), TRIAD_ROUTES_SWEEP_AFRESH);
+	ck_assert_int_eq(triad_routes_next_sweep("file"), TRIAD_ROUTES_SWEEP_OWN);
+	ck_assert_int_eq(triad_routes_next_sweep(""), TRIAD_ROUTES_SWEEP_UNKNOWN);
 }
 END_TEST
 
@@ -288,7 +314,8 @@ static unsigned lose_links(uint64_t *state, uint32_t *gone)
 		unsigned sw = random_below(state, routed.n_switches);
 		unsigned p = 1 + random_below(state, ROUTED_PORTS - 1);
 
-		if (routed.far[sw][p].kind != ROUTED_SWITCH)
+		if (routed.far[sw][p].kind == ROUTED_NOTHING ||
+			routed.far[sw][p].is_down)
 			continue;
 		gone[n++] = switch_port(sw, p);
 		routed.far[sw][p].is_down = true;
@@ -367,6 +394,8 @@ int main(void)
 	tcase_add_test(cases, test_lost_uplink_is_spread_over_the_others);
 	tcase_add_test(cases, test_host_without_its_link_is_lost);
 	tcase_add_test(cases, test_ring_is_not_proven_nor_is_a_moved_one);
+	tcase_add_test(cases, test_switch_with_hosts_takes_all_their_pairs_along);
+	tcase_add_test(cases, test_next_sweep_depends_on_engine);
 	tcase_add_test(cases, test_random_fabrics_never_circle_and_arrive);
 	return run_cases(cases);
 }
