@@ -113,8 +113,6 @@ static void take_end(struct work *work, uint32_t port)
 	}
 	work->places[work->place_of[sw] - 1].lost[at->number / 64] |= UINT64_C(1)
 		<< at->number % 64;
-	work->left.links[work->layout->switches[sw].first_link + at->number].kind =
-		TRIAD_ROUTES_DEAD;
 }
 
 static void take_links(struct work *work, const uint32_t *ports, uint32_t n)
@@ -682,7 +680,8 @@ static void set_pairs(struct work *work, const struct triad_routes_check *check)
 	}
 }
 
-static int begin_work(struct work *work, const struct triad_routes_check *check)
+static int begin_work(struct work *work, const struct triad_routes_check *check,
+	const uint32_t *ports, uint32_t n_ports)
 {
 	const struct triad_routes_layout *layout = check->layout;
 	size_t n = layout->n_switches + 1u, n_links = layout->n_links + 1u;
@@ -690,9 +689,10 @@ static int begin_work(struct work *work, const struct triad_routes_check *check)
 
 	work->layout = layout;
 	work->left = *layout;
-	work->is_tree = layout->is_tree && layout->n_levels <= MAX_LEVELS;
+	work->left.links = triad_routes_links_without(layout, ports, n_ports);
+	work->is_tree =
+		work->is_tree && layout->is_tree && layout->n_levels <= MAX_LEVELS;
 	work->never_turns = work->is_tree && !check->problems[TRIAD_ROUTES_TURNS].n;
-	work->left.links = malloc(n_links * sizeof(*work->left.links));
 	work->pairs = calloc(n_links, sizeof(*work->pairs));
 	work->places = malloc(n * sizeof(*work->places));
 	work->place_of = calloc(n, sizeof(*work->place_of));
@@ -708,8 +708,6 @@ static int begin_work(struct work *work, const struct triad_routes_check *check)
 	if (!work->never_turns &&
 		triad_routes_deps_copy(&work->deps, &check->deps, layout))
 		return ENOMEM;
-	memcpy(work->left.links, layout->links,
-		layout->n_links * sizeof(*layout->links));
 	work->sm_switch = sm_port == TRIAD_FABRIC_NONE ||
 			layout->host_of_port[sm_port] == TRIAD_FABRIC_NONE
 		? TRIAD_FABRIC_NONE
@@ -732,11 +730,12 @@ static void end_work(struct work *work)
 	free(work->n_hosts);
 }
 
-int triad_routes_repair_make(const struct triad_routes_check *check,
-	const uint32_t *ports, uint32_t n, struct triad_routes_repair **repair)
+static int make_repair(const struct triad_routes_check *check, const uint32_t *ports,
+	uint32_t n, bool as_tree, struct triad_routes_repair **repair)
 {
-	struct work work = {.repair = calloc(1, sizeof(*work.repair))};
-	int error = begin_work(&work, check);
+	struct work work = {
+		.repair = calloc(1, sizeof(*work.repair)), .is_tree = as_tree};
+	int error = begin_work(&work, check, ports, n);
 
 	if (!work.repair)
 		error = ENOMEM;
@@ -755,6 +754,18 @@ int triad_routes_repair_make(const struct triad_routes_check *check,
 	order_changes(work.repair);
 	*repair = work.repair;
 	return 0;
+}
+
+int triad_routes_repair_make(const struct triad_routes_check *check,
+	const uint32_t *ports, uint32_t n, struct triad_routes_repair **repair)
+{
+	return make_repair(check, ports, n, true, repair);
+}
+
+int triad_routes_repair_make_shortest(const struct triad_routes_check *check,
+	const uint32_t *ports, uint32_t n, struct triad_routes_repair **repair)
+{
+	return make_repair(check, ports, n, false, repair);
 }
 
 enum triad_routes_next_sweep triad_routes_next_sweep(const char *engine)

@@ -68,6 +68,9 @@ enum triad_routes_next_sweep triad_routes_next_sweep(const char *engine);
  * ENOMEM or EOVERFLOW (more changes than TRIAD_ROUTES_MAX_CHANGES). */
 int triad_routes_repair_make(const struct triad_routes_check *check,
 	const uint32_t *ports, uint32_t n, struct triad_routes_repair **repair);
+/* The same by the shortest ways also in a tree: all pairs that links connect arrive. */
+int triad_routes_repair_make_shortest(const struct triad_routes_check *check,
+	const uint32_t *ports, uint32_t n, struct triad_routes_repair **repair);
 void triad_routes_repair_free(struct triad_routes_repair *repair); /* accepts NULL */
 
 #endif

@@ -272,11 +272,12 @@ static void put_plan_text(struct repair_plan *plan)
 		repair->n_crossing, repair->n_lost);
 	if (repair->n_changes)
 		triad_output_printf(output,
-			"  %" PRIu32 " entries lead the others around it: %" PRIu32
-			" blocks at %" PRIu32 " switch%s, in %" PRIu32 " step%s\n",
-			repair->n_changes, repair->n_blocks, plan->n_switches,
-			plan->n_switches == 1 ? "" : "es", repair->n_steps,
-			repair->n_steps == 1 ? "" : "s");
+			"  %" PRIu32 " entr%s would lead the others around it: %" PRIu32
+			" block%s at %" PRIu32 " switch%s, in %" PRIu32 " step%s\n",
+			repair->n_changes, repair->n_changes == 1 ? "y" : "ies",
+			repair->n_blocks, repair->n_blocks == 1 ? "" : "s",
+			plan->n_switches, plan->n_switches == 1 ? "" : "es",
+			repair->n_steps, repair->n_steps == 1 ? "" : "s");
 	else
 		triad_output_printf(output, "  no entry would be written\n");
 	if (repair->n_changes && repair->is_proven)
