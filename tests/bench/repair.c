@@ -2,11 +2,12 @@
 /* Ways around lost links of a large fabric.
  *
  *     repair [--levels 2|3] [--radix N] [--net FILE] [--links N] [--switches N]
- *         [--quick] [--json]
+ *         [--minhop] [--quick] [--json]
  *
  * A fat tree of three levels of switches with N ports (36: 11,664 hosts and 1,620
  * switches) or two (648 hosts), or a fabric as ibnetdiscover writes it; paths are the
- * shortest, in a tree the shortest that go up, then down, spread evenly.  Links between switches are lost one by one, then all
+ * shortest that go up, then down in a tree, spread evenly.  --minhop: the shortest, which
+ * may turn; not of three levels.  Links between switches are lost one by one, then all
  * links of a switch.  --quick: radix 8, 10 links, 2 switches.
  *
  * links, switches: of each kind
@@ -231,7 +232,7 @@ static void choose_entry(const struct triad_routes_layout *layout,
 		uses[at->first_link + *entry]++;
 }
 
-static void route(struct triad_fabric *fabric)
+static void route(struct triad_fabric *fabric, bool by_minhop)
 {
 	uint32_t n_lids = give_lids(fabric) + 1, n_tables = 0;
 	struct triad_routes_layout *layout;
@@ -248,6 +249,7 @@ static void route(struct triad_fabric *fabric)
 	memset(fabric->lft, 255, (size_t)n_tables * n_lids);
 	if (triad_routes_layout_make(fabric, &layout))
 		die("out of memory");
+	layout->is_tree = layout->is_tree && !by_minhop;
 	distances = need(malloc(layout->n_switches * sizeof(*distances)));
 	words = need(malloc(3u * layout->n_switches * sizeof(*words)));
 	uses = need(calloc(layout->n_links, sizeof(*uses)));
@@ -383,13 +385,15 @@ int main(int argc, char **argv)
 	unsigned levels = 3, radix = 36, n_links = 100, n_switches = 10;
 	struct triad_fabric *fabric;
 	const char *net = NULL;
-	bool as_json = false;
+	bool as_json = false, by_minhop = false;
 
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--json") == 0)
 			as_json = true;
 		else if (strcmp(argv[i], "--levels") == 0 && i + 1 < argc)
 			levels = (unsigned)strtoul(argv[++i], NULL, 10);
+		else if (strcmp(argv[i], "--minhop") == 0)
+			by_minhop = true;
 		else if (strcmp(argv[i], "--quick") == 0)
 			radix = 8, n_links = 10, n_switches = 2;
 		else if (strcmp(argv[i], "--radix") == 0 && i + 1 < argc)
@@ -402,7 +406,7 @@ int main(int argc, char **argv)
 			n_switches = (unsigned)strtoul(argv[++i], NULL, 10);
 		else
 			die("usage: repair [--levels 2|3] [--radix N] [--net FILE] "
-			    "[--links N] [--switches N] [--quick] [--json]");
+			    "[--links N] [--switches N] [--minhop] [--quick] [--json]");
 	}
 	if (radix < 2 || radix > 56 || radix % 2 || !n_links || !n_switches)
 		die("--radix must be even, from 2 to 56, and the others above 0");
@@ -410,7 +414,7 @@ int main(int argc, char **argv)
 		: levels == 2 ? tree_of_two_levels(radix)
 			      : fat_tree(radix);
 	if (net || levels == 2)
-		route(fabric);
+		route(fabric, by_minhop);
 	run(fabric, n_links, n_switches, as_json);
 	triad_fabric_unref(fabric);
 	return 0;

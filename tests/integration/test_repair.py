@@ -199,6 +199,18 @@ def test_what_is_said_fits_the_engine_and_names_one_thing(tree):
     assert answer.returncode != 0 and mentions(answer.stderr, "tables"), answer.stderr
 
 
+def test_nothing_is_planned_of_what_is_not_known(tree):
+    ask(tree.lab, "set", "routes.enabled", "false")
+    try:
+        answer = tree.lab.triad("repair", "plan", "leaf-02:5", "--json")
+        assert answer.returncode != 0 and not answer.stdout, answer.stdout
+        assert mentions(answer.stderr, "routes.enabled"), answer.stderr
+    finally:
+        ask(tree.lab, "set", "routes.enabled", "true")
+    wait_until(lambda: tree.lab.triad("repair", "plan", "leaf-02:5").returncode == 0, 20,
+               "a plan")
+
+
 def test_devices_with_the_plan_pass_all_packets_when_the_link_goes(tree):
     """OpenSM stands still meanwhile, so that no table is its doing.  The last case: the link
     stays away."""
