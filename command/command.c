@@ -227,6 +227,20 @@ static int read_switch_port(const struct arguments *arguments)
 	return 0;
 }
 
+/* Reads the first word, if there is one, as a node. */
+static int read_node_word(const struct arguments *arguments)
+{
+	return arguments->n ? triad_parser_read_node(arguments->parser, "NODE",
+				      arguments->words[0], arguments->command->node)
+			    : 0;
+}
+
+static int read_switch_or_port(const struct arguments *arguments)
+{
+	return arguments->words[0] && arguments->words[1] ? read_switch_port(arguments)
+							  : read_node_word(arguments);
+}
+
 static int read_ends(const struct arguments *arguments)
 {
 	struct triad_command *command = arguments->command;
@@ -392,14 +406,6 @@ static int read_topology(const struct arguments *arguments)
 			  "it needs --slurm or --json: the form in which it is written");
 }
 
-/* Reads the first word, if there is one, as a node. */
-static int read_node_word(const struct arguments *arguments)
-{
-	return arguments->n ? triad_parser_read_node(arguments->parser, "NODE",
-				      arguments->words[0], arguments->command->node)
-			    : 0;
-}
-
 static int read_file_word(const struct arguments *arguments)
 {
 	struct triad_command *command = arguments->command;
@@ -423,6 +429,7 @@ static int read_key(const struct arguments *arguments)
 static int (*const readers[TRIAD_N_COMMANDS])(const struct arguments *arguments) = {
 	[TRIAD_COMMAND_ROUTES_OVER] = read_switch_port,
 	[TRIAD_COMMAND_ROUTES_BETWEEN] = read_ends,
+	[TRIAD_COMMAND_REPAIR_PLAN] = read_switch_or_port,
 	[TRIAD_COMMAND_JOB] = read_job,
 	[TRIAD_COMMAND_TOPOLOGY] = read_topology,
 	[TRIAD_COMMAND_PERF_CLEAR] = read_clear,

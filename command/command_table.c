@@ -230,6 +230,21 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.help = "Counts the pairs of hosts that cross each link: by tier, "
 			"how evenly, and the most used links.  --group counts pairs "
 			"within a group."},
+	{.name = "repair plan",
+		.group = TRIAD_VERB_DIAGNOSE,
+		.verb = TRIAD_COMMAND_REPAIR_PLAN,
+		.access = TRIAD_VERB_READS,
+		.needs_parts = true,
+		.options = BIT(LIMIT_ALL) | TABLE,
+		.no_past =
+			"images keep no forwarding tables; 'routes --at' has how many "
+			"pairs crossed links",
+		.help = "Shows which entries of forwarding tables would lead packets "
+			"around a link, or all links of a switch, and whether no credit "
+			"loop can come of it.  Writes nothing.",
+		.arguments = "NODE[:PORT]",
+		.n_arguments_min = 1,
+		.n_arguments_max = 2},
 	{.name = "congestion",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_CONGESTION,

@@ -523,6 +523,8 @@ static int fill_check(struct triad_routes_check *check, struct triad_fabric *fab
 			&pass.deps, &options->sls, &options->vls, &check->credit);
 	if (!error && !options->from && !options->to)
 		error = triad_routes_multicast_find(check->layout, &check->multicast);
+	check->deps = pass.deps;
+	pass.deps = (struct triad_routes_deps){0};
 	end_pass(&pass);
 	return error;
 }

@@ -13,8 +13,8 @@
  * between some of these, and nobody needs it.
  *
  * Thread-safety: functions without state; a result is immutable.
- * Memory: 8 octets for each port, some for each switch; the result owns its arrays and
- * its layout. */
+ * Memory: 8 octets for each port, some for each switch; of a switch's ports 8 octets more
+ * for each 64 that it has; the result owns its arrays and its layout. */
 #ifndef TRIAD_ROUTES_CHECK_H
 #define TRIAD_ROUTES_CHECK_H
 
@@ -72,6 +72,7 @@ struct triad_routes_check {
 	struct triad_routes_multicast multicast;
 	uint64_t *pairs; /* for each of the fabric's ports: the number of pairs that
 			  * leave by it */
+	struct triad_routes_deps deps; /* of links, by all pairs that arrive */
 	uint32_t n_tiers;
 	struct triad_routes_tier tiers[TRIAD_ROUTES_MAX_TIERS];
 };

@@ -13,6 +13,7 @@ void triad_routes_check_free(struct triad_routes_check *check)
 	if (!check)
 		return;
 	triad_routes_layout_free(check->layout);
+	triad_routes_deps_clear(&check->deps);
 	free(check->pairs);
 	free(check);
 }
@@ -27,8 +28,10 @@ int triad_routes_check_move(const struct triad_routes_check *check,
 		return ENOMEM;
 	*made = *check;
 	made->layout = NULL;
+	made->deps = (struct triad_routes_deps){0};
 	made->pairs = malloc(size ? size : 1);
-	if (!made->pairs || triad_routes_layout_make(fabric, &made->layout)) {
+	if (!made->pairs || triad_routes_layout_make(fabric, &made->layout) ||
+		triad_routes_deps_copy(&made->deps, &check->deps, made->layout)) {
 		triad_routes_check_free(made);
 		return ENOMEM;
 	}

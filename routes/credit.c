@@ -28,8 +28,19 @@ int triad_routes_deps_init(
 		deps->first[i] = n;
 		n += (size_t)sw->n_links * triad_routes_deps_width(sw);
 	}
+	deps->n_words = n;
 	deps->words = calloc(n ? n : 1, sizeof(*deps->words));
 	return deps->words ? 0 : ENOMEM;
+}
+
+int triad_routes_deps_copy(struct triad_routes_deps *copy,
+	const struct triad_routes_deps *deps, const struct triad_routes_layout *layout)
+{
+	int error = triad_routes_deps_init(copy, layout);
+
+	if (!error)
+		memcpy(copy->words, deps->words, deps->n_words * sizeof(*deps->words));
+	return error;
 }
 
 void triad_routes_deps_clear(struct triad_routes_deps *deps)

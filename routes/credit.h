@@ -83,11 +83,14 @@ struct triad_routes_deps {
 	const struct triad_routes_layout *layout;
 	size_t *first;   /* of each switch's in-port 0, in 'words' */
 	uint64_t *words; /* for each in-port a bit for each out-port */
+	size_t n_words;
 };
 
-/* Returns 0 or ENOMEM; clear in either case. */
+/* Return 0 or ENOMEM; clear in either case.  The copy is for a layout of the same links. */
 int triad_routes_deps_init(
 	struct triad_routes_deps *deps, const struct triad_routes_layout *layout);
+int triad_routes_deps_copy(struct triad_routes_deps *copy,
+	const struct triad_routes_deps *deps, const struct triad_routes_layout *layout);
 void triad_routes_deps_clear(struct triad_routes_deps *deps);
 
 static inline uint32_t triad_routes_deps_width(const struct triad_routes_switch *sw)

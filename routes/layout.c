@@ -369,6 +369,39 @@ void triad_routes_layout_free(struct triad_routes_layout *layout)
 	free(layout);
 }
 
+/* --- without some links --- */
+
+static void end_link(const struct triad_routes_layout *layout, uint32_t port,
+	struct triad_routes_link *links)
+{
+	const struct triad_fabric_port *at;
+	uint32_t sw;
+
+	if (port == TRIAD_FABRIC_NONE)
+		return;
+	at = &layout->fabric->ports[port];
+	sw = layout->switch_of_node[at->node];
+	if (sw != TRIAD_FABRIC_NONE && at->number)
+		links[layout->switches[sw].first_link + at->number].kind =
+			TRIAD_ROUTES_DEAD;
+}
+
+struct triad_routes_link *triad_routes_links_without(
+	const struct triad_routes_layout *layout, const uint32_t *ports, uint32_t n)
+{
+	struct triad_routes_link *links =
+		malloc((layout->n_links + 1u) * sizeof(*links));
+
+	if (!links)
+		return NULL;
+	memcpy(links, layout->links, layout->n_links * sizeof(*links));
+	for (uint32_t i = 0; i < n; i++) {
+		end_link(layout, ports[i], links);
+		end_link(layout, layout->fabric->ports[ports[i]].remote, links);
+	}
+	return links;
+}
+
 /* --- distances --- */
 
 /* Does one step of all walks at once, with a bit for each switch where one begins.

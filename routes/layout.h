@@ -86,6 +86,11 @@ int triad_routes_layout_make(
 	struct triad_fabric *fabric, struct triad_routes_layout **layout);
 void triad_routes_layout_free(struct triad_routes_layout *layout); /* accepts NULL */
 
+/* A copy of the layout's links in which those of 'n' of the fabric's ports are dead, at both
+ * ends; the caller frees it.  NULL: not enough memory. */
+struct triad_routes_link *triad_routes_links_without(
+	const struct triad_routes_layout *layout, const uint32_t *ports, uint32_t n);
+
 /* The port that switch 'sw' sends packets to 'lid' by: a number, 255 for none. */
 static inline uint8_t triad_routes_out(
 	const struct triad_routes_layout *layout, uint32_t sw, uint16_t lid)

@@ -11,4 +11,5 @@ libtriad_la_SOURCES += \
 	routes/multicast.c routes/multicast.h \
 	routes/tree.c routes/tree.h \
 	routes/path.c routes/path.h \
+	routes/repair.c routes/repair.h \
 	routes/without.c routes/without.h

@@ -20,12 +20,12 @@ static uint32_t n_mlids_of(const struct triad_fabric_node *node)
 }
 
 /* Whether the switch sends packets of the tree out of that port. */
-static bool sends(
-	const struct search *search, uint32_t sw, unsigned number, uint32_t mlid)
+static bool sends(const struct triad_routes_layout *layout, uint32_t sw,
+	unsigned number, uint32_t mlid)
 {
-	const struct triad_fabric *fabric = search->layout->fabric;
+	const struct triad_fabric *fabric = layout->fabric;
 	const struct triad_fabric_node *node =
-		&fabric->nodes[search->layout->switches[sw].node];
+		&fabric->nodes[layout->switches[sw].node];
 
 	if (mlid >= n_mlids_of(node) || number / 16 >= node->mft_width)
 		return false;
@@ -33,6 +33,30 @@ static bool sends(
 		       number / 16] >>
 		number % 16 &
 		1;
+}
+
+static bool leaves_by(
+	const struct triad_routes_layout *layout, uint32_t port, uint32_t mlid)
+{
+	const struct triad_fabric_port *at = &layout->fabric->ports[port];
+	uint32_t sw = layout->switch_of_node[at->node];
+
+	return sw != TRIAD_FABRIC_NONE && sends(layout, sw, at->number, mlid);
+}
+
+bool triad_routes_multicast_crosses(const struct triad_routes_layout *layout,
+	const uint32_t *ports, uint32_t n, uint16_t mlid)
+{
+	uint32_t index = mlid - TRIAD_ROUTES_N_LIDS;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t far = layout->fabric->ports[ports[i]].remote;
+
+		if (leaves_by(layout, ports[i], index) ||
+			(far != TRIAD_FABRIC_NONE && leaves_by(layout, far, index)))
+			return true;
+	}
+	return false;
 }
 
 /* Calls 'visit' for each link to a switch by which packets leave that came by
@@ -48,7 +72,7 @@ static void for_next(struct search *search, uint32_t link, uint32_t mlid,
 		if (number != by->in_port &&
 			layout->links[sw->first_link + number].kind ==
 				TRIAD_ROUTES_TO_SWITCH &&
-			sends(search, by->to, number, mlid))
+			sends(search->layout, by->to, number, mlid))
 			visit(search, sw->first_link + number);
 }
 
@@ -79,7 +103,7 @@ static bool find_links(struct search *search, uint32_t mlid)
 		for (unsigned number = 0; number < at->n_links; number++) {
 			uint32_t link = at->first_link + number;
 
-			if (!sends(search, sw, number, mlid))
+			if (!sends(search->layout, sw, number, mlid))
 				continue;
 			any = true;
 			if (layout->links[link].kind != TRIAD_ROUTES_TO_SWITCH)
@@ -120,7 +144,7 @@ static uint32_t find_before(const struct search *search, uint32_t link, uint32_t
 
 		if (search->n_in[before] && layout->links[before].to == sw &&
 			layout->links[before].in_port != number &&
-			sends(search, sw, number, mlid))
+			sends(search->layout, sw, number, mlid))
 			return before;
 	}
 	return TRIAD_FABRIC_NONE;

@@ -35,6 +35,11 @@ struct triad_routes_multicast {
 	struct triad_routes_multicast_loop loops[TRIAD_ROUTES_MAX_MULTICAST];
 };
 
+/* Whether packets of the group, a multicast LID from 0xc000 on, cross the link of one of 'n'
+ * of the fabric's ports. */
+bool triad_routes_multicast_crosses(const struct triad_routes_layout *layout,
+	const uint32_t *ports, uint32_t n, uint16_t mlid);
+
 /* Returns 0 or ENOMEM. */
 int triad_routes_multicast_find(const struct triad_routes_layout *layout,
 	struct triad_routes_multicast *multicast);

@@ -5,209 +5,80 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "routes/repair.h"
+
 struct work {
-	const struct triad_routes_layout *layout;
-	struct triad_routes_layout reduced; /* the layout without the removed links */
-	struct triad_routes_without *without;
-	uint64_t *pairs;   /* of each link, by its number */
-	uint32_t *n_hosts; /* of each switch, before; 'n_left': after */
-	uint32_t *n_left;
-	uint32_t *n_arriving; /* of each switch: LIDs of hosts that it reaches after */
+	struct triad_routes_layout left;    /* the layout without the links that go */
+	struct triad_routes_repair *repair; /* its changes by LID */
+	uint64_t *pairs;                    /* of each link, by its number */
+	uint32_t *n_hosts;                  /* of each switch, that keep their link */
+	uint32_t *n_arriving; /* of each switch: LIDs of hosts that it reaches */
 	uint32_t *n_own;      /* of each host: its own LIDs that its switch reaches */
-	bool *crosses; /* of each switch: its path to the goal crosses such a link */
-	struct triad_routes_tree before, after;
+	struct triad_routes_tree tree;
 	uint8_t *column;
-	uint16_t *distances;
-	uint64_t *words;
 };
 
-static uint32_t link_of(const struct work *work, uint32_t sw, unsigned number)
+static bool keeps_link(const struct work *work, const struct triad_routes_host *host)
 {
-	return work->layout->switches[sw].first_link + number;
+	return triad_routes_link(&work->left, host->sw, host->in_port)->kind !=
+		TRIAD_ROUTES_DEAD;
 }
 
-static bool is_gone(const struct work *work, uint32_t sw, unsigned number)
+static int compare_lids(const void *a, const void *b)
 {
-	const struct triad_routes_link *link =
-		triad_routes_link(&work->reduced, sw, number);
+	const struct triad_routes_change *one = a, *other = b;
 
-	return !link || link->kind == TRIAD_ROUTES_DEAD;
+	return (one->lid > other->lid) - (one->lid < other->lid);
 }
 
-/* --- links that go --- */
-
-static void take_end(struct work *work, uint32_t port)
+static void change_column(struct work *work, uint16_t lid)
 {
-	const struct triad_fabric_port *at = &work->layout->fabric->ports[port];
-	uint32_t sw = work->layout->switch_of_node[at->node];
+	const struct triad_routes_repair *repair = work->repair;
+	const struct triad_routes_change key = {.lid = lid}, *found;
 
-	if (sw != TRIAD_FABRIC_NONE && at->number)
-		work->reduced.links[link_of(work, sw, at->number)].kind =
-			TRIAD_ROUTES_DEAD;
+	found = repair->n_changes ? bsearch(&key, repair->changes, repair->n_changes,
+					    sizeof(key), compare_lids)
+				  : NULL;
+	while (found && found > repair->changes && found[-1].lid == lid)
+		found--;
+	for (; found && found < repair->changes + repair->n_changes &&
+		found->lid == lid;
+		found++)
+		work->column[found->sw] = found->out;
 }
 
-static void take_links(struct work *work, const uint32_t *ports, uint32_t n)
+static void count_goal(struct work *work, uint32_t index)
 {
-	const struct triad_routes_layout *layout = work->layout;
+	const struct triad_routes_layout *left = &work->left;
+	const struct triad_routes_goal *goal = &left->goals[index];
+	struct triad_routes_tree *tree = &work->tree;
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t far = layout->fabric->ports[ports[i]].remote;
-
-		take_end(work, ports[i]);
-		if (far != TRIAD_FABRIC_NONE)
-			take_end(work, far);
-	}
-	for (uint32_t i = 0; i < layout->n_hosts; i++) {
-		const struct triad_routes_host *host = &layout->hosts[i];
-
-		work->n_hosts[host->sw]++;
-		work->n_left[host->sw] += !is_gone(work, host->sw, host->in_port);
-	}
-}
-
-/* --- one goal --- */
-
-/* Finds the switches whose path to the goal crosses such a link; false: none. */
-static bool find_crossings(struct work *work)
-{
-	const struct triad_routes_tree *tree = &work->before;
-	bool any = false;
-
-	memset(work->crosses, 0, tree->n_switches * sizeof(*work->crosses));
-	for (uint32_t i = tree->n_ordered; i-- > 0;) {
-		uint32_t sw = tree->order[i], next = tree->next[sw];
+	triad_routes_columns(left, index, 1, work->column);
+	change_column(work, goal->lid);
+	memcpy(tree->count, work->n_hosts, left->n_switches * sizeof(*tree->count));
+	tree->count[goal->sw] -= keeps_link(work, &left->hosts[goal->host]);
+	triad_routes_tree_grow(tree, left, goal, work->column);
+	for (uint32_t i = 0; i < tree->n_ordered; i++) {
+		uint32_t sw = tree->order[i];
 
 		if (tree->ends[sw] != TRIAD_ROUTES_ARRIVES)
 			continue;
-		work->crosses[sw] = is_gone(work, sw, work->column[sw]) ||
-			(next != TRIAD_FABRIC_NONE && work->crosses[next]);
-		any |= work->crosses[sw] && tree->count[sw];
+		work->n_arriving[sw]++;
+		if (tree->count[sw])
+			work->pairs[left->switches[sw].first_link + work->column[sw]] +=
+				tree->count[sw];
 	}
-	return any;
+	work->n_own[goal->host] += tree->ends[goal->sw] == TRIAD_ROUTES_ARRIVES;
 }
 
-/* The port of one of the shortest remaining paths, or 255. */
-static uint8_t choose_port(
-	const struct work *work, uint32_t sw, const uint16_t *shortest)
+static void count_hosts(struct work *work, const struct triad_routes_check *check,
+	struct triad_routes_without *without)
 {
-	const struct triad_routes_switch *at = &work->layout->switches[sw];
-	uint64_t fewest = UINT64_MAX;
-	uint8_t chosen = 255;
-
-	for (unsigned number = 1; number < at->n_links; number++) {
-		uint32_t link = at->first_link + number;
-		const struct triad_routes_link *to = &work->reduced.links[link];
-
-		if (to->kind != TRIAD_ROUTES_TO_SWITCH || shortest[sw] == UINT16_MAX ||
-			shortest[to->to] + 1 != shortest[sw] ||
-			work->pairs[link] >= fewest)
-			continue;
-		fewest = work->pairs[link];
-		chosen = (uint8_t)number;
-	}
-	return chosen;
-}
-
-static void add_pairs(struct work *work, const struct triad_routes_tree *tree,
-	const uint8_t *column, bool is_taken)
-{
-	for (uint32_t i = 0; i < tree->n_ordered; i++) {
-		uint32_t sw = tree->order[i];
-		uint64_t n = tree->count[sw];
-
-		if (tree->ends[sw] == TRIAD_ROUTES_ARRIVES && n)
-			work->pairs[link_of(work, sw, column[sw])] += is_taken ? -n : n;
-	}
-}
-
-static uint64_t count_arriving(const struct triad_routes_tree *tree,
-	const uint32_t *n_hosts, const struct triad_routes_goal *goal, bool has_goal)
-{
-	uint64_t n = 0;
-
-	for (uint32_t sw = 0; sw < tree->n_switches; sw++)
-		if (tree->ends[sw] == TRIAD_ROUTES_ARRIVES)
-			n += n_hosts[sw] - (sw == goal->sw && has_goal);
-	return n;
-}
-
-static void count_moved(struct work *work, const struct triad_routes_goal *goal)
-{
-	for (uint32_t sw = 0; sw < work->layout->n_switches; sw++)
-		if (work->crosses[sw] && work->after.ends[sw] == TRIAD_ROUTES_ARRIVES)
-			work->without->n_moved += work->n_left[sw] -
-				(sw == goal->sw && work->n_left[sw] > 0);
-}
-
-static void look_at_goal(struct work *work, const struct triad_routes_goal *goal,
-	const uint16_t *shortest)
-{
-	const struct triad_routes_layout *layout = work->layout;
-	uint32_t n_switches = layout->n_switches;
-	const struct triad_routes_host *host = &layout->hosts[goal->host];
-	bool is_left = !is_gone(work, host->sw, host->in_port), any;
-
-	memcpy(work->before.count, work->n_hosts, n_switches * sizeof(uint32_t));
-	work->before.count[goal->sw]--;
-	triad_routes_tree_grow(&work->before, layout, goal, work->column);
-	add_pairs(work, &work->before, work->column, true);
-	any = find_crossings(work);
-	for (uint32_t sw = 0; sw < n_switches && any; sw++)
-		if (work->crosses[sw] && sw != goal->sw)
-			work->column[sw] = choose_port(work, sw, shortest);
-	memcpy(work->after.count, work->n_left, n_switches * sizeof(uint32_t));
-	work->after.count[goal->sw] -= is_left;
-	triad_routes_tree_grow(&work->after, &work->reduced, goal, work->column);
-	add_pairs(work, &work->after, work->column, false);
-	work->without->n_lost +=
-		count_arriving(&work->before, work->n_hosts, goal, true) -
-		count_arriving(&work->after, work->n_left, goal, is_left);
-	if (any)
-		count_moved(work, goal);
-	for (uint32_t sw = 0; sw < n_switches; sw++)
-		work->n_arriving[sw] += work->after.ends[sw] == TRIAD_ROUTES_ARRIVES;
-	work->n_own[goal->host] += work->after.ends[goal->sw] == TRIAD_ROUTES_ARRIVES;
-}
-
-/* --- all --- */
-
-static void look_at_all(struct work *work)
-{
-	const struct triad_routes_layout *layout = work->layout;
-	uint32_t n_switches = layout->n_switches;
-
-	for (uint32_t first = 0; first < n_switches; first += TRIAD_ROUTES_DISTANCES) {
-		uint32_t n = n_switches - first < TRIAD_ROUTES_DISTANCES
-			? n_switches - first
-			: TRIAD_ROUTES_DISTANCES;
-		const struct triad_routes_switch *last =
-			&layout->switches[first + n - 1];
-
-		triad_routes_distances(
-			&work->reduced, first, n, work->distances, work->words);
-		for (uint32_t i = layout->switches[first].first_goal;
-			i < last->first_goal + last->n_goals; i++) {
-			const struct triad_routes_goal *goal = &layout->goals[i];
-
-			if (goal->host == TRIAD_FABRIC_NONE)
-				continue;
-			triad_routes_columns(layout, i, 1, work->column);
-			look_at_goal(work, goal,
-				work->distances +
-					(size_t)(goal->sw - first) * n_switches);
-		}
-	}
-}
-
-static void find_lost_hosts(struct work *work, const struct triad_routes_check *check)
-{
-	const struct triad_routes_layout *layout = work->layout;
-	struct triad_routes_without *without = work->without;
-
-	for (uint32_t i = 0; i < layout->n_hosts; i++) {
-		const struct triad_routes_host *host = &layout->hosts[i];
-		bool is_left = !is_gone(work, host->sw, host->in_port);
-		uint64_t n = is_left ? work->n_arriving[host->sw] - work->n_own[i] : 0;
+	for (uint32_t i = 0; i < work->left.n_hosts; i++) {
+		const struct triad_routes_host *host = &work->left.hosts[i];
+		uint64_t n = keeps_link(work, host)
+			? work->n_arriving[host->sw] - work->n_own[i]
+			: 0;
 
 		without->pairs[host->port] = n;
 		if (n || !check->pairs[host->port])
@@ -218,91 +89,86 @@ static void find_lost_hosts(struct work *work, const struct triad_routes_check *
 	}
 }
 
-/* Copies counts from ports to links or back: the result has them by port, the
- * computation by number of the link. */
-static void copy_pairs(struct work *work, uint64_t *of_ports, bool to_links)
+static void count_all(struct work *work, const struct triad_routes_check *check,
+	struct triad_routes_without *without)
 {
-	const struct triad_routes_layout *layout = work->layout;
+	const struct triad_routes_layout *left = &work->left;
+	const struct triad_fabric *fabric = left->fabric;
 
-	for (uint32_t i = 0; i < layout->fabric->n_ports; i++) {
-		const struct triad_fabric_port *port = &layout->fabric->ports[i];
-		uint32_t sw = layout->switch_of_node[port->node];
+	for (uint32_t i = 0; i < left->n_hosts; i++)
+		work->n_hosts[left->hosts[i].sw] += keeps_link(work, &left->hosts[i]);
+	for (uint32_t i = 0; i < left->n_goals; i++)
+		if (left->goals[i].host != TRIAD_FABRIC_NONE)
+			count_goal(work, i);
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint32_t sw = left->switch_of_node[fabric->ports[i].node];
 
-		if (sw == TRIAD_FABRIC_NONE)
-			continue;
-		if (to_links)
-			work->pairs[link_of(work, sw, port->number)] = of_ports[i];
-		else
-			of_ports[i] = work->pairs[link_of(work, sw, port->number)];
+		if (sw != TRIAD_FABRIC_NONE)
+			without->pairs[i] = work->pairs[left->switches[sw].first_link +
+				fabric->ports[i].number];
 	}
+	count_hosts(work, check, without);
+	without->n_lost = work->repair->n_lost;
+	without->n_moved = work->repair->n_crossing - work->repair->n_lost;
 }
 
-static int begin_work(struct work *work, const struct triad_routes_check *check)
+static int begin_work(struct work *work, const struct triad_routes_check *check,
+	const uint32_t *ports, uint32_t n)
 {
 	const struct triad_routes_layout *layout = check->layout;
-	size_t n = layout->n_switches + 1u, n_links = layout->n_links + 1u;
-	int error = triad_routes_tree_init(&work->before, layout->n_switches);
+	size_t n_switches = layout->n_switches + 1u;
+	int error = triad_routes_repair_make_shortest(check, ports, n, &work->repair);
 
-	if (triad_routes_tree_init(&work->after, layout->n_switches))
-		error = ENOMEM;
-	work->layout = layout;
-	work->reduced = *layout;
-	work->reduced.links = malloc(n_links * sizeof(*work->reduced.links));
-	work->pairs = calloc(n_links, sizeof(*work->pairs));
-	work->n_hosts = calloc(n, sizeof(*work->n_hosts));
-	work->n_left = calloc(n, sizeof(*work->n_left));
-	work->n_arriving = calloc(n, sizeof(*work->n_arriving));
+	if (!error)
+		error = triad_routes_tree_init(&work->tree, layout->n_switches);
+	if (error)
+		return error;
+	if (work->repair->n_changes)
+		qsort(work->repair->changes, work->repair->n_changes,
+			sizeof(*work->repair->changes), compare_lids);
+	work->left = *layout;
+	work->left.links = triad_routes_links_without(layout, ports, n);
+	work->pairs = calloc(layout->n_links + 1u, sizeof(*work->pairs));
+	work->n_hosts = calloc(n_switches, sizeof(*work->n_hosts));
+	work->n_arriving = calloc(n_switches, sizeof(*work->n_arriving));
 	work->n_own = calloc(layout->n_hosts + 1u, sizeof(*work->n_own));
-	work->crosses = calloc(n, sizeof(*work->crosses));
-	work->column = malloc(n);
-	work->distances = malloc(TRIAD_ROUTES_DISTANCES * n * sizeof(uint16_t));
-	work->words = malloc(3 * n * sizeof(*work->words));
-	if (error || !work->reduced.links || !work->pairs || !work->n_hosts ||
-		!work->n_left || !work->n_arriving || !work->n_own || !work->crosses ||
-		!work->column || !work->distances || !work->words)
-		return ENOMEM;
-	memcpy(work->reduced.links, layout->links,
-		layout->n_links * sizeof(*layout->links));
-	return 0;
+	work->column = malloc(n_switches);
+	return work->left.links && work->pairs && work->n_hosts && work->n_arriving &&
+			work->n_own && work->column
+		? 0
+		: ENOMEM;
 }
 
 static void end_work(struct work *work)
 {
-	triad_routes_tree_clear(&work->before);
-	triad_routes_tree_clear(&work->after);
-	free(work->reduced.links);
+	triad_routes_repair_free(work->repair);
+	triad_routes_tree_clear(&work->tree);
+	free(work->left.links);
 	free(work->pairs);
 	free(work->n_hosts);
-	free(work->n_left);
 	free(work->n_arriving);
 	free(work->n_own);
-	free(work->crosses);
 	free(work->column);
-	free(work->distances);
-	free(work->words);
 }
 
 int triad_routes_without_make(const struct triad_routes_check *check,
 	const uint32_t *ports, uint32_t n, struct triad_routes_without **without)
 {
-	struct work work = {.without = calloc(1, sizeof(*work.without))};
-	int error = begin_work(&work, check);
+	struct work work = {0};
+	struct triad_routes_without *made = calloc(1, sizeof(*made));
+	int error = begin_work(&work, check, ports, n);
 
-	if (work.without)
-		work.without->pairs = calloc(check->layout->fabric->n_ports + 1u,
-			sizeof(*work.without->pairs));
-	if (!work.without || !work.without->pairs)
+	if (made)
+		made->pairs = calloc(
+			check->layout->fabric->n_ports + 1u, sizeof(*made->pairs));
+	if (!made || !made->pairs)
 		error = ENOMEM;
 	if (!error) {
-		copy_pairs(&work, check->pairs, true);
-		take_links(&work, ports, n);
-		look_at_all(&work);
-		copy_pairs(&work, work.without->pairs, false);
-		find_lost_hosts(&work, check);
-		*without = work.without;
-		work.without = NULL;
+		count_all(&work, check, made);
+		*without = made;
+	} else {
+		triad_routes_without_free(made);
 	}
-	triad_routes_without_free(work.without);
 	end_work(&work);
 	return error;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Estimates how routes change when links are taken down.
  *
- * Model: only an estimate, because the routing engine decides.  Paths that don't cross
- * such a link stay.  For the others, each switch takes one of the shortest remaining
- * paths, by the link that the fewest pairs cross so far.
+ * Model: only an estimate, because the routing engine decides.  Tables change as
+ * triad_routes_repair_make_shortest() has it (repair.h); then all pairs are counted again.
  *
  * Invariants: pairs that are still connected without the links still arrive.
  *
@@ -26,7 +25,7 @@ struct triad_routes_without {
 						     * the fabric's ports */
 };
 
-/* Without the links of 'n' of the fabric's ports.  Returns 0 or ENOMEM. */
+/* Without the links of 'n' of the fabric's ports.  Returns as triad_routes_repair_make(). */
 int triad_routes_without_make(const struct triad_routes_check *check,
 	const uint32_t *ports, uint32_t n, struct triad_routes_without **without);
 void triad_routes_without_free(struct triad_routes_without *without); /* accepts NULL */

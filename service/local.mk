@@ -42,6 +42,7 @@ libtriadservice_la_SOURCES = \
 	service/command/job.c \
 	service/command/job_congestion.c service/command/job_congestion.h \
 	service/command/routes.c \
+	service/command/repair.c \
 	service/command/routes_pairs.c service/command/routes_parts.h \
 	service/command/silences.c \
 	service/command/status.c service/command/status.h \

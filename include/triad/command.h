@@ -13,6 +13,7 @@
  *     routes check                [--json]
  *     routes over NODE:PORT [-n N] [--json]
  *     routes between NODE NODE [--sl N] [--json]
+ *     repair plan NODE[:PORT] [-n N] [--json]
  *     congestion [-n N] [--json]
  *     job        --nodes HOSTS [--since TIME|LENGTH] [-n N] [--json]
  *     topology   --slurm|--json
@@ -108,6 +109,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_ROUTES_OVER,
 	TRIAD_COMMAND_ROUTES_BETWEEN,
 	TRIAD_COMMAND_ROUTES,
+	TRIAD_COMMAND_REPAIR_PLAN,
 	TRIAD_COMMAND_CONGESTION,
 	TRIAD_COMMAND_JOB,
 	TRIAD_COMMAND_TOPOLOGY,

@@ -11,6 +11,7 @@ benchmarks = \
 	tests/bench/portplan \
 	tests/bench/profile \
 	tests/bench/qosplan \
+	tests/bench/repair \
 	tests/bench/routes \
 	tests/bench/scopes \
 	tests/sim/ber_trials \

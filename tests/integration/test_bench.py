@@ -231,6 +231,24 @@ def test_routes_quick_prints_documented_keys():
     assert 0 < result["check_ms"] < 1000, result
 
 
+def test_repair_quick_prints_documented_keys():
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "repair", "--quick", "--json"],
+        capture_output=True, text=True, check=False)
+    succeeded(process)
+    result = json.loads(process.stdout)
+    assert set(result) == {"hosts", "switches_all", "tree", "by_links", "links",
+                           "switches"}, result
+    assert result["hosts"] == 128 and result["tree"] and result["by_links"], result
+    for kind, n in ("links", 10), ("switches", 2):
+        figures = result[kind]
+        assert set(figures) == {
+            "n", "median_ms", "p99_ms", "worst_ms", "octets", "entries", "blocks",
+            "steps", "most_steps", "proven", "lost"}, figures
+        assert figures["n"] == n and figures["proven"] == 1, figures
+    assert result["links"]["entries"] > 0 and result["links"]["lost"] == 0, result
+
+
 @pytest.mark.row("N8")
 def test_congestion_quick_prints_documented_keys():
     process = subprocess.run(

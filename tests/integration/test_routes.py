@@ -108,6 +108,17 @@ def test_ring_by_minhop_has_a_credit_loop_each_way(ring):
     assert log_has(ring, "credit loops: 2"), "a line in the log"
 
 
+def test_repair_of_a_ring_is_not_proven(ring):
+    check(ring, 1)
+    plan = ask_json(ring, "repair", "plan", f"ring-1:{UP}")
+    assert plan["entries"] and plan["lost_pairs"] == 0, plan
+    assert plan["steps"] > 1, "those behind a switch that sends back learn it later"
+    # Packets under way turn round at both ends of what is left of the ring.
+    assert not plan["proven"] and not plan["may_be_written"], plan
+    assert mentions(plan["left_to_opensm_because"], "VLs"), plan
+    assert mentions(ask(ring, "repair", "plan", f"ring-1:{UP}"), "left OpenSM's sweep VLs")
+
+
 def test_credit_loop_is_an_alert_and_a_finding_with_advice(ring):
     check(ring, 1)
 
@@ -355,6 +366,10 @@ def test_fat_tree_is_clean_until_tables_lead_to_a_dead_port(scratch):
                   ) as lab:
         answer = check(lab, 0)
         assert answer["engine"] == "file", answer
+        plan = ask_json(lab, "repair", "plan", "leaf-01:3")
+        assert plan["entries"] and not plan["may_be_written"], plan
+        assert mentions(plan["left_to_opensm_because"], "file"), plan
+        assert plan["at_next_sweep"] == "writes_its_own", plan
         lab.sim('Unlink "leaf-01"[3]')
         sweep_heavily(lab, lambda: lab.triad("routes", "check").returncode == 1)
         answer = check(lab, 1)

@@ -333,7 +333,7 @@ def test_agent_has_what_needs_no_opensm(scratch):
                        for path in paths), paths
         check_answers(address, description,
                       absent=["agents", "cables", "congestion", "devices", "job",
-                              "routes"])
+                              "repair", "routes"])
         response = get(address, "/api/v1/qos/clients")
         assert response.status == 404 and b"qos" in response.body, response.body
 

@@ -65,8 +65,7 @@ static void route_lid(struct routed *routed, unsigned lid, unsigned goal,
 	for (unsigned sw = 0; sw < routed->n_switches; sw++) {
 		unsigned n = 0, distance = routed_distance(routed, sw, goal);
 
-		if (sw == goal)
-			routed->lft[sw][lid] = (uint8_t)last_port;
+		routed->lft[sw][lid] = sw == goal ? (uint8_t)last_port : 255;
 		for (unsigned p = 1; p < ROUTED_PORTS && sw != goal; p++) {
 			const struct routed_far *far = &routed->far[sw][p];
 

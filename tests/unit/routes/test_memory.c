@@ -2,6 +2,7 @@
 /* Checks of routes when memory is short: the result is ENOMEM, and no memory leaks. */
 #include "routes/check.h"
 #include "routes/path.h"
+#include "routes/repair.h"
 #include "routes/without.h"
 
 #include <errno.h>
@@ -113,6 +114,16 @@ static int be_without(const struct triad_routes_check *check)
 	return error;
 }
 
+static int repair(const struct triad_routes_check *check)
+{
+	struct triad_routes_repair *made = NULL;
+	const uint32_t port = 1;
+	int error = triad_routes_repair_make(check, &port, 1, &made);
+
+	triad_routes_repair_free(made);
+	return error;
+}
+
 static int list(const struct triad_routes_check *check)
 {
 	return triad_routes_over(check->layout, 1, take_none, NULL);
@@ -129,6 +140,7 @@ START_TEST(test_steps_without_memory_fail_and_lose_nothing)
 {
 	check_step(move);
 	check_step(be_without);
+	check_step(repair);
 	check_step(list);
 	check_step(look_for_credit);
 }

@@ -190,6 +190,28 @@ START_TEST(test_multicast_cut_table_is_reported)
 }
 END_TEST
 
+START_TEST(test_group_crosses_a_link_that_either_end_sends_by)
+{
+	uint32_t port;
+
+	routed_init(&routed, 3);
+	routed_link(&routed, 0, 1);
+	routed_link(&routed, 1, 2);
+	memset(masks, 0, sizeof(masks));
+	masks[1][2] = 1 << 1; /* to switch 0 */
+	find();
+	port = triad_fabric_find_port(fabric, switch_node(0), 1);
+	ck_assert(triad_routes_multicast_crosses(layout, &port, 1, 0xc002));
+	ck_assert(!triad_routes_multicast_crosses(layout, &port, 1, 0xc001));
+	ck_assert(!triad_routes_multicast_crosses(
+		layout, &port, 1, 0xc000 + N_MLIDS)); /* beyond the table */
+	port = triad_fabric_find_port(fabric, switch_node(1), 1);
+	ck_assert(triad_routes_multicast_crosses(layout, &port, 1, 0xc002));
+	port = triad_fabric_find_port(fabric, switch_node(2), 1);
+	ck_assert(!triad_routes_multicast_crosses(layout, &port, 1, 0xc002));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("multicast");
@@ -198,5 +220,6 @@ int main(void)
 	tcase_add_test(cases, test_multicast_random_tables_equals_copies);
 	tcase_add_test(cases, test_multicast_ring_loops_until_a_link_is_left_out);
 	tcase_add_test(cases, test_multicast_cut_table_is_reported);
+	tcase_add_test(cases, test_group_crosses_a_link_that_either_end_sends_by);
 	return run_cases(cases);
 }
