@@ -24,6 +24,7 @@ static const char *const profiles[] = {"data", "all", "details", NULL};
 static const char *const collect_modes[] = {"local", "manager", "agent", NULL};
 static const char *const port_modes[] = {"observe", "enforce", NULL};
 static const char *const damp_modes[] = {"off", "watch", "act", NULL};
+static const char *const repair_modes[] = {"off", "plan", "act", NULL};
 static const char *const shield_modes[] = {"off", "watch", "act", NULL};
 static const char *const clusters[] = {"corosync", "peers", "fabric", "none", NULL};
 
@@ -323,6 +324,10 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true,
 		.help = "Requests of one client that reach OpenSM's SA each second; 0: any "
 			"number."},
+	{KEY(repair, mode), CHOICE(repair_modes), .default_text = "off",
+		.at_run_time = true,
+		.help = "Route around a link between switches that is lost, before OpenSM "
+			"sweeps (act), or only say what would be written (plan)."},
 	{KEY(damp, mode), CHOICE(damp_modes), .default_text = "off",
 		.at_run_time = true,
 		.help = "Hold links between switches that go down again and again out of "

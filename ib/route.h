@@ -10,12 +10,27 @@
 
 #include "triad/fabric.h"
 
+struct triad_routes_out;
+
 #define TRIAD_ROUTE_MAX_HOPS 63u
 
 struct triad_route {
 	uint8_t n_hops;
 	uint8_t ports[TRIAD_ROUTE_MAX_HOPS + 1]; /* to leave by, from element 1 on */
 };
+
+/* Routes to all nodes.  NULL: there is no memory, or 'fabric' has no SM's port.  Borrows the
+ * fabric; 'avoided' only for the call. */
+struct triad_routes_out *triad_routes_out_new(
+	const struct triad_fabric *fabric, const bool *avoided);
+void triad_routes_out_free(struct triad_routes_out *routes); /* accepts NULL */
+/* One of the shortest routes to the node.  Returns 0 or EHOSTUNREACH. */
+int triad_routes_out_read(const struct triad_routes_out *routes, uint32_t node,
+	struct triad_route *route);
+
+/* The node's port by which that route arrives; TRIAD_FABRIC_NONE: none does, or it is the SM's
+ * own node. */
+uint32_t triad_routes_out_last(const struct triad_routes_out *routes, uint32_t node);
 
 /* Finds one of the shortest routes.  'avoided' says of each of the fabric's ports whether its
  * link is avoided; either end may say so (NULL: none is).  Returns 0, EHOSTUNREACH or ENOMEM. */

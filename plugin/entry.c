@@ -9,6 +9,7 @@
 #include "lib/syslog_line.h"
 #include "plugin/access.h"
 #include "plugin/damp/damper.h"
+#include "plugin/reroute/rerouter.h"
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
 #include "plugin/instance.h"
@@ -166,6 +167,7 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 		triad_worker_note_sweep(plugin->worker);
 		triad_qos_note_sweep(plugin->qos);
 		triad_damper_note_sweep(plugin->damper);
+		triad_rerouter_note_sweep(plugin->rerouter);
 	}
 	if (kind == TRIAD_EVENT_ROUTING_DONE || kind == TRIAD_EVENT_REROUTED)
 		triad_qos_note_routed(plugin->qos);
@@ -175,12 +177,14 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 		triad_worker_note_discovered(plugin->worker);
 		triad_qos_note_discovered(plugin->qos);
 		triad_ports_avoid(plugin->ports);
+		triad_rerouter_note_discovered(plugin->rerouter);
 	}
 	if (kind == TRIAD_EVENT_SUBNET_UP) {
 		triad_qos_note_up(plugin->qos);
 		triad_elector_note_up(plugin->elector);
 		triad_sa_copies_note_up(plugin->sa_copies);
 		triad_damper_note_up(plugin->damper);
+		triad_rerouter_note_up(plugin->rerouter);
 	}
 	if (kind == TRIAD_EVENT_TRAP) {
 		trap = read_trap(data);

@@ -2,6 +2,7 @@
 #include "plugin/facts.h"
 
 #include "plugin/damp/damper.h"
+#include "plugin/reroute/rerouter.h"
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
 #include "plugin/sa/shield.h"
@@ -109,6 +110,32 @@ const struct triad_fact triad_damp_facts[] = {
 	{"looks", "looks at switches", TRIAD_FACT(UINT, n_looks)},
 	{"smps", "SMPs for that", TRIAD_FACT(UINT, n_smps)},
 	{"told", "sweeps asked for after a look", TRIAD_FACT(UINT, n_told)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- lost links --- */
+
+#define STATUS struct triad_rerouter_status
+const struct triad_fact triad_repair_facts[] = {
+	{"losses", "links and switches lost", TRIAD_FACT(UINT, n_losses),
+		TRIAD_COUNTER("triad_repair_losses",
+			"Links between switches, bundles of them and switches that were lost "
+			"(repair.mode).")},
+	{"done", "routed around", TRIAD_FACT(UINT, n_done),
+		TRIAD_COUNTER("triad_repair_done",
+			"Losses that were routed around before OpenSM swept.")},
+	{"would", "would be routed around", TRIAD_FACT(UINT, n_would)},
+	{"nothing", "of which no entry had to change", TRIAD_FACT(UINT, n_nothing)},
+	{"left", "left to OpenSM's sweep", TRIAD_FACT(UINT, n_left),
+		TRIAD_COUNTER("triad_repair_left",
+			"Losses that were left to OpenSM's sweep.")},
+	{"failed", "not wholly written", TRIAD_FACT(UINT, n_failed),
+		TRIAD_COUNTER("triad_repair_failed",
+			"Losses of which not all was written, so that OpenSM's sweep did.")},
+	{"blocks", "blocks written", TRIAD_FACT(UINT, n_blocks)},
+	{"last_us", "last one, us after the trap", TRIAD_FACT(UINT, last_us)},
+	{"worst_us", "slowest one, us after the trap", TRIAD_FACT(UINT, worst_us)},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

@@ -19,6 +19,7 @@
 #include "plugin/own_metrics.h"
 #include "plugin/physp.h"
 #include "plugin/damp/damper.h"
+#include "plugin/reroute/rerouter.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/route_sls.h"
@@ -44,6 +45,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	triad_sa_copies_configure(plugin->sa_copies, conf);
 	triad_ports_configure(plugin->ports, conf);
 	triad_damper_configure(plugin->damper, conf);
+	triad_rerouter_configure(plugin->rerouter, conf);
 	triad_worker_configure(plugin->worker, conf);
 	triad_auditor_configure(plugin->auditor, conf);
 }
@@ -234,6 +236,10 @@ static bool make_parts(struct triad_plugin *plugin)
 			triad_damper_new(osm, service->port_guid, plugin->ports,
 				plugin->elector, service->recorder, service->log);
 	if (plugin->damper)
+		plugin->rerouter =
+			triad_rerouter_new(osm, service->port_guid, plugin->elector,
+				service->routes, service->recorder, service->log);
+	if (plugin->rerouter)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,
 			service->perf, service->source, plugin->qos, plugin->ports,
 			service->recorder, service->routes, service->speeds);
@@ -298,6 +304,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	triad_extended_speeds_stop(plugin->speeds);
 	triad_shield_stop(plugin->shield);
 	triad_damper_stop(plugin->damper);
+	triad_rerouter_stop(plugin->rerouter);
 	if (plugin->elector)
 		triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, NULL);
 	if (plugin->service.image_bus)
@@ -323,6 +330,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 		triad_auditor_free(plugin->auditor);
 		triad_shield_free(plugin->shield);
 		triad_damper_free(plugin->damper);
+		triad_rerouter_free(plugin->rerouter);
 	}
 	triad_events_free(plugin->events);
 	triad_extended_speeds_free(plugin->speeds);

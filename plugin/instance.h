@@ -20,6 +20,7 @@
 
 struct osm_opensm;
 struct triad_damper;
+struct triad_rerouter;
 struct triad_auditor;
 struct triad_elector;
 struct triad_extended_speeds;
@@ -49,6 +50,7 @@ struct triad_plugin {
 	struct triad_hold *hold;
 	struct triad_ports *ports;
 	struct triad_damper *damper;
+	struct triad_rerouter *rerouter;
 	struct triad_worker *worker;
 	struct triad_auditor *auditor;
 	/* Set by access.c; NULL: off or failed.  Atomic because threads that started

@@ -22,6 +22,11 @@ libosmtriad_la_SOURCES = \
 	plugin/command/qos_setup.c plugin/command/qos_setup.h \
 	plugin/command/qos_tables.c \
 	plugin/command/damp.c \
+	plugin/command/repair.c \
+	plugin/reroute/rerouter.c plugin/reroute/rerouter.h \
+	plugin/reroute/reroute_find.c \
+	plugin/reroute/reroute_write.c \
+	plugin/reroute/reroute_parts.h \
 	plugin/command/shield.c \
 	plugin/damp/damper.c plugin/damp/damper.h \
 	plugin/damp/damper_hold.c \

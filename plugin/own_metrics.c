@@ -10,6 +10,7 @@
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
 #include "plugin/damp/damper.h"
+#include "plugin/reroute/rerouter.h"
 #include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
@@ -75,6 +76,16 @@ static void add_damper(struct triad_own_metrics *list, struct triad_plugin *plug
 		"0: off, 1: links that go down again and again are found, 2: they are held.",
 		status.mode);
 	triad_own_facts(list, triad_damp_facts, &status);
+}
+
+static void add_rerouter(struct triad_own_metrics *list, struct triad_plugin *plugin)
+{
+	struct triad_rerouter_status status = triad_rerouter_status(plugin->rerouter);
+
+	triad_own_gauge(list, "triad_repair_mode",
+		"0: off, 1: what would be written is said, 2: lost links are routed around.",
+		status.mode);
+	triad_own_facts(list, triad_repair_facts, &status);
 }
 
 static void add_audit(struct triad_own_metrics *list, struct triad_plugin *plugin)
@@ -254,6 +265,7 @@ void triad_plugin_add_metrics(void *context, struct triad_own_metrics *list)
 	add_topology(list, plugin);
 	add_shield(list, plugin);
 	add_damper(list, plugin);
+	add_rerouter(list, plugin);
 	add_audit(list, plugin);
 	add_paths(list, plugin);
 	add_tables(list, plugin);

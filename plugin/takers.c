@@ -28,7 +28,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of adding and removi
 
 static enum triad_bind bind_of(enum triad_taker taker)
 {
-	return taker < TRIAD_TAKER_TRAPS ? TRIAD_BIND_SA : TRIAD_BIND_SM;
+	return taker < TRIAD_TAKER_LOSSES ? TRIAD_BIND_SA : TRIAD_BIND_SM;
 }
 
 static bool takes_answers(enum triad_taker taker)

@@ -22,6 +22,7 @@ enum triad_taker {
 	TRIAD_TAKER_PATHS,
 	TRIAD_TAKER_RATE, /* what comes too often */
 	/* To the SM. */
+	TRIAD_TAKER_LOSSES, /* takes none */
 	TRIAD_TAKER_TRAPS,
 	/* Answers to what the SM asked, and their absence. */
 	TRIAD_TAKER_HELD, /* of ports whose link is held */

@@ -105,6 +105,13 @@ enum triad_damp_mode {
 	TRIAD_DAMP_ACT,   /* they are held out of routing */
 };
 
+/* What happens when a link between switches is lost: [repair] mode. */
+enum triad_repair_mode {
+	TRIAD_REPAIR_OFF,  /* nobody looks at traps */
+	TRIAD_REPAIR_PLAN, /* what would be written is said */
+	TRIAD_REPAIR_ACT,  /* it is written */
+};
+
 /* What happens to harmful requests to the SA: [shield] mode. */
 enum triad_shield_mode {
 	TRIAD_SHIELD_OFF,   /* nobody looks at them */
@@ -221,6 +228,9 @@ struct triad_conf {
 		bool hosts;         /* their links may be held, too */
 		unsigned half_life; /* s */
 	} damp;
+	struct {
+		unsigned mode; /* enum triad_repair_mode */
+	} repair;
 	struct {
 		unsigned period_s; /* 0: only when asked */
 		unsigned share_percent;

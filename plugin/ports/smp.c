@@ -12,6 +12,7 @@
 #include "triad/clock.h"
 
 #define QP_GSI 1
+#define WINDOW 8u /* SMPs on their way; switches answer theirs one by one */
 
 enum { DIRECTED, PERFORMANCE, PING, N_CLASSES };
 
@@ -83,6 +84,11 @@ static int open_class(struct triad_smp *smp, unsigned class)
 	return triad_umad_open(smp->port_guid, classes[class], &smp->umads[class]);
 }
 
+int triad_smp_open(struct triad_smp *smp)
+{
+	return open_class(smp, DIRECTED);
+}
+
 /* Waits for the answer to 'tid'; skips late answers to earlier MADs. */
 static int await(const struct triad_mad_transport *transport, uint32_t tid,
 	uint64_t until_us, struct triad_mad_reply *reply)
@@ -137,6 +143,86 @@ int triad_smp_ask(struct triad_smp *smp, const struct triad_smp_route *route,
 	if (error)
 		return error;
 	return triad_smp_decode(reply.mad, data, status);
+}
+
+/* --- several SMPs --- */
+
+struct batch {
+	struct triad_smp *smp;
+	struct triad_smp_item *items;
+	size_t n_sent, n_pending;
+	uint32_t first_tid;
+	uint64_t until_us; /* the time of the last one that was sent */
+};
+
+static int send_item(struct batch *batch, const struct triad_smp_request *request,
+	const struct triad_mad_transport *transport)
+{
+	const struct triad_mad_address to = {.lid = TRIAD_SMP_PERMISSIVE_LID};
+	struct triad_smp_item *item = &batch->items[batch->n_sent];
+	struct triad_smp_request one = *request;
+	uint8_t mad[TRIAD_MAD_SIZE];
+	int error;
+
+	one.modifier = item->modifier;
+	item->error = EINPROGRESS;
+	triad_smp_encode(mad, item->route, &one, item->data, ++batch->smp->tid);
+	error = transport->send(transport->context, &to, mad, request->timeout_ms);
+	if (error)
+		return error;
+	batch->n_sent++;
+	batch->n_pending++;
+	/* As exchange(). */
+	batch->until_us =
+		triad_clock_now_us() + (request->timeout_ms + 50) * TRIAD_US_PER_MS;
+	return 0;
+}
+
+static void take_reply(struct batch *batch, const struct triad_mad_reply *reply)
+{
+	uint32_t tid = triad_pma_tid(reply->mad, TRIAD_MAD_SIZE);
+	uint32_t at = tid - batch->first_tid;
+	struct triad_smp_item *item = at < batch->n_sent ? &batch->items[at] : NULL;
+
+	if (!item || item->error != EINPROGRESS || !triad_smp_is_answer(reply, tid))
+		return;
+	item->error = reply->status
+		? reply->status
+		: triad_smp_decode(reply->mad, item->data, &item->status);
+	batch->n_pending--;
+}
+
+int triad_smp_ask_all(struct triad_smp *smp, const struct triad_smp_request *request,
+	struct triad_smp_item *items, size_t n)
+{
+	struct batch batch = {.smp = smp, .items = items, .first_tid = smp->tid + 1};
+	const struct triad_mad_transport *transport;
+	struct triad_mad_reply reply;
+	int error = open_class(smp, DIRECTED);
+
+	if (error)
+		return error;
+	transport = triad_umad_transport(smp->umads[DIRECTED]);
+	while (!error && (batch.n_sent < n || batch.n_pending)) {
+		uint64_t now_us = triad_clock_now_us();
+
+		if (batch.n_sent < n && batch.n_pending < WINDOW) {
+			error = send_item(&batch, request, transport);
+			continue;
+		}
+		if (now_us >= batch.until_us)
+			break;
+		error = transport->receive(
+			transport->context, batch.until_us - now_us, &reply);
+		if (!error)
+			take_reply(&batch, &reply);
+		else if (error == EAGAIN)
+			error = 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (i >= batch.n_sent || items[i].error == EINPROGRESS)
+			items[i].error = error ? error : ETIMEDOUT;
+	return batch.n_sent ? 0 : error;
 }
 
 /* --- counters --- */

@@ -14,6 +14,7 @@
 #define TRIAD_PLUGIN_PORTS_SMP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ib/smp_mad.h"
@@ -23,6 +24,8 @@ struct triad_smp;
 
 /* Descriptors are opened when they are first needed.  NULL: no memory. */
 struct triad_smp *triad_smp_new(uint64_t port_guid);
+/* Opens the one for directed routes now, which takes milliseconds.  Returns 0 or an errno. */
+int triad_smp_open(struct triad_smp *smp);
 /* Accepts NULL. */
 void triad_smp_free(struct triad_smp *smp);
 
@@ -37,6 +40,21 @@ int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabr
  * '*status' (the MAD's); or why it could not be sent. */
 int triad_smp_ask(struct triad_smp *smp, const struct triad_smp_route *route,
 	const struct triad_smp_request *request, uint8_t *data, uint16_t *status);
+
+/* One of several requests by directed route.  Filled in: 'data' has what was answered, 'error'
+ * and 'status' as of triad_smp_ask(). */
+struct triad_smp_item {
+	const struct triad_smp_route *route;
+	uint32_t modifier;
+	int error;
+	uint16_t status;
+	uint8_t data[TRIAD_SMP_DATA_SIZE];
+};
+
+/* Sends all of them, some at a time, each once, and waits.  'request' has what they have in
+ * common.  Returns 0 when each was answered or has timed out, or why none could be sent. */
+int triad_smp_ask_all(struct triad_smp *smp, const struct triad_smp_request *request,
+	struct triad_smp_item *items, size_t n);
 
 /* Asks the PMA at 'lid'.  Returns 0, ETIMEDOUT, EPROTO or why it could not be sent. */
 int triad_smp_read_counters(struct triad_smp *smp, uint16_t lid, uint8_t sl,

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'repair history', and what 'status' says of losses that were routed around. */
+#include "plugin/command/commands.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/facts.h"
+#include "plugin/instance.h"
+#include "plugin/ports/ports.h"
+#include "plugin/reroute/rerouter.h"
+#include "plugin/sm_state.h"
+#include "service/command/list.h"
+#include "service/command/report.h"
+#include "service/route_checker.h"
+#include "triad/clock.h"
+#include "triad/control.h"
+
+/* --- status --- */
+
+static const char *repair_state(
+	struct triad_plugin *plugin, const struct triad_rerouter_status *status)
+{
+	enum triad_route_state routes =
+		triad_route_checker_status(plugin->service.routes).state;
+
+	if (status->mode == TRIAD_REPAIR_OFF)
+		return "off";
+	if (status->error)
+		return status->error == ENOTSUP
+			? "this OpenSM is laid out otherwise than the one that Triad was "
+			  "built for"
+			: "there is no thread for it";
+	if (!status->is_installed)
+		return "waiting for OpenSM";
+	if (strcmp(triad_sm_state(plugin->osm), "master") != 0)
+		return "not the master: no traps come here";
+	if (routes != TRIAD_ROUTE_CHECKED)
+		return "nothing can be planned: routes are not checked ('routes check' says "
+		       "why)";
+	return status->mode == TRIAD_REPAIR_ACT
+		? "lost links are routed around before OpenSM sweeps"
+		: "what would be written is planned when a link is lost";
+}
+
+void triad_command_report_repair(
+	struct triad_report *report, struct triad_plugin *plugin)
+{
+	struct triad_rerouter_status status = triad_rerouter_status(plugin->rerouter);
+
+	triad_report_section(report, "repair", "Links that are lost");
+	triad_report_text(report, "state", "state", repair_state(plugin, &status));
+	if (status.mode != TRIAD_REPAIR_OFF || report->as_json)
+		triad_report_facts(report, triad_repair_facts, &status);
+	triad_report_section_end(report);
+}
+
+/* --- history --- */
+
+static const struct triad_fabric_node *find_node(
+	const struct triad_fabric *fabric, uint64_t guid)
+{
+	uint32_t node =
+		fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
+
+	return node == TRIAD_FABRIC_NONE ? NULL : &fabric->nodes[node];
+}
+
+static double ms_since(const struct triad_reroute *loss, uint64_t at_us)
+{
+	return at_us ? (double)(at_us - loss->trap_us) / 1000 : NAN;
+}
+
+static void put_loss(struct triad_list *list, const struct triad_fabric *fabric,
+	const struct triad_reroute *loss)
+{
+	const struct triad_reroute_link *first = &loss->links[0];
+	char text[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_list_row(list);
+	triad_list_text(list, "at", "at", -20,
+		triad_clock_format_s(triad_clock_to_wall_us(loss->trap_us), text));
+	triad_list_guid(list, "node_guid", NULL, first->guid);
+	triad_list_node(
+		list, "node_name", "switch", 16, find_node(fabric, first->guid));
+	triad_list_uint(list, "port", "port", 4, first->number);
+	triad_list_blank(list);
+	triad_list_guid(list, "far_guid", NULL, first->far_guid);
+	triad_list_node(
+		list, "far_name", "far end", 16, find_node(fabric, first->far_guid));
+	triad_list_uint(list, "far_port", "port", 4, first->far_number);
+	triad_list_uint(list, "links", "links", 5, loss->n_links);
+	triad_list_uint(list, "crossing_pairs", "pairs", 8, loss->n_crossing);
+	triad_list_uint(list, "lost_pairs", "lost", 8, loss->n_lost);
+	triad_list_uint(list, "entries", NULL, 0, loss->n_entries);
+	triad_list_uint(list, "blocks", "blocks", 6, loss->n_blocks);
+	triad_list_uint(list, "written_blocks", NULL, 0, loss->n_written);
+	triad_list_uint(list, "switches", NULL, 0, loss->n_switches);
+	triad_list_uint(list, "steps", NULL, 0, loss->n_steps);
+	triad_list_uint(list, "multicast_trees", NULL, 0, loss->n_groups);
+	triad_list_double(list, "found_ms", ms_since(loss, loss->found_us));
+	triad_list_double(list, "planned_ms", ms_since(loss, loss->planned_us));
+	triad_list_real(list, "ended_ms", "ms", 7, ms_since(loss, loss->ended_us),
+		"%.1f", ms_since(loss, loss->ended_us));
+	triad_list_blank(list);
+	triad_list_text(list, "outcome", "outcome", -14,
+		triad_reroute_outcome_text(loss->outcome));
+	triad_list_text(list, "why", "why", TRIAD_LIST_LONG, loss->why);
+	triad_list_row_end(list);
+}
+
+int triad_command_run_repair_history(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_reroute *losses = calloc(TRIAD_REROUTE_N_KEPT, sizeof(*losses));
+	struct triad_report report = {.output = output, .as_json = command->json};
+	struct triad_list list = {.report = &report, .phase = TRIAD_LIST_TITLES};
+	struct triad_fabric *fabric = triad_ports_fabric(plugin->ports);
+	struct triad_rerouter_status status = triad_rerouter_status(plugin->rerouter);
+	size_t room = command->limit < TRIAD_REROUTE_N_KEPT ? command->limit
+							    : TRIAD_REROUTE_N_KEPT;
+	size_t n = losses ? triad_rerouter_history(plugin->rerouter, losses, room) : 0;
+
+	triad_report_array(&report, NULL);
+	if (n || command->json)
+		put_loss(&list, NULL, &(struct triad_reroute){0});
+	for (size_t i = 0; i < n; i++)
+		put_loss(&list, fabric, &losses[i]);
+	triad_report_array_end(&report);
+	if (!n && !command->json)
+		triad_output_printf(output, "%s\n",
+			status.mode == TRIAD_REPAIR_OFF
+				? "repair is off: 'triadctl set repair.mode plan' says what "
+				  "would be done when a link is lost"
+				: "no link between switches was lost since OpenSM started");
+	triad_fabric_unref(fabric);
+	free(losses);
+	return losses ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;
+}

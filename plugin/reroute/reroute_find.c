@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/reroute/reroute_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/physp.h"
+
+/* A switch answers in a millisecond or two. */
+#define TIMEOUT_MS 30u
+
+/* Ports to be read, of one or several switches. */
+struct asked {
+	size_t n;
+	uint32_t ports[REROUTE_MAX_LINKS];
+	struct triad_smp_route routes[REROUTE_MAX_LINKS];
+	struct triad_smp_item items[REROUTE_MAX_LINKS];
+};
+
+static uint32_t far_of(const struct triad_fabric *fabric, uint32_t port)
+{
+	return fabric->ports[port].remote;
+}
+
+static bool is_between_switches(const struct triad_fabric *fabric, uint32_t port)
+{
+	uint32_t far = far_of(fabric, port);
+
+	return far != TRIAD_FABRIC_NONE &&
+		fabric->nodes[fabric->ports[port].node].type == TRIAD_NODE_SWITCH &&
+		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
+}
+
+/* Returns false: there is no route to the port's switch, or no room. */
+static bool add_port(struct reroute_loss *loss, const struct triad_routes_out *out,
+	uint32_t port, struct asked *asked)
+{
+	const struct triad_fabric *fabric = loss->fabric;
+	uint32_t node = fabric->ports[port].node;
+	struct triad_smp_route *route = &asked->routes[asked->n];
+
+	if (asked->n == REROUTE_MAX_LINKS)
+		return false;
+	memset(route, 0, sizeof(*route));
+	if (!triad_physp_find_m_key(
+		    loss->rerouter->osm, fabric->nodes[node].guid, 0, &route->m_key) ||
+		triad_routes_out_read(out, node, &route->path))
+		return false;
+	asked->ports[asked->n] = port;
+	asked->items[asked->n++] = (struct triad_smp_item){
+		.route = route, .modifier = fabric->ports[port].number};
+	return true;
+}
+
+static void ask_ports(struct reroute_loss *loss, struct asked *asked)
+{
+	const struct triad_smp_request request = {
+		.attribute = TRIAD_SMP_PORT_INFO, .timeout_ms = TIMEOUT_MS};
+
+	(void)triad_smp_ask_all(loss->rerouter->smp, &request, asked->items, asked->n);
+}
+
+static bool has_answered(const struct asked *asked, size_t i)
+{
+	return !asked->items[i].error;
+}
+
+static bool is_down(const struct asked *asked, size_t i)
+{
+	const void *info = asked->items[i].data;
+
+	return has_answered(asked, i) &&
+		ib_port_info_get_port_state(info) == IB_LINK_DOWN;
+}
+
+/* The links of the switch to others. */
+static void add_links_of(struct reroute_loss *loss, const struct triad_routes_out *out,
+	uint32_t node, struct asked *asked)
+{
+	const struct triad_fabric_node *of = &loss->fabric->nodes[node];
+
+	for (uint32_t i = 0; i < of->n_ports; i++)
+		if (is_between_switches(loss->fabric, of->first_port + i))
+			(void)add_port(loss, out, of->first_port + i, asked);
+}
+
+/* The same links, asked for at their other ends. */
+static void add_links_to(struct reroute_loss *loss, const struct triad_routes_out *out,
+	uint32_t node, struct asked *asked)
+{
+	const struct triad_fabric_node *of = &loss->fabric->nodes[node];
+
+	for (uint32_t i = 0; i < of->n_ports; i++)
+		if (is_between_switches(loss->fabric, of->first_port + i))
+			(void)add_port(loss, out,
+				far_of(loss->fabric, of->first_port + i), asked);
+}
+
+static bool is_lost(const struct reroute_loss *loss, uint32_t port)
+{
+	for (uint32_t i = 0; i < loss->report->n_links; i++)
+		if (loss->ports[i] == port ||
+			far_of(loss->fabric, loss->ports[i]) == port)
+			return true;
+	return false;
+}
+
+static void lose(struct reroute_loss *loss, uint32_t port)
+{
+	struct triad_reroute *report = loss->report;
+	const struct triad_fabric_port *near = &loss->fabric->ports[port],
+				       *far = &loss->fabric->ports[near->remote];
+
+	if (is_lost(loss, port) || report->n_links == REROUTE_MAX_LINKS)
+		return;
+	if (report->n_links < TRIAD_REROUTE_N_SHOWN)
+		report->links[report->n_links] = (struct triad_reroute_link){
+			.guid = loss->fabric->nodes[near->node].guid,
+			.number = near->number,
+			.far_guid = loss->fabric->nodes[far->node].guid,
+			.far_number = far->number};
+	loss->ports[report->n_links++] = port;
+}
+
+/* The routes that avoid what is lost, and the link at 'port' (NONE: no other). */
+static struct triad_routes_out *find_routes(struct reroute_loss *loss, uint32_t port)
+{
+	bool *avoided = calloc(loss->fabric->n_ports + 1, sizeof(*avoided));
+	struct triad_routes_out *out = NULL;
+
+	if (avoided) {
+		for (uint32_t i = 0; i < loss->report->n_links; i++)
+			avoided[loss->ports[i]] = true;
+		if (port != TRIAD_FABRIC_NONE)
+			avoided[port] = true;
+		out = triad_routes_out_new(loss->fabric, avoided);
+	}
+	free(avoided);
+	return out;
+}
+
+/* Reads the switch's links; by another way if the first one's last link may be the lost one.
+ * Returns false: it does not answer. */
+static bool read_sender(struct reroute_loss *loss, uint32_t node, struct asked *asked)
+{
+	uint32_t last = TRIAD_FABRIC_NONE;
+
+	for (unsigned tries = 0; tries < 2; tries++) {
+		struct triad_routes_out *out = find_routes(loss, last);
+		bool has_any = false;
+
+		if (!out)
+			return false;
+		asked->n = 0;
+		add_links_of(loss, out, node, asked);
+		last = triad_routes_out_last(out, node);
+		triad_routes_out_free(out);
+		ask_ports(loss, asked);
+		for (size_t i = 0; i < asked->n; i++)
+			has_any |= has_answered(asked, i);
+		if (has_any || last == TRIAD_FABRIC_NONE)
+			return has_any;
+	}
+	return false;
+}
+
+/* The switch at the other end, if it is one and the same. */
+static uint32_t find_far_switch(const struct reroute_loss *loss)
+{
+	uint32_t found = TRIAD_FABRIC_NONE;
+
+	for (uint32_t i = 0; i < loss->report->n_links; i++) {
+		uint32_t node =
+			loss->fabric->ports[far_of(loss->fabric, loss->ports[i])].node;
+
+		if (found != TRIAD_FABRIC_NONE && found != node)
+			return TRIAD_FABRIC_NONE;
+		found = node;
+	}
+	return found;
+}
+
+/* The other end's switch does not answer: it is lost if all its neighbours say so. */
+static const char *ask_neighbours(struct reroute_loss *loss,
+	const struct triad_routes_out *out, uint32_t node, struct asked *asked)
+{
+	asked->n = 0;
+	add_links_to(loss, out, node, asked);
+	ask_ports(loss, asked);
+	for (size_t i = 0; i < asked->n; i++)
+		if (!is_down(asked, i))
+			return "the switch at the other end does not answer, and has links "
+			       "that are not down";
+	for (size_t i = 0; i < asked->n; i++)
+		lose(loss, far_of(loss->fabric, asked->ports[i]));
+	loss->report->is_switch = true;
+	return NULL;
+}
+
+/* What else was lost there: with its other links, or as a whole. */
+static const char *read_far_end(
+	struct reroute_loss *loss, uint32_t node, struct asked *asked)
+{
+	struct triad_routes_out *out = find_routes(loss, TRIAD_FABRIC_NONE);
+	const char *why = NULL;
+	bool has_any = false;
+
+	if (!out)
+		return "memory is short";
+	asked->n = 0;
+	add_links_of(loss, out, node, asked);
+	/* None: it was the only way there. */
+	if (asked->n) {
+		ask_ports(loss, asked);
+		for (size_t i = 0; i < asked->n; i++)
+			has_any |= has_answered(asked, i);
+		if (!has_any)
+			why = ask_neighbours(loss, out, node, asked);
+		for (size_t i = 0; has_any && i < asked->n; i++)
+			if (is_down(asked, i))
+				lose(loss, asked->ports[i]);
+	}
+	triad_routes_out_free(out);
+	return why;
+}
+
+const char *reroute_find(struct reroute_loss *loss, uint32_t node)
+{
+	struct asked *asked = calloc(1, sizeof(*asked));
+	const char *why = NULL;
+	uint32_t far;
+
+	if (!asked)
+		return "memory is short";
+	if (!read_sender(loss, node, asked))
+		why = "the switch that sent the trap does not answer";
+	for (size_t i = 0; !why && i < asked->n; i++)
+		if (is_down(asked, i))
+			lose(loss, asked->ports[i]);
+	far = why ? TRIAD_FABRIC_NONE : find_far_switch(loss);
+	if (far != TRIAD_FABRIC_NONE)
+		why = read_far_end(loss, far, asked);
+	free(asked);
+	return why;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/reroute/reroute_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ib/node_label.h"
+#include "plugin/takers.h"
+#include "routes/multicast.h"
+#include "service/recorder.h"
+#include "triad/clock.h"
+
+/* How often to look whether OpenSM has bound its SM. */
+#define RETRY_US (TRIAD_US_PER_S / 4)
+/* More losses than this in a minute are no matter of single links. */
+#define MAX_RECENT_US (60 * TRIAD_US_PER_S)
+#define TRAP_LINK_STATE 128u
+
+/* --- in the vendor's receiving thread --- */
+
+static bool is_link_trap(const osm_madw_t *madw)
+{
+	const ib_smp_t *smp = osm_madw_get_smp_ptr(madw);
+	const ib_mad_notice_attr_t *notice = (const ib_mad_notice_attr_t *)smp->data;
+
+	return madw->mad_size >= MAD_BLOCK_SIZE &&
+		smp->mgmt_class == IB_MCLASS_SUBN_LID &&
+		smp->method == IB_MAD_METHOD_TRAP &&
+		smp->attr_id == IB_MAD_ATTR_NOTICE && ib_notice_is_generic(notice) &&
+		cl_ntoh16(notice->g_or_v.generic.trap_num) == TRAP_LINK_STATE;
+}
+
+/* It takes none.  One for which there is no room is left to OpenSM. */
+static bool note_trap(void *context, struct osm_madw *madw, struct osm_madw *request)
+{
+	struct triad_rerouter *rerouter = context;
+	uint16_t lid;
+
+	(void)request;
+	if (osm_exit_flag || !is_link_trap(madw) || !reroute_is_master(rerouter))
+		return false;
+	lid = cl_ntoh16(madw->mad_addr.addr_type.smi.source_lid);
+	pthread_mutex_lock(&rerouter->lock);
+	if (rerouter->ring.n < REROUTE_N_TRAPS && !rerouter->task.must_end) {
+		rerouter->queue[triad_ring_put(&rerouter->ring, REROUTE_N_TRAPS)] =
+			(struct reroute_trap){triad_clock_now_us(), lid};
+		triad_task_wake(&rerouter->task);
+	}
+	pthread_mutex_unlock(&rerouter->lock);
+	return false;
+}
+
+/* --- in the thread --- */
+
+const char *triad_reroute_outcome_text(enum triad_reroute_outcome outcome)
+{
+	static const char *const texts[] = {
+		[TRIAD_REROUTE_DONE] = "done",
+		[TRIAD_REROUTE_WOULD] = "would be done",
+		[TRIAD_REROUTE_NOTHING] = "nothing to do",
+		[TRIAD_REROUTE_LEFT] = "left to OpenSM",
+		[TRIAD_REROUTE_FAILED] = "failed",
+	};
+
+	return texts[outcome];
+}
+
+static void fill_end(const struct triad_fabric *fabric, uint64_t guid, uint8_t number,
+	struct triad_timeline_end *end)
+{
+	uint32_t node = triad_fabric_find_node(fabric, guid);
+
+	*end = (struct triad_timeline_end){.node_guid = guid, .port = number};
+	if (node != TRIAD_FABRIC_NONE)
+		memcpy(end->node_name, fabric->nodes[node].name,
+			sizeof(end->node_name));
+}
+
+static void note_loss(struct reroute_loss *loss)
+{
+	const struct triad_reroute *report = loss->report;
+	const struct triad_fabric_port *near = &loss->fabric->ports[loss->ports[0]];
+	struct triad_timeline_event event = {.kind = TRIAD_TIMELINE_REPAIR};
+	char ms[32] = "";
+
+	if (report->outcome == TRIAD_REROUTE_DONE)
+		snprintf(ms, sizeof(ms), ", %.1f ms after the trap",
+			(double)(report->ended_us - report->trap_us) / 1000);
+	snprintf(event.text, sizeof(event.text), "routed around: %s%s%s%s",
+		triad_reroute_outcome_text(report->outcome), report->why ? ": " : "",
+		report->why ? report->why : "", ms);
+	fill_end(loss->fabric, report->links[0].guid, report->links[0].number,
+		&event.ends[0]);
+	fill_end(loss->fabric, report->links[0].far_guid, report->links[0].far_number,
+		&event.ends[1]);
+	triad_recorder_note(loss->rerouter->recorder, &event);
+	triad_log_write(loss->rerouter->log,
+		report->outcome == TRIAD_REROUTE_FAILED ? TRIAD_LOG_ERROR
+							: TRIAD_LOG_INFO,
+		"repair: %s - %s%s: lost; %s",
+		triad_port_label(loss->fabric, loss->ports[0]).text,
+		triad_port_label(loss->fabric, near->remote).text,
+		report->n_links > 1 ? " and others" : "", event.text);
+}
+
+static void keep_loss(struct reroute_loss *loss)
+{
+	struct triad_rerouter *rerouter = loss->rerouter;
+	const struct triad_reroute *report = loss->report;
+	struct triad_rerouter_status *counts = &rerouter->counts;
+
+	pthread_mutex_lock(&rerouter->lock);
+	counts->n_losses++;
+	counts->n_done += report->outcome == TRIAD_REROUTE_DONE;
+	counts->n_would += report->outcome == TRIAD_REROUTE_WOULD;
+	counts->n_nothing += report->outcome == TRIAD_REROUTE_NOTHING;
+	counts->n_left += report->outcome == TRIAD_REROUTE_LEFT;
+	counts->n_failed += report->outcome == TRIAD_REROUTE_FAILED;
+	counts->n_blocks += report->n_written;
+	if (report->outcome == TRIAD_REROUTE_DONE) {
+		counts->last_us = report->ended_us - report->trap_us;
+		if (counts->last_us > counts->worst_us)
+			counts->worst_us = counts->last_us;
+	}
+	rerouter->kept[rerouter->next_kept] = *report;
+	rerouter->next_kept = (rerouter->next_kept + 1) % TRIAD_REROUTE_N_KEPT;
+	if (rerouter->n_kept < TRIAD_REROUTE_N_KEPT)
+		rerouter->n_kept++;
+	pthread_mutex_unlock(&rerouter->lock);
+}
+
+static bool are_too_many(struct triad_rerouter *rerouter, uint64_t now_us)
+{
+	uint64_t *oldest = &rerouter->recent_us[rerouter->next_recent];
+	bool they_are = *oldest && now_us < *oldest + MAX_RECENT_US;
+
+	if (!they_are) {
+		*oldest = now_us;
+		rerouter->next_recent = (rerouter->next_recent + 1) % REROUTE_N_RECENT;
+	}
+	return they_are;
+}
+
+/* Takes out what was worked on with these tables.  Returns whether any link is left. */
+static bool drop_handled(struct reroute_loss *loss)
+{
+	const bool *handled = loss->rerouter->handled;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < loss->report->n_links; i++) {
+		uint32_t port = loss->ports[i], far = loss->fabric->ports[port].remote;
+
+		n += !handled[port] && !handled[far];
+	}
+	return n;
+}
+
+static void note_handled(struct reroute_loss *loss)
+{
+	for (uint32_t i = 0; i < loss->report->n_links; i++) {
+		loss->rerouter->handled[loss->ports[i]] = true;
+		loss->rerouter->n_handled++;
+	}
+}
+
+/* Returns false: memory is short. */
+static bool begin_tables(struct reroute_loss *loss)
+{
+	struct triad_rerouter *rerouter = loss->rerouter;
+
+	if (rerouter->handled && rerouter->generation == loss->result->generation)
+		return true;
+	free(rerouter->handled);
+	rerouter->handled = calloc(loss->fabric->n_ports + 1, sizeof(bool));
+	rerouter->generation = loss->result->generation;
+	rerouter->n_handled = 0;
+	return rerouter->handled;
+}
+
+static const char *why_not_proven(const struct triad_routes_repair *repair)
+{
+	return repair->is_proven ? NULL
+				 : "it is not proven that no links wait for each other "
+				   "in a circle";
+}
+
+static void count_plan(
+	struct reroute_loss *loss, const struct triad_routes_repair *repair)
+{
+	const struct triad_routes_layout *layout = loss->check->layout;
+	struct triad_reroute *report = loss->report;
+	bool *is_counted = calloc(layout->n_switches + 1u, sizeof(*is_counted));
+
+	report->n_crossing = repair->n_crossing;
+	report->n_lost = repair->n_lost;
+	report->n_entries = repair->n_changes;
+	report->n_blocks = repair->n_blocks;
+	report->n_steps = repair->n_steps;
+	for (uint32_t i = 0; is_counted && i < repair->n_changes; i++) {
+		report->n_switches += !is_counted[repair->changes[i].sw];
+		is_counted[repair->changes[i].sw] = true;
+	}
+	free(is_counted);
+	for (uint32_t mlid = 0; mlid < TRIAD_FABRIC_MAX_MLIDS; mlid++)
+		report->n_groups += triad_routes_multicast_crosses(layout, loss->ports,
+			report->n_links, (uint16_t)(TRIAD_ROUTES_N_LIDS + mlid));
+}
+
+/* What is to be done with the loss, and does it. */
+static void work_on(struct reroute_loss *loss)
+{
+	struct triad_rerouter *rerouter = loss->rerouter;
+	struct triad_reroute *report = loss->report;
+	struct triad_routes_repair *repair = NULL;
+
+	report->outcome = TRIAD_REROUTE_LEFT;
+	if (triad_routes_next_sweep(loss->fabric->sa.engine) == TRIAD_ROUTES_SWEEP_OWN)
+		report->why = "the routing engine has its tables from a file";
+	else if (are_too_many(rerouter, triad_clock_now_us()))
+		report->why = "more than eight losses in a minute";
+	else if (rerouter->n_handled)
+		report->why = "another link was lost since the routes were checked";
+	else if (triad_routes_repair_make(
+			 loss->check, loss->ports, report->n_links, &repair))
+		report->why = "memory is short";
+	if (report->why)
+		return;
+	count_plan(loss, repair);
+	report->planned_us = triad_clock_now_us();
+	report->why = why_not_proven(repair);
+	if (!repair->n_changes) {
+		report->outcome = TRIAD_REROUTE_NOTHING;
+		report->why = NULL;
+	} else if (!report->why && atomic_load(&rerouter->mode) == TRIAD_REPAIR_ACT) {
+		reroute_write(loss, repair);
+	} else if (!report->why) {
+		report->why = reroute_forbids(rerouter);
+		if (!report->why)
+			report->outcome = TRIAD_REROUTE_WOULD;
+	}
+	triad_routes_repair_free(repair);
+}
+
+static void handle_trap(
+	struct triad_rerouter *rerouter, const struct reroute_trap *trap)
+{
+	struct triad_reroute report = {.trap_us = trap->at_us};
+	struct reroute_loss loss = {.rerouter = rerouter, .report = &report};
+	uint32_t port, node;
+
+	loss.result = triad_route_checker_result(rerouter->routes);
+	if (!loss.result)
+		return;
+	loss.check = loss.result->check;
+	loss.fabric = loss.check->layout->fabric;
+	if (!begin_tables(&loss)) {
+		triad_route_result_unref(loss.result);
+		return;
+	}
+	port = triad_fabric_find_lid(loss.fabric, trap->lid);
+	node = port == TRIAD_FABRIC_NONE ? port : loss.fabric->ports[port].node;
+	if (node != TRIAD_FABRIC_NONE &&
+		loss.fabric->nodes[node].type == TRIAD_NODE_SWITCH) {
+		const char *why = reroute_find(&loss, node);
+
+		report.found_us = triad_clock_now_us();
+		if (report.n_links && drop_handled(&loss)) {
+			report.outcome = TRIAD_REROUTE_LEFT;
+			report.why = why;
+			if (!why)
+				work_on(&loss);
+			note_handled(&loss);
+			note_loss(&loss);
+			keep_loss(&loss);
+		}
+	}
+	triad_route_result_unref(loss.result);
+}
+
+/* Puts the hook in or takes it away.  Returns whether to try again soon. */
+static bool see_to_hook(struct triad_rerouter *rerouter)
+{
+	int error;
+
+	if (atomic_load(&rerouter->mode) == TRIAD_REPAIR_OFF) {
+		triad_taker_remove(TRIAD_TAKER_LOSSES);
+		return false;
+	}
+	if (triad_taker_is_asked(TRIAD_TAKER_LOSSES))
+		return false;
+	error = triad_taker_add(rerouter->osm, TRIAD_TAKER_LOSSES, note_trap, rerouter);
+	if (!error)
+		(void)triad_smp_open(rerouter->smp);
+	if (error && error != ENOTCONN && !atomic_exchange(&rerouter->error, error))
+		triad_log_write(rerouter->log, TRIAD_LOG_ERROR,
+			"repair: traps can't be looked at: this OpenSM is laid out "
+			"otherwise than the one that Triad was built for; nothing is "
+			"routed around");
+	return error == ENOTCONN;
+}
+
+static uint64_t repair_when_due(void *context)
+{
+	struct triad_rerouter *rerouter = context;
+	bool retries;
+
+	while (rerouter->ring.n && !rerouter->task.must_end) {
+		struct reroute_trap trap = rerouter->queue[triad_ring_take(
+			&rerouter->ring, REROUTE_N_TRAPS)];
+
+		pthread_mutex_unlock(&rerouter->lock);
+		if (atomic_load(&rerouter->mode) != TRIAD_REPAIR_OFF)
+			handle_trap(rerouter, &trap);
+		pthread_mutex_lock(&rerouter->lock);
+	}
+	pthread_mutex_unlock(&rerouter->lock);
+	retries = see_to_hook(rerouter);
+	pthread_mutex_lock(&rerouter->lock);
+	if (atomic_load(&rerouter->mode) == TRIAD_REPAIR_OFF && !rerouter->ring.n)
+		return TRIAD_TASK_DONE;
+	return retries ? triad_clock_now_us() + RETRY_US : UINT64_MAX;
+}
+
+/* --- life --- */
+
+struct triad_rerouter *triad_rerouter_new(struct osm_opensm *osm, uint64_t port_guid,
+	struct triad_elector *elector, struct triad_route_checker *routes,
+	struct triad_recorder *recorder, struct triad_log *log)
+{
+	struct triad_rerouter *rerouter = calloc(1, sizeof(*rerouter));
+
+	if (!rerouter)
+		return NULL;
+	rerouter->osm = osm;
+	rerouter->elector = elector;
+	rerouter->routes = routes;
+	rerouter->recorder = recorder;
+	rerouter->log = log;
+	pthread_mutex_init(&rerouter->lock, NULL);
+	triad_task_init(&rerouter->task, &rerouter->lock, "triad-repair",
+		repair_when_due, rerouter);
+	rerouter->smp = triad_smp_new(port_guid);
+	if (rerouter->smp)
+		return rerouter;
+	triad_rerouter_free(rerouter);
+	return NULL;
+}
+
+void triad_rerouter_stop(struct triad_rerouter *rerouter)
+{
+	if (!rerouter)
+		return;
+	triad_taker_remove(TRIAD_TAKER_LOSSES);
+	(void)triad_task_stop(&rerouter->task, UINT64_MAX);
+}
+
+void triad_rerouter_free(struct triad_rerouter *rerouter)
+{
+	if (!rerouter)
+		return;
+	free(rerouter->handled);
+	triad_smp_free(rerouter->smp);
+	triad_task_clear(&rerouter->task);
+	pthread_mutex_destroy(&rerouter->lock);
+	free(rerouter);
+}
+
+void triad_rerouter_configure(
+	struct triad_rerouter *rerouter, const struct triad_conf *conf)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&rerouter->lock);
+	atomic_store(&rerouter->mode, (int)conf->repair.mode);
+	atomic_store(&rerouter->error, 0);
+	if (conf->repair.mode != TRIAD_REPAIR_OFF)
+		error = triad_task_start(&rerouter->task);
+	triad_task_wake(&rerouter->task);
+	if (error)
+		atomic_store(&rerouter->error, error);
+	pthread_mutex_unlock(&rerouter->lock);
+	if (error)
+		triad_log_write(rerouter->log, TRIAD_LOG_ERROR,
+			"repair: there is no thread for it; nothing is routed around, "
+			"type 'triadctl reload' to try again");
+}
+
+void triad_rerouter_note_sweep(struct triad_rerouter *rerouter)
+{
+	atomic_store(&rerouter->is_configuring, false);
+}
+
+void triad_rerouter_note_discovered(struct triad_rerouter *rerouter)
+{
+	atomic_store(&rerouter->is_configuring, true);
+}
+
+void triad_rerouter_note_up(struct triad_rerouter *rerouter)
+{
+	atomic_store(&rerouter->is_configuring, false);
+}
+
+struct triad_rerouter_status triad_rerouter_status(struct triad_rerouter *rerouter)
+{
+	struct triad_rerouter_status status;
+
+	pthread_mutex_lock(&rerouter->lock);
+	status = rerouter->counts;
+	pthread_mutex_unlock(&rerouter->lock);
+	status.mode = (enum triad_repair_mode)atomic_load(&rerouter->mode);
+	status.is_installed = triad_taker_is_asked(TRIAD_TAKER_LOSSES);
+	status.error = status.is_installed ? 0 : atomic_load(&rerouter->error);
+	return status;
+}
+
+size_t triad_rerouter_history(
+	struct triad_rerouter *rerouter, struct triad_reroute *losses, size_t room)
+{
+	size_t n;
+
+	pthread_mutex_lock(&rerouter->lock);
+	n = rerouter->n_kept < room ? rerouter->n_kept : room;
+	for (size_t i = 0; i < n; i++)
+		losses[i] = rerouter->kept[(rerouter->next_kept + TRIAD_REROUTE_N_KEPT -
+						   1 - i) %
+			TRIAD_REROUTE_N_KEPT];
+	pthread_mutex_unlock(&rerouter->lock);
+	return n;
+}
