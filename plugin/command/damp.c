@@ -228,11 +228,9 @@ static int run_release(struct triad_plugin *plugin, const struct triad_command *
 static int pin_link(struct triad_plugin *plugin, struct triad_fabric *fabric,
 	const struct triad_command_switch *found, struct triad_output *output)
 {
-	uint32_t node = fabric ? triad_fabric_find_node(fabric, found->guid)
-			       : TRIAD_FABRIC_NONE;
-	uint32_t port = node == TRIAD_FABRIC_NONE
-		? node
-		: triad_fabric_find_port(fabric, node, (uint8_t)found->port);
+	uint32_t port = fabric
+		? triad_fabric_port_at(fabric, found->guid, (uint8_t)found->port)
+		: TRIAD_FABRIC_NONE;
 	const char *why = "it has no link";
 	int error = port == TRIAD_FABRIC_NONE
 		? ENOENT

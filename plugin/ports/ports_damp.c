@@ -112,17 +112,6 @@ static bool begin_pass(struct triad_ports *ports)
 	return has_list;
 }
 
-/* The port in the fabric; NONE: it has left. */
-static uint32_t find_port(
-	const struct triad_ports *ports, const struct triad_ports_flapping *port)
-{
-	uint32_t node = triad_fabric_find_node(ports->fabric, port->node_guid);
-
-	return node == TRIAD_FABRIC_NONE
-		? node
-		: triad_fabric_find_port(ports->fabric, node, port->number);
-}
-
 /* Whether the port manager has the port disabled for a reason of its own. */
 static bool is_to_be_disabled(const struct triad_ports *ports, uint32_t at)
 {
@@ -161,7 +150,8 @@ static bool may_disable(const struct triad_ports *ports,
 static bool do_item(struct triad_ports *ports, const struct ports_damp_item *item)
 {
 	const struct triad_ports_flapping *port = &item->port;
-	uint32_t at = find_port(ports, port);
+	uint32_t at =
+		triad_fabric_port_at(ports->fabric, port->node_guid, port->number);
 	struct triad_record intent = {.node_guid = port->node_guid,
 		.port = port->number,
 		.remote_guid = port->remote_guid,
