@@ -62,6 +62,14 @@ uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid
 	return TRIAD_FABRIC_NONE;
 }
 
+const struct triad_fabric_node *triad_fabric_node_by_guid(
+	const struct triad_fabric *fabric, uint64_t guid)
+{
+	uint32_t at = fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
+
+	return at == TRIAD_FABRIC_NONE ? NULL : &fabric->nodes[at];
+}
+
 uint32_t triad_fabric_find_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number)
 {

@@ -371,12 +371,10 @@ void triad_congestion_watcher_give(
 static const char *name_of(
 	const struct triad_congestion_watcher *watcher, uint64_t guid)
 {
-	uint32_t node = watcher->log_fabric
-		? triad_fabric_find_node(watcher->log_fabric, guid)
-		: TRIAD_FABRIC_NONE;
+	const struct triad_fabric_node *node =
+		triad_fabric_node_by_guid(watcher->log_fabric, guid);
 
-	return node == TRIAD_FABRIC_NONE ? "a node that is gone"
-					 : watcher->log_fabric->nodes[node].name;
+	return node ? node->name : "a node that is gone";
 }
 
 static void log_root(void *context, enum triad_congestion_change change,

@@ -137,8 +137,7 @@ bool triad_alerts_is_end_asked(
 	if (port == TRIAD_FABRIC_NONE)
 		return false;
 	if (end->port == TRIAD_ALERT_NO_PORT)
-		n = fabric->nodes[triad_fabric_find_node(fabric, end->node_guid)]
-			    .n_ports;
+		n = fabric->nodes[fabric->ports[port].node].n_ports;
 	for (uint32_t i = 0; i < n; i++)
 		if (triad_view_is_asked(view, port + i))
 			return true;

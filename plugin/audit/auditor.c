@@ -520,11 +520,12 @@ static void note_repair(void *context, const char *what)
 	struct triad_timeline_event event = {.kind = TRIAD_TIMELINE_REPAIR,
 		.at_us = triad_clock_wall_us(),
 		.ends[0] = {.node_guid = of->place.node_guid, .port = of->place.port}};
-	uint32_t node = triad_fabric_find_node(run->fabric, of->place.node_guid);
+	const struct triad_fabric_node *node =
+		triad_fabric_node_by_guid(run->fabric, of->place.node_guid);
 	char object[TRIAD_AUDIT_TEXT_SIZE];
 
-	if (node != TRIAD_FABRIC_NONE)
-		memcpy(event.ends[0].node_name, run->fabric->nodes[node].name,
+	if (node)
+		memcpy(event.ends[0].node_name, node->name,
 			sizeof(event.ends[0].node_name));
 	snprintf(event.text, sizeof(event.text), "%s %.30s, by hand: %s",
 		triad_audit_kind_name(of->place.kind), triad_audit_object(of, object),
@@ -691,11 +692,11 @@ static void look_for_silent(struct run *run)
 	for (uint32_t i = 0; smp && i < result->n_silent && i < TRIAD_AUDIT_MAX_NAMED &&
 		goes_on(run);
 		i++) {
-		uint32_t node = triad_fabric_find_node(run->fabric, result->silent[i]);
+		const struct triad_fabric_node *node =
+			triad_fabric_node_by_guid(run->fabric, result->silent[i]);
 
-		result->is_there[i] = node != TRIAD_FABRIC_NONE &&
-			triad_repair_is_there(
-				&source, smp, run->fabric->nodes[node].first_port);
+		result->is_there[i] =
+			node && triad_repair_is_there(&source, smp, node->first_port);
 	}
 	triad_smp_free(smp);
 }
