@@ -13,6 +13,7 @@
 #include "ib/smp_mad.h"
 #include "lib/text.h"
 #include "plugin/audit/auditor.h"
+#include "plugin/audit/repair.h"
 #include "plugin/command/qos_setup.h"
 #include "plugin/instance.h"
 #include "routes/crossing.h"
