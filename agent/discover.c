@@ -207,8 +207,7 @@ static uint64_t discover_when_due(void *context)
 	pthread_mutex_unlock(&discover->lock);
 	due_us = make_one(discover);
 	pthread_mutex_lock(&discover->lock);
-	if (due_us < discover->due_us)
-		discover->due_us = due_us;
+	discover->due_us = triad_clock_earlier(discover->due_us, due_us);
 	return discover->due_us;
 }
 

@@ -188,8 +188,7 @@ static uint64_t next_group_due(const struct triad_collector *collector)
 	uint64_t due_us = UINT64_MAX;
 
 	for (unsigned i = 0; i < TRIAD_GROUPS_MAX; i++)
-		if (collector->group_due_us[i] < due_us)
-			due_us = collector->group_due_us[i];
+		due_us = triad_clock_earlier(due_us, collector->group_due_us[i]);
 	return due_us;
 }
 

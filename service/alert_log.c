@@ -278,8 +278,7 @@ struct triad_alerts_sink triad_alert_log_sink(struct triad_alert_log *alert_log)
 static void look_again(struct outlet *outlet, uint64_t at_us)
 {
 	pthread_mutex_lock(&outlet->lock);
-	if (at_us < outlet->again_us)
-		outlet->again_us = at_us;
+	outlet->again_us = triad_clock_earlier(outlet->again_us, at_us);
 	pthread_cond_signal(&outlet->filled);
 	pthread_mutex_unlock(&outlet->lock);
 }

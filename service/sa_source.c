@@ -367,8 +367,7 @@ static void look_soon(struct triad_sa_source *source)
 	uint64_t due_us = triad_sa_pace_report(&source->pace, triad_clock_now_us());
 
 	source->has_received = true;
-	if (due_us < source->due_us)
-		source->due_us = due_us;
+	source->due_us = triad_clock_earlier(source->due_us, due_us);
 }
 
 /* The SA shows a port only what shares a partition with it, so other P_Keys mean

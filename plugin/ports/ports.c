@@ -258,16 +258,14 @@ static uint64_t run_step(struct triad_ports *ports)
 	next_us = now_us + TICK_US;
 	if (!ports->must_plan)
 		acts_us = ports_damp(ports, now_us);
-	if (acts_us < next_us)
-		next_us = acts_us;
+	next_us = triad_clock_earlier(next_us, acts_us);
 	acts_us = UINT64_MAX;
 	if (!ports->plan || !ports_is_in_charge(ports))
 		return next_us;
 	tests_us = ports_run_tests(ports, now_us);
 	if (!ports->must_plan)
 		acts_us = ports_act(ports, triad_clock_boot_us());
-	if (acts_us < next_us)
-		next_us = acts_us;
+	next_us = triad_clock_earlier(next_us, acts_us);
 	return tests_us < next_us ? tests_us : next_us;
 }
 

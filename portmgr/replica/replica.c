@@ -356,8 +356,7 @@ static bool receive_lines(struct triad_replica *replica, const char *lines, size
 			(replica->rank + REPLICA_BUDGET) * TURN_US / 4 +
 			(replica->answers_last ? 0 : ANSWER_GAP_US);
 
-		if (at_us > replica->answer_latest_us)
-			at_us = replica->answer_latest_us;
+		at_us = triad_clock_earlier(at_us, replica->answer_latest_us);
 		if (at_us > replica->answer_us)
 			replica->answer_us = at_us;
 	}
@@ -428,8 +427,7 @@ uint64_t triad_replica_next_us(const struct triad_replica *replica)
 	uint64_t next_us = replica->digest_us;
 	uint64_t config_us = replica_config_next_us(replica);
 
-	if (replica->answer_us < next_us)
-		next_us = replica->answer_us;
+	next_us = triad_clock_earlier(next_us, replica->answer_us);
 	if ((replica->pass || replica->latest_pass || replica->n_ranges) &&
 		replica->refill_us < next_us)
 		next_us = replica->refill_us;
