@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 /* --- life --- */
 
@@ -153,12 +154,7 @@ struct triad_view *triad_collector_view(struct triad_collector *collector)
 
 struct triad_collector_status triad_collector_status(struct triad_collector *collector)
 {
-	struct triad_collector_status status;
-
-	pthread_mutex_lock(&collector->published_lock);
-	status = collector->status;
-	pthread_mutex_unlock(&collector->published_lock);
-	return status;
+	return TRIAD_LOCKED(&collector->published_lock, collector->status);
 }
 
 struct triad_engine *triad_collector_engine(struct triad_collector *collector)

@@ -162,12 +162,7 @@ bool triad_worker_is_current(struct triad_worker *worker, uint64_t generation)
 
 struct triad_worker_status triad_worker_status(struct triad_worker *worker)
 {
-	struct triad_worker_status status;
-
-	pthread_mutex_lock(&worker->lock);
-	status = worker->status;
-	pthread_mutex_unlock(&worker->lock);
-	return status;
+	return TRIAD_LOCKED(&worker->lock, worker->status);
 }
 
 /* --- snapshots --- */

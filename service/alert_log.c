@@ -173,12 +173,7 @@ void triad_alert_log_configure(
 
 static uint64_t n_summarised(struct outlet *outlet)
 {
-	uint64_t n;
-
-	pthread_mutex_lock(&outlet->lock);
-	n = outlet->n_summarised;
-	pthread_mutex_unlock(&outlet->lock);
-	return n;
+	return TRIAD_LOCKED(&outlet->lock, outlet->n_summarised);
 }
 
 struct triad_alert_log_status triad_alert_log_status(struct triad_alert_log *alert_log)

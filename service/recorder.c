@@ -41,13 +41,10 @@ static void add_event(
 /* Whether to record an event of that kind now; if not, counts it. */
 static bool admits(struct triad_recorder *recorder, enum triad_timeline_kind kind)
 {
-	bool is_admitted;
-
-	pthread_mutex_lock(&recorder->lock);
-	is_admitted = recorder->timeline &&
-		triad_timeline_admits(recorder->timeline, kind, triad_clock_now_us());
-	pthread_mutex_unlock(&recorder->lock);
-	return is_admitted;
+	return TRIAD_LOCKED(&recorder->lock,
+		recorder->timeline &&
+			triad_timeline_admits(
+				recorder->timeline, kind, triad_clock_now_us()));
 }
 
 static void add_admitted(

@@ -138,12 +138,7 @@ static void note_not_connected(struct triad_bus *bus, const char *text)
  * still flushes its queue. */
 static bool is_current(struct triad_bus *bus, const natsConnection *connection)
 {
-	bool is_current;
-
-	pthread_mutex_lock(&bus->lock);
-	is_current = bus->current == connection && !bus->stop;
-	pthread_mutex_unlock(&bus->lock);
-	return is_current;
+	return TRIAD_LOCKED(&bus->lock, bus->current == connection && !bus->stop);
 }
 
 static void set_current(struct triad_bus *bus, natsConnection *connection)

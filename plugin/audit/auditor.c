@@ -24,6 +24,7 @@
 #include "plugin/worker.h"
 #include "service/perf.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 #define BATCH 256u
 /* Of the thread: SMPs at once. */
@@ -676,12 +677,7 @@ static int run_alone(struct triad_auditor *auditor,
 
 static bool is_at_it(struct triad_auditor *auditor)
 {
-	bool is;
-
-	pthread_mutex_lock(&auditor->lock);
-	is = auditor->is_at_it;
-	pthread_mutex_unlock(&auditor->lock);
-	return is;
+	return TRIAD_LOCKED(&auditor->lock, auditor->is_at_it);
 }
 
 int triad_auditor_run(struct triad_auditor *auditor,
@@ -822,12 +818,7 @@ void triad_auditor_configure(
 
 struct triad_audit_status triad_auditor_status(struct triad_auditor *auditor)
 {
-	struct triad_audit_status status;
-
-	pthread_mutex_lock(&auditor->lock);
-	status = auditor->status;
-	pthread_mutex_unlock(&auditor->lock);
-	return status;
+	return TRIAD_LOCKED(&auditor->lock, auditor->status);
 }
 
 void triad_auditor_give(void *auditor, struct triad_found *found)

@@ -10,6 +10,7 @@
 #include "lib/hash.h"
 #include "plugin/election/elector.h"
 #include "plugin/ports/ports_parts.h"
+#include "triad/thread.h"
 
 /* --- status --- */
 
@@ -139,12 +140,8 @@ void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *st
 
 struct triad_fabric *triad_ports_fabric(struct triad_ports *ports)
 {
-	struct triad_fabric *fabric;
-
-	pthread_mutex_lock(&ports->lock);
-	fabric = ports->fabric ? triad_fabric_ref(ports->fabric) : NULL;
-	pthread_mutex_unlock(&ports->lock);
-	return fabric;
+	return TRIAD_LOCKED(
+		&ports->lock, ports->fabric ? triad_fabric_ref(ports->fabric) : NULL);
 }
 
 /* --- rows --- */

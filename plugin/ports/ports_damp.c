@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "plugin/ports/ports_parts.h"
+#include "triad/thread.h"
 
 #define AGAIN_US (10 * TRIAD_US_PER_S)
 
@@ -51,13 +52,9 @@ void triad_ports_set_flapping(
 bool triad_ports_is_damped(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
 {
-	bool is_damped;
-
-	pthread_mutex_lock(&ports->inbox.lock);
-	is_damped = is_listed(
-		ports->inbox.damped, ports->inbox.n_damped, node_guid, number);
-	pthread_mutex_unlock(&ports->inbox.lock);
-	return is_damped;
+	return TRIAD_LOCKED(&ports->inbox.lock,
+		is_listed(
+			ports->inbox.damped, ports->inbox.n_damped, node_guid, number));
 }
 
 /* --- the thread --- */

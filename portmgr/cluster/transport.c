@@ -151,12 +151,7 @@ void triad_transport_status(
 
 static bool is_stopping(struct triad_transport *transport)
 {
-	bool stop;
-
-	pthread_mutex_lock(&transport->lock);
-	stop = transport->stop;
-	pthread_mutex_unlock(&transport->lock);
-	return stop;
+	return TRIAD_LOCKED(&transport->lock, transport->stop);
 }
 
 bool triad_transport_peek(

@@ -7,6 +7,7 @@
 #include "plugin/qos/tables/hooks.h"
 #include "plugin/qos/tables/tables_parts.h"
 #include "plugin/sm_state.h"
+#include "triad/thread.h"
 
 const char *triad_tables_state_name(enum triad_tables_state state)
 {
@@ -89,12 +90,8 @@ void triad_tables_report_state(struct triad_tables *tables)
 
 struct triad_setup *triad_tables_setup(struct triad_tables *tables)
 {
-	struct triad_setup *setup;
-
-	pthread_mutex_lock(&tables->lock);
-	setup = tables->setup ? triad_setup_ref(tables->setup) : NULL;
-	pthread_mutex_unlock(&tables->lock);
-	return setup;
+	return TRIAD_LOCKED(
+		&tables->lock, tables->setup ? triad_setup_ref(tables->setup) : NULL);
 }
 
 void triad_tables_note_read_back(struct triad_tables *tables, uint64_t n_unlike)
