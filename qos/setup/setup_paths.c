@@ -41,21 +41,15 @@ struct search {
 
 /* --- SLs in use --- */
 
-static uint16_t sl_of_level(const struct triad_policy *policy, uint32_t level)
-{
-	return policy->levels[level].has_sl
-		? (uint16_t)(1u << (policy->levels[level].sl & 0xf))
-		: 0;
-}
-
 static uint16_t sls_of_policy(const struct triad_policy *policy)
 {
-	uint16_t sls = sl_of_level(policy, policy->default_level);
+	uint16_t sls = triad_policy_sl_of_level(policy, policy->default_level);
 
 	for (uint32_t i = 0; i < policy->n_rules; i++)
-		sls |= sl_of_level(policy, policy->rules[i].level);
+		sls |= triad_policy_sl_of_level(policy, policy->rules[i].level);
 	for (uint32_t i = 0; i < policy->n_partition_levels; i++)
-		sls |= sl_of_level(policy, policy->partition_levels[i].level);
+		sls |= triad_policy_sl_of_level(
+			policy, policy->partition_levels[i].level);
 	return sls;
 }
 

@@ -307,7 +307,13 @@ static void put_piece(void *context, const char *piece)
 	triad_output_printf(output, "%s", piece);
 }
 
-static void put_names(
+void triad_command_print_hosts(
+	const struct triad_hostlist *list, struct triad_output *output)
+{
+	triad_hostlist_write(list, put_piece, output);
+}
+
+void triad_command_json_hosts(
 	struct triad_json *json, const char *name, const struct triad_hostlist *list)
 {
 	triad_json_array_begin(json, name);
@@ -334,7 +340,7 @@ static void put_job_head(struct job *job, struct triad_report *report)
 		triad_clock_format_s(job->since.past->wall_us, since);
 	if (report->as_json) {
 		triad_json_uint(&report->json, "hosts", n_hosts);
-		put_names(&report->json, "unknown_hosts", &job->unknown);
+		triad_command_json_hosts(&report->json, "unknown_hosts", &job->unknown);
 		triad_json_uint(&report->json, "host_ports", job->n_ports);
 		triad_json_uint(&report->json, "host_switches", job->n_switches);
 		triad_json_uint(&report->json, "pairs", check->n_pairs);
@@ -352,7 +358,7 @@ static void put_job_head(struct job *job, struct triad_report *report)
 		job->n_switches == 1 ? "" : "es");
 	if (job->unknown.n) {
 		triad_output_printf(output, "not in the fabric: ");
-		triad_hostlist_write(&job->unknown, put_piece, output);
+		triad_command_print_hosts(&job->unknown, output);
 		triad_output_printf(output, "\n");
 	}
 	triad_output_printf(output,
