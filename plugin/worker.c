@@ -233,9 +233,7 @@ static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	struct triad_fabric_qos defaults;
 	int error;
 
-	pthread_mutex_lock(&worker->lock);
-	defaults = worker->defaults;
-	pthread_mutex_unlock(&worker->lock);
+	defaults = TRIAD_LOCKED(&worker->lock, worker->defaults);
 	error = triad_snapshot_take(
 		worker->osm, worker->fabric, &defaults, &worker->sweeps_begun, fabric);
 	if (!error) {

@@ -111,9 +111,7 @@ static void look(void *context, struct triad_stream_state *state)
 {
 	struct triad_outlet *outlet = context;
 
-	pthread_mutex_lock(&outlet->lock);
-	*state = outlet->state;
-	pthread_mutex_unlock(&outlet->lock);
+	*state = TRIAD_LOCKED(&outlet->lock, outlet->state);
 }
 
 /* --- changes --- */

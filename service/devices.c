@@ -314,8 +314,7 @@ bool triad_device_reader_judge(struct triad_device_reader *reader, uint64_t guid
 
 	if (!reader->is_enabled)
 		return false;
-	pthread_mutex_lock(&reader->lock);
-	is_wrong = triad_devices_judge(reader->devices, guid, number, finding);
-	pthread_mutex_unlock(&reader->lock);
+	is_wrong = TRIAD_LOCKED(&reader->lock,
+		triad_devices_judge(reader->devices, guid, number, finding));
 	return is_wrong;
 }

@@ -330,9 +330,7 @@ bool triad_history_reader_take(
 	bool is_left;
 
 	(void)triad_line_cutter_put(&reader->cutter, piece, size);
-	pthread_mutex_lock(&reader->lock);
-	is_left = reader->job->is_left;
-	pthread_mutex_unlock(&reader->lock);
+	is_left = TRIAD_LOCKED(&reader->lock, reader->job->is_left);
 	return !is_left;
 }
 

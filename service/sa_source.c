@@ -157,9 +157,7 @@ static int ask_pkey_tables(
 	uint64_t now_us = triad_clock_now_us(), key;
 	int error;
 
-	pthread_mutex_lock(&source->lock);
-	key = source->sm_key;
-	pthread_mutex_unlock(&source->lock);
+	key = TRIAD_LOCKED(&source->lock, source->sm_key);
 	/* OpenSM logs each refusal, so the same key is not tried again soon. */
 	if (key == source->key_tried && now_us < source->pkeys_due_us)
 		return 0;

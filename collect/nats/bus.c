@@ -94,9 +94,7 @@ static void wake_owner(struct triad_bus *bus)
 {
 	bool stop;
 
-	pthread_mutex_lock(&bus->lock);
-	stop = bus->stop;
-	pthread_mutex_unlock(&bus->lock);
+	stop = TRIAD_LOCKED(&bus->lock, bus->stop);
 	/* The owner may be gone when the bus stops. */
 	if (!stop)
 		bus->wake(bus->wake_context);
@@ -689,9 +687,7 @@ struct triad_bus_status triad_bus_status(struct triad_bus *bus)
 {
 	struct triad_bus_status status;
 
-	pthread_mutex_lock(&bus->lock);
-	status = bus->status;
-	pthread_mutex_unlock(&bus->lock);
+	status = TRIAD_LOCKED(&bus->lock, bus->status);
 	status.n_send_dropped += triad_bus_queue_dropped(&bus->out);
 	status.n_receive_dropped += triad_bus_queue_dropped(&bus->in);
 	return status;

@@ -181,10 +181,9 @@ static void settle_alerts(struct triad_watch *watch, uint64_t now_us)
 	bool is_more;
 
 	do {
-		pthread_mutex_lock(&watch->lock);
-		is_more = triad_alerts_settle(
-			watch->alerts, now_us, &cursor, TRIAD_WATCH_ALERT_SLICE);
-		pthread_mutex_unlock(&watch->lock);
+		is_more = TRIAD_LOCKED(&watch->lock,
+			triad_alerts_settle(watch->alerts, now_us, &cursor,
+				TRIAD_WATCH_ALERT_SLICE));
 	} while (is_more);
 }
 
@@ -523,10 +522,9 @@ uint64_t triad_watch_advance_silences(
 	watch->looked_version = *version;
 	pthread_mutex_unlock(&watch->lock);
 	while (must_look) {
-		pthread_mutex_lock(&watch->lock);
-		must_look = triad_alerts_silence(
-			watch->alerts, &cursor, TRIAD_WATCH_ALERT_SLICE);
-		pthread_mutex_unlock(&watch->lock);
+		must_look = TRIAD_LOCKED(&watch->lock,
+			triad_alerts_silence(
+				watch->alerts, &cursor, TRIAD_WATCH_ALERT_SLICE));
 	}
 	return due_us;
 }
@@ -537,9 +535,7 @@ uint32_t triad_watch_silence(struct triad_watch *watch,
 	uint64_t version;
 	uint32_t id;
 
-	pthread_mutex_lock(&watch->lock);
-	id = triad_silences_add(&watch->silences, silence);
-	pthread_mutex_unlock(&watch->lock);
+	id = TRIAD_LOCKED(&watch->lock, triad_silences_add(&watch->silences, silence));
 	triad_watch_advance_silences(watch, wall_us, &version);
 	return id;
 }
@@ -645,9 +641,7 @@ struct triad_link *triad_watch_copy_links(struct triad_watch *watch, uint32_t *n
 	struct triad_link *copy;
 	bool some = true;
 
-	pthread_mutex_lock(&watch->lock);
-	room = triad_links_n(watch->links);
-	pthread_mutex_unlock(&watch->lock);
+	room = TRIAD_LOCKED(&watch->lock, triad_links_n(watch->links));
 	copy = calloc((size_t)room + 1, sizeof(*copy));
 	*n = 0;
 	while (copy && some && *n < room) {

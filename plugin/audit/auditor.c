@@ -711,9 +711,8 @@ static bool thread_goes_on(void *context, uint64_t n_done, uint64_t n_all)
 
 	(void)n_done;
 	(void)n_all;
-	pthread_mutex_lock(&auditor->lock);
-	goes_on = !auditor->task.must_end && auditor->status.period_s;
-	pthread_mutex_unlock(&auditor->lock);
+	goes_on = TRIAD_LOCKED(
+		&auditor->lock, !auditor->task.must_end && auditor->status.period_s);
 	return goes_on && !atomic_load(&auditor->n_by_hand);
 }
 

@@ -183,9 +183,7 @@ uint64_t ports_damp(struct triad_ports *ports, uint64_t now_us)
 
 	if (!ports->fabric || !ports_is_ready(ports) || !ports_may_act(ports))
 		return UINT64_MAX;
-	pthread_mutex_lock(&ports->inbox.lock);
-	is_new = ports->inbox.is_flapping_new;
-	pthread_mutex_unlock(&ports->inbox.lock);
+	is_new = TRIAD_LOCKED(&ports->inbox.lock, ports->inbox.is_flapping_new);
 	if (is_new || (damping->at == damping->n && now_us >= damping->again_us)) {
 		damping->again_us = now_us + AGAIN_US;
 		if (!begin_pass(ports))

@@ -309,9 +309,7 @@ struct triad_qos_status triad_qos_status(struct triad_qos *qos)
 	struct triad_qos_status status;
 	struct triad_policy_now now;
 
-	pthread_mutex_lock(&qos->lock);
-	status = qos->status;
-	pthread_mutex_unlock(&qos->lock);
+	status = TRIAD_LOCKED(&qos->lock, qos->status);
 	if (status.state == TRIAD_QOS_WAITING && triad_sm_is_standby(qos->osm))
 		status.state = TRIAD_QOS_STANDBY;
 	now = triad_policy_source_now(&qos->source);

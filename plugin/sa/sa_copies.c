@@ -394,8 +394,6 @@ void triad_sa_copies_configure(
 void triad_sa_copies_status(
 	struct triad_sa_copies *copies, struct triad_sa_copies_status *status)
 {
-	pthread_mutex_lock(&copies->lock);
-	*status = copies->status;
-	pthread_mutex_unlock(&copies->lock);
+	*status = TRIAD_LOCKED(&copies->lock, copies->status);
 	status->now_us = triad_clock_now_us();
 }

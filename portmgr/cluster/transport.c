@@ -142,9 +142,7 @@ void triad_transport_status(
 {
 	struct triad_transport *transport = (struct triad_transport *)cluster;
 
-	pthread_mutex_lock(&transport->lock);
-	*status = transport->status;
-	pthread_mutex_unlock(&transport->lock);
+	*status = TRIAD_LOCKED(&transport->lock, transport->status);
 }
 
 /* --- the queue --- */

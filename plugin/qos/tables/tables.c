@@ -119,9 +119,7 @@ struct triad_tables_status triad_tables_status(struct triad_tables *tables)
 	bool is_standby = triad_sm_is_standby(tables->osm);
 	struct triad_tables_status status;
 
-	pthread_mutex_lock(&tables->lock);
-	status = tables->status;
-	pthread_mutex_unlock(&tables->lock);
+	status = TRIAD_LOCKED(&tables->lock, tables->status);
 	/* Results from before this SM became standby are outdated. */
 	if (status.state >= TRIAD_TABLES_WAITING &&
 		status.state <= TRIAD_TABLES_ENGINE && is_standby)
@@ -204,9 +202,7 @@ void triad_tables_note_sweep(struct triad_tables *tables)
 
 	/* End a pass that no report of routing has ended. */
 	end_pass(tables);
-	pthread_mutex_lock(&tables->lock);
-	needed = tables->setup || tables->dirty;
-	pthread_mutex_unlock(&tables->lock);
+	needed = TRIAD_LOCKED(&tables->lock, tables->setup || tables->dirty);
 	if (needed)
 		triad_hooks_install(tables->osm, sl2vl, vlarb, tables);
 	else if (tables->hooked)
