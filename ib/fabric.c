@@ -79,6 +79,9 @@ uint32_t triad_fabric_find_port(
 		return TRIAD_FABRIC_NONE;
 	first = fabric->nodes[node].first_port;
 	end = first + fabric->nodes[node].n_ports;
+	/* A switch nearly always has all of its ports, port 0 first. */
+	if (number < end - first && fabric->ports[first + number].number == number)
+		return first + number;
 	TRIAD_SEARCH(at, first, end, fabric->ports[at].number < number);
 	return at < end && fabric->ports[at].number == number ? at : TRIAD_FABRIC_NONE;
 }

@@ -249,21 +249,14 @@ static void put_link(struct job *job, struct triad_list *list, uint32_t port)
 static bool is_of_job(const struct job *job, const struct triad_alert_end *end)
 {
 	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
-	uint32_t node = triad_fabric_find_node(fabric, end->node_guid), port;
+	uint32_t n, port = triad_alert_end_ports(fabric, end, &n);
+	uint32_t far = n == 1 ? fabric->ports[port].remote : TRIAD_FABRIC_NONE;
 
-	if (node == TRIAD_FABRIC_NONE)
-		return false;
-	for (uint32_t i = 0;
-		end->port == TRIAD_ALERT_NO_PORT && i < fabric->nodes[node].n_ports;
-		i++)
-		if (job->check->pairs[fabric->nodes[node].first_port + i])
+	for (uint32_t i = 0; i < n; i++)
+		if (job->check->pairs[port + i])
 			return true;
-	port = triad_fabric_find_port(fabric, node, end->port);
-	if (port == TRIAD_FABRIC_NONE)
-		return false;
-	return job->check->pairs[port] ||
-		(fabric->ports[port].remote != TRIAD_FABRIC_NONE &&
-			job->check->pairs[fabric->ports[port].remote]);
+	return end->port != TRIAD_ALERT_NO_PORT && far != TRIAD_FABRIC_NONE &&
+		job->check->pairs[far];
 }
 
 static void put_alert(struct triad_report *report, const struct triad_alert *alert)
