@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "agent/discovery.h"
 #include "lib/task.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 #define AGAIN_US (5 * TRIAD_US_PER_S)
 /* Pause after a partial discovery. */
@@ -117,12 +117,9 @@ static void log_silent(struct triad_discover *discover, uint32_t n_silent)
 static bool is_discovery_over(void *context)
 {
 	struct triad_discover *discover = context;
-	bool stop;
 
-	pthread_mutex_lock(&discover->lock);
-	stop = discover->task.must_end || !discover->wanted;
-	pthread_mutex_unlock(&discover->lock);
-	return stop;
+	return TRIAD_LOCKED(
+		&discover->lock, discover->task.must_end || !discover->wanted);
 }
 
 static void log_kept(void *context, int pid)
@@ -207,8 +204,7 @@ static uint64_t discover_when_due(void *context)
 	pthread_mutex_unlock(&discover->lock);
 	due_us = make_one(discover);
 	pthread_mutex_lock(&discover->lock);
-	if (due_us < discover->due_us)
-		discover->due_us = due_us;
+	discover->due_us = triad_clock_earlier(discover->due_us, due_us);
 	return discover->due_us;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "agent/topology.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "service/node_names.h"
 #include "triad/conf.h"
+#include "triad/thread.h"
 
 struct triad_topology {
 	struct triad_log *log;
@@ -144,9 +144,7 @@ static void receive_discovered(void *context, struct triad_fabric *fabric)
 	struct triad_topology *topology = context;
 	bool is_wanted;
 
-	pthread_mutex_lock(&topology->lock);
-	is_wanted = topology->is_discovering;
-	pthread_mutex_unlock(&topology->lock);
+	is_wanted = TRIAD_LOCKED(&topology->lock, topology->is_discovering);
 	/* Not wanted: since its begin the SA has answered, or the choice has
 	 * changed. */
 	if (!is_wanted)
@@ -306,9 +304,7 @@ struct triad_topology_status triad_topology_status(struct triad_topology *topolo
 {
 	struct triad_topology_status status;
 
-	pthread_mutex_lock(&topology->lock);
-	status = topology->status;
-	pthread_mutex_unlock(&topology->lock);
+	status = TRIAD_LOCKED(&topology->lock, topology->status);
 	status.discover = triad_discover_status(topology->discover);
 	return status;
 }

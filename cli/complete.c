@@ -33,12 +33,7 @@ static const struct triad_verb verbs[] = {
 		.n_arguments_max = 1},
 };
 
-struct triad_verb_table triad_completion_verbs(void)
-{
-	static const struct triad_option none[1];
-
-	return (struct triad_verb_table){.verbs = verbs, .n_verbs = 1, .options = none};
-}
+const struct triad_verb_table triad_completion_verbs = TRIAD_VERB_TABLE(verbs, NULL, 0);
 
 int triad_completion_print(struct triad_parser *parser)
 {

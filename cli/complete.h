@@ -19,7 +19,7 @@
 
 #include "command/parser.h"
 
-struct triad_verb_table triad_completion_verbs(void);
+extern const struct triad_verb_table triad_completion_verbs;
 
 /* Runs 'completion'.  Returns 0, or EINVAL with the parser's message. */
 int triad_completion_print(struct triad_parser *parser);

@@ -26,12 +26,7 @@ static const struct triad_verb verbs[] = {
 		.n_arguments_max = 1},
 };
 
-struct triad_verb_table triad_config_verbs(void)
-{
-	static const struct triad_option none[1];
-
-	return (struct triad_verb_table){.verbs = verbs, .n_verbs = 1, .options = none};
-}
+const struct triad_verb_table triad_config_verbs = TRIAD_VERB_TABLE(verbs, NULL, 0);
 
 int triad_config_check_read(struct triad_parser *parser, const char **file)
 {

@@ -7,7 +7,7 @@
 
 #include "command/parser.h"
 
-struct triad_verb_table triad_config_verbs(void);
+extern const struct triad_verb_table triad_config_verbs;
 
 /* Reads the words behind the command's name; '*file' borrows one of them, NULL: none.
  * Returns 0; or EINVAL, as triad_parser_read_rest(). */

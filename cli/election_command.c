@@ -38,15 +38,8 @@ static const struct triad_verb verbs[] = {
 		.n_arguments_max = TRIAD_ELECTION_MAX_WORDS},
 };
 
-struct triad_verb_table triad_election_verbs(void)
-{
-	return (struct triad_verb_table){
-		.verbs = verbs,
-		.n_verbs = sizeof(verbs) / sizeof(verbs[0]),
-		.options = options,
-		.n_options = N_OPTIONS,
-	};
-}
+const struct triad_verb_table triad_election_verbs =
+	TRIAD_VERB_TABLE(verbs, options, N_OPTIONS);
 
 int triad_election_command_read(
 	struct triad_parser *parser, struct triad_election_command *command)

@@ -26,7 +26,7 @@ struct triad_election_command {
 	const char *words[TRIAD_ELECTION_MAX_WORDS + 1]; /* the command; then NULL */
 };
 
-struct triad_verb_table triad_election_verbs(void);
+extern const struct triad_verb_table triad_election_verbs;
 
 /* Reads options and words behind the command's name.  Returns 0; or EINVAL, as
  * triad_parser_read_rest(). */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/port_command.h"
+#include "cli/screen.h"
 #include "portmgr/plan/plan.h"
 #include "triad/control.h"
 #include "triad/json.h"
@@ -39,14 +40,6 @@ static void show_text(const struct summary *summary)
 			summary->n_different);
 }
 
-static bool write_out(
-	void *context, enum triad_frame_type type, const char *data, size_t size)
-{
-	(void)context;
-	(void)type;
-	return fwrite(data, 1, size, stdout) == size;
-}
-
 static void show_json(const struct summary *summary)
 {
 	struct triad_output output;
@@ -54,7 +47,7 @@ static void show_json(const struct summary *summary)
 	char hash[24];
 
 	snprintf(hash, sizeof(hash), "0x%016" PRIx64, summary->hash);
-	triad_output_init(&output, write_out, NULL);
+	triad_output_init(&output, triad_screen_write_frame, NULL);
 	triad_json_init(&json, &output);
 	triad_json_object_begin(&json, NULL);
 	triad_json_string(&json, "file", summary->file);
@@ -212,5 +205,5 @@ int triad_port_check(const struct triad_port_command *command)
 		show_json(&summary);
 	else
 		show_text(&summary);
-	return summary.n_different ? TRIAD_CONTROL_FAILED : triad_port_finish_output();
+	return summary.n_different ? TRIAD_CONTROL_FAILED : triad_screen_finish();
 }

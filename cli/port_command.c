@@ -46,15 +46,8 @@ static const struct triad_verb verbs[] = {
 			"it is."},
 };
 
-struct triad_verb_table triad_port_verbs(void)
-{
-	return (struct triad_verb_table){
-		.verbs = verbs,
-		.n_verbs = sizeof(verbs) / sizeof(verbs[0]),
-		.options = options,
-		.n_options = N_OPTIONS,
-	};
-}
+const struct triad_verb_table triad_port_verbs =
+	TRIAD_VERB_TABLE(verbs, options, N_OPTIONS);
 
 static bool has_option(const struct triad_parser *parser, const char *name)
 {

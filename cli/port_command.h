@@ -36,7 +36,7 @@ struct triad_port_command {
 	const char *file;
 };
 
-struct triad_verb_table triad_port_verbs(void);
+extern const struct triad_verb_table triad_port_verbs;
 
 /* Both the plugin and triadctl have 'port snapshot'.  Claims it for triadctl if the
  * words have --from, which the plugin lacks. */
@@ -61,8 +61,5 @@ int triad_port_read_file(const char *path, size_t max, char **octets, size_t *si
 /* Reads the output of ibnetdiscover.  Returns 0 and a fabric with one reference; or an
  * errno, having printed why. */
 int triad_port_read_fabric(const char *path, struct triad_fabric **fabric);
-
-/* Flushes standard output; returns an exit status. */
-int triad_port_finish_output(void);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "cli/port_command.h"
 #include "portmgr/expected/netdiscover.h"
-#include "triad/control.h"
 
 #define FIRST_ROOM ((size_t)64 << 10)
 
@@ -86,14 +85,4 @@ int triad_port_read_fabric(const char *path, struct triad_fabric **fabric)
 	if (error && !diags.n)
 		complain_of_file(path, error);
 	return error;
-}
-
-int triad_port_finish_output(void)
-{
-	/* EPIPE: the reader has closed the output, which is not a failure. */
-	if (!fflush(stdout) || errno == EPIPE)
-		return TRIAD_CONTROL_DONE;
-	fprintf(stderr, "triadctl: can't write to standard output: %s\n",
-		strerror(errno));
-	return TRIAD_CONTROL_FAILED;
 }

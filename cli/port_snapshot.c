@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/port_command.h"
+#include "cli/screen.h"
 #include "portmgr/expected/write.h"
 #include "triad/control.h"
 
@@ -19,5 +20,5 @@ int triad_port_snapshot(const struct triad_port_command *command)
 		return TRIAD_CONTROL_FAILED;
 	triad_expected_write(fabric, command->generation, print_line, NULL);
 	triad_fabric_unref(fabric);
-	return triad_port_finish_output();
+	return triad_screen_finish();
 }

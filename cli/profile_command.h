@@ -33,7 +33,7 @@ struct triad_profile_command {
 	const char *files[TRIAD_PROFILE_MAX_FILES];
 };
 
-struct triad_verb_table triad_profile_verbs(void);
+extern const struct triad_verb_table triad_profile_verbs;
 
 /* Reads options and words behind the command's name.  Returns 0; or EINVAL, as
  * triad_parser_read_rest(). */

@@ -5,23 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <glib.h>
+
 #include "triad/clock.h"
 
 #define BITS_PER_WORD 32
 
-static double greater(double a, double b)
-{
-	return a > b ? a : b;
-}
-
 double triad_link_mean_bps(const struct triad_link *link)
 {
-	return greater(link->mean_bps[0], link->mean_bps[1]);
+	return MAX(link->mean_bps[0], link->mean_bps[1]);
 }
 
 double triad_link_peak_bps(const struct triad_link *link)
 {
-	return greater(link->peak_bps[0], link->peak_bps[1]);
+	return MAX(link->peak_bps[0], link->peak_bps[1]);
 }
 
 /* --- links --- */

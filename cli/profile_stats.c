@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/hash.h"
+#include "lib/search.h"
 #include "triad/clock.h"
 #include "triad/fabric.h"
 
@@ -96,13 +97,6 @@ static void add_to_bins(
 
 /* --- collectors --- */
 
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The usual interval; 0: not known yet.  The upper quartile, because a sweep that a
  * user requests makes two short intervals. */
 static uint64_t usual_interval_us(const struct triad_stats_collector *collector)
@@ -114,7 +108,7 @@ static uint64_t usual_interval_us(const struct triad_stats_collector *collector)
 	if (!n)
 		return collector->period_us;
 	memcpy(sorted, collector->intervals_us, n * sizeof(sorted[0]));
-	qsort(sorted, n, sizeof(sorted[0]), compare_u64);
+	qsort(sorted, n, sizeof(sorted[0]), triad_order_u64);
 	usual_us = sorted[n * 3 / 4];
 	return usual_us > collector->period_us ? usual_us : collector->period_us;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/screen.h"
 #include "lib/text.h"
 #include "qos/policy/policy.h"
 #include "triad/control.h"
@@ -425,20 +426,12 @@ static void json_partition_levels(
 	triad_json_array_end(json);
 }
 
-static bool write_out(
-	void *context, enum triad_frame_type type, const char *data, size_t size)
-{
-	(void)context;
-	(void)type;
-	return fwrite(data, 1, size, stdout) == size;
-}
-
 static void show_json(const struct triad_policy *policy)
 {
 	struct triad_output output;
 	struct triad_json json;
 
-	triad_output_init(&output, write_out, NULL);
+	triad_output_init(&output, triad_screen_write_frame, NULL);
 	triad_json_init(&json, &output);
 	triad_json_object_begin(&json, NULL);
 	triad_json_string(&json, "file", policy->source);

@@ -31,15 +31,8 @@ static const struct triad_verb verbs[] = {
 		.n_arguments_max = 1},
 };
 
-struct triad_verb_table triad_qos_verbs(void)
-{
-	return (struct triad_verb_table){
-		.verbs = verbs,
-		.n_verbs = sizeof(verbs) / sizeof(verbs[0]),
-		.options = options,
-		.n_options = N_OPTIONS,
-	};
-}
+const struct triad_verb_table triad_qos_verbs =
+	TRIAD_VERB_TABLE(verbs, options, N_OPTIONS);
 
 int triad_qos_command_read(
 	struct triad_parser *parser, struct triad_qos_command *command)

@@ -18,7 +18,7 @@ struct triad_qos_command {
 	const char *file;
 };
 
-struct triad_verb_table triad_qos_verbs(void);
+extern const struct triad_verb_table triad_qos_verbs;
 
 /* Reads options and words behind the command's name.  Returns 0; or EINVAL, as
  * triad_parser_read_rest(). */

@@ -260,3 +260,23 @@ void triad_screen_leave(void)
 	/* Ignore an error: nothing could be done about it. */
 	(void)triad_write_all(STDOUT_FILENO, leave, strlen(leave));
 }
+
+/* --- all of it --- */
+
+int triad_screen_finish(void)
+{
+	/* EPIPE: the reader has closed the output, which is not a failure. */
+	if (!fflush(stdout) || errno == EPIPE)
+		return TRIAD_CONTROL_DONE;
+	fprintf(stderr, "triadctl: can't write to standard output: %s\n",
+		strerror(errno));
+	return TRIAD_CONTROL_FAILED;
+}
+
+bool triad_screen_write_frame(
+	void *context, enum triad_frame_type type, const char *data, size_t size)
+{
+	(void)context;
+	(void)type;
+	return fwrite(data, 1, size, stdout) == size;
+}

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "triad/control.h"
+
 enum triad_screen_color {
 	TRIAD_SCREEN_COLOR_AUTO, /* on a terminal, unless NO_COLOR is set */
 	TRIAD_SCREEN_COLOR_ALWAYS,
@@ -65,5 +67,13 @@ unsigned triad_screen_width(const char *text, size_t size);
 /* How many octets of 'text' fit into 'n_columns'; '*is_cut': not all. */
 size_t triad_screen_fit(
 	const char *text, size_t size, unsigned n_columns, bool *is_cut);
+
+/* Flushes standard output.  Returns TRIAD_CONTROL_DONE, or TRIAD_CONTROL_FAILED after a
+ * message. */
+int triad_screen_finish(void);
+
+/* Writes to standard output, for triad_output_init(). */
+bool triad_screen_write_frame(
+	void *context, enum triad_frame_type type, const char *data, size_t size);
 
 #endif

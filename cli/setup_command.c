@@ -52,15 +52,8 @@ static const struct triad_verb verbs[] = {
 			"to opensm.conf.  Restarts OpenSM only with --restart."},
 };
 
-struct triad_verb_table triad_setup_verbs(void)
-{
-	return (struct triad_verb_table){
-		.verbs = verbs,
-		.n_verbs = sizeof(verbs) / sizeof(verbs[0]),
-		.options = options,
-		.n_options = N_OPTIONS,
-	};
-}
+const struct triad_verb_table triad_setup_verbs =
+	TRIAD_VERB_TABLE(verbs, options, N_OPTIONS);
 
 int triad_setup_exec(const char *const *words, int n_words)
 {

@@ -8,7 +8,7 @@
 
 #include "command/command_table.h"
 
-struct triad_verb_table triad_setup_verbs(void);
+extern const struct triad_verb_table triad_setup_verbs;
 
 /* Becomes the script, with these words, which end with NULL.  Returns only if that fails:
  * an exit status of triadctl, having printed why. */

@@ -2,7 +2,6 @@
 /* triadctl: parses the command, finds the plugin, asks it, shows its answer. */
 #include "config.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -23,6 +22,7 @@
 #include "cli/port_command.h"
 #include "cli/profile_command.h"
 #include "cli/qos_command.h"
+#include "cli/screen.h"
 #include "cli/setup_command.h"
 #include "cli/slurm_job.h"
 #include "command/versions.h"
@@ -81,26 +81,16 @@ static int complain_unknown(const char *message)
 	return TRIAD_UNKNOWN;
 }
 
-/* Flushes standard output; prints an error if that fails. */
-static int finish_output(void)
-{
-	if (!fflush(stdout) || errno == EPIPE)
-		return TRIAD_CONTROL_DONE;
-	fprintf(stderr, "triadctl: can't write to standard output: %s\n",
-		strerror(errno));
-	return TRIAD_CONTROL_FAILED;
-}
-
 static void list_tables(struct triad_verb_table tables[N_TABLES])
 {
-	tables[PLUGIN] = triad_command_verbs();
-	tables[CONFIG] = triad_config_verbs();
-	tables[ELECTION] = triad_election_verbs();
-	tables[PORT] = triad_port_verbs();
-	tables[PROFILE] = triad_profile_verbs();
-	tables[QOS] = triad_qos_verbs();
-	tables[SETUP] = triad_setup_verbs();
-	tables[COMPLETION] = triad_completion_verbs();
+	tables[PLUGIN] = triad_command_verbs;
+	tables[CONFIG] = triad_config_verbs;
+	tables[ELECTION] = triad_election_verbs;
+	tables[PORT] = triad_port_verbs;
+	tables[PROFILE] = triad_profile_verbs;
+	tables[QOS] = triad_qos_verbs;
+	tables[SETUP] = triad_setup_verbs;
+	tables[COMPLETION] = triad_completion_verbs;
 }
 
 static int show_help(const char *topic)
@@ -115,7 +105,7 @@ static int show_help(const char *topic)
 	fputs(text, stdout);
 	if (!*topic)
 		fputs(before_command, stdout);
-	return finish_output();
+	return triad_screen_finish();
 }
 
 static int parse_color(struct options *options, const char *word)
@@ -154,7 +144,7 @@ static int parse_option(struct options *options, int letter)
 			"--timeout: allowed are whole seconds, 1 to 3600");
 	case 'v':
 		puts("triadctl " PACKAGE_VERSION);
-		return finish_output();
+		return triad_screen_finish();
 	case 'h':
 		return show_help("");
 	default:
@@ -290,14 +280,6 @@ static int run_monitoring(const struct options *options,
 
 /* --- version --- */
 
-static bool write_output(
-	void *context, enum triad_frame_type type, const char *data, size_t size)
-{
-	(void)context;
-	(void)type;
-	return fwrite(data, 1, size, stdout) == size;
-}
-
 /* Runs 'version'.  The answer has both versions.  Without an answer, as before OpenSM
  * is started, prints ours; that is not a failure. */
 static int run_version(const struct options *options,
@@ -314,10 +296,10 @@ static int run_version(const struct options *options,
 	asked[n_words] = option;
 	if (run_command(options, command, n_words + 1, asked) == TRIAD_CONTROL_DONE)
 		return TRIAD_CONTROL_DONE;
-	triad_output_init(&output, write_output, NULL);
+	triad_output_init(&output, triad_screen_write_frame, NULL);
 	triad_versions_put(&ours, command->json, &output);
 	triad_output_flush(&output);
-	return finish_output();
+	return triad_screen_finish();
 }
 
 /* --- jobs --- */
@@ -430,7 +412,7 @@ static int run_config(const struct options *options, struct triad_parser *parser
 	if (triad_config_check_read(parser, &file))
 		return complain_of_usage(parser->message);
 	status = triad_config_check(file);
-	return status == TRIAD_CONTROL_DONE ? finish_output() : status;
+	return status == TRIAD_CONTROL_DONE ? triad_screen_finish() : status;
 }
 
 static int run_setup(const struct options *options, struct triad_parser *parser)
@@ -445,7 +427,7 @@ static int run_completion(const struct options *options, struct triad_parser *pa
 {
 	(void)options;
 	return triad_completion_print(parser) ? complain_of_usage(parser->message)
-					      : finish_output();
+					      : triad_screen_finish();
 }
 
 /* Finds the socket to ask for nodes, by the options in the line to complete. */
@@ -480,7 +462,7 @@ static int complete_words(int n_words, char **words)
 
 	list_tables(tables);
 	triad_complete(&complete, n_words, words);
-	return finish_output();
+	return triad_screen_finish();
 }
 
 /* --- any command --- */

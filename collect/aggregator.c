@@ -323,12 +323,10 @@ static void look_at_row(struct triad_aggregator *aggregator,
 	const struct triad_collect_data *data, const struct triad_collect_row *row,
 	struct place *place, uint64_t now_us)
 {
-	uint32_t port = TRIAD_FABRIC_NONE;
+	uint32_t port;
 
 	find_node_index(aggregator, head->sender, row->node_guid, place);
-	if (place->node != TRIAD_FABRIC_NONE)
-		port = triad_fabric_find_port(
-			aggregator->view->fabric, place->node, row->port);
+	port = triad_fabric_find_port(aggregator->view->fabric, place->node, row->port);
 	/* The agent may have another fabric than this manager. */
 	if (port == TRIAD_FABRIC_NONE || !is_possible(row)) {
 		aggregator->status.n_unknown++;

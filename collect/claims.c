@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/claims_parts.h"
+#include "triad/clock.h"
 
 static uint64_t ask_gap_us(const struct triad_claims *claims)
 {
@@ -220,11 +221,6 @@ static uint64_t run_agent(struct triad_claims *claims, unsigned index)
 							      : dies_us(claims, agent);
 }
 
-static uint64_t earlier(uint64_t a_us, uint64_t b_us)
-{
-	return a_us < b_us ? a_us : b_us;
-}
-
 uint64_t triad_claims_step(struct triad_claims *claims, uint64_t now_us)
 {
 	uint64_t next_us;
@@ -235,16 +231,16 @@ uint64_t triad_claims_step(struct triad_claims *claims, uint64_t now_us)
 	if (!claims->has_begun)
 		return next_us;
 	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++)
-		next_us = earlier(next_us, run_agent(claims, i));
+		next_us = triad_clock_earlier(next_us, run_agent(claims, i));
 	claims_run_rounds(claims);
 	claims_run_balance(claims);
 	claims_run_repeats(claims);
 	/* Send all claims of this step in one message. */
 	claims_flush(claims);
-	next_us = earlier(next_us, claims->due_us);
-	next_us = earlier(next_us, claims->balance_us);
+	next_us = triad_clock_earlier(next_us, claims->due_us);
+	next_us = triad_clock_earlier(next_us, claims->balance_us);
 	if (claims->n_disputed)
-		next_us = earlier(next_us, claims->repeat_us);
+		next_us = triad_clock_earlier(next_us, claims->repeat_us);
 	/* Later than now: a round that is due again at once would spin. */
 	return next_us > now_us ? next_us : now_us + 1;
 }

@@ -7,6 +7,7 @@
 
 #include "collect/member_parts.h"
 #include "collect/distance.h"
+#include "triad/clock.h"
 
 /* How often to send ALIVE in a liveness time, so that one may get lost. */
 #define ALIVES 4
@@ -228,11 +229,6 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 
 /* --- steps --- */
 
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 uint64_t triad_member_step(struct triad_member *member, uint64_t now_us)
 {
 	uint64_t every_us = member->liveness_us / ALIVES, next_us;
@@ -247,9 +243,10 @@ uint64_t triad_member_step(struct triad_member *member, uint64_t now_us)
 	if (!member->alive_us || now_us - member->alive_us >= every_us ||
 		triad_member_master(member, now_us) != member->master)
 		send_alive(member, now_us);
-	next_us = sooner(next_us, member->alive_us + every_us);
-	next_us = sooner(next_us, triad_member_step_gathers(member, now_us));
-	return sooner(next_us, triad_member_step_topology(member, now_us));
+	next_us = triad_clock_earlier(next_us, member->alive_us + every_us);
+	next_us =
+		triad_clock_earlier(next_us, triad_member_step_gathers(member, now_us));
+	return triad_clock_earlier(next_us, triad_member_step_topology(member, now_us));
 }
 
 void triad_member_cut_off(struct triad_member *member, bool is_cut_off, uint64_t now_us)

@@ -8,8 +8,8 @@
 #include "collect/varint.h"
 #include "ib/recent.h"
 #include "lib/hash.h"
+#include "lib/pieces.h"
 
-#define MAX_PIECES (TRIAD_TOPOLOGY_MAX_SIZE / TRIAD_TOPOLOGY_PIECE_SIZE)
 #define HEAD_SIZE 16u
 /* The most octets of a node and of a port. */
 #define NODE_SIZE (8 + 1 + 4 + 2 + 1 + TRIAD_NODE_NAME_SIZE + TRIAD_VARINT_MAX_SIZE)
@@ -175,23 +175,14 @@ void triad_topology_octets_free(struct triad_topology_octets *octets)
 
 unsigned triad_topology_n_pieces(const struct triad_topology_octets *whole)
 {
-	return (whole->n_octets + TRIAD_TOPOLOGY_PIECE_SIZE - 1) /
-		TRIAD_TOPOLOGY_PIECE_SIZE;
-}
-
-/* The octets of a piece; only the last one may be shorter. */
-static uint32_t piece_size(uint32_t size, unsigned piece)
-{
-	uint32_t at = piece * TRIAD_TOPOLOGY_PIECE_SIZE;
-	uint32_t left = size - at;
-
-	return left < TRIAD_TOPOLOGY_PIECE_SIZE ? left : TRIAD_TOPOLOGY_PIECE_SIZE;
+	return (unsigned)triad_pieces_n(whole->n_octets, TRIAD_TOPOLOGY_PIECE_SIZE);
 }
 
 size_t triad_topology_write_piece(const struct triad_topology_octets *whole,
 	unsigned piece, const struct triad_collect_head *head, uint8_t *to, size_t size)
 {
-	uint32_t n = piece_size(whole->n_octets, piece);
+	size_t n = triad_pieces_octets_of(
+		whole->n_octets, TRIAD_TOPOLOGY_PIECE_SIZE, piece);
 	struct triad_wire w;
 	uint8_t *octets;
 
@@ -212,9 +203,8 @@ size_t triad_topology_write_piece(const struct triad_topology_octets *whole,
 /* --- taking --- */
 
 struct triad_topology_pieces {
-	struct triad_topology_octets whole; /* octets NULL: no fabric is begun */
-	unsigned n_pieces, n_missing;
-	bool has[MAX_PIECES];
+	struct triad_topology_octets whole; /* its octets are in the pieces */
+	struct triad_pieces pieces;
 };
 
 struct triad_topology_pieces *triad_topology_pieces_new(void)
@@ -222,17 +212,11 @@ struct triad_topology_pieces *triad_topology_pieces_new(void)
 	return calloc(1, sizeof(struct triad_topology_pieces));
 }
 
-static void forget_pieces(struct triad_topology_pieces *pieces)
-{
-	free(pieces->whole.octets);
-	memset(pieces, 0, sizeof(*pieces));
-}
-
 void triad_topology_pieces_free(struct triad_topology_pieces *pieces)
 {
 	if (!pieces)
 		return;
-	free(pieces->whole.octets);
+	triad_pieces_end(&pieces->pieces);
 	free(pieces);
 }
 
@@ -242,17 +226,15 @@ static int begin_pieces(
 {
 	const struct triad_topology_octets *present = &pieces->whole;
 
-	if (present->octets && present->hash == whole->hash &&
+	if (pieces->pieces.octets && present->hash == whole->hash &&
 		present->size == whole->size && present->n_octets == whole->n_octets)
 		return 0;
 	/* A newer fabric replaces one that is not complete. */
-	forget_pieces(pieces);
 	pieces->whole = *whole;
-	pieces->whole.octets = malloc(whole->n_octets);
-	if (!pieces->whole.octets)
-		return ENOMEM;
-	pieces->n_pieces = pieces->n_missing = triad_topology_n_pieces(whole);
-	return 0;
+	return triad_pieces_begin(
+		       &pieces->pieces, whole->n_octets, TRIAD_TOPOLOGY_PIECE_SIZE)
+		? 0
+		: ENOMEM;
 }
 
 /* The decoder's state until the fabric is built. */
@@ -467,22 +449,24 @@ int triad_topology_pieces_add(struct triad_topology_pieces *pieces,
 		begun.n_octets > TRIAD_TOPOLOGY_MAX_SIZE || piece >= n_pieces ||
 		n_pieces != triad_topology_n_pieces(&begun))
 		return EPROTO;
-	octets = triad_wire_take(body, piece_size(begun.n_octets, piece));
+	octets = triad_wire_take(body,
+		triad_pieces_octets_of(
+			begun.n_octets, TRIAD_TOPOLOGY_PIECE_SIZE, piece));
 	if (!octets)
 		return EPROTO;
 	/* We have this fabric: the manager sent it to all for another agent. */
 	if (begun.hash == known)
 		return EALREADY;
 	error = begin_pieces(pieces, &begun);
-	/* Ignore a piece that we have: the manager repeats it for another agent. */
-	if (error || pieces->has[piece])
-		return error ? error : EAGAIN;
-	memcpy(pieces->whole.octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE, octets,
-		piece_size(begun.n_octets, piece));
-	pieces->has[piece] = true;
-	if (--pieces->n_missing)
+	if (error)
+		return error;
+	/* One may come again: the manager repeats it for another agent. */
+	(void)triad_pieces_put(&pieces->pieces, piece, octets);
+	if (pieces->pieces.n_have < pieces->pieces.n)
 		return EAGAIN;
 	*whole = pieces->whole;
-	memset(pieces, 0, sizeof(*pieces));
+	whole->octets = pieces->pieces.octets;
+	pieces->pieces.octets = NULL;
+	triad_pieces_end(&pieces->pieces);
 	return 0;
 }

@@ -503,9 +503,8 @@ int triad_command_read(struct triad_parser *parser, struct triad_command *comman
 int triad_command_parse(int n_words, const char *const *words,
 	struct triad_command *command, char *message, size_t size)
 {
-	const struct triad_verb_table table = triad_command_verbs();
 	struct triad_parser parser = {
-		.tables = &table,
+		.tables = &triad_command_verbs,
 		.n_tables = 1,
 		.words = words,
 		.n_words = n_words,

@@ -188,7 +188,6 @@ int triad_verb_tables_help(const struct triad_verb_table *tables, size_t n,
 
 int triad_command_help(const char *topic, const char *prefix, char *text, size_t size)
 {
-	const struct triad_verb_table table = triad_command_verbs();
-
-	return triad_verb_tables_help(&table, 1, topic, prefix, text, size);
+	return triad_verb_tables_help(
+		&triad_command_verbs, 1, topic, prefix, text, size);
 }

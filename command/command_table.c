@@ -745,15 +745,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.n_arguments_max = 2},
 };
 
-struct triad_verb_table triad_command_verbs(void)
-{
-	return (struct triad_verb_table){
-		.verbs = triad_verbs,
-		.n_verbs = TRIAD_N_COMMANDS,
-		.options = triad_options,
-		.n_options = TRIAD_N_OPTIONS,
-	};
-}
+const struct triad_verb_table triad_command_verbs =
+	TRIAD_VERB_TABLE(triad_verbs, triad_options, TRIAD_N_OPTIONS);
 
 const struct triad_verb *triad_verb_of(enum triad_command_verb verb)
 {

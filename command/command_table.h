@@ -171,13 +171,18 @@ struct triad_verb_table {
 	const struct triad_option *options; /* of bit i of a command's */
 	size_t n_options;
 };
+#define TRIAD_VERB_TABLE(array, of_bits, n)                                            \
+	{                                                                              \
+		.verbs = (array), .n_verbs = sizeof(array) / sizeof((array)[0]),       \
+		.options = (of_bits), .n_options = (n)                                 \
+	}
 
 /* As triad_command_help(), for the commands of 'n' tables. */
 int triad_verb_tables_help(const struct triad_verb_table *tables, size_t n,
 	const char *topic, const char *prefix, char *text, size_t size);
 
 /* The plugin's table. */
-struct triad_verb_table triad_command_verbs(void);
+extern const struct triad_verb_table triad_command_verbs;
 
 /* The plugin's row of a verb; never NULL for one of the enum. */
 const struct triad_verb *triad_verb_of(enum triad_command_verb verb);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "history/record.h"
 #include "ib/detail.h"
 #include "lib/fields.h"
 
@@ -138,24 +139,17 @@ static const struct triad_field supply_fields[] = {
 
 /* --- times --- */
 
-/* Shifts a time to another clock; a missing time stays 0. */
-static void shift(uint64_t *at_us, int64_t offset_us)
-{
-	if (*at_us)
-		*at_us += (uint64_t)offset_us;
-}
-
 static void shift_times(struct triad_extra *extra, int64_t offset_us)
 {
 	if (extra->kind == TRIAD_EXTRA_DETAIL) {
-		shift(&extra->is.detail.read_us, offset_us);
+		triad_history_shift(&extra->is.detail.read_us, offset_us);
 	} else if (extra->kind == TRIAD_EXTRA_BER) {
-		shift(&extra->is.ber.since_us, offset_us);
-		shift(&extra->is.ber.read_us, offset_us);
+		triad_history_shift(&extra->is.ber.since_us, offset_us);
+		triad_history_shift(&extra->is.ber.read_us, offset_us);
 	} else if (extra->kind == TRIAD_EXTRA_CABLE) {
-		shift(&extra->is.cable.read_us, offset_us);
+		triad_history_shift(&extra->is.cable.read_us, offset_us);
 	} else {
-		shift(&extra->is.device.read_us, offset_us);
+		triad_history_shift(&extra->is.device.read_us, offset_us);
 	}
 }
 

@@ -122,31 +122,24 @@ bool triad_history_get_hex(const char *from, size_t n, uint8_t *octets)
 
 /* --- times --- */
 
-/* Shifts a time to another clock; a missing time stays 0. */
-static void shift(uint64_t *at_us, int64_t offset_us)
-{
-	if (*at_us)
-		*at_us += (uint64_t)offset_us;
-}
-
 static void shift_alert(struct triad_alert *alert, int64_t offset_us)
 {
-	shift(&alert->raised_us, offset_us);
-	shift(&alert->cleared_us, offset_us);
-	shift(&alert->sm.at_us, offset_us);
+	triad_history_shift(&alert->raised_us, offset_us);
+	triad_history_shift(&alert->cleared_us, offset_us);
+	triad_history_shift(&alert->sm.at_us, offset_us);
 }
 
 static void shift_finding(struct triad_alert_finding *finding, int64_t offset_us)
 {
-	shift(&finding->since_us, offset_us);
-	shift(&finding->under_us, offset_us);
+	triad_history_shift(&finding->since_us, offset_us);
+	triad_history_shift(&finding->under_us, offset_us);
 }
 
 static void shift_link(struct triad_link *link, int64_t offset_us)
 {
-	shift(&link->down_us, offset_us);
-	shift(&link->up_us, offset_us);
-	shift(&link->counted_us, offset_us);
+	triad_history_shift(&link->down_us, offset_us);
+	triad_history_shift(&link->up_us, offset_us);
+	triad_history_shift(&link->counted_us, offset_us);
 }
 
 /* --- lines --- */

@@ -25,6 +25,13 @@
 /* The most digits in a line. */
 #define TRIAD_HISTORY_DIGITS 960u
 
+/* Shifts a time to another clock; a missing time stays 0. */
+static inline void triad_history_shift(uint64_t *at_us, int64_t offset_us)
+{
+	if (*at_us)
+		*at_us += (uint64_t)offset_us;
+}
+
 /* Writes octets as digits; returns how many digits. */
 size_t triad_history_put_hex(char *to, const uint8_t *octets, size_t n);
 /* Reads 'n' digits; false: other characters, or an odd number. */

@@ -261,8 +261,7 @@ static void consider_image(
 	if (time_us > search->last_us)
 		search->last_us = time_us;
 	if (time_us > search->time_us) {
-		if (time_us < search->next_us)
-			search->next_us = time_us;
+		search->next_us = triad_clock_earlier(search->next_us, time_us);
 		return;
 	}
 	/* Of equal times prefer the finest tier: its image before is nearest. */

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include <glib.h>
+
 #include "triad/clock.h"
 
 /* How far a clock may be ahead.  An image from the far future would never be old enough
@@ -63,11 +65,6 @@ static uint64_t newest_time(const struct triad_history_segment *segment)
 			  : segment->begun_us;
 }
 
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* How much time after 'since_us' one SM's images of the tier cover.  However far the
  * clock was set, no gap between images counts for more than one in which the next is
  * expected, and no segment for more than it lasts. */
@@ -86,16 +83,16 @@ static uint64_t covered_us(const struct triad_history_rings *rings, unsigned own
 		if (!segment->n || last_us <= at_us)
 			continue;
 		if (segment->entries[0].time_us > at_us) {
-			covered += lesser(segment->entries[0].time_us - at_us, gap_us);
+			covered += MIN(segment->entries[0].time_us - at_us, gap_us);
 			at_us = segment->entries[0].time_us;
 		}
 		/* Unless the clock was set back within the segment. */
 		if (last_us > at_us)
-			covered += lesser(
+			covered += MIN(
 				last_us - at_us, triad_history_tiers[tier].segment_us);
 		at_us = last_us;
 	}
-	return covered + (now_us > at_us ? lesser(now_us - at_us, gap_us) : 0);
+	return covered + (now_us > at_us ? MIN(now_us - at_us, gap_us) : 0);
 }
 
 /* Whether the images since then say, as the clock does, that it is that long ago. */

@@ -62,6 +62,14 @@ uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid
 	return TRIAD_FABRIC_NONE;
 }
 
+const struct triad_fabric_node *triad_fabric_node_by_guid(
+	const struct triad_fabric *fabric, uint64_t guid)
+{
+	uint32_t at = fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
+
+	return at == TRIAD_FABRIC_NONE ? NULL : &fabric->nodes[at];
+}
+
 uint32_t triad_fabric_find_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number)
 {
@@ -71,6 +79,9 @@ uint32_t triad_fabric_find_port(
 		return TRIAD_FABRIC_NONE;
 	first = fabric->nodes[node].first_port;
 	end = first + fabric->nodes[node].n_ports;
+	/* A switch nearly always has all of its ports, port 0 first. */
+	if (number < end - first && fabric->ports[first + number].number == number)
+		return first + number;
 	TRIAD_SEARCH(at, first, end, fabric->ports[at].number < number);
 	return at < end && fabric->ports[at].number == number ? at : TRIAD_FABRIC_NONE;
 }

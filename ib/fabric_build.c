@@ -440,12 +440,11 @@ static void resolve_links(struct triad_fabric *fabric, const struct far_end *far
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		struct triad_fabric_port *port = &fabric->ports[i];
 		const struct triad_fabric_node *node = &fabric->nodes[port->node];
-		uint32_t remote = TRIAD_FABRIC_NONE, at;
+		uint32_t remote = TRIAD_FABRIC_NONE;
 
-		at = far_ends[i].guid ? triad_fabric_find_node(fabric, far_ends[i].guid)
-				      : TRIAD_FABRIC_NONE;
-		if (at != TRIAD_FABRIC_NONE)
-			remote = triad_fabric_find_port(fabric, at, far_ends[i].number);
+		if (far_ends[i].guid)
+			remote = triad_fabric_port_at(
+				fabric, far_ends[i].guid, far_ends[i].number);
 		if (remote != TRIAD_FABRIC_NONE && node->guid &&
 			far_ends[remote].guid == node->guid &&
 			far_ends[remote].number == port->number)

@@ -351,14 +351,11 @@ static bool lacks_far_end(const struct triad_fabric_port *port)
 static uint32_t find_known_far_end(const struct triad_fabric *fabric,
 	const struct triad_fabric *known, uint32_t port)
 {
-	const struct triad_fabric_port *near = &fabric->ports[port], *far;
-	uint32_t at = triad_fabric_port_at(
-		known, fabric->nodes[near->node].guid, near->number);
+	uint32_t at = triad_fabric_find_same_port(known, fabric, port);
 
 	if (at == TRIAD_FABRIC_NONE || known->ports[at].remote == TRIAD_FABRIC_NONE)
 		return TRIAD_FABRIC_NONE;
-	far = &known->ports[known->ports[at].remote];
-	return triad_fabric_port_at(fabric, known->nodes[far->node].guid, far->number);
+	return triad_fabric_find_same_port(fabric, known, known->ports[at].remote);
 }
 
 /* Adds links of the known fabric between ports whose far ends the SA did not show.

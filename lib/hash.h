@@ -39,6 +39,14 @@ static inline uint64_t triad_hash_words(uint64_t hash, const uint64_t *words, si
 	return hash;
 }
 
+/* Mixes all bits of a word into all others, as splitmix64 does at its end. */
+static inline uint64_t triad_hash_mix(uint64_t word)
+{
+	word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
+	return word ^ word >> 31;
+}
+
 /* The first 64 bits of SHA-256, the first octet as the highest. */
 uint64_t triad_hash_sha256(const void *octets, size_t n);
 

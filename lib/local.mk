@@ -26,6 +26,7 @@ libtriad_la_SOURCES = \
 	lib/json_page.c lib/json_page.h \
 	lib/line_file.c \
 	lib/log.c \
+	lib/pieces.h \
 	lib/poisson.c lib/poisson.h \
 	lib/quantity.c lib/quantity.h \
 	lib/random_number.c lib/random_number.h \

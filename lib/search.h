@@ -28,4 +28,12 @@
 		else                                                                   \
 			search_high = (at)
 
+/* The order of two uint64_t, for qsort() and bsearch(). */
+static inline int triad_order_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 /* --- life --- */
 
@@ -153,12 +154,7 @@ struct triad_view *triad_collector_view(struct triad_collector *collector)
 
 struct triad_collector_status triad_collector_status(struct triad_collector *collector)
 {
-	struct triad_collector_status status;
-
-	pthread_mutex_lock(&collector->published_lock);
-	status = collector->status;
-	pthread_mutex_unlock(&collector->published_lock);
-	return status;
+	return TRIAD_LOCKED(&collector->published_lock, collector->status);
 }
 
 struct triad_engine *triad_collector_engine(struct triad_collector *collector)
@@ -177,13 +173,11 @@ void triad_collector_reset(
 	struct triad_collector *collector, const struct triad_selection *selection)
 {
 	const struct triad_view *view = selection->view;
-	const struct triad_fabric *swept;
 	uint64_t now_us = collector_now(collector);
 	struct triad_engine_row row;
 
 	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
-		const struct triad_fabric_port *port = &view->fabric->ports[i];
-		uint32_t node, at;
+		uint32_t at;
 
 		if (!selection->chosen[i])
 			continue;
@@ -193,10 +187,8 @@ void triad_collector_reset(
 		/* The fabric swept now may lack the port, or there may be none. */
 		if (!selection->hardware || !collector->view)
 			continue;
-		swept = collector->view->fabric;
-		node = triad_fabric_find_node(
-			swept, view->fabric->nodes[port->node].guid);
-		at = triad_fabric_find_port(swept, node, port->number);
+		at = triad_fabric_find_same_port(
+			collector->view->fabric, view->fabric, i);
 		if (at != TRIAD_FABRIC_NONE)
 			triad_sweep_want_reset(collector->sweep, at);
 	}

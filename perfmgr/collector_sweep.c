@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 /* The longest wait for an answer in one step; then the owner can do other work. */
 #define MAX_WAIT_US (20 * TRIAD_US_PER_MS)
@@ -83,9 +84,8 @@ static void log_apart(struct triad_collector *collector)
 	struct triad_collector_status *status = &collector->status;
 	uint32_t n = collector->view->partitions.n_apart;
 
-	pthread_mutex_lock(&collector->published_lock);
-	status->partitions = collector->view->partitions;
-	pthread_mutex_unlock(&collector->published_lock);
+	status->partitions =
+		TRIAD_LOCKED(&collector->published_lock, collector->view->partitions);
 	if (n && n != collector->n_apart_logged)
 		triad_log_write(collector->log, TRIAD_LOG_WARNING,
 			"perfmgr: %" PRIu32 " ports share no partition with this port: "
@@ -188,8 +188,7 @@ static uint64_t next_group_due(const struct triad_collector *collector)
 	uint64_t due_us = UINT64_MAX;
 
 	for (unsigned i = 0; i < TRIAD_GROUPS_MAX; i++)
-		if (collector->group_due_us[i] < due_us)
-			due_us = collector->group_due_us[i];
+		due_us = triad_clock_earlier(due_us, collector->group_due_us[i]);
 	return due_us;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perfmgr/reset_log.h"
 
-#include <pthread.h>
 #include <stdlib.h>
+
+#include "triad/thread.h"
 
 struct triad_reset_log {
 	pthread_mutex_t lock;
@@ -36,12 +37,7 @@ void triad_reset_log_add(struct triad_reset_log *log, const struct triad_reset *
 
 uint64_t triad_reset_log_count(struct triad_reset_log *log)
 {
-	uint64_t n;
-
-	pthread_mutex_lock(&log->lock);
-	n = log->n;
-	pthread_mutex_unlock(&log->lock);
-	return n;
+	return TRIAD_LOCKED(&log->lock, log->n);
 }
 
 bool triad_reset_log_get(

@@ -228,12 +228,7 @@ static void *run_session(void *argument)
 
 static bool has_ended(struct session *session)
 {
-	bool ended;
-
-	pthread_mutex_lock(&session->console->lock);
-	ended = session->ended;
-	pthread_mutex_unlock(&session->console->lock);
-	return ended;
+	return TRIAD_LOCKED(&session->console->lock, session->ended);
 }
 
 static struct session *free_session(struct triad_console *console)

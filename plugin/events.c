@@ -123,20 +123,10 @@ void triad_events_stop(struct triad_events *events)
 
 bool triad_events_are_stopped(struct triad_events *events)
 {
-	bool stopped;
-
-	pthread_mutex_lock(&events->lock);
-	stopped = events->stopped;
-	pthread_mutex_unlock(&events->lock);
-	return stopped;
+	return TRIAD_LOCKED(&events->lock, events->stopped);
 }
 
 struct triad_events_counts triad_events_counts(struct triad_events *events)
 {
-	struct triad_events_counts counts;
-
-	pthread_mutex_lock(&events->lock);
-	counts = events->counts;
-	pthread_mutex_unlock(&events->lock);
-	return counts;
+	return TRIAD_LOCKED(&events->lock, events->counts);
 }

@@ -32,12 +32,11 @@
 static void format_end(const struct triad_fabric *fabric, uint64_t guid, unsigned port,
 	char *text, size_t size)
 {
-	uint32_t node =
-		fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
+	const struct triad_fabric_node *node = triad_fabric_node_by_guid(fabric, guid);
 
-	if (node != TRIAD_FABRIC_NONE)
-		snprintf(text, size, "%s (0x%016" PRIx64 "):%u",
-			fabric->nodes[node].name, guid, port);
+	if (node)
+		snprintf(
+			text, size, "%s (0x%016" PRIx64 "):%u", node->name, guid, port);
 	else
 		snprintf(text, size, "0x%016" PRIx64 ":%u", guid, port);
 }

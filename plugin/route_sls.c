@@ -31,13 +31,6 @@ struct asking {
 	struct triad_routes_lanes lanes;
 };
 
-static uint16_t sl_of_level(const struct triad_policy *policy, uint32_t level)
-{
-	return policy->levels[level].has_sl
-		? (uint16_t)(1u << (policy->levels[level].sl & 0xf))
-		: 0;
-}
-
 uint16_t triad_route_sls_of_policy(void *context)
 {
 	struct triad_plugin *plugin = context;
@@ -47,7 +40,7 @@ uint16_t triad_route_sls_of_policy(void *context)
 
 	if (policy && status.state == TRIAD_QOS_ANSWERING)
 		for (uint32_t i = 0; i < policy->n_levels; i++)
-			sls |= sl_of_level(policy, i);
+			sls |= triad_policy_sl_of_level(policy, i);
 	triad_policy_unref(policy);
 	return sls;
 }

@@ -162,12 +162,7 @@ bool triad_worker_is_current(struct triad_worker *worker, uint64_t generation)
 
 struct triad_worker_status triad_worker_status(struct triad_worker *worker)
 {
-	struct triad_worker_status status;
-
-	pthread_mutex_lock(&worker->lock);
-	status = worker->status;
-	pthread_mutex_unlock(&worker->lock);
-	return status;
+	return TRIAD_LOCKED(&worker->lock, worker->status);
 }
 
 /* --- snapshots --- */
@@ -238,9 +233,7 @@ static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	struct triad_fabric_qos defaults;
 	int error;
 
-	pthread_mutex_lock(&worker->lock);
-	defaults = worker->defaults;
-	pthread_mutex_unlock(&worker->lock);
+	defaults = TRIAD_LOCKED(&worker->lock, worker->defaults);
 	error = triad_snapshot_take(
 		worker->osm, worker->fabric, &defaults, &worker->sweeps_begun, fabric);
 	if (!error) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "qos/decide.h"
 
+#include <glib.h>
+
 #include "ib/rates.h"
 
 #define MTU_1024 3
@@ -83,11 +85,6 @@ static bool prefers_1024(const struct triad_path_ask *ask)
 	}
 }
 
-static uint8_t lower(uint8_t a, uint8_t b)
-{
-	return a < b ? a : b;
-}
-
 /* --- selectors of the request --- */
 
 /* Applies a selector to an MTU or a lifetime, whose codes are in the order of the
@@ -124,9 +121,9 @@ static enum triad_refusal choose_mtu(
 	 * allowed. */
 	*mtu = walk->mtu;
 	if (prefers_1024(ask))
-		*mtu = lower(*mtu, MTU_1024);
+		*mtu = MIN(*mtu, MTU_1024);
 	if (ask->level && ask->level->has_mtu_limit)
-		*mtu = lower(*mtu, ask->level->mtu_limit);
+		*mtu = MIN(*mtu, ask->level->mtu_limit);
 	if (asks(ask, TRIAD_HAS_MTU) &&
 		!select_value(request->mtu_selector, request->mtu, mtu))
 		return TRIAD_REFUSAL_MTU;
@@ -141,7 +138,7 @@ static enum triad_refusal choose_rate(
 
 	/* Use ranks: the codes of rates are not in the order of the rates. */
 	if (ask->level && ask->level->has_rate_limit)
-		rank = lower(rank, triad_rate_rank(ask->level->rate_limit));
+		rank = MIN(rank, triad_rate_rank(ask->level->rate_limit));
 	if (asks(ask, TRIAD_HAS_RATE)) {
 		uint8_t wanted = triad_rate_rank(request->rate);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/grow.h"
+#include "lib/hash.h"
 #include "lib/search.h"
 #define FULL 0x8000
 #define MAX_SET 4096 /* the most P_Keys of one port */
@@ -74,15 +75,6 @@ struct pool {
 	size_t n_pkeys, room;
 };
 
-static uint32_t hash_set(const uint16_t *set, uint32_t n)
-{
-	uint32_t hash = 2166136261u;
-
-	for (uint32_t i = 0; i < n; i++)
-		hash = (hash ^ set[i]) * 16777619u;
-	return hash ^ hash >> 15;
-}
-
 static uint32_t find_in_pool(const struct triad_paths *paths, const struct pool *pool,
 	uint32_t slot, const uint16_t *set, uint32_t n)
 {
@@ -98,7 +90,9 @@ static uint32_t find_in_pool(const struct triad_paths *paths, const struct pool 
 static int find_or_add_set(struct triad_paths *paths, struct pool *pool,
 	const uint16_t *set, uint32_t n, uint32_t *index)
 {
-	uint32_t slot = hash_set(set, n) & pool->mask;
+	uint32_t slot =
+		(uint32_t)triad_hash_octets(TRIAD_HASH_START, set, n * sizeof(*set)) &
+		pool->mask;
 	struct triad_pkey_set *added;
 
 	*index = find_in_pool(paths, pool, slot, set, n);

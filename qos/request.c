@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <glib.h>
+
 #include "ib/rates.h"
 #include "triad/wire.h"
 
@@ -160,11 +162,6 @@ enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mas
 	return status ? status : mark_service_id(mask, of_path.service_id, request);
 }
 
-static unsigned at_most(unsigned n, unsigned max)
-{
-	return n < max ? n : max;
-}
-
 enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t size,
 	uint64_t mask, uint8_t max_rate, struct triad_path_request *request)
 {
@@ -193,10 +190,10 @@ enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t 
 		return status;
 	/* Don't trust the client's counts: ignore GIDs beyond the number that OpenSM
 	 * takes; GIDs past the end make the request invalid. */
-	n = at_most(request->n_sources, TRIAD_MULTIPATH_MAX_GIDS);
+	n = MIN(request->n_sources, TRIAD_MULTIPATH_MAX_GIDS);
 	request->n_sources = (uint8_t)n;
 	request->n_destinations =
-		(uint8_t)at_most(request->n_destinations, TRIAD_MULTIPATH_MAX_GIDS - n);
+		(uint8_t)MIN(request->n_destinations, TRIAD_MULTIPATH_MAX_GIDS - n);
 	for (unsigned i = 0; i < n + request->n_destinations; i++)
 		request->gids[i] = read_gid(&w);
 	return w.failed ? TRIAD_SA_REQUEST_INVALID : TRIAD_SA_OK;

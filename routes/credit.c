@@ -162,14 +162,8 @@ uint16_t triad_routes_sls_of(const struct triad_fabric *fabric)
 static uint32_t fabric_port(
 	const struct triad_routes_layout *layout, uint32_t sw, unsigned number)
 {
-	const struct triad_fabric *fabric = layout->fabric;
-	uint32_t node = layout->switches[sw].node;
-	uint32_t likely = fabric->nodes[node].first_port + number;
-
-	if (number < fabric->nodes[node].n_ports &&
-		fabric->ports[likely].number == number)
-		return likely;
-	return triad_fabric_find_port(fabric, node, number);
+	return triad_fabric_find_port(
+		layout->fabric, layout->switches[sw].node, number);
 }
 
 static uint8_t vl_of(const struct search *search, uint32_t sw, unsigned in_port,

@@ -47,12 +47,7 @@ static uint64_t pass_on(void *context);
 
 static bool is_on(struct triad_broker *broker)
 {
-	bool is_on;
-
-	pthread_mutex_lock(&broker->lock);
-	is_on = broker->is_on;
-	pthread_mutex_unlock(&broker->lock);
-	return is_on;
+	return TRIAD_LOCKED(&broker->lock, broker->is_on);
 }
 
 static void connect_to(

@@ -103,21 +103,15 @@ static int run(void *context, int n_words, const char *const *words,
 static bool has(void *context, enum triad_command_verb verb)
 {
 	struct triad_outlet *outlet = context;
-	bool has_it;
 
-	pthread_mutex_lock(&outlet->lock);
-	has_it = outlet->commands[verb];
-	pthread_mutex_unlock(&outlet->lock);
-	return has_it;
+	return TRIAD_LOCKED(&outlet->lock, outlet->commands[verb]);
 }
 
 static void look(void *context, struct triad_stream_state *state)
 {
 	struct triad_outlet *outlet = context;
 
-	pthread_mutex_lock(&outlet->lock);
-	*state = outlet->state;
-	pthread_mutex_unlock(&outlet->lock);
+	*state = TRIAD_LOCKED(&outlet->lock, outlet->state);
 }
 
 /* --- changes --- */

@@ -173,12 +173,7 @@ void triad_alert_log_configure(
 
 static uint64_t n_summarised(struct outlet *outlet)
 {
-	uint64_t n;
-
-	pthread_mutex_lock(&outlet->lock);
-	n = outlet->n_summarised;
-	pthread_mutex_unlock(&outlet->lock);
-	return n;
+	return TRIAD_LOCKED(&outlet->lock, outlet->n_summarised);
 }
 
 struct triad_alert_log_status triad_alert_log_status(struct triad_alert_log *alert_log)
@@ -278,8 +273,7 @@ struct triad_alerts_sink triad_alert_log_sink(struct triad_alert_log *alert_log)
 static void look_again(struct outlet *outlet, uint64_t at_us)
 {
 	pthread_mutex_lock(&outlet->lock);
-	if (at_us < outlet->again_us)
-		outlet->again_us = at_us;
+	outlet->again_us = triad_clock_earlier(outlet->again_us, at_us);
 	pthread_cond_signal(&outlet->filled);
 	pthread_mutex_unlock(&outlet->lock);
 }

@@ -2,13 +2,13 @@
 #include "service/bus_relay.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collect/nats/queue.h"
 #include "collect/nats/record.h"
+#include "triad/thread.h"
 
 /* How often it is asked whether to end. */
 #define LOOK_US (TRIAD_US_PER_S / 4)
@@ -190,12 +190,7 @@ static void put_letter(
 
 static uint64_t count_gone(struct triad_bus *bus)
 {
-	uint64_t n;
-
-	pthread_mutex_lock(&bus->lock);
-	n = bus->n_gone;
-	pthread_mutex_unlock(&bus->lock);
-	return n;
+	return TRIAD_LOCKED(&bus->lock, bus->n_gone);
 }
 
 /* Ends with the triadd that asked: what is given later would not arrive, or too late. */
@@ -223,12 +218,7 @@ static void give_out(struct triad_bus *bus, const atomic_bool *is_ending,
 
 static bool is_wanted(struct triad_bus *bus)
 {
-	bool is_wanted;
-
-	pthread_mutex_lock(&bus->lock);
-	is_wanted = bus->status.is_wanted;
-	pthread_mutex_unlock(&bus->lock);
-	return is_wanted;
+	return TRIAD_LOCKED(&bus->lock, bus->status.is_wanted);
 }
 
 static void take_record(void *context, const struct triad_bus_record *record)

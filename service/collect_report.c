@@ -10,30 +10,14 @@
 
 /* --- agents: what sweeps found --- */
 
-/* Finds the ports of an alert's end in the view: one, or all of a node. */
-static uint32_t find_ports(const struct triad_fabric *fabric,
-	const struct triad_alert_end *end, uint32_t *n)
-{
-	uint32_t node = triad_fabric_find_node(fabric, end->node_guid);
-
-	*n = 0;
-	if (node == TRIAD_FABRIC_NONE)
-		return 0;
-	if (end->port == TRIAD_ALERT_NO_PORT) {
-		*n = fabric->nodes[node].n_ports;
-		return fabric->nodes[node].first_port;
-	}
-	node = triad_fabric_find_port(fabric, node, end->port);
-	*n = node != TRIAD_FABRIC_NONE;
-	return node;
-}
-
 static void mark_alert(const struct triad_fabric *fabric,
 	const struct triad_alert *alert, uint32_t *findings)
 {
 	for (unsigned i = 0; i < alert->n_findings; i++) {
 		const struct triad_alert_finding *finding = &alert->findings[i];
-		uint32_t n, port = find_ports(fabric, &alert->ends[finding->end], &n);
+		uint32_t n,
+			port = triad_alert_end_ports(
+				fabric, &alert->ends[finding->end], &n);
 
 		if (!finding->raised || !(TRIAD_ALERT_TAKEN & 1u << finding->cause))
 			continue;
@@ -225,7 +209,7 @@ void triad_collect_take_trap(void *context, const struct triad_collect_trap *tra
 			.index = trap->hardware_index,
 			.limit = trap->hardware_limit},
 	};
-	uint32_t n = 0, port = fabric ? find_ports(fabric, &end, &n) : 0;
+	uint32_t n = 0, port = fabric ? triad_alert_end_ports(fabric, &end, &n) : 0;
 
 	/* This manager does not know the port, or not yet. */
 	if (!n)

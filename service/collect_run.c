@@ -464,8 +464,7 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 	next_us = triad_member_step(collect->member, now_us);
 	own_us = is_manager(collect) ? step_manager(collect, now_us)
 				     : step_agent(collect, now_us);
-	if (own_us < next_us)
-		next_us = own_us;
+	next_us = triad_clock_earlier(next_us, own_us);
 	if (now_us - collect->published_us >= PUBLISH_US) {
 		collect->published_us = now_us;
 		triad_collect_publish(collect, now_us);

@@ -12,6 +12,7 @@
 #include "lib/task.h"
 #include "service/congestion_loads.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 #define STOP_US (2 * TRIAD_US_PER_S)
 
@@ -161,12 +162,7 @@ void triad_congestion_watcher_look(struct triad_congestion_watcher *watcher)
 enum triad_congestion_state triad_congestion_watcher_state(
 	struct triad_congestion_watcher *watcher)
 {
-	enum triad_congestion_state state;
-
-	pthread_mutex_lock(&watcher->lock);
-	state = watcher->state;
-	pthread_mutex_unlock(&watcher->lock);
-	return state;
+	return TRIAD_LOCKED(&watcher->lock, watcher->state);
 }
 
 const char *triad_congestion_state_text(enum triad_congestion_state state)
@@ -198,12 +194,9 @@ const char *triad_congestion_state_text(enum triad_congestion_state state)
 static bool must_stop_watching(void *context)
 {
 	struct triad_congestion_watcher *watcher = context;
-	bool is_over;
 
-	pthread_mutex_lock(&watcher->lock);
-	is_over = watcher->task.must_end || !watcher->enabled;
-	pthread_mutex_unlock(&watcher->lock);
-	return is_over;
+	return TRIAD_LOCKED(
+		&watcher->lock, watcher->task.must_end || !watcher->enabled);
 }
 
 /* Counts turns again when 'routes' are new.  Keeps the learnt matrix if the forwarding
@@ -371,12 +364,10 @@ void triad_congestion_watcher_give(
 static const char *name_of(
 	const struct triad_congestion_watcher *watcher, uint64_t guid)
 {
-	uint32_t node = watcher->log_fabric
-		? triad_fabric_find_node(watcher->log_fabric, guid)
-		: TRIAD_FABRIC_NONE;
+	const struct triad_fabric_node *node =
+		triad_fabric_node_by_guid(watcher->log_fabric, guid);
 
-	return node == TRIAD_FABRIC_NONE ? "a node that is gone"
-					 : watcher->log_fabric->nodes[node].name;
+	return node ? node->name : "a node that is gone";
 }
 
 static void log_root(void *context, enum triad_congestion_change change,

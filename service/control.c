@@ -604,10 +604,5 @@ void triad_control_configure(
 
 struct triad_control_status triad_control_status(struct triad_control *control)
 {
-	struct triad_control_status status;
-
-	pthread_mutex_lock(&control->lock);
-	status = control->status;
-	pthread_mutex_unlock(&control->lock);
-	return status;
+	return TRIAD_LOCKED(&control->lock, control->status);
 }

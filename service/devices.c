@@ -153,12 +153,7 @@ static int open_both_classes(struct triad_device_reader *reader)
 
 static bool must_end(struct triad_device_reader *reader)
 {
-	bool is_over;
-
-	pthread_mutex_lock(&reader->lock);
-	is_over = reader->task.must_end;
-	pthread_mutex_unlock(&reader->lock);
-	return is_over;
+	return TRIAD_LOCKED(&reader->lock, reader->task.must_end);
 }
 
 /* Waits for the answer to MAD 'tid', and skips late answers to earlier ones.  Returns 0
@@ -301,23 +296,15 @@ struct triad_device_reader_status triad_device_reader_status(
 bool triad_device_reader_read(struct triad_device_reader *reader, uint64_t guid,
 	struct triad_device_known *copy)
 {
-	bool is_there;
-
-	pthread_mutex_lock(&reader->lock);
-	is_there = triad_devices_read(reader->devices, guid, copy);
-	pthread_mutex_unlock(&reader->lock);
-	return is_there;
+	return TRIAD_LOCKED(
+		&reader->lock, triad_devices_read(reader->devices, guid, copy));
 }
 
 bool triad_device_reader_read_port(struct triad_device_reader *reader, uint64_t guid,
 	uint8_t number, struct triad_cable_known *copy)
 {
-	bool is_there;
-
-	pthread_mutex_lock(&reader->lock);
-	is_there = triad_devices_read_port(reader->devices, guid, number, copy);
-	pthread_mutex_unlock(&reader->lock);
-	return is_there;
+	return TRIAD_LOCKED(&reader->lock,
+		triad_devices_read_port(reader->devices, guid, number, copy));
 }
 
 bool triad_device_reader_judge(struct triad_device_reader *reader, uint64_t guid,
@@ -327,8 +314,7 @@ bool triad_device_reader_judge(struct triad_device_reader *reader, uint64_t guid
 
 	if (!reader->is_enabled)
 		return false;
-	pthread_mutex_lock(&reader->lock);
-	is_wrong = triad_devices_judge(reader->devices, guid, number, finding);
-	pthread_mutex_unlock(&reader->lock);
+	is_wrong = TRIAD_LOCKED(&reader->lock,
+		triad_devices_judge(reader->devices, guid, number, finding));
 	return is_wrong;
 }

@@ -262,12 +262,7 @@ void triad_history_reader_joined(struct triad_history_reader *reader, bool is_th
 
 bool triad_history_reader_is_followed(struct triad_history_reader *reader)
 {
-	bool is_followed;
-
-	pthread_mutex_lock(&reader->lock);
-	is_followed = reader->n_there;
-	pthread_mutex_unlock(&reader->lock);
-	return is_followed;
+	return TRIAD_LOCKED(&reader->lock, reader->n_there);
 }
 
 static void put_job(const struct job *job, char line[TRIAD_HISTORY_JOB_SIZE])
@@ -335,9 +330,7 @@ bool triad_history_reader_take(
 	bool is_left;
 
 	(void)triad_line_cutter_put(&reader->cutter, piece, size);
-	pthread_mutex_lock(&reader->lock);
-	is_left = reader->job->is_left;
-	pthread_mutex_unlock(&reader->lock);
+	is_left = TRIAD_LOCKED(&reader->lock, reader->job->is_left);
 	return !is_left;
 }
 

@@ -2,9 +2,10 @@
 #include "service/image_bus.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "triad/thread.h"
 
 struct triad_image_bus {
 	pthread_mutex_t lock; /* of what follows */
@@ -136,12 +137,8 @@ bool triad_image_bus_take_view(struct triad_image_bus *bus, uint64_t listener,
 bool triad_image_bus_take_payload(
 	struct triad_image_bus *bus, uint64_t listener, struct triad_payload *payload)
 {
-	bool has_one;
-
-	pthread_mutex_lock(&bus->lock);
-	has_one = is_given(bus, listener) && triad_inbox_take(&bus->inbox, payload);
-	pthread_mutex_unlock(&bus->lock);
-	return has_one;
+	return TRIAD_LOCKED(&bus->lock,
+		is_given(bus, listener) && triad_inbox_take(&bus->inbox, payload));
 }
 
 int triad_image_bus_send(struct triad_image_bus *bus, const void *payload, size_t size)

@@ -17,6 +17,7 @@
 #include "perfmgr/formats/http_request.h"
 #include "service/service.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 #define GROUP "triadd"
 #define LOOK_MS 50
@@ -270,9 +271,7 @@ struct triad_served triad_service_served(struct triad_service *service)
 	uint64_t since_us, now_us = triad_clock_now_us();
 	struct triad_served served;
 
-	pthread_mutex_lock(&service->served_lock);
-	served = service->served;
-	pthread_mutex_unlock(&service->served_lock);
+	served = TRIAD_LOCKED(&service->served_lock, service->served);
 	since_us = served.is_known ? served.at_us : service->started_us;
 	served.is_connected = atomic_load(&service->n_followers);
 	served.is_silent = now_us >= since_us + TRIAD_SERVED_SILENT_US ||

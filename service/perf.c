@@ -227,22 +227,12 @@ static bool wants(const struct triad_perf *perf, enum triad_sm sm)
 
 bool triad_perf_wants(struct triad_perf *perf, enum triad_sm sm)
 {
-	bool wanted;
-
-	pthread_mutex_lock(&perf->lock);
-	wanted = perf->enabled && wants(perf, sm);
-	pthread_mutex_unlock(&perf->lock);
-	return wanted;
+	return TRIAD_LOCKED(&perf->lock, perf->enabled && wants(perf, sm));
 }
 
 enum triad_sm triad_perf_sm(struct triad_perf *perf)
 {
-	enum triad_sm sm;
-
-	pthread_mutex_lock(&perf->lock);
-	sm = perf->sm;
-	pthread_mutex_unlock(&perf->lock);
-	return sm;
+	return TRIAD_LOCKED(&perf->lock, perf->sm);
 }
 
 /* Called with the lock. */
@@ -259,12 +249,7 @@ static enum triad_perf_state perf_state_of(const struct triad_perf *perf)
 
 enum triad_perf_state triad_perf_state(struct triad_perf *perf)
 {
-	enum triad_perf_state state;
-
-	pthread_mutex_lock(&perf->lock);
-	state = perf_state_of(perf);
-	pthread_mutex_unlock(&perf->lock);
-	return state;
+	return TRIAD_LOCKED(&perf->lock, perf_state_of(perf));
 }
 
 /* A master that reads no counters still knows the routes.  Called with the lock. */
@@ -276,12 +261,7 @@ static bool is_idle_master(const struct triad_perf *perf)
 
 bool triad_perf_is_idle_master(struct triad_perf *perf)
 {
-	bool is_idle;
-
-	pthread_mutex_lock(&perf->lock);
-	is_idle = is_idle_master(perf);
-	pthread_mutex_unlock(&perf->lock);
-	return is_idle;
+	return TRIAD_LOCKED(&perf->lock, is_idle_master(perf));
 }
 
 void triad_perf_note_findings(struct triad_perf *perf)
@@ -325,12 +305,7 @@ uint64_t triad_perf_reads_since(struct triad_perf *perf)
 
 uint64_t triad_perf_zeroed_us(struct triad_perf *perf)
 {
-	uint64_t us;
-
-	pthread_mutex_lock(&perf->lock);
-	us = perf->last_reset_us;
-	pthread_mutex_unlock(&perf->lock);
-	return us;
+	return TRIAD_LOCKED(&perf->lock, perf->last_reset_us);
 }
 
 void triad_perf_restore(struct triad_perf *perf, struct triad_past *past)
@@ -345,12 +320,7 @@ void triad_perf_restore(struct triad_perf *perf, struct triad_past *past)
 
 bool triad_perf_is_restoring(struct triad_perf *perf)
 {
-	bool is_restoring;
-
-	pthread_mutex_lock(&perf->lock);
-	is_restoring = perf->is_restoring;
-	pthread_mutex_unlock(&perf->lock);
-	return is_restoring;
+	return TRIAD_LOCKED(&perf->lock, perf->is_restoring);
 }
 
 struct triad_collector_status triad_perf_status(struct triad_perf *perf)

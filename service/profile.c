@@ -2,13 +2,13 @@
 #include "service/profile.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "perfmgr/formats/profile_section.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 #define KEY_SIZE 48
 
@@ -93,12 +93,7 @@ static uint64_t find_wall_us(struct triad_profile *profile, uint64_t begun_us)
 
 static uint64_t told_sweep(struct triad_profile *profile)
 {
-	uint64_t sweep;
-
-	pthread_mutex_lock(&profile->lock);
-	sweep = profile->told_sweep;
-	pthread_mutex_unlock(&profile->lock);
-	return sweep;
+	return TRIAD_LOCKED(&profile->lock, profile->told_sweep);
 }
 
 static void note_told(struct triad_profile *profile, uint64_t sweep)

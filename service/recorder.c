@@ -41,13 +41,10 @@ static void add_event(
 /* Whether to record an event of that kind now; if not, counts it. */
 static bool admits(struct triad_recorder *recorder, enum triad_timeline_kind kind)
 {
-	bool is_admitted;
-
-	pthread_mutex_lock(&recorder->lock);
-	is_admitted = recorder->timeline &&
-		triad_timeline_admits(recorder->timeline, kind, triad_clock_now_us());
-	pthread_mutex_unlock(&recorder->lock);
-	return is_admitted;
+	return TRIAD_LOCKED(&recorder->lock,
+		recorder->timeline &&
+			triad_timeline_admits(
+				recorder->timeline, kind, triad_clock_now_us()));
 }
 
 static void add_admitted(
@@ -359,13 +356,13 @@ static void note_reset(struct triad_recorder *recorder,
 		.count = n,
 		.at_us = triad_clock_to_wall_us(reset->at_us),
 		.ends[0] = {.node_guid = reset->node_guid, .port = reset->port}};
-	uint32_t node = fabric ? triad_fabric_find_node(fabric, reset->node_guid)
-			       : TRIAD_FABRIC_NONE;
+	const struct triad_fabric_node *node =
+		triad_fabric_node_by_guid(fabric, reset->node_guid);
 
 	if (!n || !admits(recorder, event.kind))
 		return;
-	if (node != TRIAD_FABRIC_NONE)
-		memcpy(event.ends[0].node_name, fabric->nodes[node].name,
+	if (node)
+		memcpy(event.ends[0].node_name, node->name,
 			sizeof(event.ends[0].node_name));
 	snprintf(event.text, sizeof(event.text), "by %s; %s was %" PRIu64,
 		reset->is_own ? "Triad" : "others", triad_counters[reset->counter].name,

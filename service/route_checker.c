@@ -10,6 +10,7 @@
 
 #include "lib/task.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 #define STOP_US (2 * TRIAD_US_PER_S)
 /* When memory was short, the next try; each later one waits twice as long. */
@@ -181,23 +182,14 @@ void triad_route_checker_set_fabric(
 struct triad_route_status triad_route_checker_status(
 	struct triad_route_checker *checker)
 {
-	struct triad_route_status status;
-
-	pthread_mutex_lock(&checker->lock);
-	status = checker->status;
-	pthread_mutex_unlock(&checker->lock);
-	return status;
+	return TRIAD_LOCKED(&checker->lock, checker->status);
 }
 
 struct triad_route_result *triad_route_checker_result(
 	struct triad_route_checker *checker)
 {
-	struct triad_route_result *result;
-
-	pthread_mutex_lock(&checker->lock);
-	result = checker->result ? triad_route_result_ref(checker->result) : NULL;
-	pthread_mutex_unlock(&checker->lock);
-	return result;
+	return TRIAD_LOCKED(&checker->lock,
+		checker->result ? triad_route_result_ref(checker->result) : NULL);
 }
 
 enum triad_route_state triad_route_state_of_error(int error)
@@ -252,12 +244,9 @@ const char *triad_route_credit_text(enum triad_route_credit credit)
 static bool must_stop_checking(void *context)
 {
 	struct triad_route_checker *checker = context;
-	bool is_over;
 
-	pthread_mutex_lock(&checker->lock);
-	is_over = checker->task.must_end || !checker->enabled || !checker->fabric;
-	pthread_mutex_unlock(&checker->lock);
-	return is_over;
+	return TRIAD_LOCKED(&checker->lock,
+		checker->task.must_end || !checker->enabled || !checker->fabric);
 }
 
 /* Asks the routing engine for its SLs, and checks credit loops again.  Called only if

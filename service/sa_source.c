@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "service/sa.h"
 #include "service/sa_pace.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 /* How often the tables are read again without a report. */
 #define REFRESH_US (60 * TRIAD_US_PER_S)
@@ -95,12 +95,7 @@ void triad_sa_source_free(struct triad_sa_source *source)
 
 struct triad_sa_source_status triad_sa_source_status(struct triad_sa_source *source)
 {
-	struct triad_sa_source_status status;
-
-	pthread_mutex_lock(&source->lock);
-	status = source->status;
-	pthread_mutex_unlock(&source->lock);
-	return status;
+	return TRIAD_LOCKED(&source->lock, source->status);
 }
 
 void triad_sa_source_set_key(struct triad_sa_source *source, uint64_t sm_key)
@@ -127,12 +122,9 @@ void triad_sa_source_set_known(
 static bool is_still_wanted(void *context)
 {
 	struct triad_sa_source *source = context;
-	bool wanted;
 
-	pthread_mutex_lock(&source->lock);
-	wanted = source->use == source->serving && !source->task.must_end;
-	pthread_mutex_unlock(&source->lock);
-	return wanted;
+	return TRIAD_LOCKED(&source->lock,
+		source->use == source->serving && !source->task.must_end);
 }
 
 /* --- the tables --- */
@@ -165,9 +157,7 @@ static int ask_pkey_tables(
 	uint64_t now_us = triad_clock_now_us(), key;
 	int error;
 
-	pthread_mutex_lock(&source->lock);
-	key = source->sm_key;
-	pthread_mutex_unlock(&source->lock);
+	key = TRIAD_LOCKED(&source->lock, source->sm_key);
 	/* OpenSM logs each refusal, so the same key is not tried again soon. */
 	if (key == source->key_tried && now_us < source->pkeys_due_us)
 		return 0;
@@ -367,8 +357,7 @@ static void look_soon(struct triad_sa_source *source)
 	uint64_t due_us = triad_sa_pace_report(&source->pace, triad_clock_now_us());
 
 	source->has_received = true;
-	if (due_us < source->due_us)
-		source->due_us = due_us;
+	source->due_us = triad_clock_earlier(source->due_us, due_us);
 }
 
 /* The SA shows a port only what shares a partition with it, so other P_Keys mean

@@ -17,6 +17,7 @@
 #include "triad/clock.h"
 #include "triad/file.h"
 #include "triad/lists.h"
+#include "triad/thread.h"
 
 /* --- configuration --- */
 
@@ -177,22 +178,13 @@ const struct triad_conf *triad_service_in_force(
 
 bool triad_service_keeps_images(struct triad_service *service)
 {
-	bool keeps;
-
-	pthread_mutex_lock(&service->conf_lock);
-	keeps = service->in_force && service->in_force->history.dir[0];
-	pthread_mutex_unlock(&service->conf_lock);
-	return keeps;
+	return TRIAD_LOCKED(&service->conf_lock,
+		service->in_force && service->in_force->history.dir[0]);
 }
 
 const struct triad_conf *triad_service_conf(struct triad_service *service)
 {
-	const struct triad_conf *conf;
-
-	pthread_mutex_lock(&service->conf_lock);
-	conf = triad_conf_ref(service->conf);
-	pthread_mutex_unlock(&service->conf_lock);
-	return conf;
+	return TRIAD_LOCKED(&service->conf_lock, triad_conf_ref(service->conf));
 }
 
 const struct triad_conf *triad_service_defaults(const struct triad_service *service)
@@ -202,12 +194,7 @@ const struct triad_conf *triad_service_defaults(const struct triad_service *serv
 
 enum triad_conf_state triad_service_conf_state(struct triad_service *service)
 {
-	enum triad_conf_state state;
-
-	pthread_mutex_lock(&service->conf_lock);
-	state = service->conf_state;
-	pthread_mutex_unlock(&service->conf_lock);
-	return state;
+	return TRIAD_LOCKED(&service->conf_lock, service->conf_state);
 }
 
 int triad_service_read_file(struct triad_service *service, struct triad_conf **conf,

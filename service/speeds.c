@@ -2,7 +2,6 @@
 #include "service/speeds.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "lib/task.h"
 #include "service/umad.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 #define TIMEOUT_MS 500
 /* The kernel reports a missing answer itself; a simulator may not. */
@@ -103,22 +103,13 @@ void triad_speed_reader_adopt(struct triad_speed_reader *reader,
 
 bool triad_speed_reader_take_news(struct triad_speed_reader *reader)
 {
-	bool has_news;
-
-	pthread_mutex_lock(&reader->lock);
-	has_news = triad_speeds_take_news(reader->speeds, triad_clock_now_us());
-	pthread_mutex_unlock(&reader->lock);
-	return has_news;
+	return TRIAD_LOCKED(&reader->lock,
+		triad_speeds_take_news(reader->speeds, triad_clock_now_us()));
 }
 
 struct triad_speeds_counts triad_speed_reader_counts(struct triad_speed_reader *reader)
 {
-	struct triad_speeds_counts counts;
-
-	pthread_mutex_lock(&reader->lock);
-	counts = triad_speeds_counts(reader->speeds);
-	pthread_mutex_unlock(&reader->lock);
-	return counts;
+	return TRIAD_LOCKED(&reader->lock, triad_speeds_counts(reader->speeds));
 }
 
 /* --- the thread; none of these has the lock --- */

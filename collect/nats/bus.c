@@ -94,9 +94,7 @@ static void wake_owner(struct triad_bus *bus)
 {
 	bool stop;
 
-	pthread_mutex_lock(&bus->lock);
-	stop = bus->stop;
-	pthread_mutex_unlock(&bus->lock);
+	stop = TRIAD_LOCKED(&bus->lock, bus->stop);
 	/* The owner may be gone when the bus stops. */
 	if (!stop)
 		bus->wake(bus->wake_context);
@@ -138,12 +136,7 @@ static void note_not_connected(struct triad_bus *bus, const char *text)
  * still flushes its queue. */
 static bool is_current(struct triad_bus *bus, const natsConnection *connection)
 {
-	bool is_current;
-
-	pthread_mutex_lock(&bus->lock);
-	is_current = bus->current == connection && !bus->stop;
-	pthread_mutex_unlock(&bus->lock);
-	return is_current;
+	return TRIAD_LOCKED(&bus->lock, bus->current == connection && !bus->stop);
 }
 
 static void set_current(struct triad_bus *bus, natsConnection *connection)
@@ -694,9 +687,7 @@ struct triad_bus_status triad_bus_status(struct triad_bus *bus)
 {
 	struct triad_bus_status status;
 
-	pthread_mutex_lock(&bus->lock);
-	status = bus->status;
-	pthread_mutex_unlock(&bus->lock);
+	status = TRIAD_LOCKED(&bus->lock, bus->status);
 	status.n_send_dropped += triad_bus_queue_dropped(&bus->out);
 	status.n_receive_dropped += triad_bus_queue_dropped(&bus->in);
 	return status;

@@ -91,10 +91,5 @@ void triad_bus_queue_stop(struct triad_bus_queue *queue, bool stop)
 
 uint64_t triad_bus_queue_dropped(struct triad_bus_queue *queue)
 {
-	uint64_t n;
-
-	pthread_mutex_lock(&queue->lock);
-	n = queue->n_dropped;
-	pthread_mutex_unlock(&queue->lock);
-	return n;
+	return TRIAD_LOCKED(&queue->lock, queue->n_dropped);
 }

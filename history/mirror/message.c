@@ -4,26 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/pieces.h"
 #include "triad/wire.h"
 
 #define MAGIC_SIZE (sizeof(TRIAD_MIRROR_MAGIC) - 1)
 #define OWNED_SIZE 48u
 #define LISTED_SIZE 24u
-
-uint32_t triad_mirror_n_pieces(uint32_t size)
-{
-	return size / TRIAD_MIRROR_PIECE_SIZE + (size % TRIAD_MIRROR_PIECE_SIZE != 0);
-}
-
-uint32_t triad_mirror_piece_size(uint32_t size, uint32_t piece)
-{
-	uint32_t n = triad_mirror_n_pieces(size);
-
-	if (piece >= n)
-		return 0;
-	return piece + 1 < n ? TRIAD_MIRROR_PIECE_SIZE
-			     : size - piece * TRIAD_MIRROR_PIECE_SIZE;
-}
 
 /* --- encoding --- */
 
@@ -196,7 +182,8 @@ static bool get_piece(struct triad_wire *wire, struct triad_mirror_message *mess
 	return is_good && message->image.size <= TRIAD_MIRROR_MAX_IMAGE &&
 		message->n_octets &&
 		message->n_octets ==
-		triad_mirror_piece_size(message->image.size, message->piece);
+		triad_pieces_octets_of(
+			message->image.size, TRIAD_MIRROR_PIECE_SIZE, message->piece);
 }
 
 static bool get_body(struct triad_wire *wire, struct triad_mirror_message *message)

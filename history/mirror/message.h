@@ -116,8 +116,4 @@ size_t triad_mirror_message_encode(const struct triad_mirror_message *message,
 int triad_mirror_message_decode(
 	struct triad_mirror_message *message, const void *payload, size_t size);
 
-uint32_t triad_mirror_n_pieces(uint32_t size);
-/* 0: an image of that size has no such piece. */
-uint32_t triad_mirror_piece_size(uint32_t size, uint32_t piece);
-
 #endif

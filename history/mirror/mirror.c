@@ -264,8 +264,7 @@ uint64_t triad_mirror_next_us(const struct triad_mirror *mirror)
 
 	if (!mirror->n_members)
 		return MIRROR_NEVER;
-	if (mirror->state_us < next_us)
-		next_us = mirror->state_us;
+	next_us = triad_clock_earlier(next_us, mirror->state_us);
 	if (mirror->n_jobs)
 		next_us = mirror->now_us;
 	/* Wait until the rate allows another payload. */

@@ -8,6 +8,7 @@
 #define TRIAD_HISTORY_MIRROR_PARTS_H
 
 #include "history/mirror/message.h"
+#include "lib/pieces.h"
 #include "triad/clock.h"
 
 #define MIRROR_MAX_JOBS 8u
@@ -31,11 +32,8 @@ struct mirror_member {
 struct mirror_fetch {
 	struct triad_mirror_image image; /* size 0: not known yet */
 	bool is_on;
-	uint8_t *octets;
-	bool *has; /* pieces */
-	uint32_t n_pieces, n_have;
-	uint32_t missing; /* the first missing piece */
-	uint32_t end;     /* pieces before it were requested */
+	struct triad_pieces pieces;
+	uint32_t end; /* pieces before it were requested */
 };
 
 /* The copying under way: a tier of one SM's images, from one member. */

@@ -32,8 +32,7 @@
 
 static void end_fetch(struct mirror_fetch *fetch)
 {
-	free(fetch->octets);
-	free(fetch->has);
+	triad_pieces_end(&fetch->pieces);
 	*fetch = (struct mirror_fetch){0};
 }
 
@@ -296,8 +295,8 @@ static void keep_image(struct triad_mirror *mirror)
 {
 	struct mirror_pull *pull = &mirror->pull;
 	struct mirror_fetch *fetch = &pull->fetch;
-	int error =
-		mirror->store.add(mirror->store.context, &fetch->image, fetch->octets);
+	int error = mirror->store.add(
+		mirror->store.context, &fetch->image, fetch->pieces.octets);
 
 	if (!error) {
 		mirror->status.n_copied++;
@@ -331,17 +330,6 @@ static void keep_image(struct triad_mirror *mirror)
 	}
 }
 
-static bool know_size(struct mirror_fetch *fetch, uint32_t size)
-{
-	fetch->n_pieces = triad_mirror_n_pieces(size);
-	fetch->octets = malloc(size);
-	fetch->has = calloc(fetch->n_pieces, sizeof(*fetch->has));
-	if (!fetch->octets || !fetch->has)
-		return false;
-	fetch->image.size = size;
-	return true;
-}
-
 static bool is_of_fetch(
 	const struct triad_mirror *mirror, const struct triad_mirror_message *message)
 {
@@ -359,29 +347,26 @@ void mirror_pull_piece(
 {
 	struct mirror_pull *pull = &mirror->pull;
 	struct mirror_fetch *fetch = &pull->fetch;
+	struct triad_pieces *pieces = &fetch->pieces;
 
 	if (!is_of_fetch(mirror, message))
 		return;
-	if (!fetch->image.size && !know_size(fetch, message->image.size)) {
+	if (!fetch->image.size &&
+		!triad_pieces_begin(
+			pieces, message->image.size, TRIAD_MIRROR_PIECE_SIZE)) {
 		pause_pull(mirror);
 		return;
 	}
-	if (fetch->has[message->piece])
+	fetch->image.size = message->image.size;
+	if (!triad_pieces_put(pieces, message->piece, message->octets))
 		return;
-	fetch->has[message->piece] = true;
-	memcpy(fetch->octets + (size_t)message->piece * TRIAD_MIRROR_PIECE_SIZE,
-		message->octets, message->n_octets);
-	fetch->n_have++;
-	while (fetch->missing < fetch->n_pieces && fetch->has[fetch->missing])
-		fetch->missing++;
 	pull->n_tries = 0;
 	pull->ask_us = mirror->now_us + ANSWER_US;
-	if (fetch->n_have == fetch->n_pieces)
+	if (pieces->n_have == pieces->n)
 		keep_image(mirror);
-	else if (fetch->missing >= fetch->end)
+	else if (pieces->missing >= fetch->end)
 		pull->is_due = true;
-	else if (message->piece + 1 >= fetch->end ||
-		message->piece + 1 == fetch->n_pieces)
+	else if (message->piece + 1 >= fetch->end || message->piece + 1 == pieces->n)
 		pull->ask_us = mirror->now_us + LATE_US;
 }
 
@@ -429,9 +414,9 @@ size_t mirror_pull_take(
 	if (fetch->is_on) {
 		message.kind = TRIAD_MIRROR_ASK;
 		message.image = fetch->image;
-		message.piece = fetch->missing;
+		message.piece = (uint32_t)fetch->pieces.missing;
 		message.n_pieces = TRIAD_MIRROR_WINDOW;
-		fetch->end = fetch->missing + TRIAD_MIRROR_WINDOW;
+		fetch->end = message.piece + TRIAD_MIRROR_WINDOW;
 	}
 	return triad_mirror_message_encode(&message, payload);
 }

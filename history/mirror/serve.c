@@ -124,7 +124,8 @@ static size_t make_piece(
 	if (!job->image.size)
 		job->image.size = size_of_image(mirror, &job->image);
 	message.image = job->image;
-	message.n_octets = triad_mirror_piece_size(job->image.size, job->piece);
+	message.n_octets = triad_pieces_octets_of(
+		job->image.size, TRIAD_MIRROR_PIECE_SIZE, job->piece);
 	if (!message.n_octets ||
 		mirror->store.read(mirror->store.context, &job->image,
 			job->piece * TRIAD_MIRROR_PIECE_SIZE, octets,

@@ -41,6 +41,12 @@ uint64_t triad_clock_to_wall_us(uint64_t at_us);
 /* A time of a system call, as of a file, in microseconds. */
 uint64_t triad_clock_from_timespec(const struct timespec *at);
 
+/* Of one clock; UINT64_MAX: never. */
+static inline uint64_t triad_clock_earlier(uint64_t a_us, uint64_t b_us)
+{
+	return a_us < b_us ? a_us : b_us;
+}
+
 /* A monotonic time that was a wall time, which another process wrote.  It may be from before
  * the machine's start, and then wraps around; but not to come: then the wall clock was set
  * back, and it is the present time. */

@@ -267,6 +267,9 @@ void triad_fabric_unref(struct triad_fabric *fabric);
  * as 'node' and then finds nothing, so the result of find_node() can be passed
  * unchecked. */
 uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid);
+/* The node itself; NULL: there is none, or 'fabric' is NULL. */
+const struct triad_fabric_node *triad_fabric_node_by_guid(
+	const struct triad_fabric *fabric, uint64_t guid);
 /* The port with this LID, LMC included; 0 is nobody's.  Looks at each port. */
 uint32_t triad_fabric_find_lid(const struct triad_fabric *fabric, uint16_t lid);
 uint32_t triad_fabric_find_port(

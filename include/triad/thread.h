@@ -26,6 +26,15 @@ int triad_thread_join(pthread_t thread, uint64_t wait_us);
 /* Locks, waiting for 'wait_us' at most.  Returns 0, or ETIMEDOUT: it is not locked. */
 int triad_mutex_lock_within(pthread_mutex_t *mutex, uint64_t wait_us);
 
+/* The value of an expression while the mutex is locked for it. */
+#define TRIAD_LOCKED(mutex, ...)                                                       \
+	({                                                                             \
+		pthread_mutex_lock(mutex);                                             \
+		__auto_type locked_value = (__VA_ARGS__);                              \
+		pthread_mutex_unlock(mutex);                                           \
+		locked_value;                                                          \
+	})
+
 /* A condition variable on the monotonic clock. */
 void triad_condition_init(pthread_cond_t *condition);
 

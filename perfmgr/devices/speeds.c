@@ -278,8 +278,7 @@ static bool is_entry_due(
 		return false;
 	if (entry->due_us <= now_us)
 		return speeds->are_others || !entry->read_us;
-	if (entry->due_us < speeds->next_pass_us)
-		speeds->next_pass_us = entry->due_us;
+	speeds->next_pass_us = triad_clock_earlier(speeds->next_pass_us, entry->due_us);
 	return false;
 }
 
@@ -393,8 +392,7 @@ void triad_speeds_answer(
 		entry->due_us = now_us +
 			triad_backoff(
 				entry->n_missed, TRIAD_SPEEDS_AGAIN_US, MAX_AGAIN_US);
-		if (entry->due_us < speeds->pass_us)
-			speeds->pass_us = entry->due_us;
+		speeds->pass_us = triad_clock_earlier(speeds->pass_us, entry->due_us);
 		if (entry->due_us < speeds->next_pass_us)
 			speeds->next_pass_us = entry->due_us;
 	} else if (take_port_info(entry, info, now_us) && !speeds->has_news) {

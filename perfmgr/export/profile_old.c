@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/search.h"
 #include "triad/clock.h"
 #include "triad/conf.h"
 #include "triad/folder.h"
@@ -112,13 +113,6 @@ struct old {
 	size_t n;
 };
 
-static int compare_times(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sorted, the oldest first. */
 static int find_old(const struct name *name, struct old *old)
 {
@@ -144,7 +138,7 @@ static int find_old(const struct name *name, struct old *old)
 			old->times_s[old->n++] = time_s;
 	}
 	closedir(folder);
-	qsort(old->times_s, old->n, sizeof(*old->times_s), compare_times);
+	qsort(old->times_s, old->n, sizeof(*old->times_s), triad_order_u64);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "lib/hash.h"
 #include "lib/ring.h"
 
 struct triad_sampler {
@@ -44,10 +45,7 @@ static void draw(struct triad_sampler *sampler, uint32_t rate)
 
 	pthread_mutex_lock(&sampler->lock);
 	/* splitmix64. */
-	z = sampler->state += UINT64_C(0x9e3779b97f4a7c15);
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	z ^= z >> 31;
+	z = triad_hash_mix(sampler->state += UINT64_C(0x9e3779b97f4a7c15));
 	atomic_store(&sampler->skip, (int)(z % (2 * (uint64_t)rate - 1)));
 	pthread_mutex_unlock(&sampler->lock);
 }

@@ -2,13 +2,13 @@
 #include "perfmgr/export/sflow_sender.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "perfmgr/formats/sflow.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 /* The bounds of the time between two calls, in which a datagram fills; the schedule
  * still catches up the longest. */
@@ -201,12 +201,7 @@ int triad_sflow_sender_configure(
 struct triad_sflow_sender_status triad_sflow_sender_status(
 	struct triad_sflow_sender *sender)
 {
-	struct triad_sflow_sender_status status;
-
-	pthread_mutex_lock(&sender->lock);
-	status = sender->published;
-	pthread_mutex_unlock(&sender->lock);
-	return status;
+	return TRIAD_LOCKED(&sender->lock, sender->published);
 }
 
 static void publish_status(struct triad_sflow_sender *sender)

@@ -317,8 +317,7 @@ uint64_t triad_alert_outbox_due_us(const struct triad_alert_outbox *outbox)
 		const struct entry *entry = outbox->entries[i];
 		uint64_t at_us = entry->is_due ? 0 : entry->next_us;
 
-		if (at_us < due_us)
-			due_us = at_us;
+		due_us = triad_clock_earlier(due_us, at_us);
 	}
 	return due_us > outbox->retry_us ? due_us : outbox->retry_us;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <glib.h>
+
 #include "lib/text.h"
 #include "triad/lists.h"
 
@@ -183,11 +185,6 @@ static bool next_item(struct slice *rest, struct item *item)
 	return true;
 }
 
-static unsigned greater(unsigned a, unsigned b)
-{
-	return a > b ? a : b;
-}
-
 enum triad_exposition_format triad_http_format(const char *accept)
 {
 	struct slice rest = {accept, accept ? strlen(accept) : 0};
@@ -199,10 +196,10 @@ enum triad_exposition_format triad_http_format(const char *accept)
 	while (next_item(&rest, &item)) {
 		if (equals(item.name, "application/openmetrics-text") &&
 			(!item.version.length || equals(item.version, "1.0.0")))
-			open = greater(open, item.weight);
+			open = MAX(open, item.weight);
 		else if (equals(item.name, "text/plain") ||
 			equals(item.name, "text/*") || equals(item.name, "*/*"))
-			text = greater(text, item.weight);
+			text = MAX(text, item.weight);
 	}
 	return open && open >= text ? TRIAD_EXPOSITION_OPENMETRICS
 				    : TRIAD_EXPOSITION_TEXT;

@@ -354,6 +354,11 @@ bool triad_alerts_next(
  * "detail", "module", "device", "routes", "congestion", "slow link" */
 const char *triad_alert_cause_name(unsigned cause);
 
+/* The ports of an alert's end, '*n' from the index that is returned on: one, or all of a
+ * node.  TRIAD_FABRIC_NONE, and 0 of them: they have left. */
+uint32_t triad_alert_end_ports(const struct triad_fabric *fabric,
+	const struct triad_alert_end *end, uint32_t *n);
+
 size_t triad_alerts_octets(const struct triad_alerts *alerts);
 
 #endif

@@ -32,17 +32,29 @@ struct triad_alert_end triad_alerts_end_of(
 	return end;
 }
 
+uint32_t triad_alert_end_ports(const struct triad_fabric *fabric,
+	const struct triad_alert_end *end, uint32_t *n)
+{
+	const struct triad_fabric_node *node =
+		triad_fabric_node_by_guid(fabric, end->node_guid);
+	uint32_t port;
+
+	if (node && end->port == TRIAD_ALERT_NO_PORT) {
+		*n = node->n_ports;
+		return node->first_port;
+	}
+	port = triad_fabric_port_at(fabric, end->node_guid, end->port);
+	*n = port != TRIAD_FABRIC_NONE;
+	return port;
+}
+
 /* The index of the end's port; of a node, of its first port; or TRIAD_FABRIC_NONE. */
 uint32_t triad_alerts_find_port(
 	const struct triad_fabric *fabric, const struct triad_alert_end *end)
 {
-	uint32_t node = triad_fabric_find_node(fabric, end->node_guid);
+	uint32_t n;
 
-	if (node == TRIAD_FABRIC_NONE)
-		return node;
-	if (end->port == TRIAD_ALERT_NO_PORT)
-		return fabric->nodes[node].first_port;
-	return triad_fabric_find_port(fabric, node, end->port);
+	return triad_alert_end_ports(fabric, end, &n);
 }
 
 /* --- alerts at their places --- */
@@ -131,14 +143,8 @@ struct triad_alert_entry *triad_alerts_need(struct triad_alerts *alerts, uint32_
 bool triad_alerts_is_end_asked(
 	const struct triad_view *view, const struct triad_alert_end *end)
 {
-	const struct triad_fabric *fabric = view->fabric;
-	uint32_t port = triad_alerts_find_port(fabric, end), n = 1;
+	uint32_t n, port = triad_alert_end_ports(view->fabric, end, &n);
 
-	if (port == TRIAD_FABRIC_NONE)
-		return false;
-	if (end->port == TRIAD_ALERT_NO_PORT)
-		n = fabric->nodes[triad_fabric_find_node(fabric, end->node_guid)]
-			    .n_ports;
 	for (uint32_t i = 0; i < n; i++)
 		if (triad_view_is_asked(view, port + i))
 			return true;

@@ -2,7 +2,6 @@
 #include "perfmgr/watch/watch.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "perfmgr/watch/alert_findings.h"
@@ -10,6 +9,7 @@
 #include "perfmgr/watch/slow_finder.h"
 #include "triad/clock.h"
 #include "triad/lists.h"
+#include "triad/thread.h"
 
 struct triad_watch {
 	struct triad_view *view; /* referenced; the owner's alone; NULL: none, or it was
@@ -181,10 +181,9 @@ static void settle_alerts(struct triad_watch *watch, uint64_t now_us)
 	bool is_more;
 
 	do {
-		pthread_mutex_lock(&watch->lock);
-		is_more = triad_alerts_settle(
-			watch->alerts, now_us, &cursor, TRIAD_WATCH_ALERT_SLICE);
-		pthread_mutex_unlock(&watch->lock);
+		is_more = TRIAD_LOCKED(&watch->lock,
+			triad_alerts_settle(watch->alerts, now_us, &cursor,
+				TRIAD_WATCH_ALERT_SLICE));
 	} while (is_more);
 }
 
@@ -523,10 +522,9 @@ uint64_t triad_watch_advance_silences(
 	watch->looked_version = *version;
 	pthread_mutex_unlock(&watch->lock);
 	while (must_look) {
-		pthread_mutex_lock(&watch->lock);
-		must_look = triad_alerts_silence(
-			watch->alerts, &cursor, TRIAD_WATCH_ALERT_SLICE);
-		pthread_mutex_unlock(&watch->lock);
+		must_look = TRIAD_LOCKED(&watch->lock,
+			triad_alerts_silence(
+				watch->alerts, &cursor, TRIAD_WATCH_ALERT_SLICE));
 	}
 	return due_us;
 }
@@ -537,9 +535,7 @@ uint32_t triad_watch_silence(struct triad_watch *watch,
 	uint64_t version;
 	uint32_t id;
 
-	pthread_mutex_lock(&watch->lock);
-	id = triad_silences_add(&watch->silences, silence);
-	pthread_mutex_unlock(&watch->lock);
+	id = TRIAD_LOCKED(&watch->lock, triad_silences_add(&watch->silences, silence));
 	triad_watch_advance_silences(watch, wall_us, &version);
 	return id;
 }
@@ -600,12 +596,8 @@ int triad_watch_histogram(struct triad_watch *watch,
 	const struct triad_histograms_scope *scope, unsigned counter,
 	struct triad_histogram *copy, uint64_t *n_zeros)
 {
-	int error;
-
-	pthread_mutex_lock(&watch->lock);
-	error = triad_histograms_get(watch->histograms, scope, counter, copy, n_zeros);
-	pthread_mutex_unlock(&watch->lock);
-	return error;
+	return TRIAD_LOCKED(&watch->lock,
+		triad_histograms_get(watch->histograms, scope, counter, copy, n_zeros));
 }
 
 void triad_watch_clear_histograms(struct triad_watch *watch)
@@ -618,34 +610,21 @@ void triad_watch_clear_histograms(struct triad_watch *watch)
 bool triad_watch_next_alert(
 	struct triad_watch *watch, uint32_t *cursor, struct triad_alert *copy)
 {
-	bool some;
-
-	pthread_mutex_lock(&watch->lock);
-	some = triad_alerts_next(watch->alerts, cursor, copy);
-	pthread_mutex_unlock(&watch->lock);
-	return some;
+	return TRIAD_LOCKED(
+		&watch->lock, triad_alerts_next(watch->alerts, cursor, copy));
 }
 
 bool triad_watch_next_link(
 	struct triad_watch *watch, uint32_t *cursor, struct triad_link *copy)
 {
-	bool some;
-
-	pthread_mutex_lock(&watch->lock);
-	some = triad_links_next(watch->links, cursor, copy);
-	pthread_mutex_unlock(&watch->lock);
-	return some;
+	return TRIAD_LOCKED(&watch->lock, triad_links_next(watch->links, cursor, copy));
 }
 
 bool triad_watch_find_link(struct triad_watch *watch, uint64_t node_guid, uint8_t port,
 	struct triad_link *copy)
 {
-	bool found;
-
-	pthread_mutex_lock(&watch->lock);
-	found = triad_links_find(watch->links, node_guid, port, copy);
-	pthread_mutex_unlock(&watch->lock);
-	return found;
+	return TRIAD_LOCKED(
+		&watch->lock, triad_links_find(watch->links, node_guid, port, copy));
 }
 
 void triad_watch_read_bers(struct triad_watch *watch, const struct triad_view *view,
@@ -662,9 +641,7 @@ struct triad_link *triad_watch_copy_links(struct triad_watch *watch, uint32_t *n
 	struct triad_link *copy;
 	bool some = true;
 
-	pthread_mutex_lock(&watch->lock);
-	room = triad_links_n(watch->links);
-	pthread_mutex_unlock(&watch->lock);
+	room = TRIAD_LOCKED(&watch->lock, triad_links_n(watch->links));
 	copy = calloc((size_t)room + 1, sizeof(*copy));
 	*n = 0;
 	while (copy && some && *n < room) {

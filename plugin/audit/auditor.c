@@ -4,10 +4,8 @@
 #include "plugin/audit/auditor.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <opensm/osm_remote_sm.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,8 +23,8 @@
 #include "plugin/read_back.h"
 #include "plugin/worker.h"
 #include "service/perf.h"
-#include "service/recorder.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 #define BATCH 256u
 /* Of the thread: SMPs at once. */
@@ -76,8 +74,6 @@ struct run {
 	uint64_t begun_us, next_us;  /* when the next batch may be sent */
 	bool is_again;               /* the second reading */
 	uint64_t n_changes;          /* when it began */
-	/* Of a repair: the block that is written. */
-	const struct triad_audit_difference *begun;
 };
 
 /* --- reading --- */
@@ -513,87 +509,17 @@ static bool wait_to_repair(void *context)
 	return wait_for_quiet(run, &run->n_changes);
 }
 
-static void note_repair(void *context, const char *what)
-{
-	const struct run *run = context;
-	const struct triad_audit_difference *of = run->begun;
-	struct triad_timeline_event event = {.kind = TRIAD_TIMELINE_REPAIR,
-		.at_us = triad_clock_wall_us(),
-		.ends[0] = {.node_guid = of->place.node_guid, .port = of->place.port}};
-	uint32_t node = triad_fabric_find_node(run->fabric, of->place.node_guid);
-	char object[TRIAD_AUDIT_TEXT_SIZE];
-
-	if (node != TRIAD_FABRIC_NONE)
-		memcpy(event.ends[0].node_name, run->fabric->nodes[node].name,
-			sizeof(event.ends[0].node_name));
-	snprintf(event.text, sizeof(event.text), "%s %.30s, by hand: %s",
-		triad_audit_kind_name(of->place.kind), triad_audit_object(of, object),
-		what);
-	triad_recorder_note(run->plugin->service.recorder, &event);
-	triad_log_write(run->plugin->service.log, TRIAD_LOG_WARNING,
-		"audit: 0x%016" PRIx64 " port %u: %s", of->place.node_guid,
-		of->place.port, event.text);
-}
-
-/* Before anything is sent, so that it is known even if this process ends. */
-static void note_begin(void *context)
-{
-	note_repair(context, "to be written");
-}
-
-/* The 'n' differences, all of one block and chosen.  Returns whether they are repaired. */
-static bool repair_block(struct run *run, const struct triad_repair *repair,
-	const struct triad_audit_difference *differences, size_t n)
-{
-	const struct triad_audit_repair *asked = run->request->repair;
-	const char *why;
-
-	run->begun = differences;
-	why = triad_repair_block(repair, differences, n);
-	note_repair(run, why ? why : "written");
-	for (size_t i = 0; i < n; i++)
-		asked->note(asked->context, run->fabric, &differences[i], why);
-	return !why;
-}
-
-/* Repairs what is chosen of the differences, and leaves out what is repaired. */
 static int repair_chosen(struct run *run)
 {
-	struct triad_audit_result *result = run->result;
-	const struct triad_audit_repair *asked = run->request->repair;
-	struct triad_audit_difference chosen[TRIAD_AUDIT_OCTETS];
 	const struct triad_wish_source source = wish_source(run);
-	const struct triad_repair repair = {.source = &source,
-		.smp = triad_smp_new(run->fabric->sm_port_guid),
+	const struct triad_repair repair = {.plugin = run->plugin,
+		.source = &source,
+		.asked = run->request->repair,
 		.why_not = why_no_repair,
 		.settle = wait_to_repair,
-		.begin = note_begin,
 		.context = run};
-	size_t n_left = 0, next;
 
-	if (!repair.smp)
-		return ENOMEM;
-	for (size_t i = 0; i < result->n; i = next) {
-		size_t n = 0;
-		bool is_repaired;
-
-		for (next = i; next < result->n &&
-			!triad_audit_place_order(&result->differences[i].place,
-				&result->differences[next].place);
-			next++)
-			if (asked->is_chosen(
-				    asked->context, &result->differences[next]))
-				chosen[n++] = result->differences[next];
-		is_repaired = n && repair_block(run, &repair, chosen, n);
-		for (size_t j = i; j < next; j++)
-			if (!is_repaired ||
-				!asked->is_chosen(
-					asked->context, &result->differences[j]))
-				result->differences[n_left++] = result->differences[j];
-	}
-	result->n = n_left;
-	triad_smp_free(repair.smp);
-	return 0;
+	return triad_repair_chosen(&repair, run->result->differences, &run->result->n);
 }
 
 /* --- all --- */
@@ -691,11 +617,11 @@ static void look_for_silent(struct run *run)
 	for (uint32_t i = 0; smp && i < result->n_silent && i < TRIAD_AUDIT_MAX_NAMED &&
 		goes_on(run);
 		i++) {
-		uint32_t node = triad_fabric_find_node(run->fabric, result->silent[i]);
+		const struct triad_fabric_node *node =
+			triad_fabric_node_by_guid(run->fabric, result->silent[i]);
 
-		result->is_there[i] = node != TRIAD_FABRIC_NONE &&
-			triad_repair_is_there(
-				&source, smp, run->fabric->nodes[node].first_port);
+		result->is_there[i] =
+			node && triad_repair_is_there(&source, smp, node->first_port);
 	}
 	triad_smp_free(smp);
 }
@@ -751,12 +677,7 @@ static int run_alone(struct triad_auditor *auditor,
 
 static bool is_at_it(struct triad_auditor *auditor)
 {
-	bool is;
-
-	pthread_mutex_lock(&auditor->lock);
-	is = auditor->is_at_it;
-	pthread_mutex_unlock(&auditor->lock);
-	return is;
+	return TRIAD_LOCKED(&auditor->lock, auditor->is_at_it);
 }
 
 int triad_auditor_run(struct triad_auditor *auditor,
@@ -790,9 +711,8 @@ static bool thread_goes_on(void *context, uint64_t n_done, uint64_t n_all)
 
 	(void)n_done;
 	(void)n_all;
-	pthread_mutex_lock(&auditor->lock);
-	goes_on = !auditor->task.must_end && auditor->status.period_s;
-	pthread_mutex_unlock(&auditor->lock);
+	goes_on = TRIAD_LOCKED(
+		&auditor->lock, !auditor->task.must_end && auditor->status.period_s);
 	return goes_on && !atomic_load(&auditor->n_by_hand);
 }
 
@@ -897,12 +817,7 @@ void triad_auditor_configure(
 
 struct triad_audit_status triad_auditor_status(struct triad_auditor *auditor)
 {
-	struct triad_audit_status status;
-
-	pthread_mutex_lock(&auditor->lock);
-	status = auditor->status;
-	pthread_mutex_unlock(&auditor->lock);
-	return status;
+	return TRIAD_LOCKED(&auditor->lock, auditor->status);
 }
 
 void triad_auditor_give(void *auditor, struct triad_found *found)

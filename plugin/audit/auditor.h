@@ -21,6 +21,7 @@
 #include "audit/audit.h"
 #include "ib/node_choice.h"
 
+struct triad_audit_repair;
 struct triad_auditor;
 struct triad_conf;
 struct triad_found;
@@ -64,21 +65,10 @@ struct triad_audit_result {
 	uint64_t took_us;
 };
 
-/* Writes by hand what OpenSM wants (repair.h), after the second reading. */
-struct triad_audit_repair {
-	bool (*is_chosen)(
-		void *context, const struct triad_audit_difference *difference);
-	/* Called for each chosen difference.  'why_not' is NULL: the device has what is
-	 * wanted now. */
-	void (*note)(void *context, const struct triad_fabric *fabric,
-		const struct triad_audit_difference *difference, const char *why_not);
-	void *context;
-};
-
 struct triad_audit_request {
 	struct triad_fabric *fabric;
 	const struct triad_node_choice *choice;  /* NULL: all */
-	const struct triad_audit_repair *repair; /* NULL: none */
+	const struct triad_audit_repair *repair; /* by repair.h; NULL: none */
 	unsigned smps_per_s, batch;              /* batch: at most 256 */
 	uint64_t spread_us;                      /* how long to take at least */
 	/* Called often; false: stop.  'n_done' of 'n_all' blocks. */

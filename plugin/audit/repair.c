@@ -4,21 +4,27 @@
 #include "plugin/audit/repair.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "plugin/instance.h"
 #include "plugin/physp.h"
 #include "plugin/ports/smp.h"
 #include "plugin/read_back.h"
+#include "service/recorder.h"
+#include "triad/clock.h"
 
 #define TIMEOUT_MS 250u
 #define N_TRIES 3u /* of a Get */
 #define N_ROUNDS 4u
-#define CHANGES_AGAIN "OpenSM changed it again and again meanwhile"
 
 _Static_assert(TRIAD_SMP_DATA_SIZE == TRIAD_AUDIT_OCTETS, "a block fills an SMP");
 
+/* Differences that are all of one block and chosen. */
 struct block {
 	const struct triad_repair *repair;
+	struct triad_smp *smp;
 	const struct triad_audit_difference *differences;
 	size_t n;
 	struct triad_smp_route route;
@@ -27,7 +33,8 @@ struct block {
 	bool is_begun;
 };
 
-const char *triad_repair_refuses_kind(unsigned kind)
+/* Why differences of that kind are not to be repaired; NULL: they are. */
+static const char *refuses_kind(unsigned kind)
 {
 	return kind == TRIAD_AUDIT_PORT_INFO || kind == TRIAD_AUDIT_SWITCH_INFO
 		? "OpenSM's next heavy sweep reads it and writes it anew"
@@ -50,7 +57,7 @@ static int ask_device(struct block *block, bool is_set, unsigned attribute,
 
 	for (unsigned i = 0; i < n_tries && error == ETIMEDOUT; i++)
 		error = triad_smp_ask(
-			block->repair->smp, &block->route, &request, data, &status);
+			block->smp, &block->route, &request, data, &status);
 	return error;
 }
 
@@ -91,13 +98,39 @@ bool triad_repair_is_there(
 	const struct triad_wish_source *source, struct triad_smp *smp, uint32_t port)
 {
 	const struct triad_fabric_port *at = &source->fabric->ports[port];
-	const struct triad_repair repair = {.source = source, .smp = smp};
+	const struct triad_repair repair = {.source = source};
 	struct block block = {.repair = &repair,
+		.smp = smp,
 		.wish = {.port = port,
 			.place = {.node_guid = source->fabric->nodes[at->node].guid,
 				.port = at->number}}};
 
 	return !find_device(&block);
+}
+
+/* --- the timeline and the log --- */
+
+static void note_block(const struct block *block, const char *what)
+{
+	const struct triad_plugin *plugin = block->repair->plugin;
+	const struct triad_audit_difference *of = block->differences;
+	struct triad_timeline_event event = {.kind = TRIAD_TIMELINE_REPAIR,
+		.at_us = triad_clock_wall_us(),
+		.ends[0] = {.node_guid = of->place.node_guid, .port = of->place.port}};
+	const struct triad_fabric_node *node = triad_fabric_node_by_guid(
+		block->repair->source->fabric, of->place.node_guid);
+	char object[TRIAD_AUDIT_TEXT_SIZE];
+
+	if (node)
+		memcpy(event.ends[0].node_name, node->name,
+			sizeof(event.ends[0].node_name));
+	snprintf(event.text, sizeof(event.text), "%s %.30s, by hand: %s",
+		triad_audit_kind_name(of->place.kind), triad_audit_object(of, object),
+		what);
+	triad_recorder_note(plugin->service.recorder, &event);
+	triad_log_write(plugin->service.log, TRIAD_LOG_WARNING,
+		"audit: 0x%016" PRIx64 " port %u: %s", of->place.node_guid,
+		of->place.port, event.text);
 }
 
 /* --- one round --- */
@@ -188,8 +221,10 @@ static const char *repair_once(struct block *block, bool *is_done)
 		why = compare_with_confirmed(block);
 	if (!why && !is_repaired(block)) {
 		why = repair->why_not(repair->context);
+		/* Before anything is sent, so that it is known even if this process
+		 * ends. */
 		if (!why && !block->is_begun)
-			repair->begin(repair->context);
+			note_block(block, "to be written");
 		block->is_begun |= !why;
 		if (!why)
 			why = write_block(block);
@@ -200,28 +235,64 @@ static const char *repair_once(struct block *block, bool *is_done)
 	return why;
 }
 
-const char *triad_repair_block(const struct triad_repair *repair,
+/* --- all blocks --- */
+
+/* The 'n' differences, all of one block and chosen.  Returns whether they are repaired. */
+static bool repair_block(const struct triad_repair *repair, struct triad_smp *smp,
 	const struct triad_audit_difference *differences, size_t n)
 {
+	const struct triad_audit_repair *asked = repair->asked;
+	const struct triad_fabric *fabric = repair->source->fabric;
 	const struct triad_audit_place *place = &differences->place;
 	struct block block = {.repair = repair,
+		.smp = smp,
 		.differences = differences,
 		.n = n,
 		.wish = {.place = *place,
-			.port = triad_fabric_port_at(repair->source->fabric,
-				place->node_guid, place->port)}};
-	const char *why = triad_repair_refuses_kind(place->kind);
+			.port = triad_fabric_port_at(
+				fabric, place->node_guid, place->port)}};
+	const char *why = refuses_kind(place->kind);
+	bool is_done = false;
 
 	if (!why)
 		why = find_device(&block);
-	for (unsigned i = 0; !why && i < N_ROUNDS; i++) {
-		bool is_done;
+	for (unsigned i = 0; !why && !is_done; i++)
+		why = i && (i == N_ROUNDS || !repair->settle(repair->context))
+			? "OpenSM changed it again and again meanwhile"
+			: repair_once(&block, &is_done);
+	note_block(&block, why ? why : "written");
+	for (size_t i = 0; i < n; i++)
+		asked->note(asked->context, fabric, &differences[i], why);
+	return !why;
+}
 
-		why = repair_once(&block, &is_done);
-		if (why || is_done)
-			return why;
-		if (!repair->settle(repair->context))
-			break;
+int triad_repair_chosen(const struct triad_repair *repair,
+	struct triad_audit_difference *differences, size_t *n)
+{
+	const struct triad_audit_repair *asked = repair->asked;
+	struct triad_audit_difference chosen[TRIAD_AUDIT_OCTETS];
+	struct triad_smp *smp = triad_smp_new(repair->source->fabric->sm_port_guid);
+	size_t n_left = 0, next;
+
+	if (!smp)
+		return ENOMEM;
+	for (size_t i = 0; i < *n; i = next) {
+		size_t n_chosen = 0;
+		bool is_repaired;
+
+		for (next = i; next < *n &&
+			!triad_audit_place_order(
+				&differences[i].place, &differences[next].place);
+			next++)
+			if (asked->is_chosen(asked->context, &differences[next]))
+				chosen[n_chosen++] = differences[next];
+		is_repaired = n_chosen && repair_block(repair, smp, chosen, n_chosen);
+		for (size_t j = i; j < next; j++)
+			if (!is_repaired ||
+				!asked->is_chosen(asked->context, &differences[j]))
+				differences[n_left++] = differences[j];
 	}
-	return why ? why : CHANGES_AGAIN;
+	*n = n_left;
+	triad_smp_free(smp);
+	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Writes into one block of a device what OpenSM wants there, by hand.
+/* Writes into blocks of devices what OpenSM wants there, by hand.
  *
  * Model: only tables that OpenSM writes and never reads back: of PortInfo and SwitchInfo its
  * next heavy sweep adopts what the device has, and writes what it wants itself.  An act must
@@ -19,19 +19,31 @@
 
 #include "plugin/audit/wishes.h"
 
+struct triad_plugin;
 struct triad_smp;
 
+/* What somebody asks for by hand. */
+struct triad_audit_repair {
+	bool (*is_chosen)(
+		void *context, const struct triad_audit_difference *difference);
+	/* Called for each chosen difference.  'why_not' is NULL: the device has what is
+	 * wanted now. */
+	void (*note)(void *context, const struct triad_fabric *fabric,
+		const struct triad_audit_difference *difference, const char *why_not);
+	void *context;
+};
+
+/* An audit that repairs, after its second reading. */
 struct triad_repair {
+	struct triad_plugin *plugin;
 	const struct triad_wish_source *source;
-	struct triad_smp *smp;
+	const struct triad_audit_repair *asked;
 	/* Why nothing may be written now, or NULL; asked right before each Set, and after
-	 * it. */
+	 * it.  The text lasts. */
 	const char *(*why_not)(void *context);
 	/* Waits for the end of sweeps, so that 'why_not' counts from then on.  Returns
 	 * false: they do not end, or nobody waits. */
 	bool (*settle)(void *context);
-	/* Right before the first Set of the block. */
-	void (*begin)(void *context);
 	void *context;
 };
 
@@ -39,12 +51,10 @@ struct triad_repair {
 bool triad_repair_is_there(
 	const struct triad_wish_source *source, struct triad_smp *smp, uint32_t port);
 
-/* Why differences of that kind are not to be repaired; NULL: they are. */
-const char *triad_repair_refuses_kind(unsigned kind);
-
-/* Repairs the 'n' differences, all of one block.  Returns NULL when the device has what
- * OpenSM wants, else why not: a text that lasts. */
-const char *triad_repair_block(const struct triad_repair *repair,
-	const struct triad_audit_difference *differences, size_t n);
+/* Repairs what is chosen of the '*n' differences, which are sorted, and leaves out what is
+ * repaired: the device has what OpenSM wants.  The timeline and the log have each block
+ * before its first Set and at its end.  Returns 0 or ENOMEM. */
+int triad_repair_chosen(const struct triad_repair *repair,
+	struct triad_audit_difference *differences, size_t *n);
 
 #endif

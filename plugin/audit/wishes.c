@@ -3,6 +3,7 @@
 
 #include "plugin/audit/wishes.h"
 
+#include <glib.h>
 #include <malloc.h>
 #include <opensm/osm_multicast.h>
 #include <opensm/osm_switch.h>
@@ -91,24 +92,18 @@ static const osm_physp_t *find_far_end(osm_node_t *node, unsigned number)
 	return remote && osm_physp_is_valid(remote) && remote->p_node ? remote : NULL;
 }
 
-static uint8_t lower_of(uint8_t a, uint8_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Both ends as one; 0 counts as 1. */
 static void want_of_link(struct sought *sought, const osm_physp_t *remote)
 {
 	const ib_port_info_t *near = &sought->physp->port_info,
 			     *far = &remote->port_info;
-	uint8_t mtu = lower_of(
+	uint8_t mtu = MIN(
 			ib_port_info_get_mtu_cap(near), ib_port_info_get_mtu_cap(far)),
-		vls = lower_of(
-			ib_port_info_get_vl_cap(near), ib_port_info_get_vl_cap(far));
+		vls = MIN(ib_port_info_get_vl_cap(near), ib_port_info_get_vl_cap(far));
 
 	want_info(sought, TRIAD_AUDIT_MTU, mtu ? mtu : 1);
 	want_info(sought, TRIAD_AUDIT_OP_VLS,
-		lower_of(vls ? vls : 1, sought->subn->opt.max_op_vls));
+		MIN(vls ? vls : 1, sought->subn->opt.max_op_vls));
 }
 
 static bool is_switch(const osm_physp_t *physp)
@@ -569,11 +564,6 @@ static void read_wish(const struct triad_wish_source *source, struct triad_wish 
 	wish->n_not_taken = sought.n_not_taken;
 }
 
-static unsigned lower_number(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
-
 static void extend(unsigned *n, unsigned entries, unsigned size)
 {
 	unsigned blocks = (entries + size - 1) / size;
@@ -609,8 +599,8 @@ struct triad_audit_extent triad_wishes_extent(struct osm_opensm *osm)
 		!osm_exit_flag && item != cl_qmap_end(all); item = cl_qmap_next(item))
 		extend_to_node(&extent, (osm_node_t *)item);
 	cl_plock_release(&osm->lock);
-	extent.n_mft = lower_number(extent.n_mft, TRIAD_AUDIT_MAX_MFT);
-	extent.n_pkeys = lower_number(extent.n_pkeys, TRIAD_AUDIT_MAX_PKEYS);
+	extent.n_mft = MIN(extent.n_mft, TRIAD_AUDIT_MAX_MFT);
+	extent.n_pkeys = MIN(extent.n_pkeys, TRIAD_AUDIT_MAX_PKEYS);
 	return extent;
 }
 

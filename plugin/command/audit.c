@@ -13,6 +13,7 @@
 #include "ib/smp_mad.h"
 #include "lib/text.h"
 #include "plugin/audit/auditor.h"
+#include "plugin/audit/repair.h"
 #include "plugin/command/qos_setup.h"
 #include "plugin/instance.h"
 #include "routes/crossing.h"
@@ -185,14 +186,14 @@ static void name_silent(const struct triad_audit_result *result, bool is_there,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < result->n_silent && i < TRIAD_AUDIT_MAX_NAMED; i++) {
-		uint32_t node =
-			triad_fabric_find_node(result->fabric, result->silent[i]);
+		const struct triad_fabric_node *node =
+			triad_fabric_node_by_guid(result->fabric, result->silent[i]);
 
-		if (result->is_there[i] != is_there || node == TRIAD_FABRIC_NONE)
+		if (result->is_there[i] != is_there || !node)
 			continue;
 		if (n < 4)
 			triad_text_append(names, sizeof(names), "%s%s", n ? ", " : "",
-				triad_node_label(&result->fabric->nodes[node]).text);
+				triad_node_label(node).text);
 		n++;
 	}
 	if (n)
@@ -411,16 +412,16 @@ static void note_repair(void *context, const struct triad_fabric *fabric,
 	const struct triad_audit_difference *difference, const char *why_not)
 {
 	struct repair *repair = context;
-	uint32_t node = triad_fabric_find_node(fabric, difference->place.node_guid);
+	const struct triad_fabric_node *node =
+		triad_fabric_node_by_guid(fabric, difference->place.node_guid);
 	char object[TRIAD_AUDIT_TEXT_SIZE], wanted[TRIAD_AUDIT_TEXT_SIZE],
 		found[TRIAD_AUDIT_TEXT_SIZE];
 
 	*(why_not ? &repair->n_not : &repair->n_done) += 1;
 	triad_output_printf(repair->audit.output,
 		"%s port %u: %s %s: %s %s, %s was there%s%s\n",
-		node == TRIAD_FABRIC_NONE ? "?"
-					  : triad_node_label(&fabric->nodes[node]).text,
-		difference->place.port, triad_audit_kind_name(difference->place.kind),
+		node ? triad_node_label(node).text : "?", difference->place.port,
+		triad_audit_kind_name(difference->place.kind),
 		format_object(fabric, difference, object),
 		triad_audit_value(difference, difference->wanted, wanted),
 		why_not ? "not written" : "written",

@@ -49,15 +49,6 @@ void triad_command_report_damp(struct triad_report *report, struct triad_plugin 
 
 /* --- links --- */
 
-static const struct triad_fabric_node *find_node(
-	const struct triad_fabric *fabric, uint64_t guid)
-{
-	uint32_t node =
-		fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
-
-	return node == TRIAD_FABRIC_NONE ? NULL : &fabric->nodes[node];
-}
-
 static const char *link_state(const struct triad_damp_link *link, bool acts)
 {
 	if (!link->is_held)
@@ -100,12 +91,13 @@ static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
 
 	triad_list_row(list);
 	triad_list_guid(list, "node_guid", NULL, ends->guid);
-	triad_list_node(list, "node_name", "switch", 16, find_node(fabric, ends->guid));
+	triad_list_node(list, "node_name", "switch", 16,
+		triad_fabric_node_by_guid(fabric, ends->guid));
 	triad_list_uint(list, "port", "port", 4, ends->number);
 	triad_list_blank(list);
 	triad_list_guid(list, "far_guid", NULL, ends->far_guid);
-	triad_list_node(
-		list, "far_name", "far end", 16, find_node(fabric, ends->far_guid));
+	triad_list_node(list, "far_name", "far end", 16,
+		triad_fabric_node_by_guid(fabric, ends->far_guid));
 	triad_list_uint(list, "far_port", "port", 4, ends->far_number);
 	triad_list_blank(list);
 	triad_list_text(list, "state", "state", -15, link_state(link, acts));
@@ -222,11 +214,9 @@ static int run_release(struct triad_plugin *plugin, const struct triad_command *
 static int pin_link(struct triad_plugin *plugin, struct triad_fabric *fabric,
 	const struct triad_command_switch *found, struct triad_output *output)
 {
-	uint32_t node = fabric ? triad_fabric_find_node(fabric, found->guid)
-			       : TRIAD_FABRIC_NONE;
-	uint32_t port = node == TRIAD_FABRIC_NONE
-		? node
-		: triad_fabric_find_port(fabric, node, (uint8_t)found->port);
+	uint32_t port = fabric
+		? triad_fabric_port_at(fabric, found->guid, (uint8_t)found->port)
+		: TRIAD_FABRIC_NONE;
 	const char *why = "it has no link";
 	int error = port == TRIAD_FABRIC_NONE
 		? ENOENT

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "plugin/command/port_node.h"
 #include "plugin/election/elector.h"
 #include "plugin/instance.h"
 #include "service/command/commands.h"
@@ -14,7 +15,7 @@
 #define OFF                                                                            \
 	"elections are off: set election.enabled to true first, in triad.conf or by 'set'"
 
-static int fail_port_command(
+int triad_command_fail_port(
 	struct triad_output *output, const char *what, const char *why)
 {
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "port %s: %s\n", what, why);
@@ -30,7 +31,7 @@ static int run_priority(struct triad_plugin *plugin,
 
 	triad_elector_status(plugin->elector, &status);
 	if (!status.is_on)
-		return fail_port_command(output, "priority", OFF);
+		return triad_command_fail_port(output, "priority", OFF);
 	snprintf(value, sizeof(value), "%u", command->priority);
 	if (triad_service_set(&plugin->service, "election.priority", value, &diags)) {
 		triad_commands_put_diags(&diags, output);
@@ -52,9 +53,9 @@ static int run_confirm(struct triad_plugin *plugin, struct triad_output *output)
 			"comes or goes; 'election' shows who may enforce\n");
 		return TRIAD_CONTROL_DONE;
 	case ENOTCONN:
-		return fail_port_command(output, "confirm", OFF);
+		return triad_command_fail_port(output, "confirm", OFF);
 	default:
-		return fail_port_command(output, "confirm",
+		return triad_command_fail_port(output, "confirm",
 			"there is nothing to confirm: nobody is missing, or the "
 			"cluster can't be reached at all; see 'election'");
 	}
@@ -70,7 +71,7 @@ static int show_blacklist(struct triad_plugin *plugin, struct triad_output *outp
 
 	triad_elector_status(plugin->elector, &status);
 	if (!status.is_on)
-		return fail_port_command(output, "blacklist", OFF);
+		return triad_command_fail_port(output, "blacklist", OFF);
 	list = &status.election.blacklist;
 	for (uint32_t i = 0; i < list->n; i++) {
 		if (!list->entries[i].is_listed)
@@ -121,13 +122,13 @@ static int run_blacklist(struct triad_plugin *plugin,
 	case 0:
 		return print_changed(plugin, command, output);
 	case ENOTCONN:
-		return fail_port_command(output, "blacklist", OFF);
+		return triad_command_fail_port(output, "blacklist", OFF);
 	case EALREADY:
-		return fail_port_command(output, "blacklist",
+		return triad_command_fail_port(output, "blacklist",
 			is_added ? "this SM is on it already"
 				 : "this SM is not on it; 'port blacklist' shows it");
 	default:
-		return fail_port_command(output, "blacklist",
+		return triad_command_fail_port(output, "blacklist",
 			"it is full: 32 SMs are on it; 'port blacklist remove GUID' "
 			"takes one off");
 	}
@@ -139,7 +140,7 @@ static int run_verdict(struct triad_plugin *plugin, const struct triad_command *
 	const struct triad_conf *conf;
 
 	if (triad_elector_verdict(plugin->elector, command->is_yes))
-		return fail_port_command(output, "verdict", OFF);
+		return triad_command_fail_port(output, "verdict", OFF);
 	conf = triad_service_conf(&plugin->service);
 	triad_output_printf(output, "verdict: %s, for %u s%s\n",
 		command->is_yes ? "yes" : "no", conf->election.check_max_age_s,

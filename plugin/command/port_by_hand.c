@@ -16,12 +16,6 @@
 #include "service/command/ports.h"
 #include "service/command/report.h"
 
-static int print_refusal(struct triad_output *output, const char *what, const char *why)
-{
-	triad_output_message(output, TRIAD_FRAME_MESSAGE, "port %s: %s\n", what, why);
-	return TRIAD_CONTROL_FAILED;
-}
-
 int triad_command_find_switch_in(struct triad_fabric *fabric, const char *verb,
 	const struct triad_command *command, struct triad_command_switch *found,
 	struct triad_output *output)
@@ -91,29 +85,29 @@ static int explain_refusal(struct triad_plugin *plugin, const char *what,
 	triad_ports_status(plugin->ports, &status);
 	switch (answer) {
 	case TRIAD_PORTS_OFF:
-		return print_refusal(output, what,
+		return triad_command_fail_port(output, what,
 			"the port manager is off: 'set port.enabled true' switches it "
 			"on");
 	case TRIAD_PORTS_OBSERVES:
-		return print_refusal(
+		return triad_command_fail_port(
 			output, what, "port.mode is observe: nothing is done to ports");
 	case TRIAD_PORTS_NOT_PERMITTED:
 		if (!status.trouble[0])
-			return print_refusal(output, what,
+			return triad_command_fail_port(output, what,
 				"this SM may not enforce now: 'election' says why, and "
 				"who may; ask there");
 		snprintf(text, sizeof(text), "not now: %s", status.trouble);
-		return print_refusal(output, what, text);
+		return triad_command_fail_port(output, what, text);
 	case TRIAD_PORTS_NOT_WRITTEN:
-		return print_refusal(output, what,
+		return triad_command_fail_port(output, what,
 			"not done: it could not be written to the journal, or to a "
 			"majority of the SMs; see 'health'");
 	case TRIAD_PORTS_BUSY:
-		return print_refusal(output, what,
+		return triad_command_fail_port(output, what,
 			"not done: the port manager waits for its disk or for "
 			"switches; ask again");
 	case TRIAD_PORTS_IN_PROGRESS:
-		return print_refusal(output, what,
+		return triad_command_fail_port(output, what,
 			"begun, and not through yet: the port manager waits for its "
 			"disk or for the other SMs; 'port history' and 'port plan' "
 			"will show what came of it");
@@ -133,7 +127,7 @@ static int run_release(struct triad_plugin *plugin, const struct triad_command *
 		return TRIAD_CONTROL_FAILED;
 	answer = triad_ports_release(plugin->ports, found.guid, (uint8_t)found.port);
 	if (answer == TRIAD_PORTS_NOTHING)
-		return print_refusal(output, "release",
+		return triad_command_fail_port(output, "release",
 			"this port was not disabled as failed; 'port list --failed' "
 			"has those that were");
 	if (answer != TRIAD_PORTS_OK)
@@ -173,11 +167,11 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 	answer = triad_ports_approve(
 		plugin->ports, found.guid, (uint8_t)found.port, cut);
 	if (answer == TRIAD_PORTS_NOTHING)
-		return print_refusal(output, "approve",
+		return triad_command_fail_port(output, "approve",
 			"the plan has nothing to do at this port; 'port plan' shows "
 			"it");
 	if (answer == TRIAD_PORTS_OWN_PATH)
-		return print_refusal(output, "approve",
+		return triad_command_fail_port(output, "approve",
 			"it is this SM's own link: once it is down, this SM reaches "
 			"nothing; let another SM become master, and approve it there");
 	if (answer != TRIAD_PORTS_OK)
@@ -200,7 +194,7 @@ static int run_snapshot(struct triad_plugin *plugin, struct triad_output *output
 	struct triad_ports_status status;
 
 	if (!fabric)
-		return print_refusal(output, "snapshot",
+		return triad_command_fail_port(output, "snapshot",
 			"there is no fabric: OpenSM has not brought up the subnet yet, "
 			"or this SM is not the master; ask on the host of the master");
 	triad_ports_status(plugin->ports, &status);

@@ -24,12 +24,10 @@ struct history {
 static void format_node(
 	const struct triad_fabric *fabric, uint64_t guid, char name[NAME_SIZE])
 {
-	uint32_t node =
-		fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
+	const struct triad_fabric_node *node = triad_fabric_node_by_guid(fabric, guid);
 
-	if (node != TRIAD_FABRIC_NONE && fabric->nodes[node].name[0])
-		snprintf(name, NAME_SIZE, "%s",
-			triad_node_label(&fabric->nodes[node]).text);
+	if (node && node->name[0])
+		snprintf(name, NAME_SIZE, "%s", triad_node_label(node).text);
 	else
 		snprintf(name, NAME_SIZE, "0x%016" PRIx64, guid);
 }

@@ -35,4 +35,8 @@ int triad_command_find_switch_in(struct triad_fabric *fabric, const char *verb,
 	const struct triad_command *command, struct triad_command_switch *found,
 	struct triad_output *output);
 
+/* Writes why 'port WHAT' did not work; returns TRIAD_CONTROL_FAILED. */
+int triad_command_fail_port(
+	struct triad_output *output, const char *what, const char *why);
+
 #endif

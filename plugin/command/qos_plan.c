@@ -38,15 +38,6 @@ static const struct triad_fabric_node *node_of(const struct view *view, uint32_t
 	return &fabric->nodes[fabric->ports[port].node];
 }
 
-static uint64_t n_changed(const struct triad_setup_plan *plan)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < TRIAD_SETUP_N_TABLES; i++)
-		n += plan->n_changed[i];
-	return n;
-}
-
 /* --- values --- */
 
 static const char *format_value(const struct triad_setup_change *change,
@@ -293,11 +284,11 @@ static void put_plan_head(const struct view *view)
 			: view->context->setup ? policy->source
 					       : "without qos-setup: OpenSM's tables",
 		plan->n_tables, plan->n_ports, plural(plan->n_ports));
-	if (n_changed(plan))
+	if (triad_setup_plan_n_changed(plan))
 		triad_output_printf(view->output,
 			"change   %" PRIu64 " of these, at %u port%s, by %" PRIu64
 			" SMP%s\n",
-			n_changed(plan), plan->n_changed_ports,
+			triad_setup_plan_n_changed(plan), plan->n_changed_ports,
 			plural(plan->n_changed_ports), plan->n_smps,
 			plural(plan->n_smps));
 	else
@@ -314,7 +305,7 @@ static void put_head_json(struct view *view)
 	triad_json_bool(json, "has_setup", view->context->setup);
 	triad_json_uint(json, "tables", plan->n_tables);
 	triad_json_uint(json, "ports", plan->n_ports);
-	triad_json_uint(json, "changed", n_changed(plan));
+	triad_json_uint(json, "changed", triad_setup_plan_n_changed(plan));
 	triad_json_uint(json, "changed_ports", plan->n_changed_ports);
 	triad_json_uint(json, "smps", plan->n_smps);
 	triad_json_uint(json, "cut_off", plan->n_cut_off);
@@ -383,7 +374,8 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 	status = TRIAD_CONTROL_FAILED;
 	if (find_credit(&view, plugin)) {
 		put_plan(&view);
-		status = n_changed(plan) ? TRIAD_CONTROL_TO_DO : TRIAD_CONTROL_DONE;
+		status = triad_setup_plan_n_changed(plan) ? TRIAD_CONTROL_TO_DO
+							  : TRIAD_CONTROL_DONE;
 	}
 	free(view.credit);
 	triad_setup_plan_free(plan);

@@ -5,17 +5,13 @@
 
 #include "plugin/election/elector_parts.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 /* --- permission --- */
 
 static struct triad_permission_facts facts_of(struct triad_elector *elector)
 {
-	struct triad_permission_facts facts;
-
-	pthread_mutex_lock(&elector->facts_lock);
-	facts = elector->facts;
-	pthread_mutex_unlock(&elector->facts_lock);
-	return facts;
+	return TRIAD_LOCKED(&elector->facts_lock, elector->facts);
 }
 
 struct triad_permission triad_elector_permission(struct triad_elector *elector)

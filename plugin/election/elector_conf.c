@@ -303,9 +303,7 @@ static bool has_thread(struct triad_elector *elector)
 {
 	int error;
 
-	pthread_mutex_lock(&elector->inbox_lock);
-	error = triad_task_start(&elector->task);
-	pthread_mutex_unlock(&elector->inbox_lock);
+	error = TRIAD_LOCKED(&elector->inbox_lock, triad_task_start(&elector->task));
 	if (error)
 		triad_log_write(elector->log, TRIAD_LOG_ERROR,
 			"election: no thread for it: %s; the configuration in force stays, "

@@ -8,6 +8,7 @@
 #include "plugin/election/elector_parts.h"
 #include "portmgr/election/priority.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 enum triad_check elector_find_check(
 	const struct triad_elector *elector, uint64_t now_us)
@@ -155,9 +156,8 @@ void triad_elector_status(
 	status->now_us = now_us;
 	take_lease_from_facts(status);
 	status->permission = triad_permission_judge(&status->facts, now_us);
-	pthread_mutex_lock(&elector->inbox_lock);
-	status->n_dropped = elector->inbox.n_dropped;
-	pthread_mutex_unlock(&elector->inbox_lock);
+	status->n_dropped =
+		TRIAD_LOCKED(&elector->inbox_lock, elector->inbox.n_dropped);
 	status->sm = triad_sm_control_status(elector->sm);
 	describe_fabric(elector, status);
 }

@@ -13,6 +13,7 @@
 #include "plugin/sm_recover.h"
 #include "service/umad.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 /* How often to check whether OpenSM is as desired. */
 #define TICK_US (200 * TRIAD_US_PER_MS)
@@ -606,12 +607,7 @@ void triad_sm_control_set(
 
 struct triad_sm_control_status triad_sm_control_status(struct triad_sm_control *control)
 {
-	struct triad_sm_control_status status;
-
-	pthread_mutex_lock(&control->lock);
-	status = control->status;
-	pthread_mutex_unlock(&control->lock);
-	return status;
+	return TRIAD_LOCKED(&control->lock, control->status);
 }
 
 struct triad_sm_control *triad_sm_control_new(

@@ -4,7 +4,6 @@
 #include "plugin/ports/hold.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "plugin/physp.h"
 #include "plugin/ports/minhop.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 struct triad_hold {
 	pthread_mutex_t lock; /* protects all but atomic members */
@@ -405,10 +405,5 @@ uint32_t triad_hold_n_held(struct triad_hold *hold)
 
 uint64_t triad_hold_longest_us(struct triad_hold *hold)
 {
-	uint64_t longest_us;
-
-	pthread_mutex_lock(&hold->lock);
-	longest_us = hold->longest_us;
-	pthread_mutex_unlock(&hold->lock);
-	return longest_us;
+	return TRIAD_LOCKED(&hold->lock, hold->longest_us);
 }

@@ -261,8 +261,7 @@ static uint64_t run_step(struct triad_ports *ports)
 	tests_us = ports_run_tests(ports, now_us);
 	if (!ports->must_plan)
 		acts_us = ports_act(ports, triad_clock_boot_us());
-	if (acts_us < next_us)
-		next_us = acts_us;
+	next_us = triad_clock_earlier(next_us, acts_us);
 	return tests_us < next_us ? tests_us : next_us;
 }
 

@@ -10,6 +10,7 @@
 #include "lib/hash.h"
 #include "plugin/election/elector.h"
 #include "plugin/ports/ports_parts.h"
+#include "triad/thread.h"
 
 /* --- status --- */
 
@@ -125,26 +126,19 @@ void ports_publish_status(struct triad_ports *ports)
  * switches and for the disk.  Only permission is evaluated now. */
 void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *status)
 {
-	pthread_mutex_lock(&ports->status_lock);
-	*status = ports->status;
-	pthread_mutex_unlock(&ports->status_lock);
+	*status = TRIAD_LOCKED(&ports->status_lock, ports->status);
 	status->permission = triad_elector_permission(ports->elector);
 	status->may_act = status->is_ready && status->permission.is_given;
 	status->n_held = triad_hold_n_held(ports->hold);
 	status->hold_us = triad_hold_longest_us(ports->hold);
-	pthread_mutex_lock(&ports->inbox.lock);
-	status->n_inbox_dropped = ports->inbox.payloads.n_dropped;
-	pthread_mutex_unlock(&ports->inbox.lock);
+	status->n_inbox_dropped =
+		TRIAD_LOCKED(&ports->inbox.lock, ports->inbox.payloads.n_dropped);
 }
 
 struct triad_fabric *triad_ports_fabric(struct triad_ports *ports)
 {
-	struct triad_fabric *fabric;
-
-	pthread_mutex_lock(&ports->lock);
-	fabric = ports->fabric ? triad_fabric_ref(ports->fabric) : NULL;
-	pthread_mutex_unlock(&ports->lock);
-	return fabric;
+	return TRIAD_LOCKED(
+		&ports->lock, ports->fabric ? triad_fabric_ref(ports->fabric) : NULL);
 }
 
 /* --- rows --- */

@@ -64,12 +64,8 @@ void ports_leave_payload(
 
 bool ports_next_payload(struct triad_ports *ports, struct triad_payload *payload)
 {
-	bool has_one;
-
-	pthread_mutex_lock(&ports->inbox.lock);
-	has_one = triad_inbox_take(&ports->inbox.payloads, payload);
-	pthread_mutex_unlock(&ports->inbox.lock);
-	return has_one;
+	return TRIAD_LOCKED(
+		&ports->inbox.lock, triad_inbox_take(&ports->inbox.payloads, payload));
 }
 
 bool ports_wait_for_members(struct triad_ports *ports, uint64_t until_us)
@@ -91,12 +87,7 @@ bool ports_wait_for_members(struct triad_ports *ports, uint64_t until_us)
 
 bool ports_is_ending(struct triad_ports *ports)
 {
-	bool is_ending;
-
-	pthread_mutex_lock(&ports->inbox.lock);
-	is_ending = ports->task.must_end;
-	pthread_mutex_unlock(&ports->inbox.lock);
-	return is_ending || osm_exit_flag;
+	return TRIAD_LOCKED(&ports->inbox.lock, ports->task.must_end) || osm_exit_flag;
 }
 
 /* --- fabric and configuration --- */

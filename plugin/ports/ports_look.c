@@ -8,10 +8,10 @@
 
 const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid)
 {
-	uint32_t node = ports->fabric ? triad_fabric_find_node(ports->fabric, node_guid)
-				      : TRIAD_FABRIC_NONE;
+	const struct triad_fabric_node *node =
+		triad_fabric_node_by_guid(ports->fabric, node_guid);
 
-	return node == TRIAD_FABRIC_NONE ? "?" : ports->fabric->nodes[node].name;
+	return node ? node->name : "?";
 }
 
 /* --- ports that may be held --- */

@@ -389,8 +389,7 @@ static bool carry_out(
 	case TRIAD_TEST_WAIT:
 		goes_on = false;
 	}
-	if (next_us < *until_us)
-		*until_us = next_us;
+	*until_us = triad_clock_earlier(*until_us, next_us);
 	return goes_on && test->test.state == TRIAD_TEST_RUNNING;
 }
 

@@ -13,6 +13,7 @@
 #include "plugin/sm_state.h"
 #include "triad/clock.h"
 #include "triad/log.h"
+#include "triad/thread.h"
 
 /* How often to retry installing the hook between OpenSM and its SA. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
@@ -66,12 +67,7 @@ int triad_qos_load(struct triad_qos *qos, struct triad_diags *diags)
 
 static bool is_enabled(struct triad_qos *qos)
 {
-	bool enabled;
-
-	pthread_mutex_lock(&qos->lock);
-	enabled = triad_qos_wants_policy(&qos->settings);
-	pthread_mutex_unlock(&qos->lock);
-	return enabled;
+	return TRIAD_LOCKED(&qos->lock, triad_qos_wants_policy(&qos->settings));
 }
 
 static uint64_t renew_snapshot(void *context)
@@ -313,9 +309,7 @@ struct triad_qos_status triad_qos_status(struct triad_qos *qos)
 	struct triad_qos_status status;
 	struct triad_policy_now now;
 
-	pthread_mutex_lock(&qos->lock);
-	status = qos->status;
-	pthread_mutex_unlock(&qos->lock);
+	status = TRIAD_LOCKED(&qos->lock, qos->status);
 	if (status.state == TRIAD_QOS_WAITING && triad_sm_is_standby(qos->osm))
 		status.state = TRIAD_QOS_STANDBY;
 	now = triad_policy_source_now(&qos->source);
@@ -335,22 +329,14 @@ struct triad_qos_status triad_qos_status(struct triad_qos *qos)
 
 struct triad_qos_snapshot *triad_qos_snapshot(struct triad_qos *qos)
 {
-	struct triad_qos_snapshot *snapshot;
-
-	pthread_mutex_lock(&qos->lock);
-	snapshot = qos->snapshot ? triad_qos_snapshot_ref(qos->snapshot) : NULL;
-	pthread_mutex_unlock(&qos->lock);
-	return snapshot;
+	return TRIAD_LOCKED(&qos->lock,
+		qos->snapshot ? triad_qos_snapshot_ref(qos->snapshot) : NULL);
 }
 
 struct triad_fabric *triad_qos_fabric(struct triad_qos *qos)
 {
-	struct triad_fabric *fabric;
-
-	pthread_mutex_lock(&qos->lock);
-	fabric = qos->fabric ? triad_fabric_ref(qos->fabric) : NULL;
-	pthread_mutex_unlock(&qos->lock);
-	return fabric;
+	return TRIAD_LOCKED(
+		&qos->lock, qos->fabric ? triad_fabric_ref(qos->fabric) : NULL);
 }
 
 struct triad_policy *triad_qos_policy(struct triad_qos *qos)

@@ -324,10 +324,8 @@ void worker_refresh(struct worker *worker)
 		worker_generation(worker))
 		return;
 	triad_qos_snapshot_unref(worker->snapshot);
-	pthread_mutex_lock(&server->lock);
-	worker->snapshot =
-		server->snapshot ? triad_qos_snapshot_ref(server->snapshot) : NULL;
-	pthread_mutex_unlock(&server->lock);
+	worker->snapshot = TRIAD_LOCKED(&server->lock,
+		server->snapshot ? triad_qos_snapshot_ref(server->snapshot) : NULL);
 }
 
 /* When a request stops waiting: its client gives up then. */

@@ -9,6 +9,7 @@
 #include "plugin/election/elector.h"
 #include "plugin/sa/sa_copies_parts.h"
 #include "plugin/sm_state.h"
+#include "triad/thread.h"
 
 /* How often to check the SM's state: it changes without an event. */
 #define TICK_US (50 * TRIAD_US_PER_MS)
@@ -56,12 +57,7 @@ void triad_sa_copies_note_up(struct triad_sa_copies *copies)
 
 static bool take_payload(struct triad_sa_copies *copies, struct triad_payload *payload)
 {
-	bool has_one;
-
-	pthread_mutex_lock(&copies->lock);
-	has_one = triad_inbox_take(&copies->inbox, payload);
-	pthread_mutex_unlock(&copies->lock);
-	return has_one;
+	return TRIAD_LOCKED(&copies->lock, triad_inbox_take(&copies->inbox, payload));
 }
 
 static void take_all(struct triad_sa_copies *copies)
@@ -398,8 +394,6 @@ void triad_sa_copies_configure(
 void triad_sa_copies_status(
 	struct triad_sa_copies *copies, struct triad_sa_copies_status *status)
 {
-	pthread_mutex_lock(&copies->lock);
-	*status = copies->status;
-	pthread_mutex_unlock(&copies->lock);
+	*status = TRIAD_LOCKED(&copies->lock, copies->status);
 	status->now_us = triad_clock_now_us();
 }

@@ -30,6 +30,7 @@
 #include "portmgr/sa/sa_copier.h"
 #include "triad/clock.h"
 #include "triad/conf.h"
+#include "triad/file.h"
 #include "triad/log.h"
 
 #define TRIAD_SA_COPIES_LEASE_US (120 * TRIAD_US_PER_S)
@@ -50,7 +51,7 @@ struct triad_sa_copies_status {
 	bool is_given;          /* OpenSM has a file */
 	bool is_current;        /* and the file has all present records */
 	int error;              /* of the last attempt to write the file; 0: success */
-	char error_text[192];
+	char error_text[TRIAD_FILE_REASON_SIZE];
 	uint32_t n_unwritable; /* records that OpenSM could not read back */
 	uint32_t n_written;    /* files */
 	uint64_t n_dropped;    /* payloads that found the inbox full */

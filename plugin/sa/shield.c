@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <opensm/osm_inform.h>
 #include <opensm/osm_service.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "plugin/takers.h"
 #include "shield/rate.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 /* How often to look whether OpenSM has bound its SA. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
@@ -157,9 +157,7 @@ static void note_harmful(struct triad_shield *shield, const struct job *job)
 	uint64_t n;
 
 	find_sender(shield, &harm);
-	pthread_mutex_lock(&shield->lock);
-	n = put_harm(shield, harm);
-	pthread_mutex_unlock(&shield->lock);
+	n = TRIAD_LOCKED(&shield->lock, put_harm(shield, harm));
 	if (n == 1)
 		triad_log_write(shield->log, TRIAD_LOG_WARNING,
 			"shield: LID %u asked the SA for %s, which can stall or end "

@@ -433,8 +433,7 @@ static int sleep_ms(const struct peers *peers, uint64_t now_us)
 
 		if (peer->is_self)
 			continue;
-		if (peer->send_us < until_us)
-			until_us = peer->send_us;
+		until_us = triad_clock_earlier(until_us, peer->send_us);
 		if (peer->is_member && peer->received_us + peers->silence_us < until_us)
 			until_us = peer->received_us + peers->silence_us;
 	}

@@ -142,21 +142,14 @@ void triad_transport_status(
 {
 	struct triad_transport *transport = (struct triad_transport *)cluster;
 
-	pthread_mutex_lock(&transport->lock);
-	*status = transport->status;
-	pthread_mutex_unlock(&transport->lock);
+	*status = TRIAD_LOCKED(&transport->lock, transport->status);
 }
 
 /* --- the queue --- */
 
 static bool is_stopping(struct triad_transport *transport)
 {
-	bool stop;
-
-	pthread_mutex_lock(&transport->lock);
-	stop = transport->stop;
-	pthread_mutex_unlock(&transport->lock);
-	return stop;
+	return TRIAD_LOCKED(&transport->lock, transport->stop);
 }
 
 bool triad_transport_peek(

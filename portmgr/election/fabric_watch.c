@@ -426,11 +426,6 @@ void triad_fabric_watch_run(struct triad_fabric_watch *watch, uint64_t now_us)
 	watch->n_peers = n;
 }
 
-static uint64_t sooner(uint64_t a_us, uint64_t b_us)
-{
-	return a_us < b_us ? a_us : b_us;
-}
-
 /* When to ask the peer next. */
 static uint64_t next_of_peer(const struct triad_fabric_watch *watch,
 	const struct triad_fabric_peer *peer, uint64_t now_us)
@@ -440,13 +435,14 @@ static uint64_t next_of_peer(const struct triad_fabric_watch *watch,
 	uint64_t next_us = peer->asked_us ? peer->asked_us + period_us : now_us;
 
 	if (is_unsure(peer))
-		next_us = sooner(next_us,
+		next_us = triad_clock_earlier(next_us,
 			peer->port_asked_us ? peer->port_asked_us + period_us : now_us);
 	/* Ask more often from the moment that its silence is significant. */
 	if (from_us > now_us) {
 		uint64_t again_us = peer->asked_us + fast_us(watch);
 
-		next_us = sooner(next_us, again_us > from_us ? again_us : from_us);
+		next_us = triad_clock_earlier(
+			next_us, again_us > from_us ? again_us : from_us);
 	}
 	return next_us;
 }
@@ -460,13 +456,14 @@ uint64_t triad_fabric_watch_next_us(
 		return next_us;
 	for (uint32_t i = 0; i < watch->n_peers; i++)
 		if (watch->peers[i].lid)
-			next_us = sooner(
+			next_us = triad_clock_earlier(
 				next_us, next_of_peer(watch, &watch->peers[i], now_us));
 	for (uint32_t i = 0; i < TRIAD_FABRIC_MAX_QUESTIONS; i++) {
 		const struct triad_fabric_question *question = &watch->questions[i];
 
 		if (question->tid && !question->is_missed)
-			next_us = sooner(next_us, question->asked_us + ANSWER_US);
+			next_us = triad_clock_earlier(
+				next_us, question->asked_us + ANSWER_US);
 	}
 	return next_us;
 }

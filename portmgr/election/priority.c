@@ -3,16 +3,13 @@
 
 #include <stdio.h>
 
+#include <glib.h>
+
 #define SOME_GOOD_SHIFT 19
 #define MAX_SOME_GOOD 15u
 #define PREFERENCE_SHIFT 14
 #define GOOD_SHIFT 8
 #define MAX_GOOD 63u
-
-static uint32_t at_most(uint32_t value, uint32_t max)
-{
-	return value < max ? value : max;
-}
 
 uint32_t triad_priority_make(const struct triad_priority_parts *parts)
 {
@@ -24,14 +21,14 @@ uint32_t triad_priority_make(const struct triad_priority_parts *parts)
 	if (ports_ok)
 		priority |= TRIAD_PRIORITY_PORTS_OK;
 	else
-		priority |= at_most(parts->n_good, MAX_SOME_GOOD) << SOME_GOOD_SHIFT;
+		priority |= MIN(parts->n_good, MAX_SOME_GOOD) << SOME_GOOD_SHIFT;
 	if (parts->is_master)
 		priority |= TRIAD_PRIORITY_IS_MASTER;
-	priority |= at_most(parts->preference, TRIAD_PRIORITY_MAX_PREFERENCE)
+	priority |= MIN(parts->preference, TRIAD_PRIORITY_MAX_PREFERENCE)
 		<< PREFERENCE_SHIFT;
 	if (parts->was_holder_last)
 		priority |= TRIAD_PRIORITY_WAS_HOLDER_LAST;
-	return priority | at_most(parts->n_good, MAX_GOOD) << GOOD_SHIFT;
+	return priority | MIN(parts->n_good, MAX_GOOD) << GOOD_SHIFT;
 }
 
 bool triad_priority_ports_ok(uint32_t priority)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/hash.h"
 #include "lib/search.h"
 
 #define FIRST_ROOM 16u
@@ -55,16 +56,9 @@ void triad_history_free(struct triad_history *history)
 
 /* --- numbers that are the same on all machines --- */
 
-static uint64_t mix(uint64_t z)
-{
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 static uint64_t hash_port(uint64_t node_guid, uint8_t port)
 {
-	return mix(node_guid + port * UINT64_C(0x9e3779b97f4a7c15));
+	return triad_hash_mix(node_guid + port * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Hashes the record's line, which has every field and the same octets on every machine.
@@ -73,11 +67,8 @@ static uint64_t hash_record(const struct triad_record *record)
 {
 	char line[TRIAD_RECORD_LINE_SIZE];
 	size_t length = triad_record_format(record, line);
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (uint8_t)line[i]) * UINT64_C(0x100000001b3);
-	return mix(hash);
+	return triad_hash_mix(triad_hash_octets(TRIAD_HASH_START, line, length));
 }
 
 static unsigned bucket_of(uint64_t hash)

@@ -273,8 +273,7 @@ static const struct triad_agenda_entry *find_next(
 			continue;
 		if (entry->next_us <= now_us)
 			return entry;
-		if (entry->next_us < agenda->soon_us)
-			agenda->soon_us = entry->next_us;
+		agenda->soon_us = triad_clock_earlier(agenda->soon_us, entry->next_us);
 	}
 	return NULL;
 }
@@ -302,8 +301,7 @@ static void wait_until(
 	struct triad_agenda *agenda, struct triad_agenda_entry *entry, uint64_t next_us)
 {
 	entry->next_us = next_us;
-	if (next_us < agenda->soon_us)
-		agenda->soon_us = next_us;
+	agenda->soon_us = triad_clock_earlier(agenda->soon_us, next_us);
 }
 
 void triad_agenda_warned(struct triad_agenda *agenda, uint64_t node_guid,

@@ -7,19 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
 #include "lib/text.h"
 #include "triad/clock.h"
 
 #define REMEMBERED_US (24 * 3600 * TRIAD_US_PER_S)
 
 /* --- switches that were seen --- */
-
-static int compare_times(const void *a, const void *b)
-{
-	const uint64_t *one = a, *other = b;
-
-	return *one < *other ? 1 : *one > *other ? -1 : 0;
-}
 
 /* Finds since when a missing switch must have been seen to be kept. Uses 'times' as its
  * own. */
@@ -29,9 +23,9 @@ static uint64_t find_oldest(uint64_t *times, uint32_t n, uint64_t now_us)
 
 	if (n <= TRIAD_MISSING_MAX)
 		return oldest_us;
-	qsort(times, n, sizeof(*times), compare_times);
-	if (times[TRIAD_MISSING_MAX] >= oldest_us)
-		oldest_us = times[TRIAD_MISSING_MAX] + 1;
+	qsort(times, n, sizeof(*times), triad_order_u64);
+	if (times[n - 1 - TRIAD_MISSING_MAX] >= oldest_us)
+		oldest_us = times[n - 1 - TRIAD_MISSING_MAX] + 1;
 	return oldest_us;
 }
 

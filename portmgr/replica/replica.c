@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "portmgr/replica/replica_parts.h"
 
 /* The shortest time between two digests; and between two that answer others. */
@@ -162,13 +163,10 @@ static uint64_t filled(const struct triad_replica *replica)
 static uint64_t fingerprint(
 	const struct triad_history_digest *a, const struct triad_history_digest *b)
 {
-	uint64_t print = UINT64_C(0xcbf29ce484222325);
+	uint64_t print =
+		triad_hash_words(TRIAD_HASH_START, a->buckets, TRIAD_HISTORY_N_BUCKETS);
 
-	for (unsigned i = 0; i < TRIAD_HISTORY_N_BUCKETS; i++) {
-		print = (print ^ a->buckets[i]) * UINT64_C(0x100000001b3);
-		print = (print ^ b->buckets[i]) * UINT64_C(0x100000001b3);
-	}
-	return print | 1;
+	return triad_hash_words(print, b->buckets, TRIAD_HISTORY_N_BUCKETS) | 1;
 }
 
 /* Plans to send records: after the members of lower rank, unless these have sent them.
@@ -358,8 +356,7 @@ static bool receive_lines(struct triad_replica *replica, const char *lines, size
 			(replica->rank + REPLICA_BUDGET) * TURN_US / 4 +
 			(replica->answers_last ? 0 : ANSWER_GAP_US);
 
-		if (at_us > replica->answer_latest_us)
-			at_us = replica->answer_latest_us;
+		at_us = triad_clock_earlier(at_us, replica->answer_latest_us);
 		if (at_us > replica->answer_us)
 			replica->answer_us = at_us;
 	}
@@ -430,8 +427,7 @@ uint64_t triad_replica_next_us(const struct triad_replica *replica)
 	uint64_t next_us = replica->digest_us;
 	uint64_t config_us = replica_config_next_us(replica);
 
-	if (replica->answer_us < next_us)
-		next_us = replica->answer_us;
+	next_us = triad_clock_earlier(next_us, replica->answer_us);
 	if ((replica->pass || replica->latest_pass || replica->n_ranges) &&
 		replica->refill_us < next_us)
 		next_us = replica->refill_us;

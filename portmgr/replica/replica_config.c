@@ -29,8 +29,7 @@ static bool is_same_config(
 
 static void end_fetch(struct triad_replica *replica)
 {
-	free(replica->fetch.octets);
-	free(replica->fetch.has);
+	triad_pieces_end(&replica->fetch.pieces);
 	replica->fetch = (struct replica_fetch){.n = 0};
 }
 
@@ -84,13 +83,8 @@ static void begin_fetch(
 	struct replica_fetch *fetch = &replica->fetch;
 
 	end_fetch(replica);
-	fetch->octets = malloc(config->size);
-	fetch->n_pieces = triad_replica_n_pieces(config->size);
-	fetch->has = calloc(fetch->n_pieces, sizeof(*fetch->has));
-	if (!fetch->octets || !fetch->has) {
-		end_fetch(replica);
+	if (!triad_pieces_begin(&fetch->pieces, config->size, TRIAD_REPLICA_PIECE_SIZE))
 		return;
-	}
 	fetch->config = *config;
 	fetch->ask_us = replica->now_us + replica->rank * TURN_US;
 }
@@ -126,13 +120,12 @@ void replica_config_received(
 static void request_pieces(struct triad_replica *replica)
 {
 	struct replica_fetch *fetch = &replica->fetch;
+	const struct triad_pieces *pieces = &fetch->pieces;
 
-	while (fetch->has[fetch->missing])
-		fetch->missing++;
-	fetch->first = fetch->missing;
+	fetch->first = pieces->missing;
 	for (fetch->n = 1; fetch->n < TRIAD_REPLICA_WINDOW &&
-		fetch->first + fetch->n < fetch->n_pieces &&
-		!fetch->has[fetch->first + fetch->n];)
+		fetch->first + fetch->n < pieces->n &&
+		!pieces->has[fetch->first + fetch->n];)
 		fetch->n++;
 	fetch->is_asked = fetch->is_due = true;
 	fetch->ask_us = replica->now_us + ASK_AGAIN_US;
@@ -193,7 +186,7 @@ static void finish(struct triad_replica *replica)
 
 	/* Only the whole can be checked, because pieces may come from several
 	 * members. */
-	if (triad_hash_sha256(fetch->octets, fetch->config.size) !=
+	if (triad_hash_sha256(fetch->pieces.octets, fetch->config.size) !=
 		fetch->config.hash) {
 		replica->status.n_configs_bad++;
 		shun(replica);
@@ -202,8 +195,8 @@ static void finish(struct triad_replica *replica)
 	}
 	free(replica->ready_octets);
 	replica->ready = fetch->config;
-	replica->ready_octets = fetch->octets;
-	fetch->octets = NULL;
+	replica->ready_octets = fetch->pieces.octets;
+	fetch->pieces.octets = NULL;
 	end_fetch(replica);
 }
 
@@ -231,14 +224,9 @@ void replica_config_part(
 		!is_same_config(&message->config, &fetch->config) ||
 		message->config.size != fetch->config.size)
 		return;
-	if (!fetch->has[piece]) {
-		memcpy(fetch->octets + piece * TRIAD_REPLICA_PIECE_SIZE,
-			message->octets, message->n_octets);
-		fetch->has[piece] = true;
-		fetch->n_have++;
+	if (triad_pieces_put(&fetch->pieces, piece, message->octets))
 		fetch->n_tries = 0;
-	}
-	if (fetch->n_have == fetch->n_pieces) {
+	if (fetch->pieces.n_have == fetch->pieces.n) {
 		finish(replica);
 		return;
 	}
@@ -267,7 +255,7 @@ static bool is_given(const struct triad_replica *replica, uint64_t first, uint64
 
 static void add_range(struct triad_replica *replica, uint64_t first, uint64_t end)
 {
-	uint64_t n_pieces = triad_replica_n_pieces(replica->own.size);
+	uint64_t n_pieces = triad_pieces_n(replica->own.size, TRIAD_REPLICA_PIECE_SIZE);
 
 	if (end > n_pieces)
 		end = n_pieces;
@@ -291,16 +279,14 @@ void replica_config_want(
 	if (!fetch->config.generation || fetch->is_asked ||
 		!is_same_config(&message->config, &fetch->config))
 		return;
-	while (fetch->has[fetch->missing])
-		fetch->missing++;
-	if (message->piece > fetch->missing || end <= fetch->missing)
+	if (message->piece > fetch->pieces.missing || end <= fetch->pieces.missing)
 		return;
 	/* Another member has asked for our next pieces: wait, because pieces go to
 	 * all. */
 	fetch->first = message->piece;
 	fetch->n = message->n_pieces;
-	if (end > fetch->n_pieces)
-		fetch->n = (uint32_t)(fetch->n_pieces - fetch->first);
+	if (end > fetch->pieces.n)
+		fetch->n = (uint32_t)(fetch->pieces.n - fetch->first);
 	fetch->is_asked = true;
 	fetch->ask_us = replica->now_us + ASK_AGAIN_US;
 }
@@ -315,7 +301,8 @@ size_t replica_config_take_part(
 		return 0;
 	message.piece = replica->ranges[0].at++;
 	message.octets = replica->own_octets + message.piece * TRIAD_REPLICA_PIECE_SIZE;
-	message.n_octets = triad_replica_piece_size(replica->own.size, message.piece);
+	message.n_octets = triad_pieces_octets_of(
+		replica->own.size, TRIAD_REPLICA_PIECE_SIZE, message.piece);
 	if (replica->ranges[0].at == replica->ranges[0].end) {
 		replica->given = replica->ranges[0];
 		replica->given_us = replica->now_us;
@@ -372,7 +359,7 @@ void triad_replica_status(
 
 	*status = replica->status;
 	status->wanted = fetch->config;
-	status->n_octets_here = (size_t)fetch->n_have * TRIAD_REPLICA_PIECE_SIZE;
+	status->n_octets_here = (size_t)fetch->pieces.n_have * TRIAD_REPLICA_PIECE_SIZE;
 	if (status->n_octets_here > fetch->config.size)
 		status->n_octets_here = fetch->config.size;
 }

@@ -3,22 +3,8 @@
 
 #include <errno.h>
 
+#include "lib/pieces.h"
 #include "triad/wire.h"
-
-uint64_t triad_replica_n_pieces(size_t size)
-{
-	return size / TRIAD_REPLICA_PIECE_SIZE + (size % TRIAD_REPLICA_PIECE_SIZE != 0);
-}
-
-size_t triad_replica_piece_size(size_t size, uint64_t piece)
-{
-	uint64_t n = triad_replica_n_pieces(size);
-
-	if (piece >= n)
-		return 0;
-	return piece + 1 < n ? TRIAD_REPLICA_PIECE_SIZE
-			     : size - (size_t)piece * TRIAD_REPLICA_PIECE_SIZE;
-}
 
 static void put_digest(
 	struct triad_wire *wire, const struct triad_replica_message *message)
@@ -157,7 +143,8 @@ static bool get_part(struct triad_wire *wire, struct triad_replica_message *mess
 	get_rest(wire, message);
 	return is_config(&message->config) && message->n_octets &&
 		message->n_octets ==
-		triad_replica_piece_size(message->config.size, message->piece);
+		triad_pieces_octets_of(
+			message->config.size, TRIAD_REPLICA_PIECE_SIZE, message->piece);
 }
 
 static bool get_body(struct triad_wire *wire, struct triad_replica_message *message)

@@ -82,8 +82,4 @@ size_t triad_replica_message_encode(const struct triad_replica_message *message,
 int triad_replica_message_decode(
 	struct triad_replica_message *message, const void *payload, size_t size);
 
-/* Octets of a piece, of a configuration of 'size'; 0: it has no such piece. */
-size_t triad_replica_piece_size(size_t size, uint64_t piece);
-uint64_t triad_replica_n_pieces(size_t size);
-
 #endif

@@ -4,6 +4,7 @@
 #ifndef TRIAD_PORTMGR_REPLICA_PARTS_H
 #define TRIAD_PORTMGR_REPLICA_PARTS_H
 
+#include "lib/pieces.h"
 #include "lib/ring.h"
 #include "portmgr/replica/replica_message.h"
 #include "triad/clock.h"
@@ -35,12 +36,9 @@ struct replica_member {
 /* A configuration that is being fetched. */
 struct replica_fetch {
 	struct triad_replica_config config; /* generation 0: none */
-	uint8_t *octets;
-	bool *has; /* pieces */
-	uint64_t n_pieces, n_have;
-	uint64_t missing; /* the first missing piece */
-	uint64_t source;  /* who is asked */
-	uint64_t first;   /* the pieces requested last, by any member */
+	struct triad_pieces pieces;
+	uint64_t source; /* who is asked */
+	uint64_t first;  /* the pieces requested last, by any member */
 	uint32_t n;
 	bool is_asked;
 	bool is_due;     /* send the request now */

@@ -422,8 +422,7 @@ static enum triad_test_request make_request(struct triad_port_test *test,
 
 static enum triad_test_request wait_until(uint64_t at_us, uint64_t *until_us)
 {
-	if (at_us < *until_us)
-		*until_us = at_us;
+	*until_us = triad_clock_earlier(*until_us, at_us);
 	return TRIAD_TEST_WAIT;
 }
 

@@ -184,6 +184,15 @@ struct triad_policy {
 	struct triad_policy_names group_names, level_names;
 };
 
+/* The level's SL, as a bit; 0: it has none. */
+static inline uint16_t triad_policy_sl_of_level(
+	const struct triad_policy *policy, uint32_t level)
+{
+	const struct triad_policy_level *of = &policy->levels[level];
+
+	return of->has_sl ? (uint16_t)(1u << (of->sl & 0xf)) : 0;
+}
+
 struct triad_policy *triad_policy_ref(struct triad_policy *policy);
 
 /* Accepts NULL. */

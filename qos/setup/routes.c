@@ -6,18 +6,6 @@ static bool is_switch(const struct triad_fabric *fabric, uint32_t node)
 	return fabric->nodes[node].type == TRIAD_NODE_SWITCH;
 }
 
-uint32_t triad_routes_port(
-	const struct triad_fabric *fabric, uint32_t node, unsigned number)
-{
-	const struct triad_fabric_node *at = &fabric->nodes[node];
-
-	/* A switch nearly always has all of its ports, port 0 first. */
-	if (number < at->n_ports &&
-		fabric->ports[at->first_port + number].number == number)
-		return at->first_port + number;
-	return triad_fabric_find_port(fabric, node, number);
-}
-
 uint32_t triad_routes_out_port(
 	const struct triad_fabric *fabric, uint32_t node, uint16_t lid)
 {
@@ -25,7 +13,7 @@ uint32_t triad_routes_out_port(
 
 	if (!is_switch(fabric, node) || lid >= lft->n)
 		return TRIAD_FABRIC_NONE;
-	return triad_routes_port(fabric, node, fabric->lft[lft->at + lid]);
+	return triad_fabric_find_port(fabric, node, fabric->lft[lft->at + lid]);
 }
 
 struct triad_setup_route triad_routes_follow_from(const struct triad_desired *desired,

@@ -25,10 +25,6 @@ struct triad_setup_route {
 uint32_t triad_routes_out_port(
 	const struct triad_fabric *fabric, uint32_t node, uint16_t lid);
 
-/* The node's port with that number, or TRIAD_FABRIC_NONE. */
-uint32_t triad_routes_port(
-	const struct triad_fabric *fabric, uint32_t node, unsigned number);
-
 /* Follows packets that came in by 'in_port' and leave by 'out', to 'to' by its LID
  * 'lid'. */
 struct triad_setup_route triad_routes_follow_from(const struct triad_desired *desired,

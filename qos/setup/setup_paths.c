@@ -41,21 +41,15 @@ struct search {
 
 /* --- SLs in use --- */
 
-static uint16_t sl_of_level(const struct triad_policy *policy, uint32_t level)
-{
-	return policy->levels[level].has_sl
-		? (uint16_t)(1u << (policy->levels[level].sl & 0xf))
-		: 0;
-}
-
 static uint16_t sls_of_policy(const struct triad_policy *policy)
 {
-	uint16_t sls = sl_of_level(policy, policy->default_level);
+	uint16_t sls = triad_policy_sl_of_level(policy, policy->default_level);
 
 	for (uint32_t i = 0; i < policy->n_rules; i++)
-		sls |= sl_of_level(policy, policy->rules[i].level);
+		sls |= triad_policy_sl_of_level(policy, policy->rules[i].level);
 	for (uint32_t i = 0; i < policy->n_partition_levels; i++)
-		sls |= sl_of_level(policy, policy->partition_levels[i].level);
+		sls |= triad_policy_sl_of_level(
+			policy, policy->partition_levels[i].level);
 	return sls;
 }
 
@@ -204,7 +198,7 @@ static uint32_t step_back(struct search *search, uint32_t node, uint16_t lid)
  * packets go on from this switch. */
 static uint32_t find_source(struct search *search, uint32_t node, uint16_t lid)
 {
-	uint32_t port0 = triad_routes_port(search->fabric, node, 0);
+	uint32_t port0 = triad_fabric_find_port(search->fabric, node, 0);
 
 	for (unsigned n = 0; n < MAX_STEPS_BACK && node != TRIAD_FABRIC_NONE; n++) {
 		uint32_t host = find_host(search, node);
@@ -224,7 +218,7 @@ static uint32_t comes_in(struct search *search, uint32_t node, unsigned in_port,
 	uint16_t lid, uint32_t to)
 {
 	const struct triad_fabric *fabric = search->fabric;
-	uint32_t in = triad_routes_port(fabric, node, in_port), far;
+	uint32_t in = triad_fabric_find_port(fabric, node, in_port), far;
 
 	if (in == TRIAD_FABRIC_NONE)
 		return TRIAD_FABRIC_NONE;
@@ -303,7 +297,7 @@ static void look_at_switch(struct search *search, uint32_t node)
 		if (search->port_of_lid[lid] == TRIAD_FABRIC_NONE ||
 			is_none(&search->dead[number]))
 			continue;
-		out = triad_routes_port(search->fabric, node, number);
+		out = triad_fabric_find_port(search->fabric, node, number);
 		if (out != TRIAD_FABRIC_NONE)
 			look_at_lid(search, out, (uint16_t)lid, &search->dead[number]);
 	}

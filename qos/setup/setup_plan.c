@@ -9,7 +9,6 @@
 #include "lib/hash.h"
 #include "qos/setup/setup_plan_parts.h"
 
-#define EMPTY_HASH UINT64_C(0xcbf29ce484222325)
 #define VLARB_BLOCK 32 /* entries that go in one SMP [IBA 14.2.5.9] */
 
 /* The last arbitration table that was computed: neighbours mostly have the same one. */
@@ -368,7 +367,7 @@ int triad_setup_plan_make(struct triad_setup *setup, const struct triad_fabric *
 
 	if (!made)
 		return ENOMEM;
-	made->hash = EMPTY_HASH;
+	made->hash = TRIAD_HASH_START;
 	error = triad_desired_resolve(&desired, setup, fabric);
 	if (error) {
 		free(made);

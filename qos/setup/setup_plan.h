@@ -121,6 +121,15 @@ struct triad_setup_plan {
 	uint32_t n_cut_off, first_cut_off;
 };
 
+static inline uint64_t triad_setup_plan_n_changed(const struct triad_setup_plan *plan)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < TRIAD_SETUP_N_TABLES; i++)
+		n += plan->n_changed[i];
+	return n;
+}
+
 /* 'setup' may be NULL: OpenSM's defaults everywhere.  'fabric' needs fabric->sa.qos.
  * Returns 0, ENOMEM or EOVERFLOW. */
 int triad_setup_plan_make(struct triad_setup *setup, const struct triad_fabric *fabric,

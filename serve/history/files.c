@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/grow.h"
+#include "lib/search.h"
 #include "perfmgr/export/zstd_frame.h"
 #include "service/state_path.h"
 #include "triad/clock.h"
@@ -90,13 +91,6 @@ bool triad_history_index_path(const char *segment, char path[PATH_MAX])
 	return (size_t)snprintf(path, PATH_MAX, "%s.idx", segment) < PATH_MAX;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 int triad_history_list(const struct triad_history_owner *owner,
 	enum triad_history_tier tier, uint64_t **times, uint32_t *n)
 {
@@ -127,7 +121,7 @@ int triad_history_list(const struct triad_history_owner *owner,
 	}
 	closedir(dir);
 	if (*n)
-		qsort(*times, *n, sizeof(**times), compare_times);
+		qsort(*times, *n, sizeof(**times), triad_order_u64);
 	return 0;
 }
 

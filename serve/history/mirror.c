@@ -2,13 +2,13 @@
 #include "serve/history/mirror.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/inbox.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 #define REST_US (100 * TRIAD_US_PER_MS) /* after the carrier has refused a payload */
 #define MAGIC 0x54724869u               /* TRIAD_MIRROR_MAGIC */
@@ -91,12 +91,7 @@ bool triad_history_mirror_leave_payload(struct triad_history_mirror *mirror,
 static bool take_payload(
 	struct triad_history_mirror *mirror, struct triad_payload *payload)
 {
-	bool has_one;
-
-	pthread_mutex_lock(&mirror->lock);
-	has_one = triad_inbox_take(&mirror->inbox, payload);
-	pthread_mutex_unlock(&mirror->lock);
-	return has_one;
+	return TRIAD_LOCKED(&mirror->lock, triad_inbox_take(&mirror->inbox, payload));
 }
 
 static void take_view(struct triad_history_mirror *mirror)

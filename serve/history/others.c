@@ -5,6 +5,8 @@
 
 #include "serve/history/store_parts.h"
 
+#include "triad/thread.h"
+
 static void load_other(const struct triad_history_owner *other,
 	struct triad_frame_reader *frames, struct triad_history_ring *ring)
 {
@@ -32,9 +34,7 @@ void triad_history_store_look_at_others(
 	struct triad_history_owner owner;
 	unsigned n, n_old;
 
-	pthread_mutex_lock(&store->lock);
-	params = store->params;
-	pthread_mutex_unlock(&store->lock);
+	params = TRIAD_LOCKED(&store->lock, store->params);
 	owner = (struct triad_history_owner){.dir = params.dir,
 		.program = params.program,
 		.port_guid = params.port_guid};

@@ -13,6 +13,7 @@
 #include "serve/history/store_parts.h"
 #include "triad/clock.h"
 #include "triad/file.h"
+#include "triad/thread.h"
 
 /* A twentieth of the disk stays free, but no more than this. */
 #define FREE_PARTS 20u
@@ -305,9 +306,8 @@ static int begin_segment(struct triad_history_store *store,
 
 	if (error)
 		return error;
-	pthread_mutex_lock(&store->lock);
-	segment = triad_history_ring_begin(&store->ring, tier, begun_us);
-	pthread_mutex_unlock(&store->lock);
+	segment = TRIAD_LOCKED(
+		&store->lock, triad_history_ring_begin(&store->ring, tier, begun_us));
 	if (segment)
 		return 0;
 	history_close_tier(to);

@@ -249,21 +249,14 @@ static void put_link(struct job *job, struct triad_list *list, uint32_t port)
 static bool is_of_job(const struct job *job, const struct triad_alert_end *end)
 {
 	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
-	uint32_t node = triad_fabric_find_node(fabric, end->node_guid), port;
+	uint32_t n, port = triad_alert_end_ports(fabric, end, &n);
+	uint32_t far = n == 1 ? fabric->ports[port].remote : TRIAD_FABRIC_NONE;
 
-	if (node == TRIAD_FABRIC_NONE)
-		return false;
-	for (uint32_t i = 0;
-		end->port == TRIAD_ALERT_NO_PORT && i < fabric->nodes[node].n_ports;
-		i++)
-		if (job->check->pairs[fabric->nodes[node].first_port + i])
+	for (uint32_t i = 0; i < n; i++)
+		if (job->check->pairs[port + i])
 			return true;
-	port = triad_fabric_find_port(fabric, node, end->port);
-	if (port == TRIAD_FABRIC_NONE)
-		return false;
-	return job->check->pairs[port] ||
-		(fabric->ports[port].remote != TRIAD_FABRIC_NONE &&
-			job->check->pairs[fabric->ports[port].remote]);
+	return end->port != TRIAD_ALERT_NO_PORT && far != TRIAD_FABRIC_NONE &&
+		job->check->pairs[far];
 }
 
 static void put_alert(struct triad_report *report, const struct triad_alert *alert)
@@ -307,7 +300,13 @@ static void put_piece(void *context, const char *piece)
 	triad_output_printf(output, "%s", piece);
 }
 
-static void put_names(
+void triad_command_print_hosts(
+	const struct triad_hostlist *list, struct triad_output *output)
+{
+	triad_hostlist_write(list, put_piece, output);
+}
+
+void triad_command_json_hosts(
 	struct triad_json *json, const char *name, const struct triad_hostlist *list)
 {
 	triad_json_array_begin(json, name);
@@ -334,7 +333,7 @@ static void put_job_head(struct job *job, struct triad_report *report)
 		triad_clock_format_s(job->since.past->wall_us, since);
 	if (report->as_json) {
 		triad_json_uint(&report->json, "hosts", n_hosts);
-		put_names(&report->json, "unknown_hosts", &job->unknown);
+		triad_command_json_hosts(&report->json, "unknown_hosts", &job->unknown);
 		triad_json_uint(&report->json, "host_ports", job->n_ports);
 		triad_json_uint(&report->json, "host_switches", job->n_switches);
 		triad_json_uint(&report->json, "pairs", check->n_pairs);
@@ -352,7 +351,7 @@ static void put_job_head(struct job *job, struct triad_report *report)
 		job->n_switches == 1 ? "" : "es");
 	if (job->unknown.n) {
 		triad_output_printf(output, "not in the fabric: ");
-		triad_hostlist_write(&job->unknown, put_piece, output);
+		triad_command_print_hosts(&job->unknown, output);
 		triad_output_printf(output, "\n");
 	}
 	triad_output_printf(output,

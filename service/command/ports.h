@@ -15,6 +15,7 @@
 #include "triad/json.h"
 #include "triad/output.h"
 
+struct triad_hostlist;
 struct triad_service;
 
 /* The data to show of a port. */
@@ -87,6 +88,12 @@ double triad_command_link_percent(
 /* "answered": whether the port did so last; null: it was not asked yet. */
 void triad_command_put_answered(
 	struct triad_json *json, const struct triad_engine_row *row);
+
+/* Write hosts: as Slurm's list, or as names. */
+void triad_command_print_hosts(
+	const struct triad_hostlist *list, struct triad_output *output);
+void triad_command_json_hosts(
+	struct triad_json *json, const char *name, const struct triad_hostlist *list);
 
 /* The sum of a port's error counters, and whether any was ever read. */
 uint64_t triad_command_count_errors(const struct triad_engine_row *row);

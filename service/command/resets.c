@@ -24,16 +24,6 @@ struct list {
 	uint32_t n, n_left_out;
 };
 
-/* NULL: it has left. */
-static const struct triad_fabric_node *find_reset_node(
-	const struct list *list, uint64_t guid)
-{
-	uint32_t node = list->fabric ? triad_fabric_find_node(list->fabric, guid)
-				     : TRIAD_FABRIC_NONE;
-
-	return node == TRIAD_FABRIC_NONE ? NULL : &list->fabric->nodes[node];
-}
-
 static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
 	const struct triad_fabric_node *node, const char *at)
 {
@@ -68,7 +58,8 @@ static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
 static void add_reset(struct list *list, const struct triad_reset *reset)
 {
 	const struct triad_node_choice *choice = &list->choice;
-	const struct triad_fabric_node *node = find_reset_node(list, reset->node_guid);
+	const struct triad_fabric_node *node =
+		triad_fabric_node_by_guid(list->fabric, reset->node_guid);
 	char at[TRIAD_CLOCK_TEXT_SIZE];
 
 	if (choice->port >= 0 && choice->port != reset->port)

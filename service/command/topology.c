@@ -14,13 +14,6 @@
 
 /* --- as Slurm reads it --- */
 
-static void put_piece(void *context, const char *piece)
-{
-	struct triad_output *output = context;
-
-	triad_output_printf(output, "%s", piece);
-}
-
 static void put_topology_text(
 	const struct triad_slurm_topology *topology, struct triad_output *output)
 {
@@ -48,22 +41,13 @@ static void put_topology_text(
 
 		triad_output_printf(output, "SwitchName=%s %s=", line->name,
 			line->hosts.n ? "Nodes" : "Switches");
-		triad_hostlist_write(line->hosts.n ? &line->hosts : &line->switches,
-			put_piece, output);
+		triad_command_print_hosts(
+			line->hosts.n ? &line->hosts : &line->switches, output);
 		triad_output_printf(output, "\n");
 	}
 }
 
 /* --- JSON --- */
-
-static void put_names(
-	struct triad_json *json, const char *name, const struct triad_hostlist *list)
-{
-	triad_json_array_begin(json, name);
-	for (uint32_t i = 0; i < list->n; i++)
-		triad_json_string(json, NULL, list->names[i]);
-	triad_json_array_end(json);
-}
 
 static void put_topology_json(
 	const struct triad_slurm_topology *topology, struct triad_output *output)
@@ -83,8 +67,8 @@ static void put_topology_json(
 
 		triad_json_object_begin(&json, NULL);
 		triad_json_string(&json, "name", line->name);
-		put_names(&json, "hosts", &line->hosts);
-		put_names(&json, "switches", &line->switches);
+		triad_command_json_hosts(&json, "hosts", &line->hosts);
+		triad_command_json_hosts(&json, "switches", &line->switches);
 		triad_json_object_end(&json);
 	}
 	triad_json_array_end(&json);

@@ -479,12 +479,7 @@ int triad_pool_begin(struct triad_pool *pool, const struct triad_pool_order *ord
 
 static bool has_ended(struct triad_pool_job *job)
 {
-	bool ended;
-
-	pthread_mutex_lock(&job->pool->lock);
-	ended = job->has_ended;
-	pthread_mutex_unlock(&job->pool->lock);
-	return ended;
+	return TRIAD_LOCKED(&job->pool->lock, job->has_ended);
 }
 
 bool triad_pool_job_is_ready(struct triad_pool_job *job)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "service/web/web_parts.h"
+#include "triad/thread.h"
 
 /* Only one in so many clients may have a stream: a stream keeps its place for
  * minutes. */
@@ -96,8 +97,6 @@ struct triad_web_status triad_web_status(struct triad_web *web)
 	struct triad_web_status status = {.http = triad_http_status(web->http),
 		.pool = triad_pool_status(web->pool)};
 
-	pthread_mutex_lock(&web->lock);
-	status.n_streams = web->n_streams;
-	pthread_mutex_unlock(&web->lock);
+	status.n_streams = TRIAD_LOCKED(&web->lock, web->n_streams);
 	return status;
 }

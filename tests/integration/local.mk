@@ -78,6 +78,4 @@ if HAVE_TRIADD
 lab_programs += tests/lab/http_server tests/lab/web_server
 endif
 .PHONY: lab-programs
-# Behind 'all' and not beside it: that is a make of its own, and two would compile the same.
-lab-programs: all
-	@$(MAKE) $(AM_MAKEFLAGS) $(lab_programs)
+lab-programs: all-am $(lab_programs)

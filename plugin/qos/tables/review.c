@@ -143,15 +143,6 @@ static enum triad_tables_state state_by_review(const struct triad_tables *tables
 	return plan->n_changes_total ? TRIAD_TABLES_DIFFERENT : TRIAD_TABLES_IN_FORCE;
 }
 
-static uint64_t n_different(const struct triad_setup_plan *plan)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < TRIAD_SETUP_N_TABLES; i++)
-		n += plan->n_changed[i];
-	return n;
-}
-
 /* What to do about tables that differ: ask OpenSM for a sweep, wait for one, or report
  * them as lost: a pass with the present setup did not help.  Ask once for the same
  * differences, at most MAX_ASKED times in a row for others; never while OpenSM has
@@ -188,7 +179,7 @@ static enum verdict note_review(struct triad_tables *tables,
 
 	pthread_mutex_lock(&tables->lock);
 	status->review_us = took_us;
-	status->n_different = knows ? n_different(plan) : 0;
+	status->n_different = knows ? triad_setup_plan_n_changed(plan) : 0;
 	status->n_different_ports = knows ? plan->n_changed_ports : 0;
 	status->n_findings = plan->n_findings_total;
 	status->n_errors = plan->n_errors;

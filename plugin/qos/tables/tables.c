@@ -7,6 +7,7 @@
 #include "plugin/qos/tables/hooks.h"
 #include "plugin/qos/tables/tables_parts.h"
 #include "plugin/sm_state.h"
+#include "triad/thread.h"
 
 const char *triad_tables_state_name(enum triad_tables_state state)
 {
@@ -89,12 +90,8 @@ void triad_tables_report_state(struct triad_tables *tables)
 
 struct triad_setup *triad_tables_setup(struct triad_tables *tables)
 {
-	struct triad_setup *setup;
-
-	pthread_mutex_lock(&tables->lock);
-	setup = tables->setup ? triad_setup_ref(tables->setup) : NULL;
-	pthread_mutex_unlock(&tables->lock);
-	return setup;
+	return TRIAD_LOCKED(
+		&tables->lock, tables->setup ? triad_setup_ref(tables->setup) : NULL);
 }
 
 void triad_tables_note_read_back(struct triad_tables *tables, uint64_t n_unlike)
@@ -122,9 +119,7 @@ struct triad_tables_status triad_tables_status(struct triad_tables *tables)
 	bool is_standby = triad_sm_is_standby(tables->osm);
 	struct triad_tables_status status;
 
-	pthread_mutex_lock(&tables->lock);
-	status = tables->status;
-	pthread_mutex_unlock(&tables->lock);
+	status = TRIAD_LOCKED(&tables->lock, tables->status);
 	/* Results from before this SM became standby are outdated. */
 	if (status.state >= TRIAD_TABLES_WAITING &&
 		status.state <= TRIAD_TABLES_ENGINE && is_standby)
@@ -207,9 +202,7 @@ void triad_tables_note_sweep(struct triad_tables *tables)
 
 	/* End a pass that no report of routing has ended. */
 	end_pass(tables);
-	pthread_mutex_lock(&tables->lock);
-	needed = tables->setup || tables->dirty;
-	pthread_mutex_unlock(&tables->lock);
+	needed = TRIAD_LOCKED(&tables->lock, tables->setup || tables->dirty);
 	if (needed)
 		triad_hooks_install(tables->osm, sl2vl, vlarb, tables);
 	else if (tables->hooked)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A member that lies, or whose clock is wrong, doesn't keep the others from copying
  * each other's images. */
+#include "lib/pieces.h"
 #include "tests/unit/history/mirror_net.h"
 
 static void send_lie(const struct triad_mirror_message *message)
@@ -150,7 +151,8 @@ static void spoil(const struct triad_mirror_message *asked)
 	message.image = (struct triad_mirror_image){.owner = id_of(1),
 		.begun_us = ring->tiers[0].segments[0].begun_us,
 		.size = (uint32_t)ring->tiers[0].segments[0].entries[0].size};
-	message.n_octets = triad_mirror_piece_size(message.image.size, 0);
+	message.n_octets =
+		triad_pieces_octets_of(message.image.size, TRIAD_MIRROR_PIECE_SIZE, 0);
 	send_lie(&message);
 }
 

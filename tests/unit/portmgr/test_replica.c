@@ -11,6 +11,7 @@
 
 #include <glib.h>
 
+#include "lib/pieces.h"
 #include "tests/random.h"
 #include "tests/unit/run.h"
 #include "triad/clock.h"
@@ -799,7 +800,7 @@ START_TEST(test_config_of_megabytes_reaches_all_in_seconds)
 	ck_assert_uint_eq(net.members[4].config.generation, 3);
 	/* The source sent each piece about once, to all members. */
 	ck_assert_uint_le(net.n_sent[TRIAD_REPLICA_PART],
-		triad_replica_n_pieces(5 << 20) * 5 / 4);
+		triad_pieces_n(5 << 20, TRIAD_REPLICA_PIECE_SIZE) * 5 / 4);
 	tear_down();
 }
 END_TEST
