@@ -85,16 +85,18 @@ static void add_links_of(struct reroute_loss *loss, const struct triad_routes_ou
 			(void)add_port(loss, out, of->first_port + i, asked);
 }
 
-/* The same links, asked for at their other ends. */
-static void add_links_to(struct reroute_loss *loss, const struct triad_routes_out *out,
+/* The same links, asked for at their other ends.  Returns false: one can't be asked for. */
+static bool add_links_to(struct reroute_loss *loss, const struct triad_routes_out *out,
 	uint32_t node, struct asked *asked)
 {
 	const struct triad_fabric_node *of = &loss->fabric->nodes[node];
+	bool are_all = true;
 
 	for (uint32_t i = 0; i < of->n_ports; i++)
 		if (is_between_switches(loss->fabric, of->first_port + i))
-			(void)add_port(loss, out,
+			are_all &= add_port(loss, out,
 				far_of(loss->fabric, of->first_port + i), asked);
+	return are_all;
 }
 
 static bool is_lost(const struct reroute_loss *loss, uint32_t port)
@@ -181,48 +183,29 @@ static uint32_t find_far_switch(const struct reroute_loss *loss)
 	return found;
 }
 
-/* The other end's switch does not answer: it is lost if all its neighbours say so. */
-static const char *ask_neighbours(struct reroute_loss *loss,
-	const struct triad_routes_out *out, uint32_t node, struct asked *asked)
-{
-	asked->n = 0;
-	add_links_to(loss, out, node, asked);
-	ask_ports(loss, asked);
-	for (size_t i = 0; i < asked->n; i++)
-		if (!is_down(asked, i))
-			return "the switch at the other end does not answer, and has links "
-			       "that are not down";
-	for (size_t i = 0; i < asked->n; i++)
-		lose(loss, far_of(loss->fabric, asked->ports[i]));
-	loss->report->is_switch = true;
-	return NULL;
-}
-
-/* What else was lost there: with its other links, or as a whole. */
+/* What else was lost there: its other links, or all of it.  Its neighbours are asked, since a
+ * switch that is lost does not answer. */
 static const char *read_far_end(
 	struct reroute_loss *loss, uint32_t node, struct asked *asked)
 {
 	struct triad_routes_out *out = find_routes(loss, TRIAD_FABRIC_NONE);
-	const char *why = NULL;
-	bool has_any = false;
+	bool are_all;
 
 	if (!out)
 		return "memory is short";
 	asked->n = 0;
-	add_links_of(loss, out, node, asked);
-	/* None: it was the only way there. */
-	if (asked->n) {
-		ask_ports(loss, asked);
-		for (size_t i = 0; i < asked->n; i++)
-			has_any |= has_answered(asked, i);
-		if (!has_any)
-			why = ask_neighbours(loss, out, node, asked);
-		for (size_t i = 0; has_any && i < asked->n; i++)
-			if (is_down(asked, i))
-				lose(loss, asked->ports[i]);
-	}
+	are_all = add_links_to(loss, out, node, asked);
 	triad_routes_out_free(out);
-	return why;
+	ask_ports(loss, asked);
+	for (size_t i = 0; i < asked->n; i++)
+		are_all &= has_answered(asked, i);
+	if (!are_all)
+		return "not all neighbours of the switch at the other end answer";
+	for (size_t i = 0; i < asked->n; i++)
+		if (is_down(asked, i))
+			lose(loss, far_of(loss->fabric, asked->ports[i]));
+	loss->report->is_switch = loss->report->n_links == asked->n;
+	return NULL;
 }
 
 const char *reroute_find(struct reroute_loss *loss, uint32_t node)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Lost links are routed around before OpenSM sweeps ([repair] mode = act): what was written is
+replayed write by write, and what devices have is walked pair by pair."""
+
+import contextlib
+import subprocess
+
+import pytest
+
+from checks import mentions, succeeded, wait_until
+from electionlib import others
+from labs import SRCDIR
+from portlib import RECORD, managed
+from test_repair import LFT, Tree
+from triadlib import TriadLab, ask, ask_json, status, wait_for_sweep
+
+pytestmark = pytest.mark.row("N22")
+
+TREE = ("fat-tree", "--levels", "2", "--radix", "8")
+CONF = "[perfmgr]\nsweep_period = 1\n[repair]\nmode = {}\n"
+SET = 2
+
+
+@pytest.fixture(scope="module", name="net")
+def shared_net(tmp_path_factory):
+    net = tmp_path_factory.mktemp("reroute") / "tree.net"
+    subprocess.run([SRCDIR / "scripts" / "gen-fabric", *TREE, "-o", net], check=True)
+    return net
+
+
+def is_ready(lab, **of):
+    """Routes are those of the newest sweep."""
+    return mentions(status(lab, **of)["repair"]["state"], "lost")
+
+
+@contextlib.contextmanager
+def repairing(net, mode="act", engine="updn", **options):
+    with TriadLab(net, triad_conf=CONF.format(mode),
+                  opensm_conf=f"routing_engine {engine}\n", **options) as lab:
+        wait_for_sweep(lab)
+        wait_until(lambda: mentions(status(lab)["repair"]["state"], "lost"), 20,
+                   lambda: str(status(lab)["repair"]))
+        yield lab
+
+
+def losses(lab, **of):
+    return ask_json(lab, "repair", "history", **of)
+
+
+def wait_for_losses(lab, n, **of):
+    return wait_until(lambda: losses(lab, **of) if len(losses(lab, **of)) >= n else None, 10,
+                      lambda: f"{n} losses: {losses(lab, **of)} {lab.log()[-3000:]}")
+
+
+def pairs(tree):
+    return len(tree.hosts) * (len(tree.hosts) - 1)
+
+
+def sets_of(record, tree):
+    """Forwarding tables' Sets in their order: (switch, block, data)."""
+    found = []
+    for line in record.read_text().splitlines():
+        words = line.split()
+        if (int(words[1], 16), int(words[2], 16)) != (SET, LFT):
+            continue
+        at = tree.hosts[0]
+        for port in words[8].rstrip(",").split(","):
+            at = tree.links[at][int(port)][0]
+        found.append((at, int(words[6], 16), bytes.fromhex(words[9])))
+    return found
+
+
+@pytest.mark.parametrize("engine", ("minhop", "updn", "ftree"))
+def test_lost_links_are_routed_around_and_nothing_circles_at_any_time(
+        net, engine, tmp_path, monkeypatch):
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    with repairing(net, engine=engine, preload=[RECORD]) as lab:
+        tree = Tree(lab, net)
+        gone = set()
+        for n, end in enumerate((("leaf-02", 5), ("leaf-05", 6)), 1):
+            tables = {name: bytearray(octets) for name, octets in tree.tables().items()}
+            n_before = len(sets_of(record, tree))
+            swept = status(lab)["topology"]["sm_sweeps"]
+            far = tree.links[end[0]][end[1]]
+            lab.sim(f'Unlink "{end[0]}"[{end[1]}]')
+            gone |= {end, far}
+            loss = wait_for_losses(lab, n)[0]
+            assert loss["outcome"] == "done", loss
+            assert loss["written_blocks"] == loss["blocks"] > 0 and loss["lost_pairs"] == 0, loss
+            assert {(loss["node_name"], loss["port"]), (loss["far_name"], loss["far_port"])} \
+                == {end, far}
+            wait_until(lambda: status(lab)["topology"]["sm_sweeps"] > swept, 10, "a sweep")
+            written = sets_of(record, tree)[n_before:]
+            # Ours come first.  All pairs arrive from the last of them on.
+            for i, (switch, block, octets) in enumerate(written):
+                tables[switch][64 * block:64 * block + 64] = octets
+                arriving = tree.arriving(tables, gone)
+                assert i + 1 < loss["blocks"] or len(arriving) == pairs(tree), i
+            assert len(tree.arriving(tree.tables(), gone)) == pairs(tree)
+            wait_until(lambda: is_ready(lab) and lab.triad("routes", "check").returncode == 0,
+                       20, lambda: ask(lab, "routes", "check"))
+        assert lab.triad("audit").returncode == 0, lab.triad("audit").stdout
+
+
+def test_switch_that_is_lost_is_one_loss(net):
+    with repairing(net) as lab:
+        tree = Tree(lab, net)
+        lab.sim('Unlink "spine-02"')
+        loss = wait_for_losses(lab, 1)[0]
+        assert (loss["outcome"], loss["links"]) == ("done", len(tree.links["spine-02"])), loss
+        gone = {("spine-02", port) for port in tree.links["spine-02"]}
+        n_switches = len(tree.switches)
+        tree.switches.remove("spine-02")
+        assert len(tree.arriving(tree.tables(), gone)) == pairs(tree)
+        # The traps of its other neighbours say nothing new.
+        wait_until(lambda: status(lab)["topology"]["switches"] < n_switches, 20,
+                   "OpenSM's sweep")
+        assert len(losses(lab)) == 1
+
+
+def test_with_plan_it_is_said_and_nothing_is_written(net, tmp_path, monkeypatch):
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    with repairing(net, "plan", preload=[RECORD]) as lab:
+        plan = ask_json(lab, "repair", "plan", "leaf-02:5")
+        lab.sim('Unlink "leaf-02"[5]')
+        loss = wait_for_losses(lab, 1)[0]
+        assert loss["outcome"] == "would be done" and loss["written_blocks"] == 0, loss
+        assert [loss[name] for name in ("entries", "blocks", "switches", "steps",
+                                        "crossing_pairs")] == \
+            [plan[name] for name in ("entries", "blocks", "switches", "steps",
+                                     "crossing_pairs")]
+        assert status(lab)["repair"]["blocks"] == 0
+
+
+def test_tables_from_a_file_are_left(net, tmp_path):
+    tables = tmp_path / "lft"
+    with TriadLab(net, opensm_conf="routing_engine updn\n") as lab:
+        wait_for_sweep(lab)
+        tables.write_text(succeeded(lab.run("dump_fts")).stdout)
+    with repairing(net, engine=f"file\nlfts_file {tables}") as lab:
+        lab.sim('Unlink "leaf-02"[5]')
+        loss = wait_for_losses(lab, 1)[0]
+        assert loss["outcome"] == "left to OpenSM" and mentions(loss["why"], "file"), loss
+
+
+def test_host_that_goes_and_link_that_returns_are_no_losses(net):
+    with repairing(net) as lab:
+        lab.sim('Unlink "leaf-02"[1]')
+        wait_until(lambda: lab.log().count("SUBNET UP") >= 2, 10, "OpenSM's sweep")
+        lab.sim('Unlink "leaf-02"[5]')
+        wait_for_losses(lab, 1)
+        n = lab.log().count("SUBNET UP")
+        lab.sim('ReLink "leaf-02"[5]', 'ReLink "leaf-02"[1]')
+        wait_until(lambda: lab.log().count("SUBNET UP") > n, 10, "OpenSM's sweep")
+        wait_until(lambda: ask_json(lab, "routes")["pairs"] and
+                   lab.triad("routes", "check").returncode == 0, 20, "routes")
+        assert len(losses(lab)) == 1
+        # It is lost again, later.
+        wait_until(lambda: status(lab)["topology"]["links"] == len(
+            [1 for node in Tree(lab, net).links.values() for _ in node]) // 2, 10, "all links")
+        wait_for_sweep(lab, 2)
+        lab.sim('Unlink "leaf-02"[5]')
+        assert wait_for_losses(lab, 2)[0]["outcome"] == "done"
+
+
+def test_only_who_has_permission_writes():
+    with managed("corosync", more="[repair]\nmode = act\n", fabric=TREE,
+                 opensm_conf="") as ports:
+        lab = ports.lab
+        wait_until(lambda: mentions(status(lab, sm=ports.master)["repair"]["state"], "lost"), 20,
+                   "routes of the master")
+        lab.sim('Unlink "leaf-02"[5]')
+        assert wait_for_losses(lab, 1, sm=ports.master)[0]["outcome"] == "done"
+        for sm in others(ports.master):
+            assert not losses(lab, sm=sm)
+            assert mentions(status(lab, sm=sm)["repair"]["state"], "not the master")
