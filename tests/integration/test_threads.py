@@ -31,7 +31,7 @@ OF_QOS = ("qos", "sa", "sa")
 # Switches, a disk and a majority; the pace of datagrams; OpenSM's lock, for requests that
 # the SA must not get; switches that sent a trap; all devices, for hours.
 OF_EVERYTHING = (*OF_MANAGER, *OF_ELECTION, *OF_QOS, "ports", "sflow", "shield", "damp",
-                 "audit")
+                 "repair", "audit")
 
 QOS = "qos.enabled", "qos.tables_enabled", "qos.partition_groups"
 
@@ -78,7 +78,7 @@ def test_everything_on_has_these_alone(scratch, cluster):
     broker = Broker(scratch)
     conf = ("[qos]\nenabled = true\ntables_enabled = true\n"
             "[sflow]\ncollectors = 127.0.0.1:9\n[shield]\nmode = act\n"
-            "[damp]\nmode = act\n[audit]\nperiod = 3600\n"
+            "[damp]\nmode = act\n[repair]\nmode = act\n[audit]\nperiod = 3600\n"
             f"[collect]\nmode = manager\nservers = {broker.url}\n")
     with managed(cluster, perfmgr="enabled = true\n", more=conf) as ports:
         expected = (*ALWAYS, *OF_EVERYTHING, cluster)
@@ -96,13 +96,16 @@ def test_what_is_set_off_has_no_thread():
             ask(lab, "set", "sflow.collectors", "127.0.0.1:9")
             ask(lab, "set", "shield.mode", "watch")
             ask(lab, "set", "damp.mode", "act")
+            ask(lab, "set", "repair.mode", "act")
             ask(lab, "set", "audit.period", "3600")
             wait_until(lambda: {"triad-qos", "triad-sm", "triad-ports", "triad-devices",
-                                "triad-sflow", "triad-shield", "triad-damp", "triad-audit"}
+                                "triad-sflow", "triad-shield", "triad-damp", "triad-repair",
+                                "triad-audit"}
                        <= set(threads(lab)), 20, "threads for all")
             ask(lab, "set", "sflow.collectors", "")
             ask(lab, "set", "shield.mode", "off")
             ask(lab, "set", "damp.mode", "off")
+            ask(lab, "set", "repair.mode", "off")
             ask(lab, "set", "audit.period", "0")
             for key in (*QOS, "port.enabled", "election.enabled", "devices.enabled"):
                 ask(lab, "set", key, "false")

@@ -282,10 +282,10 @@ START_TEST(test_parse_commands_classed)
 		"qos clients", "shield", "damp", "damp traps", "nodes",
 		"ports --state free", "get", "routes", "routes check", "congestion",
 		"job --nodes a", "topology --slurm", "routes over leaf-01:3",
-		"routes between a b", "repair plan leaf-01", "config diff", "version",
-		"qos explain --src a --dst b", "qos plan", "qos tables", "qos nodes",
-		"election", "port blacklist", "port plan", "port list", "port history",
-		"silences", "set --help"};
+		"routes between a b", "repair plan leaf-01", "repair history",
+		"config diff", "version", "qos explain --src a --dst b", "qos plan",
+		"qos tables", "qos nodes", "election", "port blacklist", "port plan",
+		"port list", "port history", "silences", "set --help"};
 	static const char *const changes[] = {"perf sweep", "audit --node leaf-01",
 		"audit repair 0123abcd", "audit repair --all --node leaf-01",
 		"perf clear totals --all", "perf clear histograms", "alerts ack 1",
