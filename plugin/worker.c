@@ -30,6 +30,8 @@
 #define PAUSE_US TRIAD_US_PER_S
 /* How long after routing to copy the subnet if SUBNET_UP does not come. */
 #define WITHOUT_SUBNET_UP_US (10 * TRIAD_US_PER_S)
+/* A copy that failed. */
+#define FAILED_AGAIN_US (5 * TRIAD_US_PER_S)
 /* How many inconsistent snapshots in a row to discard before one is used. */
 #define MAX_DISCARDED 3
 
@@ -216,9 +218,10 @@ static void note_failed_snapshot(struct triad_worker *worker, int error)
 	if (error != worker->snapshot_error)
 		triad_log_write(worker->log, TRIAD_LOG_ERROR,
 			"topology: it can't be copied from the SM: %s; the last copy "
-			"is kept, and it is tried again after the next sweep",
+			"is kept, and it is tried again each 5 s",
 			strerror(error));
 	worker->snapshot_error = error;
+	worker->snapshot_due_us = triad_clock_now_us() + FAILED_AGAIN_US;
 }
 
 /* Copies the subnet, and gives every copy to the answers to requests for paths. */
