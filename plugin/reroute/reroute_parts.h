@@ -20,6 +20,8 @@
 #define REROUTE_N_RECENT 8u
 #define REROUTE_MAX_LINKS 254u /* of one switch */
 
+#define REROUTE_N_LOOKS 64u
+
 struct reroute_trap {
 	uint64_t at_us;
 	uint16_t lid;
@@ -47,6 +49,10 @@ struct triad_rerouter {
 	/* Of the thread alone. */
 	uint64_t recent_us[REROUTE_N_RECENT]; /* when the last losses were worked on */
 	size_t next_recent;
+	struct reroute_trap
+		looks[REROUTE_N_LOOKS]; /* the last of senders, by their LID */
+	uint64_t second_us;             /* that 'n_looks' are of */
+	unsigned n_looks;
 	uint64_t generation; /* of the fabric that 'handled' is about */
 	bool *handled; /* ports of that fabric whose loss was worked on; or NULL */
 	uint32_t n_handled;

@@ -17,6 +17,8 @@
 /* More losses than this in a minute are no matter of single links. */
 #define MAX_RECENT_US (60 * TRIAD_US_PER_S)
 #define TRAP_LINK_STATE 128u
+/* In a second, of two times 40 SMPs or so; traps beyond are left to OpenSM. */
+#define MAX_LOOKS 50u
 
 /* --- in the vendor's receiving thread --- */
 
@@ -243,6 +245,26 @@ static void work_on(struct reroute_loss *loss)
 	triad_routes_repair_free(repair);
 }
 
+/* Whether the sender is to be read: not if it was since the trap came, or if others take the
+ * time. */
+static bool begin_look(struct triad_rerouter *rerouter, const struct reroute_trap *trap)
+{
+	struct reroute_trap *last = &rerouter->looks[trap->lid % REROUTE_N_LOOKS];
+	uint64_t now_us = triad_clock_now_us();
+
+	if (last->lid == trap->lid && last->at_us >= trap->at_us)
+		return false;
+	if (now_us >= rerouter->second_us + TRIAD_US_PER_S) {
+		rerouter->second_us = now_us;
+		rerouter->n_looks = 0;
+	}
+	if (rerouter->n_looks == MAX_LOOKS)
+		return false;
+	rerouter->n_looks++;
+	*last = (struct reroute_trap){now_us, trap->lid};
+	return true;
+}
+
 static void handle_trap(
 	struct triad_rerouter *rerouter, const struct reroute_trap *trap)
 {
@@ -262,7 +284,8 @@ static void handle_trap(
 	port = triad_fabric_find_lid(loss.fabric, trap->lid);
 	node = port == TRIAD_FABRIC_NONE ? port : loss.fabric->ports[port].node;
 	if (node != TRIAD_FABRIC_NONE &&
-		loss.fabric->nodes[node].type == TRIAD_NODE_SWITCH) {
+		loss.fabric->nodes[node].type == TRIAD_NODE_SWITCH &&
+		begin_look(rerouter, trap)) {
 		const char *why = reroute_find(&loss, node);
 
 		report.found_us = triad_clock_now_us();
