@@ -218,12 +218,15 @@ static void search_from(struct search *search, uint32_t root)
 int triad_routes_graph_solve(struct triad_routes_graph *graph)
 {
 	int error = sort(graph);
-	size_t n = (size_t)graph->n_nodes + 1;
-	uint32_t *words;
 
-	if (error)
-		return error;
-	words = calloc(n, 5 * sizeof(*words) + 1);
+	return error ? error : triad_routes_graph_find_components(graph);
+}
+
+int triad_routes_graph_find_components(struct triad_routes_graph *graph)
+{
+	size_t n = (size_t)graph->n_nodes + 1;
+	uint32_t *words = calloc(n, 5 * sizeof(*words) + 1);
+
 	if (!words)
 		return ENOMEM;
 	struct search search = {.graph = graph,
@@ -239,6 +242,56 @@ int triad_routes_graph_solve(struct triad_routes_graph *graph)
 			search_from(&search, i);
 	free(words);
 	return 0;
+}
+
+/* --- the shortest way --- */
+
+/* Sets where each node was first come from, until 'to' is reached; 'from' is its own. */
+static bool find_way(const struct triad_routes_graph *graph, uint32_t from, uint32_t to,
+	uint32_t *came_from, uint32_t *queue)
+{
+	uint32_t n = 1;
+
+	queue[0] = from;
+	came_from[from] = from;
+	for (uint32_t i = 0; i < n && came_from[to] == NONE; i++)
+		for (uint32_t e = graph->at[queue[i]]; e < graph->at[queue[i] + 1];
+			e++) {
+			uint32_t next = graph->to[e];
+
+			if (came_from[next] != NONE ||
+				graph->components[next] != graph->components[from])
+				continue;
+			came_from[next] = queue[i];
+			queue[n++] = next;
+		}
+	return came_from[to] != NONE;
+}
+
+int triad_routes_graph_way(const struct triad_routes_graph *graph, uint32_t from,
+	uint32_t to, uint32_t **way, uint32_t *n)
+{
+	size_t size = ((size_t)graph->n_nodes + 1) * sizeof(uint32_t);
+	uint32_t *came_from = malloc(size), *nodes = malloc(size);
+	int error = came_from && nodes ? 0 : ENOMEM;
+
+	if (!error) {
+		memset(came_from, 0xff, size);
+		if (!find_way(graph, from, to, came_from, nodes))
+			error = ENOENT;
+	}
+	if (!error) {
+		*n = 1;
+		for (uint32_t at = to; at != from; at = came_from[at])
+			++*n;
+		for (uint32_t i = *n, at = to; i-- > 0; at = came_from[at])
+			nodes[i] = at;
+		*way = nodes;
+		nodes = NULL;
+	}
+	free(came_from);
+	free(nodes);
+	return error;
 }
 
 /* --- the shortest circle --- */

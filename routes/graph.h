@@ -38,6 +38,16 @@ int triad_routes_graph_add(
 /* Add no edges afterwards.  Returns 0 or ENOMEM. */
 int triad_routes_graph_solve(struct triad_routes_graph *graph);
 
+/* The same for a graph without added edges whose 'n_nodes', 'at', 'to' and 'components' (all
+ * TRIAD_FABRIC_NONE) the caller has filled by malloc(); it gets no names. */
+int triad_routes_graph_find_components(struct triad_routes_graph *graph);
+
+/* Finds a shortest way between two nodes of one component.  Sets '*way', which the caller
+ * frees, to its nodes, both ends among them, and '*n' to their number; of a node to itself
+ * that is 1.  Returns 0, ENOMEM, or ENOENT (there is none). */
+int triad_routes_graph_way(const struct triad_routes_graph *graph, uint32_t from,
+	uint32_t to, uint32_t **way, uint32_t *n);
+
 /* Finds one of the shortest circles in a component.  Sets '*circle', which the caller
  * frees, to its nodes' names in order, and '*n' to their number.  In a large component
  * the search is bounded and may miss a shorter one.  Returns 0 or ENOMEM. */

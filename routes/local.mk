@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Routes proven: what the forwarding tables do, for all pairs; pure.
 libtriad_la_SOURCES += \
+	routes/added.c routes/added.h \
 	routes/crossing.c routes/crossing.h \
 	routes/check.c routes/check.h \
 	routes/check_result.c \

@@ -54,7 +54,7 @@ struct work {
 	bool is_tree;
 	bool never_turns;              /* no pair's path turns from down to up */
 	bool turns;                    /* one does then */
-	struct triad_routes_deps deps; /* of all paths, if some turn */
+	struct triad_routes_deps deps; /* of paths that change, and into them */
 	uint64_t *pairs;               /* of each link, by its number */
 	uint32_t *n_hosts;             /* of each switch: those that keep their link */
 	uint32_t sm_switch;            /* or TRIAD_FABRIC_NONE */
@@ -413,6 +413,11 @@ static uint8_t choose_port(struct work *work, uint32_t sw)
 
 /* --- what changes --- */
 
+static bool is_changed(const struct state *state)
+{
+	return state->arrives && state->column != state->old;
+}
+
 static int put_change(struct work *work, uint32_t sw, struct state *state)
 {
 	const struct triad_routes_switch *at = &work->layout->switches[sw];
@@ -464,7 +469,7 @@ static int settle(struct work *work, uint32_t sw)
 			continue;
 		state->arrives = then->arrives;
 		state->step = then->step;
-		if (state->arrives && state->column != state->old)
+		if (is_changed(state))
 			error = put_change(work, work->settled[i], state);
 	}
 	return error;
@@ -481,11 +486,9 @@ static void depend(struct work *work, uint32_t sw, unsigned number)
 	then = link ? link_left(work, link->to, out) : NULL;
 	if (!then)
 		return;
-	if (work->never_turns)
-		work->turns |= goes_down(work, sw, link->to) &&
-			!goes_down(work, link->to, then->to);
-	else
-		triad_routes_deps_add(&work->deps, link->to, link->in_port, out);
+	work->turns |=
+		goes_down(work, sw, link->to) && !goes_down(work, link->to, then->to);
+	triad_routes_deps_add(&work->deps, link->to, link->in_port, out);
 }
 
 /* By packets that go on from 'sw': a switch whose path stays may have had none. */
@@ -505,16 +508,20 @@ static void depend_on_way(struct work *work, uint32_t sw)
 	}
 }
 
+/* What packets of unchanged entries alone depend on is no news. */
 static void depend_by_all(struct work *work)
 {
 	for (uint32_t i = 0; i < work->n_settled; i++)
 		if (work->states[work->settled[i]].arrives)
 			depend_on_way(work, work->settled[i]);
 	for (uint32_t i = 0; i < work->n_crossing; i++) {
-		const struct state *state = &work->states[work->crossing[i]];
+		uint32_t sw = work->crossing[i];
+		const struct state *state = &work->states[sw];
+		uint32_t next = next_switch(work, sw, state->old);
 
-		if (state->count)
-			depend(work, work->crossing[i], state->old);
+		if (state->count && next != TRIAD_FABRIC_NONE &&
+			is_changed(&work->states[next]))
+			depend(work, sw, state->old);
 	}
 }
 
@@ -627,41 +634,26 @@ static void order_changes(struct triad_routes_repair *repair)
 			changes[i].lid / LFT_BLOCK != changes[i - 1].lid / LFT_BLOCK;
 }
 
-/* Packets neither enter nor leave by the lost links. */
-static void forget_lost(struct work *work)
+/* Whether packets that cross the same links may have different VLs. */
+static bool has_vls(const struct triad_fabric *fabric)
 {
-	const struct triad_routes_layout *layout = work->layout;
-	struct triad_routes_deps *deps = &work->deps;
-
-	for (uint32_t i = 0; i < work->n_places; i++) {
-		const struct place *place = &work->places[i];
-		const struct triad_routes_switch *at = &layout->switches[place->sw];
-		uint32_t width = triad_routes_deps_width(at);
-		uint64_t *words = deps->words + deps->first[place->sw];
-
-		for (unsigned in = 0; in < at->n_links; in++)
-			for (uint32_t k = 0; k < width; k++)
-				words[in * width + k] &= is_lost(work, place->sw, in)
-					? 0
-					: ~place->lost[k];
-	}
+	return fabric->sa.qos || fabric->sa.engine_has_sl;
 }
 
-/* Only the links are looked at: which VLs packets have meanwhile is not known. */
-static int prove(struct work *work)
+static int prove(struct work *work, const struct triad_routes_check *check)
 {
-	static const struct triad_routes_sls no_sls = {0};
-	static const struct triad_routes_vls no_vls = {0};
-	struct triad_routes_credit credit;
+	struct triad_routes_repair *repair = work->repair;
 	int error;
 
-	if (work->never_turns) {
-		work->repair->is_proven = !work->turns;
+	repair->proof = check->credit.by_links ? TRIAD_ROUTES_NO_CIRCLE
+					       : TRIAD_ROUTES_NONE_ADDED;
+	/* Up, then down: no circle. */
+	if ((work->never_turns && !work->turns) || !repair->n_changes)
 		return 0;
-	}
-	forget_lost(work);
-	error = triad_routes_credit_find(&work->deps, &no_sls, &no_vls, &credit);
-	work->repair->is_proven = !error && credit.by_links;
+	error = triad_routes_added_find(&work->left, &check->deps, &work->deps,
+		has_vls(work->layout->fabric), &repair->circle);
+	if (repair->circle.n_links)
+		repair->proof = TRIAD_ROUTES_MAY_CLOSE;
 	return error;
 }
 
@@ -705,8 +697,7 @@ static int begin_work(struct work *work, const struct triad_routes_check *check,
 		!work->states || !work->crossing || !work->settled || !work->stack ||
 		!work->n_hosts)
 		return ENOMEM;
-	if (!work->never_turns &&
-		triad_routes_deps_copy(&work->deps, &check->deps, layout))
+	if (triad_routes_deps_init(&work->deps, layout))
 		return ENOMEM;
 	work->sm_switch = sm_port == TRIAD_FABRIC_NONE ||
 			layout->host_of_port[sm_port] == TRIAD_FABRIC_NONE
@@ -745,7 +736,7 @@ static int make_repair(const struct triad_routes_check *check, const uint32_t *p
 		error = look_at_all(&work);
 	}
 	if (!error)
-		error = prove(&work);
+		error = prove(&work, check);
 	end_work(&work);
 	if (error) {
 		triad_routes_repair_free(work.repair);

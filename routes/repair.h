@@ -17,10 +17,11 @@
  * entries that its packets meet behind it.  So at any time packets follow old entries, then
  * from the first new one on only those that stay, up to the goal: they never circle.
  *
- * Credit loops: the repair is proven when no links depend on each other in a circle by all
- * paths together, old, new, and old up to a switch and new from there: whatever VLs they
- * have, at no time can such a circle close.  Where the routes as they are need their VLs for
- * that, nothing is proven.
+ * Credit loops: the repair adds none when no dependency of links that it adds (by new paths,
+ * and by packets that took an old one up to a switch and a new one from there) lies in a circle
+ * of all dependencies together, old and added.  Circles that the old ones have stay: VLs may
+ * keep them open, or not.  Where packets have several VLs, a moved path may be the first on its
+ * VL where others passed before: then all that moved paths depend on counts as added.
  *
  * Goals: LIDs of hosts from all hosts, and of switches from the SM's.
  *
@@ -34,6 +35,7 @@
 #ifndef TRIAD_ROUTES_REPAIR_H
 #define TRIAD_ROUTES_REPAIR_H
 
+#include "routes/added.h"
 #include "routes/check.h"
 
 #define TRIAD_ROUTES_MAX_CHANGES (1u << 20)
@@ -45,13 +47,20 @@ struct triad_routes_change {
 	uint8_t from, out; /* the port that it is sent to, and is to be sent to */
 };
 
+enum triad_routes_proof {
+	TRIAD_ROUTES_NO_CIRCLE,  /* no links depend on each other in a circle */
+	TRIAD_ROUTES_NONE_ADDED, /* some do before it, but none by the repair */
+	TRIAD_ROUTES_MAY_CLOSE,  /* some would do by the repair: 'circle' */
+};
+
 struct triad_routes_repair {
 	struct triad_routes_change *changes; /* by step, switch, LID */
 	uint32_t n_changes, n_steps;
 	uint32_t n_blocks; /* to be written: of 64 LIDs, one of several steps in each */
 	uint64_t n_crossing; /* pairs that cross the links; of these */
 	uint64_t n_lost;     /* those without another way */
-	bool is_proven;      /* no links depend on each other in a circle */
+	enum triad_routes_proof proof;
+	struct triad_routes_circle circle; /* one that the repair may close */
 };
 
 /* What a routing engine does, at the next sweep, with entries that somebody wrote. */

@@ -183,9 +183,9 @@ static bool begin_tables(struct reroute_loss *loss)
 
 static const char *why_not_proven(const struct triad_routes_repair *repair)
 {
-	return repair->is_proven ? NULL
-				 : "it is not proven that no links wait for each other "
-				   "in a circle";
+	return repair->proof == TRIAD_ROUTES_MAY_CLOSE
+		? "links could wait for each other in a circle"
+		: NULL;
 }
 
 static void count_plan(

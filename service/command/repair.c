@@ -131,6 +131,17 @@ static const struct {
 		"writes its own tables at each sweep"},
 };
 
+static const struct {
+	const char *name, *text;
+} proofs[] = {
+	[TRIAD_ROUTES_NO_CIRCLE] = {"no_circle",
+		"no credit loop can come of it: that is proven"},
+	[TRIAD_ROUTES_NONE_ADDED] = {"none_added",
+		"no credit loop can come of it: that is proven, though links wait for "
+		"each other in circles now, and will"},
+	[TRIAD_ROUTES_MAY_CLOSE] = {"may_close", NULL},
+};
+
 static const char *engine_name(const struct repair_plan *plan)
 {
 	const char *engine = plan->check->layout->fabric->sa.engine;
@@ -150,13 +161,10 @@ static const char *why_left(const struct repair_plan *plan)
 		return NULL;
 	if (next_sweep(plan) == TRIAD_ROUTES_SWEEP_OWN)
 		return "the routing engine has its tables from a file, over any link";
-	if (plan->repair->is_proven)
-		return NULL;
-	return plan->check->credit.by_links
-		? "links would wait for each other in a circle, old ways and new ones "
-		  "together"
-		: "the routes as they are rely on VLs against credit loops, or have "
-		  "some: which VLs packets then have is not known";
+	return plan->repair->proof == TRIAD_ROUTES_MAY_CLOSE
+		? "a credit loop could come of it, as the links in the circle may wait "
+		  "for each other then"
+		: NULL;
 }
 
 static void count_switches(struct repair_plan *plan)
@@ -197,6 +205,29 @@ static void put_links(struct repair_plan *plan)
 	triad_json_array_end(&plan->report.json);
 }
 
+/* The links of one that the repair may close. */
+static void put_circle(struct repair_plan *plan)
+{
+	const struct triad_routes_circle *circle = &plan->repair->circle;
+	const struct triad_fabric *fabric = plan->check->layout->fabric;
+	struct triad_list list = {.report = &plan->report, .indent = "  ", .gap = "  "};
+
+	if (!plan->report.as_json)
+		triad_output_printf(plan->report.output,
+			"  a circle of %" PRIu32 " links%s:\n", circle->n_links,
+			circle->n_shown < circle->n_links ? ", of which the first"
+							  : "");
+	triad_report_array(&plan->report, "circle");
+	for (uint32_t i = 0; i < circle->n_shown; i++) {
+		triad_list_row(&list);
+		triad_routes_put_port(&list, NULL, "FROM", fabric, circle->ports[i]);
+		triad_routes_put_port(&list, "to", "TO", fabric,
+			fabric->ports[circle->ports[i]].remote);
+		triad_list_row_end(&list);
+	}
+	triad_report_array_end(&plan->report);
+}
+
 static uint32_t n_groups(const struct repair_plan *plan)
 {
 	uint32_t n = 0;
@@ -232,7 +263,9 @@ static void put_plan_json(struct repair_plan *plan)
 	triad_json_uint(json, "blocks", repair->n_blocks);
 	triad_json_uint(json, "steps", repair->n_steps);
 	triad_json_uint(json, "switches", plan->n_switches);
-	triad_json_bool(json, "proven", repair->is_proven);
+	triad_json_bool(json, "proven", repair->proof != TRIAD_ROUTES_MAY_CLOSE);
+	triad_json_string(json, "credit_loops", proofs[repair->proof].name);
+	put_circle(plan);
 	triad_json_bool(json, "may_be_written", repair->n_changes && !why_left(plan));
 	triad_json_string(json, "left_to_opensm_because", why_left(plan));
 	triad_json_string(json, "engine", engine_name(plan));
@@ -280,11 +313,12 @@ static void put_plan_text(struct repair_plan *plan)
 			repair->n_steps, repair->n_steps == 1 ? "" : "s");
 	else
 		triad_output_printf(output, "  no entry would be written\n");
-	if (repair->n_changes && repair->is_proven)
-		triad_output_printf(
-			output, "  no credit loop can come of it: that is proven\n");
+	if (repair->n_changes && proofs[repair->proof].text)
+		triad_output_printf(output, "  %s\n", proofs[repair->proof].text);
 	if (why)
 		triad_output_printf(output, "  left to OpenSM's sweep: %s\n", why);
+	if (repair->circle.n_links)
+		put_circle(plan);
 	triad_output_printf(output, "  the routing engine, %s, %s\n",
 		engine ? engine : "which is not known",
 		next_sweeps[next_sweep(plan)].text);

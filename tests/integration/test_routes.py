@@ -115,8 +115,18 @@ def test_repair_of_a_ring_is_not_proven(ring):
     assert plan["steps"] > 1, "those behind a switch that sends back learn it later"
     # Packets under way turn round at both ends of what is left of the ring.
     assert not plan["proven"] and not plan["may_be_written"], plan
-    assert mentions(plan["left_to_opensm_because"], "VLs"), plan
-    assert mentions(ask(ring, "repair", "plan", f"ring-1:{UP}"), "left OpenSM's sweep VLs")
+    assert plan["credit_loops"] == "may_close", plan
+    assert mentions(plan["left_to_opensm_because"], "credit loop"), plan
+    circle, gone = plan["circle"], {(row["node_name"], row["port"]) for row in plan["links"]}
+    for link, after in zip(circle, circle[1:] + circle[:1]):
+        assert link["to_node_name"] == after["node_name"], "hop by hop"
+        assert (link["node_name"], link["port"]) not in gone, circle
+    text = ask(ring, "repair", "plan", f"ring-1:{UP}")
+    assert mentions(text, "left OpenSM's sweep credit loop"), text
+    assert mentions(text, f"circle {len(circle)} links"), text
+    assert circle and all(
+        mentions(text, f"{row['node_name']}:{row['port']} {row['to_node_name']}:{row['to_port']}")
+        for row in circle), text
 
 
 def test_credit_loop_is_an_alert_and_a_finding_with_advice(ring):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Ways around lost links: in trees with known results, and in random fabrics, where at any
- * time no packet may circle, and no links may wait for each other. */
+ * time no packet may circle, and no links may wait for each other that did not before. */
 #include "routes/repair.h"
 
 #include <string.h>
@@ -10,8 +10,17 @@
 #include "tests/sim/routed.h"
 #include "tests/unit/run.h"
 
-#define N_FABRICS 500
-#define N_LINKS (ROUTED_SWITCHES * ROUTED_PORTS)
+#define N_FABRICS 800
+#define N_VLS 3u /* that tests/sim/routed.h has */
+#define N_SLS 4u
+#define N_CHANNELS (ROUTED_SWITCHES * ROUTED_PORTS * N_VLS)
+#define N_WORDS ((N_CHANNELS + 63) / 64)
+#define NO_CHANNEL N_CHANNELS
+
+/* Of each channel those that wait for it, a bit each. */
+struct depends {
+	uint64_t words[N_CHANNELS][N_WORDS];
+};
 
 static struct routed routed;
 static struct triad_fabric *fabric;
@@ -110,59 +119,154 @@ static unsigned count_arriving(unsigned long seed)
 	return n;
 }
 
-static bool reaches(bool (*depends)[N_LINKS], bool *seen, unsigned from, unsigned to)
+/* --- which channels (of a link, a VL) wait for which --- */
+
+static bool depends(const struct depends *set, unsigned from, unsigned to)
 {
-	for (unsigned i = 0; i < N_LINKS; i++) {
-		if (!depends[from][i] || seen[i])
-			continue;
-		seen[i] = true;
-		if (i == to || reaches(depends, seen, i, to))
-			return true;
+	return set->words[from][to / 64] >> to % 64 & 1;
+}
+
+static unsigned sl_between(unsigned from, unsigned to)
+{
+	return (from + to) % N_SLS;
+}
+
+/* By packets that pass these switches, as if none were dropped (VL15); nothing by links that
+ * are down. */
+static void depend_by(struct depends *set, const struct routed_walk *found, unsigned sl)
+{
+	unsigned before = NO_CHANNEL;
+
+	for (unsigned i = 0; i + 1 < found->n; i++) {
+		unsigned sw = found->sw[i], out = found->out[i];
+		unsigned vl = routed.vl[sw][found->in[i]][out][sl] % N_VLS;
+		unsigned channel = (sw * ROUTED_PORTS + out) * N_VLS + vl;
+		const struct routed_far *far = &routed.far[sw][out];
+
+		if (far->is_down || routed.far[far->to][far->port].is_down)
+			channel = NO_CHANNEL;
+		if (before != NO_CHANNEL && channel != NO_CHANNEL)
+			set->words[before][channel / 64] |= UINT64_C(1) << channel % 64;
+		before = channel;
 	}
+}
+
+/* From each host to each other, by the tables as they are. */
+static void walk_all(struct routed_walk *walks)
+{
+	for (unsigned k = 0; k < ROUTED_HOSTS * ROUTED_HOSTS; k++) {
+		unsigned a = k / ROUTED_HOSTS, b = k % ROUTED_HOSTS;
+
+		walks[k].end = ROUTED_NO_ROUTE;
+		if (a != b && a < routed.n_hosts && b < routed.n_hosts && is_live(a))
+			walks[k] = walk(a, b);
+	}
+}
+
+static void depend_by_walks(struct depends *set, const struct routed_walk *walks)
+{
+	for (unsigned k = 0; k < ROUTED_HOSTS * ROUTED_HOSTS; k++)
+		if (walks[k].end == ROUTED_ARRIVES)
+			depend_by(set, &walks[k],
+				sl_between(k / ROUTED_HOSTS, k % ROUTED_HOSTS));
+}
+
+/* The last of the first 'n' switches of an old path, and behind it as the new tables have it. */
+static bool walk_on(const struct routed_walk *old, unsigned n, unsigned lid,
+	struct routed_walk *both)
+{
+	struct routed_walk rest = routed_walk(&routed, old->sw[n], old->in[n], lid);
+
+	*both = (struct routed_walk){.n = 0};
+	for (unsigned i = n ? n - 1 : 0; i < n + rest.n; i++, both->n++) {
+		const struct routed_walk *from = i < n ? old : &rest;
+		unsigned at = i < n ? i : i - n;
+
+		ck_assert_uint_lt(both->n, ROUTED_SWITCHES + 2);
+		both->sw[both->n] = from->sw[at];
+		both->in[both->n] = from->in[at];
+		both->out[both->n] = from->out[at];
+	}
+	return rest.end == ROUTED_ARRIVES;
+}
+
+/* By packets that took the old tables' path up to some switch, and the new ones' behind it. */
+static void depend_by_both(struct depends *set, const struct routed_walk *old)
+{
+	for (unsigned a = 0; a < routed.n_hosts; a++)
+		for (unsigned b = 0; b < routed.n_hosts; b++) {
+			const struct routed_walk *was = &old[a * ROUTED_HOSTS + b];
+			struct routed_walk both;
+
+			for (unsigned n = 0;
+				was->end == ROUTED_ARRIVES && is_live(a) && n < was->n;
+				n++)
+				if (walk_on(was, n, routed_host_lid(b), &both))
+					depend_by(set, &both, sl_between(a, b));
+		}
+}
+
+/* What each one reaches. */
+static void close_over(struct depends *set)
+{
+	for (unsigned k = 0; k < N_CHANNELS; k++)
+		for (unsigned i = 0; i < N_CHANNELS; i++)
+			for (unsigned w = 0; depends(set, i, k) && w < N_WORDS; w++)
+				set->words[i][w] |= set->words[k][w];
+}
+
+static void find_circles(const struct depends *old, const struct depends *added,
+	bool *by_old, bool *by_added)
+{
+	static struct depends all;
+
+	for (unsigned i = 0; i < N_CHANNELS; i++)
+		for (unsigned w = 0; w < N_WORDS; w++)
+			all.words[i][w] = old->words[i][w] | added->words[i][w];
+	close_over(&all);
+	*by_old = *by_added = false;
+	for (unsigned i = 0; i < N_CHANNELS; i++)
+		for (unsigned k = 0; k < N_CHANNELS; k++) {
+			*by_old |= depends(old, i, k) && depends(&all, k, i);
+			*by_added |= depends(added, i, k) && !depends(old, i, k) &&
+				depends(&all, k, i);
+		}
+}
+
+static unsigned link_of(uint32_t port)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+
+	return (unsigned)(fabric->nodes[at->node].guid - 0x1000) / 16 * ROUTED_PORTS +
+		at->number;
+}
+
+/* On any VLs. */
+static bool links_depend(const struct depends *set, unsigned from, unsigned to)
+{
+	for (unsigned i = 0; i < N_VLS * N_VLS; i++)
+		if (depends(set, from * N_VLS + i / N_VLS, to * N_VLS + i % N_VLS))
+			return true;
 	return false;
 }
 
-/* Whether links wait for each other in a circle, whatever their VLs. */
-static bool has_circle(void)
+/* Whether the circle that is shown is one, by a dependency that is added. */
+static void check_circle(
+	const struct depends *old, const struct depends *added, unsigned long seed)
 {
-	static bool depends[N_LINKS][N_LINKS];
+	uint32_t n = repair->circle.n_links;
 
-	memset(depends, 0, sizeof(depends));
-	for (unsigned a = 0; a < routed.n_hosts; a++)
-		for (unsigned b = 0; b < routed.n_hosts; b++) {
-			struct routed_walk found = walk(a, b);
+	ck_assert_msg(n > 0 && repair->circle.n_shown == n, "seed %lu: shown", seed);
+	for (uint32_t i = 0; i < n; i++) {
+		unsigned from = link_of(repair->circle.ports[i]);
+		unsigned to = link_of(repair->circle.ports[(i + 1) % n]);
+		bool is_old = links_depend(old, from, to);
+		bool is_added = links_depend(added, from, to);
 
-			if (a == b || !is_live(a) || found.end != ROUTED_ARRIVES)
-				continue;
-			for (unsigned i = 0; i + 2 < found.n; i++)
-				depends[found.sw[i] * ROUTED_PORTS + found.out[i]]
-				       [found.sw[i + 1] * ROUTED_PORTS +
-					       found.out[i + 1]] = true;
-		}
-	for (unsigned i = 0; i < N_LINKS; i++) {
-		bool seen[N_LINKS] = {false};
-
-		if (reaches(depends, seen, i, i))
-			return true;
+		ck_assert_msg(i + 1 == n ? is_added && (routed.qos || !is_old)
+					 : is_added || is_old,
+			"seed %lu: %u of %u", seed, i, n);
 	}
-	return false;
-}
-
-static bool has_turns(const unsigned *levels)
-{
-	for (unsigned a = 0; a < routed.n_hosts; a++)
-		for (unsigned b = 0; b < routed.n_hosts; b++) {
-			struct routed_walk found = walk(a, b);
-
-			if (a == b || !is_live(a) || found.end != ROUTED_ARRIVES)
-				continue;
-			for (unsigned i = 0; i + 2 < found.n; i++)
-				if (levels[found.sw[i + 1]] < levels[found.sw[i]] &&
-					levels[found.sw[i + 2]] >
-						levels[found.sw[i + 1]])
-					return true;
-		}
-	return false;
 }
 
 /* --- trees --- */
@@ -174,7 +278,7 @@ START_TEST(test_nothing_lost_changes_nothing)
 	ck_assert_uint_eq(repair->n_changes, 0);
 	ck_assert_uint_eq(repair->n_steps, 0);
 	ck_assert_uint_eq(repair->n_blocks, 0);
-	ck_assert(repair->is_proven);
+	ck_assert_int_eq(repair->proof, TRIAD_ROUTES_NO_CIRCLE);
 }
 END_TEST
 
@@ -186,7 +290,7 @@ START_TEST(test_lost_uplink_is_spread_over_the_others)
 	make_tree(3);
 	gone = switch_port(0, 1);
 	make_repair(&gone, 1);
-	ck_assert(repair->is_proven);
+	ck_assert_int_eq(repair->proof, TRIAD_ROUTES_NO_CIRCLE);
 	ck_assert_uint_eq(repair->n_steps, 1);
 	ck_assert_uint_eq(repair->n_lost, 0);
 	ck_assert_uint_eq(repair->n_crossing,
@@ -241,15 +345,55 @@ START_TEST(test_ring_is_not_proven_nor_is_a_moved_one)
 	ck_assert(!check->credit.by_links);
 	gone = switch_port(0, 1);
 	make_repair(&gone, 1);
-	ck_assert(!repair->is_proven);
+	ck_assert_int_eq(repair->proof, TRIAD_ROUTES_MAY_CLOSE);
 	n_changes = repair->n_changes;
 	triad_routes_repair_free(repair);
 	ck_assert_int_eq(triad_routes_check_move(check, fabric, &moved), 0);
 	triad_routes_check_free(check);
 	check = moved;
 	make_repair(&gone, 1);
-	ck_assert(!repair->is_proven);
+	ck_assert_int_eq(repair->proof, TRIAD_ROUTES_MAY_CLOSE);
 	ck_assert_uint_eq(repair->n_changes, n_changes);
+}
+END_TEST
+
+/* All packets go round a ring one way, those from and to switch 4 by one of its two links. */
+static void make_round(bool qos)
+{
+	static const uint8_t onward[] = {1, 2, 2, 2, 1};
+
+	end();
+	routed_init(&routed, 5);
+	routed.qos = qos;
+	for (unsigned i = 0; i < 4; i++)
+		routed_link(&routed, i, (i + 1) % 4);
+	routed_link(&routed, 4, 0);
+	routed_link(&routed, 4, 0);
+	for (unsigned host = 0; host < 5; host++)
+		routed_add_host(&routed, host);
+	for (unsigned k = 0; k < 25; k++)
+		routed.lft[k / 5][routed_host_lid(k % 5)] = k / 5 == k % 5
+			? (uint8_t)routed.host_port[k % 5]
+			: onward[k / 5];
+	routed.lft[0][routed_host_lid(4)] = 3;
+	make_check();
+}
+
+START_TEST(test_circle_that_is_there_does_not_hinder_without_vls)
+{
+	for (unsigned qos = 0; qos < 2; qos++) {
+		uint32_t gone;
+
+		make_round(qos);
+		ck_assert(!check->credit.by_links);
+		gone = switch_port(4, 1);
+		make_repair(&gone, 1);
+		ck_assert_uint_gt(repair->n_changes, 4);
+		/* Others passed the ring before, perhaps not on the VL of those that move. */
+		ck_assert_int_eq(repair->proof,
+			qos ? TRIAD_ROUTES_MAY_CLOSE : TRIAD_ROUTES_NONE_ADDED);
+		ck_assert_uint_eq(repair->circle.n_links, qos ? 4 : 0);
+	}
 }
 END_TEST
 
@@ -281,8 +425,10 @@ END_TEST
 /* --- random ones --- */
 
 /* Applies each step's changes in any order, and looks after some of them. */
-static void apply_all(uint64_t *state, unsigned long seed)
+static void apply_all(uint64_t *state, struct depends *added, unsigned long seed)
 {
+	static struct routed_walk now[ROUTED_HOSTS * ROUTED_HOSTS];
+
 	for (uint32_t at = 0; at < repair->n_changes;) {
 		uint32_t n = 1;
 
@@ -299,8 +445,8 @@ static void apply_all(uint64_t *state, unsigned long seed)
 			if (random_below(state, 4))
 				continue;
 			count_arriving(seed);
-			ck_assert_msg(!repair->is_proven || !has_circle(),
-				"seed %lu: links wait for each other", seed);
+			walk_all(now);
+			depend_by_walks(added, now);
 		}
 		at += n;
 	}
@@ -323,6 +469,28 @@ static unsigned lose_links(uint64_t *state, uint32_t *gone)
 	return n;
 }
 
+/* A ring, whose links may wait for each other already, and a tree at one of its switches. */
+static void make_ring_with_tree(uint64_t *state)
+{
+	bool qos = routed.qos;
+
+	routed_init(&routed, 8);
+	for (unsigned i = 0; i < 4; i++) {
+		routed_link(&routed, i, (i + 1) % 4);
+		routed_link(&routed, 4 + i / 2, 6 + i % 2);
+	}
+	routed_link(&routed, 0, 4);
+	for (unsigned i = 0; i < 16; i++)
+		routed_add_host(&routed, random_below(state, 6));
+	/* SLs have VLs of their own, or all have one. */
+	routed.qos = qos;
+	for (unsigned i = 0; qos && i < ROUTED_SWITCHES * ROUTED_PORTS * ROUTED_PORTS;
+		i++)
+		for (unsigned sl = 0; sl < 16; sl++)
+			routed.vl[i / ROUTED_PORTS / ROUTED_PORTS][i / ROUTED_PORTS %
+				ROUTED_PORTS][i % ROUTED_PORTS][sl] = sl % N_VLS;
+}
+
 /* Pairs that links which are left connect; each host's first LID. */
 static unsigned count_connected(void)
 {
@@ -338,30 +506,45 @@ static unsigned count_connected(void)
 
 START_TEST(test_random_fabrics_never_circle_and_arrive)
 {
-	unsigned n_proven = 0, n_of_several_steps = 0, n_trees = 0;
+	static struct routed_walk walks[ROUTED_HOSTS * ROUTED_HOSTS];
+	static struct depends old, added;
+	unsigned n_of[2][3] = {{0}}, n_of_several_steps = 0, n_trees = 0;
 
 	for (unsigned i = 0; i < N_FABRICS; i++) {
 		unsigned long seed = (unsigned long)time(NULL) * 100000 + i;
 		uint64_t state = seed;
 		unsigned levels[ROUTED_SWITCHES], n, before, lost;
 		uint32_t gone[2];
-		bool had_turns, is_tree;
+		bool is_tree, by_old, by_added;
 
+		memset(&old, 0, sizeof(old));
+		memset(&added, 0, sizeof(added));
 		routed_random(&routed, &state);
+		if (!random_below(&state, 3))
+			make_ring_with_tree(&state);
 		routed.lmc = 0;
 		routed_route(&routed, &state); /* valid tables */
 		end();
 		make_check();
 		routed_levels(&routed, levels);
 		is_tree = routed_is_tree(&routed, levels);
-		had_turns = has_turns(levels);
 		before = count_arriving(seed);
+		walk_all(walks);
 		n = lose_links(&state, gone);
+		depend_by_walks(&old, walks);
 		make_repair(gone, n);
 		lost = before - count_arriving(seed);
 		ck_assert_msg(
 			repair->n_crossing == lost, "seed %lu: %u cross", seed, lost);
-		apply_all(&state, seed);
+		apply_all(&state, &added, seed);
+		depend_by_both(&added, walks);
+		find_circles(&old, &added, &by_old, &by_added);
+		ck_assert_msg(repair->proof == TRIAD_ROUTES_MAY_CLOSE || !by_added,
+			"seed %lu: the repair closes a circle", seed);
+		ck_assert_msg(repair->proof != TRIAD_ROUTES_NO_CIRCLE || !by_old,
+			"seed %lu: there is a circle", seed);
+		if (repair->proof == TRIAD_ROUTES_MAY_CLOSE)
+			check_circle(&old, &added, seed);
 		ck_assert_msg(before - count_arriving(seed) == repair->n_lost,
 			"seed %lu: %u arrived, %u do, not %u", seed, before,
 			count_arriving(seed), (unsigned)repair->n_lost);
@@ -369,19 +552,15 @@ START_TEST(test_random_fabrics_never_circle_and_arrive)
 		ck_assert_msg(is_tree || count_arriving(seed) == count_connected(),
 			"seed %lu: %u of %u arrive", seed, count_arriving(seed),
 			count_connected());
-		/* Nor is it proven when a switch that has no other way sends to one that
-		 * goes up then. */
-		ck_assert_msg(!is_tree || had_turns || !repair->is_proven ||
-				!has_turns(levels),
-			"seed %lu: a way turns", seed);
-		n_proven += repair->is_proven && repair->n_changes;
+		n_of[routed.qos][repair->proof] += repair->n_changes > 0;
 		n_of_several_steps += repair->n_steps > 1;
 		n_trees += is_tree && repair->n_changes && !repair->n_lost;
 	}
 	/* All of these were tried. */
-	ck_assert_uint_gt(n_proven, N_FABRICS / 10);
+	for (unsigned i = 0; i < 6; i++)
+		ck_assert_msg(n_of[i / 3][i % 3] > 0, "%u, VLs: %u", i % 3, i / 3);
 	ck_assert_uint_gt(n_of_several_steps, N_FABRICS / 20);
-	ck_assert_uint_gt(n_trees, N_FABRICS / 20);
+	ck_assert_uint_gt(n_trees, N_FABRICS / 40);
 }
 END_TEST
 
@@ -394,6 +573,7 @@ int main(void)
 	tcase_add_test(cases, test_lost_uplink_is_spread_over_the_others);
 	tcase_add_test(cases, test_host_without_its_link_is_lost);
 	tcase_add_test(cases, test_ring_is_not_proven_nor_is_a_moved_one);
+	tcase_add_test(cases, test_circle_that_is_there_does_not_hinder_without_vls);
 	tcase_add_test(cases, test_switch_with_hosts_takes_all_their_pairs_along);
 	tcase_add_test(cases, test_next_sweep_depends_on_engine);
 	tcase_add_test(cases, test_random_fabrics_never_circle_and_arrive);
