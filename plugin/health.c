@@ -11,6 +11,8 @@
 #include "ib/node_label.h"
 #include "plugin/audit/auditor.h"
 #include "plugin/damp/damper.h"
+#include "plugin/reroute/rerouter.h"
+#include "service/route_checker.h"
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
 #include "plugin/sa/shield.h"
@@ -271,6 +273,26 @@ static enum triad_severity add_damping(
 	return status.n_held ? add_flapping(health, plugin, &status) : TRIAD_OK;
 }
 
+/* Lost links that nobody routes around though repair.mode says so. */
+static enum triad_severity add_repair(
+	struct triad_health *health, struct triad_plugin *plugin)
+{
+	struct triad_rerouter_status status = triad_rerouter_status(plugin->rerouter);
+	enum triad_route_state routes =
+		triad_route_checker_status(plugin->service.routes).state;
+
+	if (status.mode == TRIAD_REPAIR_OFF ||
+		(!status.error && routes != TRIAD_ROUTE_OFF))
+		return TRIAD_OK;
+	triad_health_add_trouble(health, TRIAD_WARNING, "SM",
+		"lost links are not routed around (repair.mode): 'triadctl status --all' "
+		"says why",
+		routes == TRIAD_ROUTE_OFF
+			? "set routes.enabled to true, or repair.mode to off"
+			: "'triadctl reload' tries again");
+	return TRIAD_WARNING;
+}
+
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 {
 	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
@@ -283,6 +305,7 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 	take_worse(&severity, add_shield(health, plugin));
 	take_worse(&severity, add_subscriptions(health, plugin));
 	take_worse(&severity, add_damping(health, plugin));
+	take_worse(&severity, add_repair(health, plugin));
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
 		/* An SM that sweeps often does its work. */
 		enum triad_severity one =

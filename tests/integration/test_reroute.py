@@ -12,7 +12,7 @@ from electionlib import others
 from labs import SRCDIR
 from portlib import RECORD, managed
 from test_repair import LFT, Tree
-from triadlib import TriadLab, ask, ask_json, status, wait_for_sweep
+from triadlib import TriadLab, ask, ask_json, health_findings, status, wait_for_sweep
 
 pytestmark = pytest.mark.row("N22")
 
@@ -143,6 +143,18 @@ def test_tables_from_a_file_are_left(net, tmp_path):
         lab.sim('Unlink "leaf-02"[5]')
         loss = wait_for_losses(lab, 1)[0]
         assert loss["outcome"] == "left to OpenSM" and mentions(loss["why"], "file"), loss
+
+
+def test_without_checked_routes_it_is_said_that_nothing_is_routed_around(net):
+    with repairing(net) as lab:
+        ask(lab, "set", "routes.enabled", "false")
+        assert health_findings(lab, "repair.mode")
+        lab.sim('Unlink "leaf-02"[5]')
+        wait_until(lambda: lab.log().count("SUBNET UP") >= 2, 10, "OpenSM's sweep")
+        assert not losses(lab)
+        ask(lab, "set", "routes.enabled", "true")
+        wait_until(lambda: is_ready(lab), 20, "routes")
+        assert not health_findings(lab, "repair.mode")
 
 
 def test_host_that_goes_and_link_that_returns_are_no_losses(net):
