@@ -85,20 +85,6 @@ static void add_links_of(struct reroute_loss *loss, const struct triad_routes_ou
 			(void)add_port(loss, out, of->first_port + i, asked);
 }
 
-/* The same links, asked for at their other ends.  Returns false: one can't be asked for. */
-static bool add_links_to(struct reroute_loss *loss, const struct triad_routes_out *out,
-	uint32_t node, struct asked *asked)
-{
-	const struct triad_fabric_node *of = &loss->fabric->nodes[node];
-	bool are_all = true;
-
-	for (uint32_t i = 0; i < of->n_ports; i++)
-		if (is_between_switches(loss->fabric, of->first_port + i))
-			are_all &= add_port(loss, out,
-				far_of(loss->fabric, of->first_port + i), asked);
-	return are_all;
-}
-
 static bool is_lost(const struct reroute_loss *loss, uint32_t port)
 {
 	for (uint32_t i = 0; i < loss->report->n_links; i++)
@@ -125,19 +111,25 @@ static void lose(struct reroute_loss *loss, uint32_t port)
 	loss->ports[report->n_links++] = port;
 }
 
-/* The routes that avoid what is lost, and the link at 'port' (NONE: no other). */
-static struct triad_routes_out *find_routes(struct reroute_loss *loss, uint32_t port)
+/* The routes that avoid what is lost, the link at 'port' and all links of the switch 'node'
+ * (NONE: no other). */
+static struct triad_routes_out *find_routes(
+	struct reroute_loss *loss, uint32_t port, uint32_t node)
 {
-	bool *avoided = calloc(loss->fabric->n_ports + 1, sizeof(*avoided));
+	const struct triad_fabric *fabric = loss->fabric;
+	bool *avoided = calloc(fabric->n_ports + 1, sizeof(*avoided));
 	struct triad_routes_out *out = NULL;
 
-	if (avoided) {
-		for (uint32_t i = 0; i < loss->report->n_links; i++)
-			avoided[loss->ports[i]] = true;
-		if (port != TRIAD_FABRIC_NONE)
-			avoided[port] = true;
-		out = triad_routes_out_new(loss->fabric, avoided);
-	}
+	if (!avoided)
+		return NULL;
+	for (uint32_t i = 0; i < loss->report->n_links; i++)
+		avoided[loss->ports[i]] = true;
+	if (port != TRIAD_FABRIC_NONE)
+		avoided[port] = true;
+	for (uint32_t i = 0;
+		node != TRIAD_FABRIC_NONE && i < fabric->nodes[node].n_ports; i++)
+		avoided[fabric->nodes[node].first_port + i] = true;
+	out = triad_routes_out_new(fabric, avoided);
 	free(avoided);
 	return out;
 }
@@ -149,7 +141,8 @@ static bool read_sender(struct reroute_loss *loss, uint32_t node, struct asked *
 	uint32_t last = TRIAD_FABRIC_NONE;
 
 	for (unsigned tries = 0; tries < 2; tries++) {
-		struct triad_routes_out *out = find_routes(loss, last);
+		struct triad_routes_out *out =
+			find_routes(loss, last, TRIAD_FABRIC_NONE);
 		bool has_any = false;
 
 		if (!out)
@@ -183,29 +176,86 @@ static uint32_t find_far_switch(const struct reroute_loss *loss)
 	return found;
 }
 
-/* What else was lost there: its other links, or all of it.  Its neighbours are asked, since a
- * switch that is lost does not answer. */
+/* Adds the links of the switch 'node' that can be asked for at their other ends, not through
+ * it, or those that can't be. */
+static void add_links_to(struct reroute_loss *loss,
+	const struct triad_routes_out *around, const struct triad_routes_out *out,
+	uint32_t node, struct asked *asked)
+{
+	const struct triad_fabric_node *of = &loss->fabric->nodes[node];
+	struct triad_route route;
+
+	asked->n = 0;
+	for (uint32_t i = 0; i < of->n_ports; i++) {
+		uint32_t port = of->first_port + i, far = far_of(loss->fabric, port);
+		bool is_behind;
+
+		if (!is_between_switches(loss->fabric, port) || is_lost(loss, port))
+			continue;
+		is_behind = triad_routes_out_read(
+			around, loss->fabric->ports[far].node, &route);
+		if (!is_behind && !out)
+			(void)add_port(loss, around, far, asked);
+		if (is_behind && out)
+			(void)add_port(loss, out, port, asked);
+	}
+}
+
+/* Asks for them, and takes what is down as lost.  Returns false: one did not answer. */
+static bool ask_for_lost(struct reroute_loss *loss, struct asked *asked)
+{
+	bool do_all_answer = true;
+
+	ask_ports(loss, asked);
+	for (size_t i = 0; i < asked->n; i++)
+		do_all_answer &= has_answered(asked, i);
+	for (size_t i = 0; do_all_answer && i < asked->n; i++)
+		if (is_down(asked, i))
+			lose(loss, asked->ports[i]);
+	return do_all_answer;
+}
+
+static void lose_links_of(struct reroute_loss *loss, uint32_t node)
+{
+	const struct triad_fabric_node *of = &loss->fabric->nodes[node];
+
+	for (uint32_t i = 0; i < of->n_ports; i++)
+		if (is_between_switches(loss->fabric, of->first_port + i))
+			lose(loss, of->first_port + i);
+	loss->report->is_switch = true;
+}
+
+/* What else was lost there: its other links, or all of it.  Its neighbours are asked, not
+ * through it, since a switch that is lost does not answer.  If none of them sees it, it is lost,
+ * and those behind it with it; else it is asked for the links to these. */
 static const char *read_far_end(
 	struct reroute_loss *loss, uint32_t node, struct asked *asked)
 {
-	struct triad_routes_out *out = find_routes(loss, TRIAD_FABRIC_NONE);
-	bool are_all;
+	static const char silent[] =
+		"not all neighbours of the switch at the other end answer";
+	struct triad_routes_out *around = find_routes(loss, TRIAD_FABRIC_NONE, node),
+				*out;
+	uint32_t n_before = loss->report->n_links;
+	const char *why = NULL;
 
-	if (!out)
+	if (!around)
 		return "memory is short";
-	asked->n = 0;
-	are_all = add_links_to(loss, out, node, asked);
-	triad_routes_out_free(out);
-	ask_ports(loss, asked);
-	for (size_t i = 0; i < asked->n; i++)
-		are_all &= has_answered(asked, i);
-	if (!are_all)
-		return "not all neighbours of the switch at the other end answer";
-	for (size_t i = 0; i < asked->n; i++)
-		if (is_down(asked, i))
-			lose(loss, far_of(loss->fabric, asked->ports[i]));
-	loss->report->is_switch = loss->report->n_links == asked->n;
-	return NULL;
+	add_links_to(loss, around, NULL, node, asked);
+	if (!ask_for_lost(loss, asked)) {
+		why = silent;
+	} else if (loss->report->n_links - n_before == asked->n) {
+		lose_links_of(loss, node);
+	} else {
+		out = find_routes(loss, TRIAD_FABRIC_NONE, TRIAD_FABRIC_NONE);
+		if (out)
+			add_links_to(loss, around, out, node, asked);
+		why = !out                          ? "memory is short"
+			: ask_for_lost(loss, asked) ? NULL
+						    : silent;
+		triad_routes_out_free(out);
+	}
+	triad_routes_out_free(around);
+	return why;
 }
 
 const char *reroute_find(struct reroute_loss *loss, uint32_t node)
