@@ -182,6 +182,7 @@ unit_tests = \
 	tests/unit/routes/test_memory \
 	tests/unit/routes/test_multicast \
 	tests/unit/routes/test_repair \
+	tests/unit/routes/test_repair_multicast \
 	tests/unit/routes/test_without \
 	tests/unit/qos/test_answer \
 	tests/unit/qos/test_classifier \
