@@ -13,4 +13,5 @@ libtriad_la_SOURCES += \
 	routes/tree.c routes/tree.h \
 	routes/path.c routes/path.h \
 	routes/repair.c routes/repair.h \
+	routes/repair_multicast.c routes/repair_multicast.h \
 	routes/without.c routes/without.h

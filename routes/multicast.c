@@ -19,18 +19,25 @@ static uint32_t n_mlids_of(const struct triad_fabric_node *node)
 	return node->mft_width ? node->mft.n / node->mft_width : 0;
 }
 
-/* Whether the switch sends packets of the tree out of that port. */
-static bool sends(const struct triad_routes_layout *layout, uint32_t sw,
-	unsigned number, uint32_t mlid)
+uint16_t triad_routes_multicast_ports(const struct triad_routes_layout *layout,
+	uint32_t sw, uint16_t mlid, unsigned position)
 {
 	const struct triad_fabric *fabric = layout->fabric;
 	const struct triad_fabric_node *node =
 		&fabric->nodes[layout->switches[sw].node];
+	uint32_t index = mlid - TRIAD_ROUTES_N_LIDS;
 
-	if (mlid >= n_mlids_of(node) || number / 16 >= node->mft_width)
-		return false;
-	return fabric->mft[node->mft.at + (size_t)mlid * node->mft_width +
-		       number / 16] >>
+	return index < n_mlids_of(node) && position < node->mft_width
+		? fabric->mft[node->mft.at + (size_t)index * node->mft_width + position]
+		: 0;
+}
+
+/* Whether the switch sends packets of the tree out of that port. */
+static bool sends(const struct triad_routes_layout *layout, uint32_t sw,
+	unsigned number, uint32_t mlid)
+{
+	return triad_routes_multicast_ports(layout, sw,
+		       (uint16_t)(TRIAD_ROUTES_N_LIDS + mlid), number / 16) >>
 		number % 16 &
 		1;
 }

@@ -35,6 +35,11 @@ struct triad_routes_multicast {
 	struct triad_routes_multicast_loop loops[TRIAD_ROUTES_MAX_MULTICAST];
 };
 
+/* The table's ports from 16 * 'position' on, a bit each, for a multicast LID from 0xc000 on; 0
+ * where the table has none. */
+uint16_t triad_routes_multicast_ports(const struct triad_routes_layout *layout,
+	uint32_t sw, uint16_t mlid, unsigned position);
+
 /* Whether packets of the group, a multicast LID from 0xc000 on, cross the link of one of 'n'
  * of the fabric's ports. */
 bool triad_routes_multicast_crosses(const struct triad_routes_layout *layout,

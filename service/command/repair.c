@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* 'repair plan': what would be written if a link, or all links of a switch, went. */
 #include "routes/repair.h"
+#include "routes/repair_multicast.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +22,7 @@
 struct repair_plan {
 	const struct triad_routes_check *check;
 	const struct triad_routes_repair *repair;
+	const struct triad_routes_repair_multicast *multicast;
 	/* That go: of a switch all with a link. */
 	uint32_t ports[MAX_PORTS], n_ports;
 	bool is_switch;        /* of which all links go */
@@ -228,27 +230,71 @@ static void put_circle(struct repair_plan *plan)
 	triad_report_array_end(&plan->report);
 }
 
-static uint32_t n_groups(const struct repair_plan *plan)
-{
-	uint32_t n = 0;
+/* --- multicast groups --- */
 
-	for (uint32_t mlid = 0; mlid < TRIAD_FABRIC_MAX_MLIDS; mlid++)
-		n += triad_routes_multicast_crosses(plan->check->layout, plan->ports,
-			plan->n_ports, (uint16_t)(TRIAD_ROUTES_N_LIDS + mlid));
-	return n;
-}
+static const struct {
+	const char *name, *text;
+} group_states[] = {
+	[TRIAD_ROUTES_GROUP_CONNECTED] = {"connected", NULL},
+	[TRIAD_ROUTES_GROUP_CUT] = {"cut", "members have no way to the others"},
+	[TRIAD_ROUTES_GROUP_ASYMMETRIC] = {"asymmetric",
+		"left alone: the tables of a link's two ends differ"},
+	[TRIAD_ROUTES_GROUP_LOOPS] = {"loops", "left alone: its tree has a loop"},
+};
 
 static void put_groups_json(struct repair_plan *plan)
 {
+	const struct triad_routes_repair_multicast *multicast = plan->multicast;
 	struct triad_json *json = &plan->report.json;
 
-	triad_json_array_begin(json, "multicast_lids");
-	for (uint32_t mlid = 0; mlid < TRIAD_FABRIC_MAX_MLIDS; mlid++)
-		if (triad_routes_multicast_crosses(plan->check->layout, plan->ports,
-			    plan->n_ports, (uint16_t)(TRIAD_ROUTES_N_LIDS + mlid)))
-			triad_json_uint(json, NULL, TRIAD_ROUTES_N_LIDS + mlid);
+	triad_json_array_begin(json, "multicast_groups");
+	for (uint32_t i = 0; i < multicast->n_groups; i++) {
+		const struct triad_routes_group_repair *group = &multicast->groups[i];
+
+		triad_json_object_begin(json, NULL);
+		triad_json_uint(json, "mlid", group->mlid);
+		triad_json_string(json, "state", group_states[group->state].name);
+		triad_json_uint(json, "members", group->n_members);
+		if (group->state <= TRIAD_ROUTES_GROUP_CUT)
+			triad_json_uint(json, "members_cut", group->n_cut);
+		else
+			triad_json_string(json, "members_cut", NULL);
+		triad_json_uint(json, "entries", group->n_changes);
+		triad_json_object_end(json);
+	}
 	triad_json_array_end(json);
 	triad_json_bool(json, "multicast_all_known", !plan->check->multicast.is_cut);
+	triad_json_uint(json, "multicast_entries", multicast->n_changes);
+}
+
+/* How many there are, and each that is not whole then. */
+static void put_groups_text(struct repair_plan *plan)
+{
+	const struct triad_routes_repair_multicast *multicast = plan->multicast;
+	struct triad_output *output = plan->report.output;
+	uint32_t n_whole = 0;
+
+	for (uint32_t i = 0; i < multicast->n_groups; i++)
+		n_whole += multicast->groups[i].state == TRIAD_ROUTES_GROUP_CONNECTED;
+	triad_output_printf(output,
+		"  %s%" PRIu32 " multicast group%s cross%s there; %" PRIu32
+		" entr%s would connect %" PRIu32 " of them again\n",
+		plan->check->multicast.is_cut ? "at least " : "", multicast->n_groups,
+		multicast->n_groups == 1 ? "" : "s",
+		multicast->n_groups == 1 ? "es" : "", multicast->n_changes,
+		multicast->n_changes == 1 ? "y" : "ies", n_whole);
+	for (uint32_t i = 0; i < multicast->n_groups; i++) {
+		const struct triad_routes_group_repair *group = &multicast->groups[i];
+
+		if (group->state == TRIAD_ROUTES_GROUP_CUT)
+			triad_output_printf(output,
+				"    group 0x%04x: %" PRIu32 " of %" PRIu32 " %s\n",
+				group->mlid, group->n_cut, group->n_members,
+				group_states[group->state].text);
+		else if (group->state != TRIAD_ROUTES_GROUP_CONNECTED)
+			triad_output_printf(output, "    group 0x%04x: %s\n",
+				group->mlid, group_states[group->state].text);
+	}
 }
 
 static void put_plan_json(struct repair_plan *plan)
@@ -296,7 +342,6 @@ static void put_plan_text(struct repair_plan *plan)
 	const struct triad_routes_repair *repair = plan->repair;
 	struct triad_output *output = plan->report.output;
 	const char *engine = engine_name(plan), *why = why_left(plan);
-	uint32_t n = n_groups(plan);
 
 	put_title(plan);
 	triad_output_printf(output,
@@ -322,11 +367,7 @@ static void put_plan_text(struct repair_plan *plan)
 	triad_output_printf(output, "  the routing engine, %s, %s\n",
 		engine ? engine : "which is not known",
 		next_sweeps[next_sweep(plan)].text);
-	triad_output_printf(output,
-		"  %s%" PRIu32
-		" multicast group%s cross%s there and wait for the sweep\n",
-		plan->check->multicast.is_cut ? "at least " : "", n, n == 1 ? "" : "s",
-		n == 1 ? "es" : "");
+	put_groups_text(plan);
 }
 
 /* --- the entries --- */
@@ -382,22 +423,28 @@ static int make_plan(struct repair_plan *plan, const struct triad_command *comma
 	struct triad_output *output)
 {
 	struct triad_routes_repair *repair = NULL;
+	struct triad_routes_repair_multicast *multicast = NULL;
 	int error;
 
 	plan->port_of_lid = malloc(TRIAD_ROUTES_N_LIDS * sizeof(*plan->port_of_lid));
 	error = plan->port_of_lid ? triad_routes_repair_make(plan->check, plan->ports,
 					    plan->n_ports, &repair)
 				  : ENOMEM;
+	if (!error)
+		error = triad_routes_repair_multicast_make(
+			plan->check->layout, plan->ports, plan->n_ports, &multicast);
 	plan->repair = repair;
+	plan->multicast = multicast;
 	if (!error)
 		show_plan(plan, command);
 	else
 		triad_output_message(output, TRIAD_FRAME_MESSAGE, VERB ": %s\n",
 			error == EOVERFLOW
-				? "more than a million entries would be written: that is "
+				? "too many entries would be written: that is "
 				  "left to OpenSM's sweep"
 				: "not enough memory; try again");
 	triad_routes_repair_free(repair);
+	triad_routes_repair_multicast_free(multicast);
 	free(plan->port_of_lid);
 	return error ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
 }

@@ -168,14 +168,25 @@ def test_groups_whose_tree_crosses_are_named(tree):
                         found.add(port)
         return found
 
+    def group_of(port):
+        plan = ask_json(tree.lab, "repair", "plan", f"leaf-03:{port}")
+        return next((row for row in plan["multicast_groups"] if row["mlid"] == mlid), None)
+
     def said():
-        return {port for port in tree.links["leaf-03"]
-                if mlid in ask_json(tree.lab, "repair", "plan",
-                                    f"leaf-03:{port}")["multicast_lids"]}
+        return {port for port in tree.links["leaf-03"] if group_of(port)}
 
     # The member's and one that leads up; and there are others.
     wait_until(lambda: len(crossed()) == 2, 10, "the tree")
     sweep_heavily(tree.lab, lambda: said() == crossed())
+    for port in crossed():
+        group, host = group_of(port), tree.links["leaf-03"][port][0] in tree.hosts
+        assert group["members"] == len(members), group
+        # Out at two ends; in at leaf-03, another spine and perhaps the spine's way to the other.
+        assert (group["state"], group["members_cut"], group["entries"] >= 4) == \
+            (("cut", 1, False) if host else ("connected", 0, True)), group
+        text = ask(tree.lab, "repair", "plan", f"leaf-03:{port}")
+        assert mentions(text, f"group {mlid:#x} 1 2 members") == host, text
+        assert mentions(text, f"multicast {group['entries']} entries connect") or host, text
 
 
 def test_what_is_said_fits_the_engine_and_names_one_thing(tree):
@@ -184,7 +195,7 @@ def test_what_is_said_fits_the_engine_and_names_one_thing(tree):
     text = ask(tree.lab, "repair", "plan", "leaf-02:5")
     assert lines_mention(text, "leaf-02:5 spine-", f"{plan['crossing_pairs']} pairs 0",
                          f"{plan['entries']} entries {plan['steps']} step", "proven",
-                         "updn keeps", "multicast sweep"), text
+                         "updn keeps", "multicast entries connect"), text
     # People get the entries when they say how many.
     assert "STEP" not in text
     few = ask(tree.lab, "repair", "plan", "leaf-02", "5", "-n", "2")

@@ -182,6 +182,7 @@ unit_tests = \
 	tests/unit/routes/test_memory \
 	tests/unit/routes/test_multicast \
 	tests/unit/routes/test_repair \
+	tests/unit/routes/test_repair_multicast \
 	tests/unit/routes/test_without \
 	tests/unit/qos/test_answer \
 	tests/unit/qos/test_classifier \
@@ -217,6 +218,7 @@ unit_tests = \
 	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
 	tests/unit/service/test_recorder \
+	tests/unit/service/test_repair_plan \
 	tests/unit/service/test_route_checker \
 	tests/unit/service/test_sa_pace \
 	tests/unit/service/test_sflow \
@@ -361,6 +363,10 @@ tests_unit_service_test_perf_SOURCES = \
 tests_unit_service_test_recorder_SOURCES = \
 	tests/unit/service/test_recorder.c service/recorder.c \
 	service/recorder_file.c service/recorder_write.c service/state_path.c
+tests_unit_service_test_repair_plan_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
+tests_unit_service_test_repair_plan_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=triad_routes_command_result -Wl,--wrap=triad_route_result_unref \
+	-Wl,--wrap=triad_perf_view -Wl,--wrap=triad_view_unref
 tests_unit_service_test_route_checker_SOURCES = \
 	tests/unit/service/test_route_checker.c service/route_checker.c
 tests_unit_service_test_route_checker_LDFLAGS = $(AM_LDFLAGS) \

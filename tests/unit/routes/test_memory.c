@@ -3,6 +3,7 @@
 #include "routes/check.h"
 #include "routes/path.h"
 #include "routes/repair.h"
+#include "routes/repair_multicast.h"
 #include "routes/without.h"
 
 #include <errno.h>
@@ -114,6 +115,34 @@ static int be_without(const struct triad_routes_check *check)
 	return error;
 }
 
+static int repair_multicast(const struct triad_routes_check *check)
+{
+	struct triad_routes_repair_multicast *made = NULL;
+	const uint32_t port = 1;
+	int error = triad_routes_repair_multicast_make(check->layout, &port, 1, &made);
+
+	if (!error && !made->n_changes)
+		error = EINVAL;
+	triad_routes_repair_multicast_free(made);
+	return error;
+}
+
+/* The group's tree is the ring's, but for one link. */
+static void open_multicast_ring(void)
+{
+	triad_fabric_unref(fabric);
+	begin();
+	free(fabric->mft);
+	fabric->mft = malloc(4 * sizeof(*fabric->mft));
+	for (uint32_t i = 0, n = 0; i < fabric->n_nodes; i++)
+		if (fabric->nodes[i].type == TRIAD_NODE_SWITCH) {
+			fabric->mft[n] = fabric->nodes[i].guid == 0x1000 ? 2
+				: fabric->nodes[i].guid == 0x1030        ? 2
+									 : 6;
+			fabric->nodes[i].mft.at = n++;
+		}
+}
+
 static int repair(const struct triad_routes_check *check)
 {
 	struct triad_routes_repair *made = NULL;
@@ -141,6 +170,8 @@ START_TEST(test_steps_without_memory_fail_and_lose_nothing)
 	check_step(move);
 	check_step(be_without);
 	check_step(repair);
+	open_multicast_ring();
+	check_step(repair_multicast);
 	check_step(list);
 	check_step(look_for_credit);
 }
