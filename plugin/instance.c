@@ -236,9 +236,9 @@ static bool make_parts(struct triad_plugin *plugin)
 			triad_damper_new(osm, service->port_guid, plugin->ports,
 				plugin->elector, service->recorder, service->log);
 	if (plugin->damper)
-		plugin->rerouter =
-			triad_rerouter_new(osm, service->port_guid, plugin->elector,
-				service->routes, service->recorder, service->log);
+		plugin->rerouter = triad_rerouter_new(osm, service->port_guid,
+			plugin->damper, plugin->elector, service->routes,
+			service->recorder, service->log);
 	if (plugin->rerouter)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,
 			service->perf, service->source, plugin->qos, plugin->ports,

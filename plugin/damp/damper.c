@@ -111,8 +111,7 @@ static bool take_trap(void *context, struct osm_madw *madw, struct osm_madw *req
 	return triad_traps_are_damped(kind) && take_other(damper, madw, lid, kind);
 }
 
-/* Whether one of the switch's links is held. */
-static bool has_held_link(struct triad_damper *damper, uint64_t guid)
+bool triad_damper_looks_at(struct triad_damper *damper, uint64_t guid)
 {
 	bool has_one = false;
 
@@ -141,7 +140,7 @@ static void show_switch(struct triad_damper *damper, ib_smp_t *smp, osm_madw_t *
 	const osm_si_context_t *of = osm_madw_get_si_context_ptr(request);
 
 	if (of->light_sweep && !of->set_method && !ib_smp_get_status(smp) &&
-		has_held_link(damper, cl_ntoh64(of->node_guid)))
+		triad_damper_looks_at(damper, cl_ntoh64(of->node_guid)))
 		ib_switch_info_clear_state_change((ib_switch_info_t *)smp->data);
 }
 

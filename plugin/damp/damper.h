@@ -105,6 +105,8 @@ void triad_damper_name(const struct triad_fabric *fabric,
 size_t triad_damper_senders(
 	struct triad_damper *damper, struct triad_trap_sender senders[TRIAD_TRAPS_N]);
 
+/* Whether a link of the switch is held, so that OpenSM does not get its traps of links. */
+bool triad_damper_looks_at(struct triad_damper *damper, uint64_t node_guid);
 /* Whether the link of a port is held. */
 bool triad_damper_holds(
 	struct triad_damper *damper, uint64_t node_guid, uint8_t number);

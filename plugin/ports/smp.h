@@ -48,7 +48,7 @@ struct triad_smp_item {
 	uint32_t modifier;
 	int error;
 	uint16_t status;
-	uint8_t data[TRIAD_SMP_DATA_SIZE];
+	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE];
 };
 
 /* Sends all of them, some at a time, each once, and waits.  'request' has what they have in

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "ib/node_label.h"
+#include "plugin/damp/damper.h"
+#include "plugin/sm_recover.h"
 #include "plugin/takers.h"
 #include "routes/multicast.h"
 #include "service/recorder.h"
@@ -245,6 +247,23 @@ static void work_on(struct reroute_loss *loss)
 	triad_routes_repair_free(repair);
 }
 
+/* Damping tells OpenSM of what differs from OpenSM's view; of what was put there, nobody would. */
+static bool is_trap_kept(const struct reroute_loss *loss)
+{
+	const struct triad_fabric *fabric = loss->fabric;
+
+	for (uint32_t i = 0; i < loss->report->n_links; i++) {
+		uint32_t port = loss->ports[i], far = fabric->ports[port].remote;
+
+		if (triad_damper_looks_at(loss->rerouter->damper,
+			    fabric->nodes[fabric->ports[port].node].guid) ||
+			triad_damper_looks_at(loss->rerouter->damper,
+				fabric->nodes[fabric->ports[far].node].guid))
+			return true;
+	}
+	return false;
+}
+
 /* Whether the sender is to be read: not if it was since the trap came, or if others take the
  * time. */
 static bool begin_look(struct triad_rerouter *rerouter, const struct reroute_trap *trap)
@@ -295,6 +314,8 @@ static void handle_trap(
 			if (!why)
 				work_on(&loss);
 			note_handled(&loss);
+			if (report.outcome == TRIAD_REROUTE_DONE && is_trap_kept(&loss))
+				triad_sm_sweep(rerouter->osm);
 			note_loss(&loss);
 			keep_loss(&loss);
 		}
@@ -349,14 +370,16 @@ static uint64_t repair_when_due(void *context)
 /* --- life --- */
 
 struct triad_rerouter *triad_rerouter_new(struct osm_opensm *osm, uint64_t port_guid,
-	struct triad_elector *elector, struct triad_route_checker *routes,
-	struct triad_recorder *recorder, struct triad_log *log)
+	struct triad_damper *damper, struct triad_elector *elector,
+	struct triad_route_checker *routes, struct triad_recorder *recorder,
+	struct triad_log *log)
 {
 	struct triad_rerouter *rerouter = calloc(1, sizeof(*rerouter));
 
 	if (!rerouter)
 		return NULL;
 	rerouter->osm = osm;
+	rerouter->damper = damper;
 	rerouter->elector = elector;
 	rerouter->routes = routes;
 	rerouter->recorder = recorder;

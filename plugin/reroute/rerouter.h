@@ -23,7 +23,7 @@
  *
  * When all is written, the lost links are unlinked in OpenSM's view, and their ports are down in
  * it, as it does itself when it finds that: a path or a tree that it computes before its sweep
- * does not use them.
+ * does not use them.  Where damping keeps the trap from OpenSM, it is told to sweep.
  *
  * What it leaves to OpenSM's sweep: multicast; a plan that is not proven; tables from a file;
  * losses without a switch in common; more than eight losses in a minute.
@@ -42,6 +42,7 @@
 #include "triad/log.h"
 
 struct osm_opensm;
+struct triad_damper;
 struct triad_elector;
 struct triad_recorder;
 struct triad_rerouter;
@@ -88,8 +89,9 @@ struct triad_rerouter_status {
 
 /* NULL when memory is short. */
 struct triad_rerouter *triad_rerouter_new(struct osm_opensm *osm, uint64_t port_guid,
-	struct triad_elector *elector, struct triad_route_checker *routes,
-	struct triad_recorder *recorder, struct triad_log *log);
+	struct triad_damper *damper, struct triad_elector *elector,
+	struct triad_route_checker *routes, struct triad_recorder *recorder,
+	struct triad_log *log);
 /* When OpenSM ends.  Accepts NULL. */
 void triad_rerouter_stop(struct triad_rerouter *rerouter);
 /* After OpenSM unbound its SM.  Accepts NULL. */
