@@ -197,6 +197,25 @@ def test_real_changes_reach_opensm_within_a_second_while_a_link_flaps(tree):
         assert is_held(lab)
 
 
+@pytest.mark.row("N22")
+@pytest.mark.parametrize("repair", ("off", "act"))
+def test_loss_at_switches_with_a_held_link_is_swept_also_if_it_was_routed_around(tree, repair):
+    """Both ends' traps are kept for a look, and no way of the SM's leads over the lost link."""
+    conf = f"[perfmgr]\nsweep_period = 1\n[damp]\nmode = act\n[repair]\nmode = {repair}\n"
+    with TriadLab(tree, triad_conf=conf, opensm_conf="routing_engine updn\n") as lab:
+        wait_for_damping(lab)
+        present = n_links(lab)
+        ask(lab, "damp", "pin", "leaf-02:7")
+        wait_until(lambda: n_links(lab) == present - 1, 10, "the held link out of the tables")
+        wait_until(lambda: repair == "off" or mentions(status(lab)["repair"]["state"], "lost"),
+                   20, lambda: str(status(lab)["repair"]))
+        swept = n_heavy(lab)
+        Fabric(lab).cut(("leaf-02", 8))
+        wait_until(lambda: n_heavy(lab) > swept, 15,
+                   lambda: f"a sweep: {ask(lab, 'repair', 'history')} {status(lab)['damp']}")
+        wait_until(lambda: n_links(lab) == present - 2, 5, "the lost link out of the tables")
+
+
 def test_with_watch_all_is_as_without_but_said(tree):
     with damp_lab(tree, "watch") as lab:
         wait_for_damping(lab)
