@@ -38,6 +38,7 @@ struct triad_rerouter {
 
 	atomic_int mode, error;
 	atomic_bool is_configuring; /* OpenSM writes tables */
+	atomic_uint n_discoveries;  /* of OpenSM's, that have ended */
 
 	pthread_mutex_t lock; /* of what follows, held for a copy */
 	struct triad_task task;
@@ -62,6 +63,7 @@ struct triad_rerouter {
 /* A loss in work. */
 struct reroute_loss {
 	struct triad_rerouter *rerouter;
+	unsigned n_discoveries;            /* when the ports were read */
 	struct triad_route_result *result; /* a reference */
 	const struct triad_routes_check *check;
 	const struct triad_fabric *fabric;
@@ -85,6 +87,6 @@ const char *reroute_find(struct reroute_loss *loss, uint32_t node);
 /* Writes the plan.  Fills the report's outcome, reason and counts. */
 void reroute_write(struct reroute_loss *loss, const struct triad_routes_repair *repair);
 /* Why nothing may be written now; NULL: it may. */
-const char *reroute_forbids(struct triad_rerouter *rerouter);
+const char *reroute_forbids(const struct reroute_loss *loss);
 
 #endif

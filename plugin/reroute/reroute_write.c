@@ -35,8 +35,14 @@ struct writing {
 	bool must_sweep;
 };
 
-const char *reroute_forbids(struct triad_rerouter *rerouter)
+static bool has_discovered(const struct reroute_loss *loss)
 {
+	return atomic_load(&loss->rerouter->n_discoveries) != loss->n_discoveries;
+}
+
+const char *reroute_forbids(const struct reroute_loss *loss)
+{
+	const struct triad_rerouter *rerouter = loss->rerouter;
 	struct triad_permission permission =
 		triad_elector_permission(rerouter->elector);
 
@@ -46,6 +52,8 @@ const char *reroute_forbids(struct triad_rerouter *rerouter)
 		return "this SM is not the master";
 	if (atomic_load(&rerouter->is_configuring))
 		return "OpenSM writes its tables at this moment";
+	if (has_discovered(loss))
+		return "OpenSM has discovered the fabric anew since";
 	/* Without elections the master alone has a say. */
 	if (!permission.is_given && !(permission.reasons & TRIAD_PERMISSION_OFF))
 		return "this SM has no permission to enforce; 'port status' says why";
@@ -257,7 +265,7 @@ static void unlink_ports(struct reroute_loss *loss)
 
 	cl_plock_excl_acquire(&osm->lock);
 	for (uint32_t i = 0; i < loss->report->n_links; i++)
-		if (!atomic_load(&loss->rerouter->is_configuring))
+		if (!has_discovered(loss))
 			unlink_port(osm, loss->fabric, loss->ports[i]);
 	cl_plock_release(&osm->lock);
 }
@@ -349,7 +357,7 @@ static const char *write_steps(struct writing *writing)
 	const char *why = NULL;
 
 	for (uint32_t first = 0, n; first < writing->n_blocks && !why; first += n) {
-		why = reroute_forbids(writing->loss->rerouter);
+		why = reroute_forbids(writing->loss);
 		if (why)
 			break;
 		n = 1;
@@ -382,7 +390,7 @@ static const char *write_all(struct writing *writing)
 	if (!why)
 		why = take_blocks(writing);
 	if (!why)
-		why = reroute_forbids(writing->loss->rerouter);
+		why = reroute_forbids(writing->loss);
 	if (why)
 		return why;
 	report->outcome = TRIAD_REROUTE_FAILED;

@@ -240,7 +240,7 @@ static void work_on(struct reroute_loss *loss)
 	} else if (!report->why && atomic_load(&rerouter->mode) == TRIAD_REPAIR_ACT) {
 		reroute_write(loss, repair);
 	} else if (!report->why) {
-		report->why = reroute_forbids(rerouter);
+		report->why = reroute_forbids(loss);
 		if (!report->why)
 			report->outcome = TRIAD_REROUTE_WOULD;
 	}
@@ -288,7 +288,9 @@ static void handle_trap(
 	struct triad_rerouter *rerouter, const struct reroute_trap *trap)
 {
 	struct triad_reroute report = {.trap_us = trap->at_us};
-	struct reroute_loss loss = {.rerouter = rerouter, .report = &report};
+	struct reroute_loss loss = {.rerouter = rerouter,
+		.n_discoveries = atomic_load(&rerouter->n_discoveries),
+		.report = &report};
 	uint32_t port, node;
 
 	loss.result = triad_route_checker_result(rerouter->routes);
@@ -440,6 +442,7 @@ void triad_rerouter_note_sweep(struct triad_rerouter *rerouter)
 
 void triad_rerouter_note_discovered(struct triad_rerouter *rerouter)
 {
+	atomic_fetch_add(&rerouter->n_discoveries, 1);
 	atomic_store(&rerouter->is_configuring, true);
 }
 

@@ -11,8 +11,9 @@
  *
  * What an act must be newer than.  The plan is made from tables that were checked (the route
  * checker's last result), and nothing is written unless, under OpenSM's lock:
- *   - OpenSM does not configure the fabric: from the end of a discovery to the end of that
- *     sweep it writes tables itself.  In discovery it does not, and begins it anew at the trap;
+ *   - OpenSM has not ended a discovery since the ports were read: from then to the end of that
+ *     sweep it writes tables itself, and the link may be up again in its view.  In discovery it
+ *     does not, and begins it anew at the trap;
  *   - each block is in OpenSM's two copies alike, with the entries that were planned from: so no
  *     newer table, and no Set of OpenSM's, is on its way;
  *   - each port that packets are sent to is ACTIVE and linked in OpenSM's view;
