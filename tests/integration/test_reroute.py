@@ -4,6 +4,7 @@ replayed write by write, and what devices have is walked pair by pair."""
 
 import contextlib
 import subprocess
+import time
 
 import pytest
 
@@ -175,6 +176,35 @@ def test_host_that_goes_and_link_that_returns_are_no_losses(net):
         wait_for_sweep(lab, 2)
         lab.sim('Unlink "leaf-02"[5]')
         assert wait_for_losses(lab, 2)[0]["outcome"] == "done"
+
+
+def n_link_records(lab):
+    """What OpenSM has, also between its sweeps."""
+    return succeeded(lab.run("saquery", "LR", node="host-0002")).stdout.count("LinkRecord dump")
+
+
+def test_link_that_opensm_brought_up_again_meanwhile_stays_linked(net):
+    """A link is down for a moment.  OpenSM's discovery, which is slow, finds it in INIT, brings it
+    up, and changes no table, before the last answer to what leads around it has come."""
+    with repairing(net) as lab:
+        present = n_link_records(lab)
+        # An answer that is lost has its Set sent once more, 100 ms later.
+        lab.harm_mads("lose probability 0.2 attribute 0x19 direction in\n"
+                      "delay ms 60 attribute 0x19 direction in\n"
+                      "delay us 8000 attribute 0x11 direction out\n")
+        for _ in range(6):
+            wait_until(lambda: is_ready(lab), 20, "routes")
+            swept = status(lab)["topology"]["sm_sweeps"]
+            n_losses = len(losses(lab))
+            lab.sim('Unlink "leaf-02"[5]')
+            time.sleep(0.001)
+            lab.sim('ReLink "leaf-02"[5]')
+            wait_until(lambda: status(lab)["topology"]["sm_sweeps"] > swept, 10, "a sweep")
+            # Longer than all of its Sets take with their second tries.
+            time.sleep(1.5)
+            wait_until(lambda: n_link_records(lab) == present, 12,
+                       lambda: f"{n_link_records(lab)} of {present} links in OpenSM: "
+                               f"{losses(lab)[:len(losses(lab)) - n_losses]}")
 
 
 def test_only_who_has_permission_writes():
