@@ -11,7 +11,6 @@
 #include "triad/clock.h"
 
 #define TIMEOUT_MS 100u
-#define N_TRIES 2u
 #define BLOCK_SIZE IB_SMP_DATA_SIZE
 
 /* A block of a switch's forwarding table, in one step. */
@@ -226,7 +225,8 @@ static void note_block(
 
 	if (!find_copies(sw, block->number, &has, &wants)) {
 		writing->must_sweep = true;
-	} else if (is_written && memcmp(has, block->before, BLOCK_SIZE) == 0 &&
+	} else if (is_written && !has_discovered(writing->loss) &&
+		memcmp(has, block->before, BLOCK_SIZE) == 0 &&
 		memcmp(wants, block->before, BLOCK_SIZE) == 0) {
 		memcpy(has, block->after, BLOCK_SIZE);
 		memcpy(wants, block->after, BLOCK_SIZE);
@@ -322,7 +322,8 @@ static void send_step(struct writing *writing, uint32_t first, uint32_t n)
 	}
 	(void)triad_smp_ask_all(smp, &request, writing->items + first, n);
 	for (uint32_t i = first; i < first + n; i++) {
-		if (writing->items[i].error != ETIMEDOUT)
+		if (writing->items[i].error != ETIMEDOUT ||
+			reroute_forbids(writing->loss))
 			continue;
 		memcpy(writing->items[i].data, writing->blocks[i].after, BLOCK_SIZE);
 		(void)triad_smp_ask_all(smp, &request, &writing->items[i], 1);

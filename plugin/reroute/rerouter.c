@@ -147,18 +147,18 @@ static bool are_too_many(struct triad_rerouter *rerouter, uint64_t now_us)
 	return they_are;
 }
 
-/* Takes out what was worked on with these tables.  Returns whether any link is left. */
-static bool drop_handled(struct reroute_loss *loss)
+/* Whether any of the links was not yet worked on with these tables. */
+static bool is_new(const struct reroute_loss *loss)
 {
 	const bool *handled = loss->rerouter->handled;
-	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < loss->report->n_links; i++) {
 		uint32_t port = loss->ports[i], far = loss->fabric->ports[port].remote;
 
-		n += !handled[port] && !handled[far];
+		if (!handled[port] && !handled[far])
+			return true;
 	}
-	return n;
+	return false;
 }
 
 static void note_handled(struct reroute_loss *loss)
@@ -310,7 +310,7 @@ static void handle_trap(
 		const char *why = reroute_find(&loss, node);
 
 		report.found_us = triad_clock_now_us();
-		if (report.n_links && drop_handled(&loss)) {
+		if (is_new(&loss)) {
 			report.outcome = TRIAD_REROUTE_LEFT;
 			report.why = why;
 			if (!why)
@@ -438,6 +438,11 @@ void triad_rerouter_configure(
 void triad_rerouter_note_sweep(struct triad_rerouter *rerouter)
 {
 	atomic_store(&rerouter->is_configuring, false);
+}
+
+void triad_rerouter_note_rerouted(struct triad_rerouter *rerouter)
+{
+	atomic_fetch_add(&rerouter->n_discoveries, 1);
 }
 
 void triad_rerouter_note_discovered(struct triad_rerouter *rerouter)

@@ -18,7 +18,7 @@
  *     newer table, and no Set of OpenSM's, is on its way;
  *   - each port that packets are sent to is ACTIVE and linked in OpenSM's view;
  *   - this SM is the master and, with the election, has permission to enforce.
- * The first two hold again for each block when its answer has come: then both copies get it.  If
+ * The first two must hold again for each block when its answer has come: then both copies get it.  If
  * they don't, or no answer came, OpenSM's copy of what the switch has is made void, as OpenSM
  * does it before its own Set, so that its next routing writes the block.
  *
@@ -103,9 +103,10 @@ void triad_rerouter_configure(
 	struct triad_rerouter *rerouter, const struct triad_conf *conf);
 
 /* From report(), they never block: a heavy sweep begins, its discovery has ended, it has
- * ended. */
+ * ended; OpenSM has routed anew without one. */
 void triad_rerouter_note_sweep(struct triad_rerouter *rerouter);
 void triad_rerouter_note_discovered(struct triad_rerouter *rerouter);
+void triad_rerouter_note_rerouted(struct triad_rerouter *rerouter);
 void triad_rerouter_note_up(struct triad_rerouter *rerouter);
 
 struct triad_rerouter_status triad_rerouter_status(struct triad_rerouter *rerouter);
