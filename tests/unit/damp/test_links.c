@@ -393,5 +393,6 @@ int main(void)
 	tcase_add_test(cases, test_in_a_million_link_days_no_good_link_is_held);
 	tcase_add_test(cases, test_a_flapper_is_held_at_its_third_bounce);
 	tcase_add_test(cases, test_of_too_many_the_worst_and_the_held_are_kept);
+	tcase_add_test(cases, test_hosts_do_not_hide_that_a_leaf_restarts);
 	return run_cases(cases);
 }
