@@ -622,16 +622,26 @@ static int compare_changes(const void *a, const void *b)
 	return (x->lid > y->lid) - (x->lid < y->lid);
 }
 
-static void order_changes(struct triad_routes_repair *repair)
+/* Orders them, and counts their blocks and switches. */
+static int order_changes(struct work *work)
 {
+	struct triad_routes_repair *repair = work->repair;
 	struct triad_routes_change *changes = repair->changes;
+	bool *is_counted = calloc(work->layout->n_switches + 1u, sizeof(*is_counted));
 
+	if (!is_counted)
+		return ENOMEM;
 	if (repair->n_changes)
 		qsort(changes, repair->n_changes, sizeof(*changes), compare_changes);
-	for (uint32_t i = 0; i < repair->n_changes; i++)
+	for (uint32_t i = 0; i < repair->n_changes; i++) {
 		repair->n_blocks += !i || changes[i].step != changes[i - 1].step ||
 			changes[i].sw != changes[i - 1].sw ||
 			changes[i].lid / LFT_BLOCK != changes[i - 1].lid / LFT_BLOCK;
+		repair->n_switches += !is_counted[changes[i].sw];
+		is_counted[changes[i].sw] = true;
+	}
+	free(is_counted);
+	return 0;
 }
 
 /* Whether packets that cross the same links may have different VLs. */
@@ -737,12 +747,13 @@ static int make_repair(const struct triad_routes_check *check, const uint32_t *p
 	}
 	if (!error)
 		error = prove(&work, check);
+	if (!error)
+		error = order_changes(&work);
 	end_work(&work);
 	if (error) {
 		triad_routes_repair_free(work.repair);
 		return error;
 	}
-	order_changes(work.repair);
 	*repair = work.repair;
 	return 0;
 }

@@ -57,6 +57,7 @@ struct triad_routes_repair {
 	struct triad_routes_change *changes; /* by step, switch, LID */
 	uint32_t n_changes, n_steps;
 	uint32_t n_blocks; /* to be written: of 64 LIDs, one of several steps in each */
+	uint32_t n_switches; /* that have them */
 	uint64_t n_crossing; /* pairs that cross the links; of these */
 	uint64_t n_lost;     /* those without another way */
 	enum triad_routes_proof proof;

@@ -58,6 +58,18 @@ static uint8_t event_kind_of(const char *name)
 	return 0;
 }
 
+struct triad_timeline_end triad_timeline_end_of(
+	const struct triad_fabric *fabric, uint64_t node_guid, uint8_t port)
+{
+	const struct triad_fabric_node *node =
+		triad_fabric_node_by_guid(fabric, node_guid);
+	struct triad_timeline_end end = {.node_guid = node_guid, .port = port};
+
+	if (node)
+		memcpy(end.node_name, node->name, sizeof(end.node_name));
+	return end;
+}
+
 void triad_timeline_event_clean(struct triad_timeline_event *event)
 {
 	if (event->at_us > TRIAD_CHECKED_LINE_MAX_US)

@@ -73,6 +73,10 @@ struct triad_timeline_end {
 	char node_name[TRIAD_NODE_NAME_SIZE];
 };
 
+/* The end with the name that 'fabric' has for the node; none if it has not, or is NULL. */
+struct triad_timeline_end triad_timeline_end_of(
+	const struct triad_fabric *fabric, uint64_t node_guid, uint8_t port);
+
 struct triad_timeline_event {
 	uint64_t at_us; /* since 1970, by the wall clock */
 	uint32_t count;

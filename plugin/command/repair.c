@@ -59,15 +59,6 @@ void triad_command_report_repair(
 
 /* --- history --- */
 
-static const struct triad_fabric_node *find_node(
-	const struct triad_fabric *fabric, uint64_t guid)
-{
-	uint32_t node =
-		fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
-
-	return node == TRIAD_FABRIC_NONE ? NULL : &fabric->nodes[node];
-}
-
 static double ms_since(const struct triad_reroute *loss, uint64_t at_us)
 {
 	return at_us ? (double)(at_us - loss->trap_us) / 1000 : NAN;
@@ -83,13 +74,13 @@ static void put_loss(struct triad_list *list, const struct triad_fabric *fabric,
 	triad_list_text(list, "at", "at", -20,
 		triad_clock_format_s(triad_clock_to_wall_us(loss->trap_us), text));
 	triad_list_guid(list, "node_guid", NULL, first->guid);
-	triad_list_node(
-		list, "node_name", "switch", 16, find_node(fabric, first->guid));
+	triad_list_node(list, "node_name", "switch", 16,
+		triad_fabric_node_by_guid(fabric, first->guid));
 	triad_list_uint(list, "port", "port", 4, first->number);
 	triad_list_blank(list);
 	triad_list_guid(list, "far_guid", NULL, first->far_guid);
-	triad_list_node(
-		list, "far_name", "far end", 16, find_node(fabric, first->far_guid));
+	triad_list_node(list, "far_name", "far end", 16,
+		triad_fabric_node_by_guid(fabric, first->far_guid));
 	triad_list_uint(list, "far_port", "port", 4, first->far_number);
 	triad_list_uint(list, "links", "links", 5, loss->n_links);
 	triad_list_uint(list, "crossing_pairs", "pairs", 8, loss->n_crossing);

@@ -30,15 +30,6 @@ static bool routes_by_file(const struct osm_opensm *osm)
 	return engine && engine->type == OSM_ROUTING_ENGINE_TYPE_FILE;
 }
 
-static uint32_t find_port(
-	const struct triad_fabric *fabric, uint64_t guid, uint8_t number)
-{
-	uint32_t node = triad_fabric_find_node(fabric, guid);
-
-	return node == TRIAD_FABRIC_NONE ? node
-					 : triad_fabric_find_port(fabric, node, number);
-}
-
 static bool is_there(const struct triad_fabric *fabric, uint64_t guid)
 {
 	return triad_fabric_find_node(fabric, guid) != TRIAD_FABRIC_NONE;
@@ -48,7 +39,7 @@ static bool is_there(const struct triad_fabric *fabric, uint64_t guid)
 static uint32_t find_linked(
 	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
 {
-	uint32_t port = find_port(fabric, ends->guid, ends->number);
+	uint32_t port = triad_fabric_port_at(fabric, ends->guid, ends->number);
 
 	return port != TRIAD_FABRIC_NONE &&
 			fabric->ports[port].remote != TRIAD_FABRIC_NONE
@@ -69,9 +60,9 @@ static uint32_t find_host(
 	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
 {
 	if (is_there(fabric, ends->guid) && !is_of_switch(fabric, ends->guid))
-		return find_port(fabric, ends->guid, ends->number);
+		return triad_fabric_port_at(fabric, ends->guid, ends->number);
 	if (is_there(fabric, ends->far_guid) && !is_of_switch(fabric, ends->far_guid))
-		return find_port(fabric, ends->far_guid, ends->far_number);
+		return triad_fabric_port_at(fabric, ends->far_guid, ends->far_number);
 	return TRIAD_FABRIC_NONE;
 }
 
@@ -204,7 +195,8 @@ const char *damper_refusal(struct triad_damper *damper,
 static struct triad_port_label label_end(
 	const struct triad_fabric *fabric, uint64_t guid, uint8_t number)
 {
-	uint32_t port = fabric ? find_port(fabric, guid, number) : TRIAD_FABRIC_NONE;
+	uint32_t port =
+		fabric ? triad_fabric_port_at(fabric, guid, number) : TRIAD_FABRIC_NONE;
 	struct triad_port_label label;
 
 	if (port != TRIAD_FABRIC_NONE)
@@ -221,18 +213,6 @@ void triad_damper_name(const struct triad_fabric *fabric,
 		label_end(fabric, ends->far_guid, ends->far_number).text);
 }
 
-static void fill_end(const struct triad_fabric *fabric, uint64_t guid, uint8_t number,
-	struct triad_timeline_end *end)
-{
-	uint32_t node =
-		fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
-
-	*end = (struct triad_timeline_end){.node_guid = guid, .port = number};
-	if (node != TRIAD_FABRIC_NONE)
-		memcpy(end->node_name, fabric->nodes[node].name,
-			sizeof(end->node_name));
-}
-
 void damper_note(struct triad_damper *damper, const struct triad_fabric *fabric,
 	const struct triad_damp_ends *ends, enum damper_hold hold, const char *what)
 {
@@ -240,8 +220,8 @@ void damper_note(struct triad_damper *damper, const struct triad_fabric *fabric,
 		.kind = TRIAD_TIMELINE_DAMP, .count = hold};
 	char name[TRIAD_DAMPER_NAME_SIZE];
 
-	fill_end(fabric, ends->guid, ends->number, &event.ends[0]);
-	fill_end(fabric, ends->far_guid, ends->far_number, &event.ends[1]);
+	event.ends[0] = triad_timeline_end_of(fabric, ends->guid, ends->number);
+	event.ends[1] = triad_timeline_end_of(fabric, ends->far_guid, ends->far_number);
 	snprintf(event.text, sizeof(event.text), "%s", what);
 	triad_recorder_note(damper->recorder, &event);
 	triad_damper_name(fabric, ends, name);
@@ -293,8 +273,8 @@ void damper_let_go(struct triad_damper *damper, const struct triad_damp_ends *en
 static bool is_elsewhere(
 	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
 {
-	uint32_t near = find_port(fabric, ends->guid, ends->number),
-		 far = find_port(fabric, ends->far_guid, ends->far_number);
+	uint32_t near = triad_fabric_port_at(fabric, ends->guid, ends->number),
+		 far = triad_fabric_port_at(fabric, ends->far_guid, ends->far_number);
 
 	return (near != TRIAD_FABRIC_NONE &&
 		       fabric->ports[near].remote != TRIAD_FABRIC_NONE &&
@@ -457,7 +437,7 @@ static void set_lids(struct triad_damper *damper, const struct triad_damp_ends *
 	const uint64_t guids[] = {ends->guid, ends->far_guid};
 
 	for (unsigned i = 0; i < 2; i++) {
-		uint32_t port = find_port(damper->fabric, guids[i], 0);
+		uint32_t port = triad_fabric_port_at(damper->fabric, guids[i], 0);
 		uint16_t lid =
 			port == TRIAD_FABRIC_NONE ? 0 : damper->fabric->ports[port].lid;
 		struct damper_switch *of = find_switch_of(damper, guids[i]);

@@ -77,10 +77,7 @@ struct look {
 static void avoid_port(
 	const struct triad_fabric *fabric, uint64_t guid, uint8_t number, bool *avoided)
 {
-	uint32_t node = triad_fabric_find_node(fabric, guid),
-		 port = node == TRIAD_FABRIC_NONE
-		? node
-		: triad_fabric_find_port(fabric, node, number);
+	uint32_t port = triad_fabric_port_at(fabric, guid, number);
 
 	if (port != TRIAD_FABRIC_NONE)
 		avoided[port] = true;

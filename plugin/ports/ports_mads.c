@@ -10,10 +10,8 @@ int ports_find_route(struct triad_ports *ports, uint64_t node_guid, uint8_t numb
 	struct triad_smp_route *route)
 {
 	const struct triad_fabric *fabric = ports->fabric;
-	uint32_t node =
-		fabric ? triad_fabric_find_node(fabric, node_guid) : TRIAD_FABRIC_NONE;
-	uint32_t port = number && node != TRIAD_FABRIC_NONE
-		? triad_fabric_find_port(fabric, node, number)
+	uint32_t port = number && fabric
+		? triad_fabric_port_at(fabric, node_guid, number)
 		: TRIAD_FABRIC_NONE;
 	bool *avoided = NULL;
 	int error;

@@ -111,10 +111,8 @@ static void lose(struct reroute_loss *loss, uint32_t port)
 	loss->ports[report->n_links++] = port;
 }
 
-/* The routes that avoid what is lost, the link at 'port' and all links of the switch 'node'
- * (NONE: no other). */
-static struct triad_routes_out *find_routes(
-	struct reroute_loss *loss, uint32_t port, uint32_t node)
+struct triad_routes_out *reroute_find_routes(
+	const struct reroute_loss *loss, uint32_t port, uint32_t node)
 {
 	const struct triad_fabric *fabric = loss->fabric;
 	bool *avoided = calloc(fabric->n_ports + 1, sizeof(*avoided));
@@ -142,7 +140,7 @@ static bool read_sender(struct reroute_loss *loss, uint32_t node, struct asked *
 
 	for (unsigned tries = 0; tries < 2; tries++) {
 		struct triad_routes_out *out =
-			find_routes(loss, last, TRIAD_FABRIC_NONE);
+			reroute_find_routes(loss, last, TRIAD_FABRIC_NONE);
 		bool has_any = false;
 
 		if (!out)
@@ -233,7 +231,8 @@ static const char *read_far_end(
 {
 	static const char silent[] =
 		"not all neighbours of the switch at the other end answer";
-	struct triad_routes_out *around = find_routes(loss, TRIAD_FABRIC_NONE, node),
+	struct triad_routes_out *around = reroute_find_routes(
+					loss, TRIAD_FABRIC_NONE, node),
 				*out;
 	uint32_t n_before = loss->report->n_links;
 	const char *why = NULL;
@@ -246,7 +245,7 @@ static const char *read_far_end(
 	} else if (loss->report->n_links - n_before == asked->n) {
 		lose_links_of(loss, node);
 	} else {
-		out = find_routes(loss, TRIAD_FABRIC_NONE, TRIAD_FABRIC_NONE);
+		out = reroute_find_routes(loss, TRIAD_FABRIC_NONE, TRIAD_FABRIC_NONE);
 		if (out)
 			add_links_to(loss, around, out, node, asked);
 		why = !out                          ? "memory is short"

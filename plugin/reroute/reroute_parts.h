@@ -82,6 +82,11 @@ static inline bool reroute_is_master(const struct triad_rerouter *rerouter)
  * ports, of which 'n_links' may stay 0; NULL, or why it is left to OpenSM. */
 const char *reroute_find(struct reroute_loss *loss, uint32_t node);
 
+/* Routes that avoid what is lost, the link at 'port' and all links of the switch 'node'
+ * (TRIAD_FABRIC_NONE: no other).  NULL: memory is short. */
+struct triad_routes_out *reroute_find_routes(
+	const struct reroute_loss *loss, uint32_t port, uint32_t node);
+
 /* --- reroute_write.c --- */
 
 /* Writes the plan.  Fills the report's outcome, reason and counts. */

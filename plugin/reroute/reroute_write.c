@@ -275,15 +275,10 @@ static void unlink_ports(struct reroute_loss *loss)
 static const char *find_routes(struct writing *writing)
 {
 	const struct triad_routes_layout *layout = writing->loss->check->layout;
-	bool *avoided = calloc(layout->fabric->n_ports + 1, sizeof(*avoided));
-	struct triad_routes_out *out = NULL;
+	struct triad_routes_out *out = reroute_find_routes(
+		writing->loss, TRIAD_FABRIC_NONE, TRIAD_FABRIC_NONE);
 	const char *why = NULL;
 
-	for (uint32_t i = 0; avoided && i < writing->loss->report->n_links; i++)
-		avoided[writing->loss->ports[i]] = true;
-	if (avoided)
-		out = triad_routes_out_new(layout->fabric, avoided);
-	free(avoided);
 	if (!out)
 		return "memory is short";
 	for (uint32_t i = 0; i < writing->n_blocks && !why; i++) {

@@ -71,17 +71,6 @@ const char *triad_reroute_outcome_text(enum triad_reroute_outcome outcome)
 	return texts[outcome];
 }
 
-static void fill_end(const struct triad_fabric *fabric, uint64_t guid, uint8_t number,
-	struct triad_timeline_end *end)
-{
-	uint32_t node = triad_fabric_find_node(fabric, guid);
-
-	*end = (struct triad_timeline_end){.node_guid = guid, .port = number};
-	if (node != TRIAD_FABRIC_NONE)
-		memcpy(end->node_name, fabric->nodes[node].name,
-			sizeof(end->node_name));
-}
-
 static void note_loss(struct reroute_loss *loss)
 {
 	const struct triad_reroute *report = loss->report;
@@ -95,10 +84,10 @@ static void note_loss(struct reroute_loss *loss)
 	snprintf(event.text, sizeof(event.text), "routed around: %s%s%s%s",
 		triad_reroute_outcome_text(report->outcome), report->why ? ": " : "",
 		report->why ? report->why : "", ms);
-	fill_end(loss->fabric, report->links[0].guid, report->links[0].number,
-		&event.ends[0]);
-	fill_end(loss->fabric, report->links[0].far_guid, report->links[0].far_number,
-		&event.ends[1]);
+	event.ends[0] = triad_timeline_end_of(
+		loss->fabric, report->links[0].guid, report->links[0].number);
+	event.ends[1] = triad_timeline_end_of(
+		loss->fabric, report->links[0].far_guid, report->links[0].far_number);
 	triad_recorder_note(loss->rerouter->recorder, &event);
 	triad_log_write(loss->rerouter->log,
 		report->outcome == TRIAD_REROUTE_FAILED ? TRIAD_LOG_ERROR
@@ -195,18 +184,13 @@ static void count_plan(
 {
 	const struct triad_routes_layout *layout = loss->check->layout;
 	struct triad_reroute *report = loss->report;
-	bool *is_counted = calloc(layout->n_switches + 1u, sizeof(*is_counted));
 
 	report->n_crossing = repair->n_crossing;
 	report->n_lost = repair->n_lost;
 	report->n_entries = repair->n_changes;
 	report->n_blocks = repair->n_blocks;
+	report->n_switches = repair->n_switches;
 	report->n_steps = repair->n_steps;
-	for (uint32_t i = 0; is_counted && i < repair->n_changes; i++) {
-		report->n_switches += !is_counted[repair->changes[i].sw];
-		is_counted[repair->changes[i].sw] = true;
-	}
-	free(is_counted);
 	for (uint32_t mlid = 0; mlid < TRIAD_FABRIC_MAX_MLIDS; mlid++)
 		report->n_groups += triad_routes_multicast_crosses(layout, loss->ports,
 			report->n_links, (uint16_t)(TRIAD_ROUTES_N_LIDS + mlid));

@@ -287,10 +287,7 @@ static bool is_listed(const struct list *list, const struct triad_held_link *hel
 
 static bool is_linked(const struct triad_fabric *fabric, uint64_t guid, uint8_t number)
 {
-	uint32_t node = triad_fabric_find_node(fabric, guid),
-		 port = node == TRIAD_FABRIC_NONE
-		? node
-		: triad_fabric_find_port(fabric, node, number);
+	uint32_t port = triad_fabric_port_at(fabric, guid, number);
 
 	return port != TRIAD_FABRIC_NONE &&
 		fabric->ports[port].remote != TRIAD_FABRIC_NONE;

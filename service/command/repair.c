@@ -26,7 +26,6 @@ struct repair_plan {
 	/* That go: of a switch all with a link. */
 	uint32_t ports[MAX_PORTS], n_ports;
 	bool is_switch;        /* of which all links go */
-	uint32_t n_switches;   /* at which entries would be written */
 	uint32_t *port_of_lid; /* TRIAD_ROUTES_N_LIDS of them */
 	struct triad_report report;
 };
@@ -169,18 +168,6 @@ static const char *why_left(const struct repair_plan *plan)
 		: NULL;
 }
 
-static void count_switches(struct repair_plan *plan)
-{
-	const struct triad_routes_repair *repair = plan->repair;
-	bool *is_counted = calloc(plan->check->layout->n_switches + 1u, 1);
-
-	for (uint32_t i = 0; is_counted && i < repair->n_changes; i++) {
-		plan->n_switches += !is_counted[repair->changes[i].sw];
-		is_counted[repair->changes[i].sw] = true;
-	}
-	free(is_counted);
-}
-
 static void fill_lids(struct repair_plan *plan)
 {
 	const struct triad_routes_layout *layout = plan->check->layout;
@@ -308,7 +295,7 @@ static void put_plan_json(struct repair_plan *plan)
 	triad_json_uint(json, "entries", repair->n_changes);
 	triad_json_uint(json, "blocks", repair->n_blocks);
 	triad_json_uint(json, "steps", repair->n_steps);
-	triad_json_uint(json, "switches", plan->n_switches);
+	triad_json_uint(json, "switches", plan->repair->n_switches);
 	triad_json_bool(json, "proven", repair->proof != TRIAD_ROUTES_MAY_CLOSE);
 	triad_json_string(json, "credit_loops", proofs[repair->proof].name);
 	put_circle(plan);
@@ -354,8 +341,9 @@ static void put_plan_text(struct repair_plan *plan)
 			" block%s at %" PRIu32 " switch%s, in %" PRIu32 " step%s\n",
 			repair->n_changes, repair->n_changes == 1 ? "y" : "ies",
 			repair->n_blocks, repair->n_blocks == 1 ? "" : "s",
-			plan->n_switches, plan->n_switches == 1 ? "" : "es",
-			repair->n_steps, repair->n_steps == 1 ? "" : "s");
+			plan->repair->n_switches,
+			plan->repair->n_switches == 1 ? "" : "es", repair->n_steps,
+			repair->n_steps == 1 ? "" : "s");
 	else
 		triad_output_printf(output, "  no entry would be written\n");
 	if (repair->n_changes && proofs[repair->proof].text)
@@ -406,7 +394,6 @@ static void put_entries(struct repair_plan *plan, unsigned limit)
 
 static void show_plan(struct repair_plan *plan, const struct triad_command *command)
 {
-	count_switches(plan);
 	fill_lids(plan);
 	triad_report_begin(&plan->report);
 	if (command->json)
