@@ -31,8 +31,11 @@ def triadd_of(lab):
 
 def known(lab):
     """What triadd, which was just started, says of its images."""
-    wait_until(lambda: images(lab)["first"] and not images(lab)["error"], 30, "a report")
-    return images(lab)
+    def report():
+        found = images(lab)
+        return found if found["first"] and found["last"] and not found["error"] else None
+
+    return wait_until(report, 30, "a report")
 
 
 def sweeps(lab):
