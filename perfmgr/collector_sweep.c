@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "triad/clock.h"
-#include "triad/thread.h"
 
 /* The longest wait for an answer in one step; then the owner can do other work. */
 #define MAX_WAIT_US (20 * TRIAD_US_PER_MS)
@@ -84,8 +83,10 @@ static void log_apart(struct triad_collector *collector)
 	struct triad_collector_status *status = &collector->status;
 	uint32_t n = collector->view->partitions.n_apart;
 
-	status->partitions =
-		TRIAD_LOCKED(&collector->published_lock, collector->view->partitions);
+	/* Others read the status. */
+	pthread_mutex_lock(&collector->published_lock);
+	status->partitions = collector->view->partitions;
+	pthread_mutex_unlock(&collector->published_lock);
 	if (n && n != collector->n_apart_logged)
 		triad_log_write(collector->log, TRIAD_LOG_WARNING,
 			"perfmgr: %" PRIu32 " ports share no partition with this port: "
