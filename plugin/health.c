@@ -396,8 +396,7 @@ static bool is_bad(enum triad_qos_state state)
 static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
 {
 	struct triad_qos_status qos = triad_qos_status(plugin->qos);
-	struct triad_tables_status tables =
-		triad_tables_status(triad_qos_tables(plugin->qos));
+	struct triad_tables_status tables = triad_qos_tables_status(plugin->qos);
 	bool has_tables_trouble = tables.state == TRIAD_TABLES_NO_QOS ||
 		tables.state == TRIAD_TABLES_DIFFERENT ||
 		tables.state >= TRIAD_TABLES_REFUSED;

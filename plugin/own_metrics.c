@@ -162,8 +162,7 @@ static void add_paths(struct triad_own_metrics *list, struct triad_plugin *plugi
 
 static void add_tables(struct triad_own_metrics *list, struct triad_plugin *plugin)
 {
-	struct triad_tables_status status =
-		triad_tables_status(triad_qos_tables(plugin->qos));
+	struct triad_tables_status status = triad_qos_tables_status(plugin->qos);
 
 	triad_own_gauge(list, "triad_qos_tables_enabled",
 		"1 while a policy's QoS tables are to be in force.",

@@ -13,7 +13,7 @@
 /* The position of the round.  A device is asked about itself, then about its ports. */
 struct cursor {
 	uint32_t device;
-	bool is_begun, is_at_ports; /* of the device */
+	bool is_begun, is_at_ports, has_answered; /* of the device */
 	struct triad_device_query query;
 	uint32_t slot; /* of the device's */
 	bool has_work; /* 'work' is of that slot */
@@ -293,6 +293,11 @@ static void end_round(struct triad_devices *devices, uint64_t now_us)
 	devices->due_us = devices->began_us + devices->period_us;
 }
 
+static bool is_given_up(const struct triad_known_device *device, uint64_t now_us)
+{
+	return device->is_silent && now_us - device->missed_us < TRIAD_DEVICES_AGAIN_US;
+}
+
 bool triad_devices_next(struct triad_devices *devices, uint64_t now_us,
 	struct triad_devices_question *question, uint64_t *due_us)
 {
@@ -308,15 +313,20 @@ bool triad_devices_next(struct triad_devices *devices, uint64_t now_us,
 	}
 	question->tid = ++devices->tid;
 	while (devices->cursor.device < known->n_devices) {
-		if (!at_cursor(devices)->is_silent &&
-			(ask_about_device(devices, question) ||
-				ask_about_port(devices, now_us, question))) {
-			devices->is_asked = true;
-			devices->counts.n_questions++;
-			return true;
+		struct triad_known_device *device = at_cursor(devices);
+
+		if (!is_given_up(device, now_us)) {
+			if (ask_about_device(devices, question) ||
+				ask_about_port(devices, now_us, question)) {
+				devices->is_asked = true;
+				devices->counts.n_questions++;
+				return true;
+			}
+			/* This round left no question unanswered. */
+			device->n_missed = 0;
+			if (devices->cursor.has_answered)
+				device->is_silent = false;
 		}
-		/* This round left no question unanswered. */
-		at_cursor(devices)->n_missed = 0;
 		devices->cursor = (struct cursor){.device = devices->cursor.device + 1};
 	}
 	end_round(devices, now_us);
@@ -404,11 +414,12 @@ static void take_port(
 
 /* Counts a question without an answer.  A device that answered before gets more
  * chances, because a MAD may be lost. */
-static void note_silence(struct triad_known_device *device)
+static void note_silence(struct triad_known_device *device, uint64_t now_us)
 {
+	device->missed_us = now_us;
 	device->n_missed++;
-	device->is_silent =
-		!device->has_answered || device->n_missed >= TRIAD_DEVICES_MISSED;
+	device->is_silent = device->is_silent || !device->has_answered ||
+		device->n_missed >= TRIAD_DEVICES_MISSED;
 }
 
 void triad_devices_answer(struct triad_devices *devices,
@@ -419,7 +430,7 @@ void triad_devices_answer(struct triad_devices *devices,
 		return;
 	devices->is_asked = false;
 	if (reply && !reply->status && reply->size == TRIAD_MAD_SIZE) {
-		at_cursor(devices)->has_answered = true;
+		at_cursor(devices)->has_answered = devices->cursor.has_answered = true;
 		if (devices->cursor.is_at_ports)
 			take_port(devices, reply->mad, now_us);
 		else
@@ -427,7 +438,7 @@ void triad_devices_answer(struct triad_devices *devices,
 		return;
 	}
 	if (reply && reply->status == ETIMEDOUT)
-		note_silence(at_cursor(devices));
+		note_silence(at_cursor(devices), now_us);
 	else
 		devices->counts.n_errors++;
 	/* Leave the device until the next round; its 'n_missed' stays. */

@@ -19,9 +19,10 @@
  *
  * Restraint: a device that does not answer its first question is asked nothing further.
  * A MAD may be lost, so a device that answered before is given up only after three
- * rounds in a row with an unanswered question.  A device that refuses an attribute or a
- * register is not asked for that again.  All this is forgotten when the node leaves the
- * view, and by triad_devices_clear().
+ * rounds in a row with an unanswered question, and one that was given up is asked again
+ * after an hour: it is silent until a round has left no question unanswered.  A device
+ * that refuses an attribute or a register is not asked for that again.  All this is
+ * forgotten when the node leaves the view, and by triad_devices_clear().
  *
  * Thread-safety: none; the owner excludes others (service/devices.h).
  * Memory: 64 octets for each device and 24 for each of its ports; some 200 for each
@@ -46,6 +47,9 @@
  * silent. */
 #define TRIAD_DEVICES_MISSED 3
 
+/* The time from its last question to the next one. */
+#define TRIAD_DEVICES_AGAIN_US (UINT64_C(3600) * 1000000)
+
 struct triad_devices;
 
 struct triad_devices_question {
@@ -65,9 +69,9 @@ enum triad_port_module {
 };
 
 struct triad_devices_counts {
-	uint32_t n_devices;  /* that are asked */
-	uint32_t n_reported; /* of these, devices with information */
-	uint32_t n_silent;   /* devices that did not answer, and are no longer asked */
+	uint32_t n_devices;     /* that are asked */
+	uint32_t n_reported;    /* of these, devices with information */
+	uint32_t n_silent;      /* devices that did not answer, and are given up */
 	uint32_t n_fell_silent; /* of these, devices that had answered before */
 	uint32_t n_refused;     /* devices that refused something */
 	uint32_t n_cables;      /* that are known */

@@ -154,6 +154,7 @@ void triad_known_inherit(struct triad_known *known, struct triad_known *old)
 		device->info = was->info;
 		was->info = NULL;
 		device->read_us = was->read_us;
+		device->missed_us = was->missed_us;
 		device->n_missed = was->n_missed;
 		device->has_answered = was->has_answered;
 		device->is_silent = was->is_silent;

@@ -25,6 +25,7 @@ struct triad_known_slot {
 struct triad_known_device {
 	uint64_t guid;
 	uint64_t read_us;
+	uint64_t missed_us;             /* the last question without an answer */
 	struct triad_device_info *info; /* NULL: not asked yet */
 	uint32_t node;                  /* index in the view's fabric */
 	uint32_t first_slot, n_slots;

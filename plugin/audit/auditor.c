@@ -333,7 +333,7 @@ static const char *find_desired(struct run *run)
 	if (run->fabric->qos.engine_has_tables)
 		return "the routing engine decides on them";
 	run->result->has_unknown_qos = true;
-	if (triad_tables_status(tables).state == TRIAD_TABLES_WAITING)
+	if (triad_qos_tables_status(run->plugin->qos).state == TRIAD_TABLES_WAITING)
 		return "a sweep is to write them";
 	run->setup = triad_tables_setup(tables);
 	run->has_desired =

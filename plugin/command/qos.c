@@ -72,8 +72,7 @@ static void report_tables(
 void triad_command_report_qos(struct triad_report *report, struct triad_plugin *plugin)
 {
 	struct triad_qos_status status = triad_qos_status(plugin->qos);
-	struct triad_tables_status tables =
-		triad_tables_status(triad_qos_tables(plugin->qos));
+	struct triad_tables_status tables = triad_qos_tables_status(plugin->qos);
 
 	triad_report_section(report, "qos", "QoS");
 	triad_report_text(report, "state", "state", triad_qos_state_name(status.state));

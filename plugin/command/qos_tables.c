@@ -433,8 +433,7 @@ int triad_command_run_qos_tables(struct triad_plugin *plugin,
 static uint64_t stamp_of(struct triad_plugin *plugin, const struct triad_fabric *fabric,
 	const struct triad_setup *setup)
 {
-	struct triad_tables_status status =
-		triad_tables_status(triad_qos_tables(plugin->qos));
+	struct triad_tables_status status = triad_qos_tables_status(plugin->qos);
 	uint64_t stamp = triad_hash_word(TRIAD_HASH_START, fabric->generation);
 
 	/* A new setup may have an old one's address, but not its number of passes. */

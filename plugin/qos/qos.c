@@ -349,6 +349,20 @@ struct triad_tables *triad_qos_tables(struct triad_qos *qos)
 	return qos->tables;
 }
 
+struct triad_tables_status triad_qos_tables_status(struct triad_qos *qos)
+{
+	struct triad_tables_status status = triad_tables_status(qos->tables);
+	struct triad_policy_now now = triad_policy_source_now(&qos->source);
+
+	triad_policy_unref(now.policy);
+	if (status.n_loads != now.n_loads &&
+		(status.state == TRIAD_TABLES_IN_FORCE ||
+			status.state == TRIAD_TABLES_DIFFERENT ||
+			status.state == TRIAD_TABLES_ENGINE))
+		status.state = TRIAD_TABLES_WAITING;
+	return status;
+}
+
 const struct triad_clients *triad_qos_clients(struct triad_qos *qos)
 {
 	return qos->server ? triad_qos_server_clients(qos->server) : NULL;

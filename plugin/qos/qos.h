@@ -141,6 +141,8 @@ struct triad_fabric *triad_qos_fabric(struct triad_qos *qos);
 struct triad_policy *triad_qos_policy(struct triad_qos *qos);
 
 struct triad_tables *triad_qos_tables(struct triad_qos *qos);
+/* TRIAD_TABLES_WAITING as soon as a newer policy has been read. */
+struct triad_tables_status triad_qos_tables_status(struct triad_qos *qos);
 
 /* NULL: QoS was never enabled. */
 const struct triad_clients *triad_qos_clients(struct triad_qos *qos);

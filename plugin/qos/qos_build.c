@@ -201,6 +201,7 @@ static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 		inputs->up && atomic_load(&qos->sweeps) == inputs->before.sweeps;
 	struct triad_tables_goal goal = {
 		.policy = inputs->offered,
+		.n_loads = inputs->now.n_loads,
 		.is_enabled = inputs->settings.tables,
 		.guarded = inputs->settings.tables_guard,
 		.fabric = inputs->fabric,

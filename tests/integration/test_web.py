@@ -32,7 +32,6 @@ sweep_period = 1
 [alerts]
 raise_after = 0
 [devices]
-enabled = true
 period = 1
 [history]
 dir = {folder}/images
@@ -90,6 +89,8 @@ def prepare(made, folder):
     wait_until(lambda: made.triad("port", "snapshot").returncode == 0, 30, "a snapshot")
     (folder / "expected.csv").write_text(ask(made, "port", "snapshot"), encoding="utf-8")
     ask(made, "reload")
+    # One that was asked without any would have refused to tell of them for good.
+    ask(made, "set", "devices.enabled", "true")
     made.sim('PerformanceSet "Leaf"[1] PortCounters.SymbolErrorCounter=500', 'Unlink "Hca3"')
     wait_until(lambda: ask_json(made, "alerts")["alerts"], 40, "an alert")
     wait_until(lambda: all(node["name"] != "Hca3" for node in ask_json(made, "nodes")),

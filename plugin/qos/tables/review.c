@@ -308,6 +308,9 @@ void triad_tables_see_to(
 		tables->offered = true;
 		offer(tables, goal);
 	}
+	pthread_mutex_lock(&tables->lock);
+	tables->status.n_loads = goal->n_loads;
+	pthread_mutex_unlock(&tables->lock);
 	if (!goal->fabric || !goal->is_settled || (!is_new_goal && !is_new))
 		return;
 	tables->reviewed = goal->fabric->generation;

@@ -54,7 +54,8 @@ enum triad_tables_refusal {
 
 struct triad_tables_status {
 	enum triad_tables_state state;
-	uint64_t n_passes;                    /* in which Triad's hooks took part */
+	uint64_t n_loads;  /* of the policy: the goal's when it was last seen to */
+	uint64_t n_passes; /* in which Triad's hooks took part */
 	struct triad_tables_pass_counts last; /* pass */
 	uint64_t n_sweeps_asked;              /* sweeps that OpenSM was asked for */
 	uint64_t n_refused;                   /* setups */
@@ -83,6 +84,7 @@ const char *triad_tables_state_name(enum triad_tables_state state);
 /* The policy, the settings and the fabric to apply it to. */
 struct triad_tables_goal {
 	struct triad_policy *policy; /* the last good one; NULL: none */
+	uint64_t n_loads;            /* of its file until then */
 	bool is_enabled;             /* its tables are to be in force */
 	bool guarded;                /* refuse setups that the guard stops */
 	struct triad_fabric *fabric; /* the last one; NULL: none yet */
@@ -108,6 +110,7 @@ void triad_tables_note_read_back(struct triad_tables *tables, uint64_t n_unlike)
 /* The setup in force, with a reference, or NULL. */
 struct triad_setup *triad_tables_setup(struct triad_tables *tables);
 
+/* Of what was seen to: triad_qos_tables_status() knows of later policies, too. */
 struct triad_tables_status triad_tables_status(struct triad_tables *tables);
 
 /* --- in the SM's thread, none of its locks held --- */

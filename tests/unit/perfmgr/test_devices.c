@@ -265,6 +265,61 @@ START_TEST(test_silent_device_is_asked_once_until_it_comes_back)
 }
 END_TEST
 
+static unsigned ask_after_an_hour(void)
+{
+	now_us += TRIAD_DEVICES_AGAIN_US;
+	return ask_all();
+}
+
+/* A lost MAD must not hide a device for good. */
+START_TEST(test_silent_device_is_asked_again_after_an_hour)
+{
+	unsigned n_whole;
+
+	behaviours[1] = SILENT;
+	adopt(view);
+	ask_all();
+	ask_after_an_hour();
+	ck_assert_uint_eq(n_asked[1], 2);
+	ck_assert_uint_eq(triad_devices_counts(devices).n_silent, 1);
+	/* It counts from the last question. */
+	ask_round();
+	ck_assert_uint_eq(n_asked[1], 2);
+	behaviours[1] = ANSWERS;
+	ask_after_an_hour();
+	ck_assert_uint_eq(triad_devices_counts(devices).n_silent, 0);
+	n_whole = n_asked[1];
+	ck_assert_uint_gt(n_whole, 3);
+	ask_round();
+	ck_assert_uint_gt(n_asked[1], n_whole);
+}
+END_TEST
+
+/* One that answers a part stays silent: what it said of itself before may not hold. */
+START_TEST(test_device_stays_silent_until_it_answers_all)
+{
+	struct triad_devices_question question;
+	uint64_t due_us;
+
+	behaviours[1] = SILENT;
+	adopt(view);
+	ask_all();
+	behaviours[1] = ANSWERS;
+	now_us += TRIAD_DEVICES_AGAIN_US;
+	while (triad_devices_next(devices, now_us, &question, &due_us)) {
+		bool is_its = node_at(fabric, question.to.lid) == 1;
+
+		answer(&question);
+		if (is_its)
+			behaviours[1] = SILENT;
+	}
+	ck_assert_uint_eq(n_asked[1], 3);
+	ck_assert_uint_eq(triad_devices_counts(devices).n_silent, 1);
+	ask_round();
+	ck_assert_uint_eq(n_asked[1], 3);
+}
+END_TEST
+
 /* One or two lost MADs don't make a device silent. */
 START_TEST(test_device_that_answered_is_silent_after_three_rounds_without_an_answer)
 {
@@ -504,6 +559,8 @@ int main(void)
 	tcase_add_test(cases, test_devices_of_other_vendors_are_not_asked);
 	tcase_add_test(cases, test_ports_that_are_not_read_here_are_not_asked);
 	tcase_add_test(cases, test_silent_device_is_asked_once_until_it_comes_back);
+	tcase_add_test(cases, test_silent_device_is_asked_again_after_an_hour);
+	tcase_add_test(cases, test_device_stays_silent_until_it_answers_all);
 	tcase_add_test(cases,
 		test_device_that_answered_is_silent_after_three_rounds_without_an_answer);
 	tcase_add_test(cases, test_clear_forgets_silence_and_refusals);
