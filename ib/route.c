@@ -120,8 +120,3 @@ int triad_route_find(const struct triad_fabric *fabric, uint32_t node,
 	triad_routes_out_free(routes);
 	return error;
 }
-
-uint32_t triad_routes_out_last(const struct triad_routes_out *routes, uint32_t node)
-{
-	return node == routes->root ? TRIAD_FABRIC_NONE : routes->came_by[node];
-}

@@ -28,10 +28,6 @@ void triad_routes_out_free(struct triad_routes_out *routes); /* accepts NULL */
 int triad_routes_out_read(const struct triad_routes_out *routes, uint32_t node,
 	struct triad_route *route);
 
-/* The node's port by which that route arrives; TRIAD_FABRIC_NONE: none does, or it is the SM's
- * own node. */
-uint32_t triad_routes_out_last(const struct triad_routes_out *routes, uint32_t node);
-
 /* Finds one of the shortest routes.  'avoided' says of each of the fabric's ports whether its
  * link is avoided; either end may say so (NULL: none is).  Returns 0, EHOSTUNREACH or ENOMEM. */
 int triad_route_find(const struct triad_fabric *fabric, uint32_t node,

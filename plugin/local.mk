@@ -23,6 +23,7 @@ libosmtriad_la_SOURCES = \
 	plugin/command/qos_tables.c \
 	plugin/command/damp.c \
 	plugin/command/repair.c \
+	plugin/trap_mad.c plugin/trap_mad.h \
 	plugin/reroute/rerouter.c plugin/reroute/rerouter.h \
 	plugin/reroute/reroute_find.c \
 	plugin/reroute/reroute_write.c \

@@ -11,6 +11,7 @@
 #include "plugin/sm_state.h"
 #include "perfmgr/watch/finders.h"
 #include "plugin/takers.h"
+#include "plugin/trap_mad.h"
 #include "portmgr/plan/guard.h"
 #include "triad/clock.h"
 
@@ -25,7 +26,6 @@
 #define TELL_US (2 * TRIAD_US_PER_S)
 #define TELL_AGAIN_US (100 * TRIAD_US_PER_MS)
 
-#define TRAP_LINK_STATE 128u
 #define TRAP_IS_OF_PORT(kind) ((kind) >= 129 && (kind) <= 131)
 
 /* --- in the vendor's receiving thread --- */
@@ -82,33 +82,19 @@ static bool take_link(struct triad_damper *damper, osm_madw_t *madw, uint16_t li
 	return false;
 }
 
-static bool is_trap(const osm_madw_t *madw)
-{
-	const ib_smp_t *smp = osm_madw_get_smp_ptr(madw);
-
-	return madw->mad_size >= MAD_BLOCK_SIZE &&
-		smp->mgmt_class == IB_MCLASS_SUBN_LID &&
-		smp->method == IB_MAD_METHOD_TRAP && smp->attr_id == IB_MAD_ATTR_NOTICE;
-}
-
 static bool take_trap(void *context, struct osm_madw *madw, struct osm_madw *request)
 {
 	struct triad_damper *damper = context;
-	const ib_mad_notice_attr_t *notice;
-	uint16_t lid, kind;
+	struct triad_trap_mad trap;
 
 	(void)request;
-	if (osm_exit_flag || !is_trap(madw) || !damper_is_master(damper))
+	if (osm_exit_flag || !triad_trap_read(damper->osm, madw, &trap) ||
+		!damper_is_master(damper))
 		return false;
-	notice = (const ib_mad_notice_attr_t *)osm_madw_get_smp_ptr(madw)->data;
-	lid = cl_ntoh16(madw->mad_addr.addr_type.smi.source_lid);
-	if (!lid)
-		lid = cl_ntoh16(triad_osm_peek(&damper->osm->subn.sm_base_lid));
-	kind = ib_notice_is_generic(notice) ? cl_ntoh16(notice->g_or_v.generic.trap_num)
-					    : TRIAD_TRAPS_OF_VENDORS;
-	if (kind == TRAP_LINK_STATE)
-		return take_link(damper, madw, lid);
-	return triad_traps_are_damped(kind) && take_other(damper, madw, lid, kind);
+	if (trap.kind == TRIAD_TRAP_LINK_STATE)
+		return take_link(damper, madw, trap.lid);
+	return triad_traps_are_damped(trap.kind) &&
+		take_other(damper, madw, trap.lid, trap.kind);
 }
 
 bool triad_damper_looks_at(struct triad_damper *damper, uint64_t guid)

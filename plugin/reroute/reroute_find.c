@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plugin/physp.h"
+#include "routes/path.h"
 
 /* A switch answers in a millisecond or two. */
 #define TIMEOUT_MS 30u
@@ -32,8 +33,8 @@ static bool is_between_switches(const struct triad_fabric *fabric, uint32_t port
 		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
 }
 
-/* Returns false: there is no route to the port's switch, or no room. */
-static bool add_port(struct reroute_loss *loss, const struct triad_routes_out *out,
+/* Its switch is reached by 'path'.  One without room, or unknown to OpenSM, is left out. */
+static void add_port(struct reroute_loss *loss, const struct triad_route *path,
 	uint32_t port, struct asked *asked)
 {
 	const struct triad_fabric *fabric = loss->fabric;
@@ -41,16 +42,14 @@ static bool add_port(struct reroute_loss *loss, const struct triad_routes_out *o
 	struct triad_smp_route *route = &asked->routes[asked->n];
 
 	if (asked->n == REROUTE_MAX_LINKS)
-		return false;
-	memset(route, 0, sizeof(*route));
+		return;
+	*route = (struct triad_smp_route){.path = *path};
 	if (!triad_physp_find_m_key(
-		    loss->rerouter->osm, fabric->nodes[node].guid, 0, &route->m_key) ||
-		triad_routes_out_read(out, node, &route->path))
-		return false;
+		    loss->rerouter->osm, fabric->nodes[node].guid, 0, &route->m_key))
+		return;
 	asked->ports[asked->n] = port;
 	asked->items[asked->n++] = (struct triad_smp_item){
 		.route = route, .modifier = fabric->ports[port].number};
-	return true;
 }
 
 static void ask_ports(struct reroute_loss *loss, struct asked *asked)
@@ -72,17 +71,6 @@ static bool is_down(const struct asked *asked, size_t i)
 
 	return has_answered(asked, i) &&
 		ib_port_info_get_port_state(info) == IB_LINK_DOWN;
-}
-
-/* The links of the switch to others. */
-static void add_links_of(struct reroute_loss *loss, const struct triad_routes_out *out,
-	uint32_t node, struct asked *asked)
-{
-	const struct triad_fabric_node *of = &loss->fabric->nodes[node];
-
-	for (uint32_t i = 0; i < of->n_ports; i++)
-		if (is_between_switches(loss->fabric, of->first_port + i))
-			(void)add_port(loss, out, of->first_port + i, asked);
 }
 
 static bool is_lost(const struct reroute_loss *loss, uint32_t port)
@@ -132,30 +120,65 @@ struct triad_routes_out *reroute_find_routes(
 	return out;
 }
 
-/* Reads the switch's links; by another way if the first one's last link may be the lost one.
- * Returns false: it does not answer. */
+/* The way to a switch that its trap has just come by, in the tables' view: so none of its links
+ * is lost.  '*last' is the switch's port at its end.  False: the tables have none. */
+static bool find_way_back(const struct reroute_loss *loss, uint32_t node,
+	struct triad_route *way, uint32_t *last)
+{
+	const struct triad_fabric *fabric = loss->fabric;
+	struct triad_routes_path path;
+	uint32_t n;
+
+	if (fabric->sm_port == TRIAD_FABRIC_NONE)
+		return false;
+	triad_routes_path_find(loss->check->layout, fabric->nodes[node].first_port,
+		fabric->sm_port, fabric->ports[fabric->sm_port].lid, 0, &path);
+	/* A switch's port 0 leads to the SM on it. */
+	n = path.n_hops - !path.hops[path.n_hops - 1].number;
+	if (path.end != TRIAD_ROUTES_ARRIVES || n > TRIAD_ROUTE_MAX_HOPS)
+		return false;
+	*way = (struct triad_route){.n_hops = (uint8_t)n};
+	for (uint32_t i = 0; i < n; i++)
+		way->ports[n - i] =
+			fabric->ports[far_of(fabric, path.hops[i].port)].number;
+	*last = n ? path.hops[0].port : TRIAD_FABRIC_NONE;
+	return true;
+}
+
+/* Asks for the switch's links to others.  Returns false: it does not answer. */
+static bool ask_links_of(struct reroute_loss *loss, const struct triad_route *path,
+	uint32_t node, struct asked *asked)
+{
+	const struct triad_fabric_node *of = &loss->fabric->nodes[node];
+	bool has_any = false;
+
+	asked->n = 0;
+	for (uint32_t i = 0; i < of->n_ports; i++)
+		if (is_between_switches(loss->fabric, of->first_port + i))
+			add_port(loss, path, of->first_port + i, asked);
+	ask_ports(loss, asked);
+	for (size_t i = 0; i < asked->n; i++)
+		has_any |= has_answered(asked, i);
+	return has_any;
+}
+
+/* Reads the links of the switch that sent the trap; if the tables' way does not lead there, by
+ * another one. */
 static bool read_sender(struct reroute_loss *loss, uint32_t node, struct asked *asked)
 {
 	uint32_t last = TRIAD_FABRIC_NONE;
+	struct triad_routes_out *out;
+	struct triad_route path;
+	bool is_read;
 
-	for (unsigned tries = 0; tries < 2; tries++) {
-		struct triad_routes_out *out =
-			reroute_find_routes(loss, last, TRIAD_FABRIC_NONE);
-		bool has_any = false;
-
-		if (!out)
-			return false;
-		asked->n = 0;
-		add_links_of(loss, out, node, asked);
-		last = triad_routes_out_last(out, node);
-		triad_routes_out_free(out);
-		ask_ports(loss, asked);
-		for (size_t i = 0; i < asked->n; i++)
-			has_any |= has_answered(asked, i);
-		if (has_any || last == TRIAD_FABRIC_NONE)
-			return has_any;
-	}
-	return false;
+	if (find_way_back(loss, node, &path, &last) &&
+		ask_links_of(loss, &path, node, asked))
+		return true;
+	out = reroute_find_routes(loss, last, TRIAD_FABRIC_NONE);
+	is_read = out && !triad_routes_out_read(out, node, &path) &&
+		ask_links_of(loss, &path, node, asked);
+	triad_routes_out_free(out);
+	return is_read;
 }
 
 /* The switch at the other end, if it is one and the same. */
@@ -186,16 +209,16 @@ static void add_links_to(struct reroute_loss *loss,
 	asked->n = 0;
 	for (uint32_t i = 0; i < of->n_ports; i++) {
 		uint32_t port = of->first_port + i, far = far_of(loss->fabric, port);
-		bool is_behind;
+		bool is_before;
 
 		if (!is_between_switches(loss->fabric, port) || is_lost(loss, port))
 			continue;
-		is_behind = triad_routes_out_read(
+		is_before = !triad_routes_out_read(
 			around, loss->fabric->ports[far].node, &route);
-		if (!is_behind && !out)
-			(void)add_port(loss, around, far, asked);
-		if (is_behind && out)
-			(void)add_port(loss, out, port, asked);
+		if (is_before && !out)
+			add_port(loss, &route, far, asked);
+		if (!is_before && out && !triad_routes_out_read(out, node, &route))
+			add_port(loss, &route, port, asked);
 	}
 }
 

@@ -27,6 +27,11 @@ struct reroute_trap {
 	uint16_t lid;
 };
 
+struct reroute_recent {
+	uint64_t at_us; /* 0: none */
+	struct triad_reroute_link link;
+};
+
 struct triad_rerouter {
 	struct osm_opensm *osm;
 	struct triad_damper *damper;
@@ -49,8 +54,8 @@ struct triad_rerouter {
 	size_t n_kept, next_kept;
 
 	/* Of the thread alone. */
-	uint64_t recent_us[REROUTE_N_RECENT]; /* when the last losses were worked on */
-	size_t next_recent;
+	struct reroute_recent recent[REROUTE_N_RECENT]; /* the last losses worked on */
+	size_t n_counted;
 	struct reroute_trap
 		looks[REROUTE_N_LOOKS]; /* the last of senders, by their LID */
 	uint64_t second_us;             /* that 'n_looks' are of */

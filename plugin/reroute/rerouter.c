@@ -10,46 +10,36 @@
 #include "plugin/damp/damper.h"
 #include "plugin/sm_recover.h"
 #include "plugin/takers.h"
+#include "plugin/trap_mad.h"
 #include "routes/multicast.h"
 #include "service/recorder.h"
 #include "triad/clock.h"
 
 /* How often to look whether OpenSM has bound its SM. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
-/* More losses than this in a minute are no matter of single links. */
-#define MAX_RECENT_US (60 * TRIAD_US_PER_S)
-#define TRAP_LINK_STATE 128u
+/* More losses in that time than REROUTE_N_RECENT, or than that of one link, are no matter of
+ * single links, or of this. */
+#define RECENT_US (60 * TRIAD_US_PER_S)
+#define MAX_RECENT_OF_LINK 2u
 /* In a second, of two times 40 SMPs or so; traps beyond are left to OpenSM. */
 #define MAX_LOOKS 50u
 
 /* --- in the vendor's receiving thread --- */
 
-static bool is_link_trap(const osm_madw_t *madw)
-{
-	const ib_smp_t *smp = osm_madw_get_smp_ptr(madw);
-	const ib_mad_notice_attr_t *notice = (const ib_mad_notice_attr_t *)smp->data;
-
-	return madw->mad_size >= MAD_BLOCK_SIZE &&
-		smp->mgmt_class == IB_MCLASS_SUBN_LID &&
-		smp->method == IB_MAD_METHOD_TRAP &&
-		smp->attr_id == IB_MAD_ATTR_NOTICE && ib_notice_is_generic(notice) &&
-		cl_ntoh16(notice->g_or_v.generic.trap_num) == TRAP_LINK_STATE;
-}
-
 /* It takes none.  One for which there is no room is left to OpenSM. */
 static bool note_trap(void *context, struct osm_madw *madw, struct osm_madw *request)
 {
 	struct triad_rerouter *rerouter = context;
-	uint16_t lid;
+	struct triad_trap_mad trap;
 
 	(void)request;
-	if (osm_exit_flag || !is_link_trap(madw) || !reroute_is_master(rerouter))
+	if (osm_exit_flag || !triad_trap_read(rerouter->osm, madw, &trap) ||
+		trap.kind != TRIAD_TRAP_LINK_STATE || !reroute_is_master(rerouter))
 		return false;
-	lid = cl_ntoh16(madw->mad_addr.addr_type.smi.source_lid);
 	pthread_mutex_lock(&rerouter->lock);
 	if (rerouter->ring.n < REROUTE_N_TRAPS && !rerouter->task.must_end) {
 		rerouter->queue[triad_ring_put(&rerouter->ring, REROUTE_N_TRAPS)] =
-			(struct reroute_trap){triad_clock_now_us(), lid};
+			(struct reroute_trap){triad_clock_now_us(), trap.lid};
 		triad_task_wake(&rerouter->task);
 	}
 	pthread_mutex_unlock(&rerouter->lock);
@@ -124,16 +114,35 @@ static void keep_loss(struct reroute_loss *loss)
 	pthread_mutex_unlock(&rerouter->lock);
 }
 
-static bool are_too_many(struct triad_rerouter *rerouter, uint64_t now_us)
+static bool is_of(
+	const struct triad_reroute_link *a, const struct triad_reroute_link *b)
 {
-	uint64_t *oldest = &rerouter->recent_us[rerouter->next_recent];
-	bool they_are = *oldest && now_us < *oldest + MAX_RECENT_US;
+	return (a->guid == b->guid && a->number == b->number) ||
+		(a->guid == b->far_guid && a->number == b->far_number);
+}
 
-	if (!they_are) {
-		*oldest = now_us;
-		rerouter->next_recent = (rerouter->next_recent + 1) % REROUTE_N_RECENT;
+/* Counts the loss.  Returns NULL, or why it is one of too many, which are not counted. */
+static const char *count_loss(const struct reroute_loss *loss, uint64_t now_us)
+{
+	struct triad_rerouter *rerouter = loss->rerouter;
+	const struct triad_reroute_link *link = &loss->report->links[0];
+	unsigned n = 0, n_of_link = 0;
+
+	for (unsigned i = 0; i < REROUTE_N_RECENT; i++) {
+		const struct reroute_recent *recent = &rerouter->recent[i];
+
+		if (!recent->at_us || now_us >= recent->at_us + RECENT_US)
+			continue;
+		n++;
+		n_of_link += is_of(link, &recent->link);
 	}
-	return they_are;
+	if (n_of_link >= MAX_RECENT_OF_LINK)
+		return "its third loss in a minute; [damp] is for such links";
+	if (n == REROUTE_N_RECENT)
+		return "more than eight losses in a minute";
+	rerouter->recent[rerouter->n_counted++ % REROUTE_N_RECENT] =
+		(struct reroute_recent){now_us, *link};
+	return NULL;
 }
 
 /* Whether any of the links was not yet worked on with these tables. */
@@ -206,12 +215,13 @@ static void work_on(struct reroute_loss *loss)
 	report->outcome = TRIAD_REROUTE_LEFT;
 	if (triad_routes_next_sweep(loss->fabric->sa.engine) == TRIAD_ROUTES_SWEEP_OWN)
 		report->why = "the routing engine has its tables from a file";
-	else if (are_too_many(rerouter, triad_clock_now_us()))
-		report->why = "more than eight losses in a minute";
 	else if (rerouter->n_handled)
 		report->why = "another link was lost since the routes were checked";
-	else if (triad_routes_repair_make(
-			 loss->check, loss->ports, report->n_links, &repair))
+	else
+		report->why = count_loss(loss, triad_clock_now_us());
+	if (!report->why &&
+		triad_routes_repair_make(
+			loss->check, loss->ports, report->n_links, &repair))
 		report->why = "memory is short";
 	if (report->why)
 		return;

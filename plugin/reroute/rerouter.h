@@ -27,7 +27,8 @@
  * does not use them.  Where damping keeps the trap from OpenSM, it is told to sweep.
  *
  * What it leaves to OpenSM's sweep: multicast; a plan that is not proven; tables from a file;
- * losses without a switch in common; more than eight losses in a minute.
+ * losses without a switch in common; the third loss of a link in a minute, and more than eight
+ * losses in one.
  *
  * Thread-safety: any thread, but for new, stop and free.  OpenSM's lock is taken for copies.
  * Memory: 64 KiB, and a plan while it is carried out. */

@@ -178,6 +178,41 @@ def test_host_that_goes_and_link_that_returns_are_no_losses(net):
         assert wait_for_losses(lab, 2)[0]["outcome"] == "done"
 
 
+def test_lost_link_of_the_sms_own_switch_is_routed_around(net):
+    """It alone says so: the other end's trap is lost, too."""
+    with repairing(net, sms=["leaf-02"]) as lab:
+        lid = next(row["lid"] for row in ask_json(lab, "nodes") if row["name"] == "spine-01")
+        lab.harm_mads(f"lose attribute 0x2 lid {lid} direction in\n")
+        lab.sim('Unlink "leaf-02"[5]')
+        loss = wait_for_losses(lab, 1)[0]
+        assert loss["outcome"] == "done" and "leaf-02" in (loss["node_name"], loss["far_name"])
+
+
+def test_link_that_flaps_is_left_and_takes_no_turn_of_others(net):
+    with repairing(net) as lab:
+        n_links = status(lab)["topology"]["links"]
+
+        def wait_for_links(n):
+            wait_until(lambda: status(lab)["topology"]["links"] == n, 20, f"{n} links")
+
+        def lose(end, n):
+            wait_until(lambda: is_ready(lab), 20, "routes")
+            lab.sim(f'Unlink "{end[0]}"[{end[1]}]')
+            return wait_for_losses(lab, n)[0]
+
+        for n in range(1, 8):
+            loss = lose(("leaf-02", 5), n)
+            assert loss["outcome"] == ("done" if n < 3 else "left to OpenSM"), loss
+            assert n < 3 or mentions(loss["why"], "damp"), loss
+            wait_for_links(n_links - 1)
+            lab.sim('ReLink "leaf-02"[5]')
+            wait_for_links(n_links)
+        for n, port in enumerate((6, 7), 1):
+            loss = lose(("leaf-03", port), 7 + n)
+            assert loss["outcome"] == "done", loss
+            wait_for_links(n_links - n)
+
+
 def n_link_records(lab):
     """What OpenSM has, also between its sweeps."""
     return succeeded(lab.run("saquery", "LR", node="host-0002")).stdout.count("LinkRecord dump")
