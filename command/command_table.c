@@ -253,6 +253,13 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.no_past = "'history' has what became of lost links before",
 		.help = "Lists the links and switches that were lost (repair.mode), and whether "
 			"and how fast they were routed around before OpenSM swept."},
+	{.name = "repair settle",
+		.group = TRIAD_VERB_MAINTAIN,
+		.verb = TRIAD_COMMAND_REPAIR_SETTLE,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "Has OpenSM compute all forwarding tables afresh, without the ways "
+			"around lost links that it keeps."},
 	{.name = "congestion",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_CONGESTION,

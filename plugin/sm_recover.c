@@ -42,6 +42,12 @@ void triad_sm_sweep(struct osm_opensm *osm)
 	osm_opensm_sweep(osm);
 }
 
+void triad_sm_reroute(struct osm_opensm *osm)
+{
+	triad_osm_poke(&osm->subn.force_reroute, TRUE);
+	osm_opensm_sweep(osm);
+}
+
 const char *triad_sm_recover(struct osm_opensm *osm, enum triad_sm_trouble trouble)
 {
 	bool was_vain;

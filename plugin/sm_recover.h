@@ -40,4 +40,7 @@ bool triad_sm_end_vain_wait(struct osm_opensm *osm);
  * it. */
 void triad_sm_sweep(struct osm_opensm *osm);
 
+/* Makes OpenSM compute all forwarding tables afresh, as 'reroute' at its console. */
+void triad_sm_reroute(struct osm_opensm *osm);
+
 #endif

@@ -84,6 +84,7 @@ static triad_plugin_command *const runs[TRIAD_N_COMMANDS] = {
 	[TRIAD_COMMAND_AUDIT_REPAIR] = triad_command_run_audit_repair,
 	[TRIAD_COMMAND_SHIELD] = triad_command_run_shield,
 	[TRIAD_COMMAND_REPAIR_HISTORY] = triad_command_run_repair_history,
+	[TRIAD_COMMAND_REPAIR_SETTLE] = triad_command_run_repair_settle,
 	[TRIAD_COMMAND_DAMP] = triad_command_run_damp,
 	[TRIAD_COMMAND_DAMP_TRAPS] = triad_command_run_damp,
 	[TRIAD_COMMAND_DAMP_RELEASE] = triad_command_run_damp,

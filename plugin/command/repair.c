@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'repair history', and what 'status' says of losses that were routed around. */
+/* 'repair history', 'repair settle', and what 'status' says of losses that were routed around. */
 #include "plugin/command/commands.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "plugin/reroute/rerouter.h"
+#include "plugin/sm_recover.h"
 #include "plugin/sm_state.h"
 #include "service/command/list.h"
 #include "service/command/report.h"
@@ -129,4 +130,22 @@ int triad_command_run_repair_history(struct triad_plugin *plugin,
 	triad_fabric_unref(fabric);
 	free(losses);
 	return losses ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;
+}
+
+/* --- settle --- */
+
+int triad_command_run_repair_settle(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	(void)command;
+	if (strcmp(triad_sm_state(plugin->osm), "master") != 0) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"repair settle: this SM is not the master\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	triad_sm_reroute(plugin->osm);
+	triad_output_printf(output,
+		"OpenSM computes all forwarding tables afresh; 'routes check' looks at "
+		"them then\n");
+	return TRIAD_CONTROL_DONE;
 }

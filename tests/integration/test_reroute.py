@@ -213,6 +213,22 @@ def test_link_that_flaps_is_left_and_takes_no_turn_of_others(net):
             wait_for_links(n_links - n)
 
 
+def test_settling_has_opensm_route_without_what_was_written(net):
+    with repairing(net, engine="minhop") as lab:
+        tree = Tree(lab, net)
+        lab.sim('Unlink "leaf-02"[5]')
+        assert wait_for_losses(lab, 1)[0]["outcome"] == "done"
+        wait_for_sweep(lab, 2)
+        wait_until(lambda: is_ready(lab), 20, "routes")
+        kept = tree.tables()
+        ask(lab, "repair", "settle")
+        wait_until(lambda: tree.tables() != kept, 10, "other tables")
+        wait_until(lambda: is_ready(lab) and lab.triad("routes", "check").returncode == 0, 20,
+                   "routes")
+        assert len(tree.arriving(tree.tables(), {("leaf-02", 5), tree.links["leaf-02"][5]})) == \
+            pairs(tree)
+
+
 def n_link_records(lab):
     """What OpenSM has, also between its sweeps."""
     return succeeded(lab.run("saquery", "LR", node="host-0002")).stdout.count("LinkRecord dump")

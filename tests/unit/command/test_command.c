@@ -288,11 +288,12 @@ START_TEST(test_parse_commands_classed)
 		"port list", "port history", "silences", "set --help"};
 	static const char *const changes[] = {"perf sweep", "audit --node leaf-01",
 		"audit repair 0123abcd", "audit repair --all --node leaf-01",
-		"perf clear totals --all", "perf clear histograms", "alerts ack 1",
-		"unsilence 1", "damp release leaf-01 3", "damp pin leaf-01:3",
-		"silence NODE --for 2h --reason x", "agents drain", "agents resume",
-		"qos on", "qos off", "qos plan FILE", "qos apply", "port priority 3",
-		"port confirm", "port blacklist add 0x1", "port blacklist remove 0x1",
+		"repair settle", "perf clear totals --all", "perf clear histograms",
+		"alerts ack 1", "unsilence 1", "damp release leaf-01 3",
+		"damp pin leaf-01:3", "silence NODE --for 2h --reason x",
+		"agents drain", "agents resume", "qos on", "qos off", "qos plan FILE",
+		"qos apply", "port priority 3", "port confirm",
+		"port blacklist add 0x1", "port blacklist remove 0x1",
 		"port verdict yes", "port release NODE 1", "port approve",
 		"port approve NODE 1", "port snapshot", "set log.level debug",
 		"reload"};
