@@ -74,8 +74,13 @@ struct triad_reroute {
 	uint64_t n_crossing, n_lost; /* pairs, as of routes/repair.h */
 	uint32_t n_entries, n_blocks, n_switches, n_steps;
 	uint32_t n_written; /* blocks that their switch answered */
-	uint32_t n_groups; /* multicast trees over the links: they wait for the sweep */
-	uint64_t trap_us, found_us, planned_us, ended_us;
+	/* Multicast groups whose tree crosses the links; of these, those that were connected
+	 * again, and those left to OpenSM's sweep (mode plan: that would be). */
+	uint32_t n_groups, n_groups_repaired, n_groups_left;
+	bool are_groups_known;     /* all of them */
+	const char *why_groups;    /* the first one was left; NULL else */
+	uint32_t n_groups_written; /* blocks of theirs that their switch answered */
+	uint64_t trap_us, found_us, planned_us, ended_us, groups_ended_us;
 };
 
 struct triad_rerouter_status {
@@ -84,7 +89,9 @@ struct triad_rerouter_status {
 	int error; /* why not, though they should be; 0: OpenSM has not bound yet */
 	uint64_t n_losses; /* of these: */
 	uint64_t n_done, n_would, n_nothing, n_left, n_failed;
-	uint64_t n_blocks;          /* written */
+	uint64_t n_blocks;                                   /* written */
+	uint64_t n_groups, n_groups_repaired, n_groups_left; /* as of a loss */
+	uint32_t n_waiting;         /* groups that were left, until OpenSM has swept */
 	uint64_t last_us, worst_us; /* from a trap to the last answer, of those done */
 };
 
