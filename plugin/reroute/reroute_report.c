@@ -84,6 +84,8 @@ static void note_waiting(struct reroute_loss *loss)
 {
 	struct triad_rerouter *rerouter = loss->rerouter;
 
+	if (atomic_load(&rerouter->mode) != TRIAD_REPAIR_ACT)
+		return;
 	atomic_fetch_add(&rerouter->n_waiting, loss->report->n_groups_left);
 	if (atomic_load(&rerouter->n_discoveries) != loss->n_discoveries &&
 		!atomic_load(&rerouter->is_configuring))
