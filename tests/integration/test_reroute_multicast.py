@@ -33,26 +33,28 @@ class Groups:
         self.tree = Tree(lab, net)
         guids = {int(row["guid"], 16) + 1: name for name, row in self.tree.nodes.items()}
         self.ports = {guids[int(guid, 16)]: guid for guid in client.ask("ports")}
-        self.members = {}
+        self.mlids, self.members = {}, {}
 
-    def join(self, group, *hosts):
-        """Returns the group's LID."""
-        for host in hosts:
-            answer = self.client.ask("join", MGID.format(group), self.ports[host])
-            status_of = answer[0] if isinstance(answer, list) else answer
-            assert status_of == 0, answer
-        mlid = self.mlid(group)
-        self.members.setdefault(mlid, set()).update(hosts)
+    def join(self, *joins):
+        """(Group, host) each."""
+        answers = self.client.ask_all([("join", MGID.format(group), self.ports[host])
+                                       for group, host in joins])
+        for (group, host), (state, mlid) in zip(joins, answers):
+            assert state == 0, (group, host)
+            self.mlids[group] = mlid
+            self.members.setdefault(mlid, set()).add(host)
+
+    def join_another(self, among):
+        """Has one more host in one of the groups with these LIDs, and returns that LID."""
+        group, mlid = next(item for item in self.mlids.items() if item[1] in among)
+        self.join((group, next(host for host in self.tree.hosts
+                               if host not in self.members[mlid])))
         return mlid
-
-    def mlid(self, group):
-        records = self.client.ask("records")["members"]
-        return next(int(record[2][8:12], 16) for record in records
-                    if record[0].startswith(MGID.format(group)))
 
     def tables(self):
         """Of each switch: its blocks, as the device has them, by modifier."""
-        return {switch: {block: self.tree.smp(switch, (MFT, block))[0] for block in range(2)}
+        blocks = range((max(self.members) - FIRST) // 32 + 1)
+        return {switch: dict(zip(blocks, self.tree.smp(switch, *((MFT, i) for i in blocks))))
                 for switch in self.tree.switches}
 
     @staticmethod
@@ -115,8 +117,8 @@ def grouped(net, mode="act", **options):
     with repairing(net, mode, **options) as lab, sa_client(lab, "host-0002") as client:
         groups = Groups(lab, net, client)
         hosts = groups.tree.hosts
-        for group in range(N_GROUPS):
-            groups.join(group, *(hosts[(group + 5 * i) % len(hosts)] for i in range(4)))
+        groups.join(*((group, hosts[(group + 5 * i) % len(hosts)])
+                      for group in range(N_GROUPS) for i in range(4)))
         sweep_heavily(lab, groups.tables_are_checked, what="checked trees")
         assert groups.connected(groups.tables()) == set(groups.members)
         yield groups
@@ -215,9 +217,7 @@ def test_group_that_was_joined_since_is_left_and_others_are_repaired(
         port = groups.link_of_trees("leaf-03")
         gone = {("leaf-03", port), tree.links["leaf-03"][port]}
         crossing = groups.crossing(groups.tables(), gone)
-        group = next(group for group in range(N_GROUPS) if groups.mlid(group) in crossing)
-        joined = groups.join(group, next(host for host in tree.hosts if host not in
-                                         groups.members[groups.mlid(group)]))
+        joined = groups.join_another(crossing)
         wait_until(lambda: joined in groups.connected(groups.tables()), 20, "the joined tree")
         groups.lab.harm_mads(SLOWLY)
         loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone, left={joined})
@@ -233,9 +233,7 @@ def test_groups_that_wait_for_the_sweep_are_in_the_health(net):
         port = groups.link_of_trees("leaf-03")
         crossing = groups.crossing(groups.tables(), {("leaf-03", port)})
         lab.harm_mads(f"lose probability 1 attribute {MFT:#x} direction in\n")
-        group = next(group for group in range(N_GROUPS) if groups.mlid(group) in crossing)
-        groups.join(group, next(host for host in groups.tree.hosts
-                                if host not in groups.members[groups.mlid(group)]))
+        groups.join_another(crossing)
         wait_until(lambda: "ERR 3119" in lab.log(), 20, "a Set without an answer")
         lab.heal_mads()
         lab.harm_mads("delay ms 40 attribute 0x11 direction out\n")
