@@ -11,6 +11,7 @@ from checks import mentions, wait_until
 from portlib import RECORD
 from test_repair import MFT, Tree
 from test_reroute import SET, losses, repairing, shared_net, wait_for_losses
+from test_routes import write_ring
 from test_sa_copies import sa_client
 from triadlib import ask, ask_json, health_findings, status, sweep_heavily
 
@@ -19,8 +20,9 @@ pytestmark = pytest.mark.row("N22")
 FIRST = 0xc000
 MGID = "ff12a01cfe80000000000000{:08x}"
 N_GROUPS = 40  # in two blocks
-# OpenSM's discovery takes a quarter of a second.
+# OpenSM's discovery takes some tenths of a second, or seconds.
 SLOWLY = "delay us 8000 attribute 0x11 direction out\n"
+SLOWLIER = "delay ms 40 attribute 0x11 direction out\n"
 
 __all__ = ["shared_net"]  # a fixture
 
@@ -99,10 +101,10 @@ class Groups:
 
     def tables_are_checked(self):
         """The plan is made of tables in which all groups are."""
-        return all(set(row["mlid"] for row in ask_json(
-            self.lab, "repair", "plan", f"{leaf}:1")["multicast_groups"]) ==
-            self.crossing(self.tables(), {(leaf, 1), self.tree.links[leaf][1]})
-            for leaf in ("leaf-01", "leaf-02", "leaf-03", "leaf-05"))
+        tables = self.tables()
+        return all({row["mlid"] for row in ask_json(
+            self.lab, "repair", "plan", f"{host}:1")["multicast_groups"]} ==
+            self.crossing(tables, {self.tree.links[host][1]}) for host in self.tree.hosts)
 
     def link_of_trees(self, leaf):
         """The port of the leaf that leads up and that most trees cross."""
@@ -113,8 +115,8 @@ class Groups:
 
 
 @contextlib.contextmanager
-def grouped(net, mode="act", **options):
-    with repairing(net, mode, **options) as lab, sa_client(lab, "host-0002") as client:
+def grouped(net, mode="act", host="host-0002", **options):
+    with repairing(net, mode, **options) as lab, sa_client(lab, host) as client:
         groups = Groups(lab, net, client)
         hosts = groups.tree.hosts
         groups.join(*((group, hosts[(group + 5 * i) % len(hosts)])
@@ -138,7 +140,7 @@ def mft_sets(record, tree):
     return found
 
 
-def lose_and_replay(groups, record, what, gone, left=frozenset()):
+def lose_and_replay(groups, record, what, gone, left=frozenset(), outcome="done"):
     """Loses it, and follows packets after each write of ours.  Returns the loss."""
     lab, tree = groups.lab, groups.tree
     tables = groups.tables()
@@ -147,20 +149,27 @@ def lose_and_replay(groups, record, what, gone, left=frozenset()):
     n_up = lab.log().count("SUBNET UP")
     lab.sim(f"Unlink {what}")
     loss = wait_for_losses(lab, n_losses + 1)[0]
-    assert loss["outcome"] == "done", loss
+    assert loss["outcome"] == outcome, loss
     assert loss["multicast_trees"] == len(crossing), loss
     assert loss["multicast_left"] == len(crossing & left), loss
     assert loss["multicast_repaired"] == len(crossing - left) > 0, loss
-    assert loss["multicast_all_known"] and loss["multicast_ended_ms"] > loss["ended_ms"], loss
+    assert loss["multicast_all_known"], loss
+    assert loss["multicast_ended_ms"] > (loss["ended_ms"] or 0), loss
     ours = loss["multicast_written_blocks"]
     wait_until(lambda: lab.log().count("SUBNET UP") > n_up, 20, "OpenSM's sweep")
     written = mft_sets(record, tree)[n_before:]
     assert len(written) > ours > 0
+    has_more = set()
     for i, (switch, block, octets) in enumerate(written[:ours]):
-        for mlid in left:
-            if block == (mlid - FIRST) // 32:
-                new = {switch: {block: octets}}
-                assert groups.row(new, switch, mlid) == groups.row(tables, switch, mlid), i
+        for mlid in groups.members:
+            if block != (mlid - FIRST) // 32:
+                continue
+            old = groups.row(tables, switch, mlid)
+            new = groups.row({switch: {block: octets}}, switch, mlid)
+            assert old == new or mlid not in left, i
+            # What is lost is taken out before anything is put in.
+            assert not old & ~new or mlid not in has_more, (i, mlid)
+            has_more |= {mlid} if new & ~old else set()
         tables[switch][block] = octets
         groups.connected(tables, gone), groups.connected(tables)
     # OpenSM's come after that, as its sweep has all blocks of all switches.
@@ -208,6 +217,82 @@ def test_groups_over_a_switch_that_is_lost_are_connected_again(net, tmp_path, mo
         is_clean(groups, gone)
 
 
+def test_members_at_a_switch_that_is_lost_are_cut_and_the_rest_stays_connected(net):
+    with grouped(net) as groups:
+        lab, tree = groups.lab, groups.tree
+        lost = {host for host in tree.hosts if tree.leaf(host) == "leaf-03"}
+        gone = {("leaf-03", port) for port in tree.links["leaf-03"]}
+        gone |= {tree.links[switch][port] for switch, port in gone}
+        crossing = groups.crossing(groups.tables(), {
+            end for end in gone if end[0] in tree.switches and end[0] != "leaf-03"})
+        lab.harm_mads(SLOWLIER)
+        lab.sim('Unlink "leaf-03"')
+        loss = wait_for_losses(lab, 1)[0]
+        assert (loss["multicast_trees"], loss["multicast_left"], loss["multicast_repaired"]) == \
+            (len(crossing), len(crossing), 0), loss
+        assert loss["multicast_written_blocks"] > 0, "the link is taken out at the other end"
+        assert mentions(loss["multicast_why"], "no way"), loss
+        tree.switches.remove("leaf-03")
+        for members in groups.members.values():
+            members -= lost
+        assert groups.connected(groups.tables(), gone) == set(groups.members)
+        is_clean(groups, gone)
+
+
+def test_groups_are_repaired_where_new_paths_are_not_proven(tmp_path, monkeypatch):
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    net = write_ring(tmp_path / "ring.net")
+    with grouped(net, engine="minhop", host="host-02", preload=[RECORD]) as groups:
+        end = next((switch, port) for switch in groups.tree.switches
+                   for port, (far, _) in groups.tree.links[switch].items()
+                   if far in groups.tree.switches and
+                   groups.crossing(groups.tables(), {(switch, port)}))
+        gone = {end, groups.tree.links[end[0]][end[1]]}
+        groups.lab.harm_mads(SLOWLIER)
+        loss = lose_and_replay(groups, record, f'"{end[0]}"[{end[1]}]', gone,
+                               outcome="left to OpenSM")
+        assert loss["written_blocks"] == 0 and mentions(loss["why"], "circle"), loss
+        is_clean(groups, gone)
+
+
+def test_trap_that_damping_keeps_is_swept_for_before_groups_are_written(net):
+    with grouped(net, "act\n[damp]\nmode = act") as groups:
+        lab = groups.lab
+        port = groups.link_of_trees("leaf-02")
+        held = next(other for other, (far, _) in groups.tree.links["leaf-02"].items()
+                    if other != port and far in groups.tree.switches)
+        links = status(lab)["topology"]["links"]
+        ask(lab, "damp", "pin", f"leaf-02:{held}")
+        wait_until(lambda: status(lab)["topology"]["links"] == links - 1, 20, "the held link")
+        wait_until(groups.tables_are_checked, 20, "checked trees")
+        port = groups.link_of_trees("leaf-02")
+        gone = {("leaf-02", port), groups.tree.links["leaf-02"][port]}
+        lab.harm_mads(SLOWLY)
+        lab.sim(f'Unlink "leaf-02"[{port}]')
+        loss = wait_for_losses(lab, 1)[0]
+        assert loss["multicast_repaired"] == loss["multicast_trees"] > 0, loss
+        is_clean(groups, gone)
+
+
+def test_nothing_is_written_before_opensm_discovers(net, tmp_path, monkeypatch):
+    """It may write trees until then: its one copy does not say what switches have."""
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    with grouped(net, engine="updn\nsweep_on_trap FALSE", preload=[RECORD]) as groups:
+        lab = groups.lab
+        port = groups.link_of_trees("leaf-03")
+        n_before = len(mft_sets(record, groups.tree))
+        lab.sim(f'Unlink "leaf-03"[{port}]')
+        loss = wait_for_losses(lab, 1)[0]
+        assert (loss["outcome"], loss["multicast_repaired"]) == ("done", 0), loss
+        assert loss["multicast_left"] == loss["multicast_trees"] > 0, loss
+        assert mentions(loss["multicast_why"], "sweep"), loss
+        assert len(mft_sets(record, groups.tree)) == n_before
+        assert health_findings(lab, "multicast groups")
+        sweep_heavily(lab, lambda: not health_findings(lab, "multicast groups"))
+
+
 def test_group_that_was_joined_since_is_left_and_others_are_repaired(
         net, tmp_path, monkeypatch):
     record = tmp_path / "record"
@@ -236,7 +321,7 @@ def test_groups_that_wait_for_the_sweep_are_in_the_health(net):
         groups.join_another(crossing)
         wait_until(lambda: "ERR 3119" in lab.log(), 20, "a Set without an answer")
         lab.heal_mads()
-        lab.harm_mads("delay ms 40 attribute 0x11 direction out\n")
+        lab.harm_mads(SLOWLIER)
         lab.sim(f'Unlink "leaf-03"[{port}]')
         loss = wait_for_losses(lab, 1)[0]
         assert (loss["outcome"], loss["multicast_repaired"], loss["multicast_written_blocks"]) \
@@ -257,7 +342,7 @@ def test_with_plan_no_group_is_written(net, tmp_path, monkeypatch):
         lab = groups.lab
         port = groups.link_of_trees("leaf-03")
         plan = ask_json(lab, "repair", "plan", f"leaf-03:{port}")
-        lab.harm_mads("delay ms 40 attribute 0x11 direction out\n")
+        lab.harm_mads(SLOWLIER)
         n_before = len(mft_sets(record, groups.tree))
         lab.sim(f'Unlink "leaf-03"[{port}]')
         loss = wait_for_losses(lab, 1)[0]
