@@ -217,6 +217,19 @@ def test_groups_over_a_switch_that_is_lost_are_connected_again(net, tmp_path, mo
         is_clean(groups, gone)
 
 
+def test_group_beyond_what_switches_forward_is_left(net, tmp_path, monkeypatch):
+    record, top = tmp_path / "record", 0xc010
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    monkeypatch.setenv("TRIAD_RECORD_MFT_TOP", hex(top))
+    with grouped(net, preload=[RECORD]) as groups:
+        port = groups.link_of_trees("leaf-03")
+        gone = {("leaf-03", port), groups.tree.links["leaf-03"][port]}
+        groups.lab.harm_mads(SLOWLY)
+        loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone,
+                               left={mlid for mlid in groups.members if mlid > top})
+        assert mentions(loss["multicast_why"], "MulticastFDBTop"), loss
+
+
 def test_members_at_a_switch_that_is_lost_are_cut_and_the_rest_stays_connected(net):
     with grouped(net) as groups:
         lab, tree = groups.lab, groups.tree
@@ -256,22 +269,22 @@ def test_groups_are_repaired_where_new_paths_are_not_proven(tmp_path, monkeypatc
         is_clean(groups, gone)
 
 
-def test_trap_that_damping_keeps_is_swept_for_before_groups_are_written(net):
-    with grouped(net, "act\n[damp]\nmode = act") as groups:
+def test_groups_are_repaired_where_damping_keeps_the_trap(net):
+    """Both ends' traps are kept for a look, and no way of the SM's leads over the lost link."""
+    with grouped(net, "act\n[damp]\nmode = act", engine="minhop") as groups:
         lab = groups.lab
-        port = groups.link_of_trees("leaf-02")
-        held = next(other for other, (far, _) in groups.tree.links["leaf-02"].items()
-                    if other != port and far in groups.tree.switches)
         links = status(lab)["topology"]["links"]
-        ask(lab, "damp", "pin", f"leaf-02:{held}")
-        wait_until(lambda: status(lab)["topology"]["links"] == links - 1, 20, "the held link")
+        for held in ("leaf-01:5", "leaf-03:8"):
+            ask(lab, "damp", "pin", held)
+        wait_until(lambda: status(lab)["topology"]["links"] == links - 2, 20, "held links")
         wait_until(groups.tables_are_checked, 20, "checked trees")
-        port = groups.link_of_trees("leaf-02")
-        gone = {("leaf-02", port), groups.tree.links["leaf-02"][port]}
+        gone = {("leaf-03", 5), groups.tree.links["leaf-03"][5]}
+        crossing = groups.crossing(groups.tables(), gone)
         lab.harm_mads(SLOWLY)
-        lab.sim(f'Unlink "leaf-02"[{port}]')
+        lab.sim('Unlink "leaf-03"[5]')
         loss = wait_for_losses(lab, 1)[0]
-        assert loss["multicast_repaired"] == loss["multicast_trees"] > 0, loss
+        assert loss["outcome"] == "done", loss
+        assert loss["multicast_repaired"] == loss["multicast_trees"] == len(crossing) > 0, loss
         is_clean(groups, gone)
 
 
