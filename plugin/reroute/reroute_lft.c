@@ -128,10 +128,10 @@ static const char *write_lft(
 
 		/* The SM's LID first. */
 		writing->entries[writing->n_entries++] =
-			(struct reroute_entry){.step = change->step,
-				.rank = block != sm_block,
-				.sw = change->sw,
-				.number = block,
+			(struct reroute_entry){.at = {.step = change->step,
+						       .rank = block != sm_block,
+						       .sw = change->sw,
+						       .number = block},
 				.change = i};
 	}
 	if (out && writing->entries)

@@ -93,7 +93,7 @@ static bool change_mft(const void *plan, const osm_switch_t *sw,
 	const struct triad_routes_repair_multicast *repair = plan;
 	const struct triad_routes_multicast_change *change =
 		&repair->changes[entry->change];
-	unsigned position = position_of(entry->number),
+	unsigned position = position_of(entry->at.number),
 		 row = (change->mlid - FIRST_MLID) % IB_MCAST_BLOCK_SIZE;
 	ib_net16_t ports;
 
@@ -270,12 +270,12 @@ static uint32_t add_change(struct reroute_writing *writing, uint32_t i)
 		if (change->before[k] == change->after[k])
 			continue;
 		if (writing->entries)
-			writing->entries[writing->n_entries++] =
-				(struct reroute_entry){.step = change->step,
+			writing->entries[writing->n_entries++] = (struct reroute_entry){
+				.at = {.step = change->step,
 					.rank = (uint16_t)block,
 					.sw = change->sw,
-					.number = block | k << IB_MCAST_POSITION_SHIFT,
-					.change = i};
+					.number = block | k << IB_MCAST_POSITION_SHIFT},
+				.change = i};
 		n++;
 	}
 	return n;

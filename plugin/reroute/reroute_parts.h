@@ -95,19 +95,24 @@ struct triad_routes_out *reroute_find_routes(
 
 #define REROUTE_BLOCK_SIZE IB_SMP_DATA_SIZE
 
-/* An entry of a table that a plan changes, and its block. */
-struct reroute_entry {
+/* Of a block, in one step. */
+struct reroute_place {
 	uint16_t step;
-	uint16_t rank;   /* blocks of a low one are the first of a step */
+	uint16_t
+		rank; /* blocks of a low one are the first of a step; as of their number */
 	uint32_t sw;     /* its number in the layout */
-	uint32_t number; /* of the block, as the SMP's attribute modifier has it */
+	uint32_t number; /* as the SMP's attribute modifier has it */
+};
+
+/* An entry of a table that a plan changes. */
+struct reroute_entry {
+	struct reroute_place at;
 	uint32_t change; /* in the plan */
 };
 
 /* A block of a switch's table, in one step. */
 struct reroute_block {
-	uint32_t sw, number;
-	uint16_t step;
+	struct reroute_place at;
 	bool is_done; /* its switch answered with it, and OpenSM's copies have it */
 	uint32_t first, n; /* its entries */
 	uint8_t before

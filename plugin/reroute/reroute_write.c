@@ -44,25 +44,24 @@ static int compare_uint(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int order_entries(const void *a, const void *b)
+static int order_places(const void *a, const void *b)
 {
-	const struct reroute_entry *one = a, *other = b;
+	const struct reroute_place *one = a, *other = b;
 	int order = compare_uint(one->step, other->step);
 
 	if (!order)
 		order = compare_uint(one->rank, other->rank);
 	if (!order)
 		order = compare_uint(one->sw, other->sw);
-	if (!order)
-		order = compare_uint(one->number, other->number);
-	return order ? order : compare_uint(one->change, other->change);
+	return order ? order : compare_uint(one->number, other->number);
 }
 
-static bool is_in_block(
-	const struct reroute_block *block, const struct reroute_entry *entry)
+static int order_entries(const void *a, const void *b)
 {
-	return block->sw == entry->sw && block->step == entry->step &&
-		block->number == entry->number;
+	const struct reroute_entry *one = a, *other = b;
+	int order = order_places(&one->at, &other->at);
+
+	return order ? order : compare_uint(one->change, other->change);
 }
 
 static void make_blocks(struct reroute_writing *writing)
@@ -75,15 +74,32 @@ static void make_blocks(struct reroute_writing *writing)
 			? &writing->blocks[writing->n_blocks - 1]
 			: NULL;
 
-		if (!last || !is_in_block(last, entry)) {
+		if (!last || order_places(&last->at, &entry->at) != 0) {
 			last = &writing->blocks[writing->n_blocks++];
-			*last = (struct reroute_block){.sw = entry->sw,
-				.step = entry->step,
-				.number = entry->number,
-				.first = i};
+			*last = (struct reroute_block){.at = entry->at, .first = i};
 		}
 		last->n++;
 	}
+}
+
+static int order_block(const void *place, const void *block)
+{
+	return order_places(place, &((const struct reroute_block *)block)->at);
+}
+
+/* The last block of an earlier step that is the same one; or NULL. */
+static const struct reroute_block *find_earlier(
+	const struct reroute_writing *writing, const struct reroute_block *block)
+{
+	struct reroute_place place = block->at;
+	const struct reroute_block *earlier = NULL;
+
+	while (!earlier && place.step) {
+		place.step--;
+		earlier = bsearch(&place, writing->blocks, writing->n_blocks,
+			sizeof(*writing->blocks), order_block);
+	}
+	return earlier;
 }
 
 /* --- OpenSM's view, under its lock --- */
@@ -113,17 +129,16 @@ bool reroute_carries(const osm_switch_t *sw, unsigned number)
  * switch what that made of it.  Returns false: something is not as it was planned from. */
 static bool take_block(struct reroute_writing *writing, struct reroute_block *block)
 {
-	const osm_switch_t *sw = reroute_switch(writing->loss, block->sw);
+	const osm_switch_t *sw = reroute_switch(writing->loss, block->at.sw);
 	const osm_physp_t *port0 = sw ? osm_node_get_physp_ptr(sw->p_node, 0) : NULL;
+	const struct reroute_block *earlier = find_earlier(writing, block);
 
-	if (!port0 || !writing->table->read(sw, block->number, block->before))
+	if (!port0 || !writing->table->read(sw, block->at.number, block->before))
 		return false;
-	writing->routes[block->sw].m_key =
+	writing->routes[block->at.sw].m_key =
 		cl_ntoh64(ib_port_info_get_m_key(&port0->port_info));
-	for (const struct reroute_block *earlier = writing->blocks;
-		block->step && earlier < block; earlier++)
-		if (earlier->sw == block->sw && earlier->number == block->number)
-			memcpy(block->before, earlier->after, REROUTE_BLOCK_SIZE);
+	if (earlier)
+		memcpy(block->before, earlier->after, REROUTE_BLOCK_SIZE);
 	memcpy(block->after, block->before, REROUTE_BLOCK_SIZE);
 	for (uint32_t i = block->first; i < block->first + block->n; i++)
 		if (!writing->table->change(
@@ -149,16 +164,16 @@ static const char *take_blocks(struct reroute_writing *writing)
 static void note_block(
 	struct reroute_writing *writing, struct reroute_block *block, bool is_written)
 {
-	osm_switch_t *sw = reroute_switch(writing->loss, block->sw);
+	osm_switch_t *sw = reroute_switch(writing->loss, block->at.sw);
 	uint8_t now[REROUTE_BLOCK_SIZE];
 
 	block->is_done = sw && is_written && !has_discovered(writing->loss) &&
-		writing->table->read(sw, block->number, now) &&
+		writing->table->read(sw, block->at.number, now) &&
 		memcmp(now, block->before, REROUTE_BLOCK_SIZE) == 0;
 	if (block->is_done)
-		writing->table->put(sw, block->number, block->after);
+		writing->table->put(sw, block->at.number, block->after);
 	else if (sw)
-		writing->table->make_void(sw, block->number);
+		writing->table->make_void(sw, block->at.number);
 	writing->must_sweep |= !block->is_done;
 }
 
@@ -170,7 +185,7 @@ static const char *find_routes(
 	const struct triad_routes_layout *layout = writing->loss->check->layout;
 
 	for (uint32_t i = 0; i < writing->n_blocks; i++) {
-		uint32_t sw = writing->blocks[i].sw;
+		uint32_t sw = writing->blocks[i].at.sw;
 
 		if (triad_routes_out_read(
 			    out, layout->switches[sw].node, &writing->routes[sw].path))
@@ -189,8 +204,8 @@ static void send_step(struct reroute_writing *writing, uint32_t first, uint32_t 
 
 	for (uint32_t i = first; i < first + n; i++) {
 		writing->items[i] = (struct triad_smp_item){
-			.route = &writing->routes[writing->blocks[i].sw],
-			.modifier = writing->blocks[i].number};
+			.route = &writing->routes[writing->blocks[i].at.sw],
+			.modifier = writing->blocks[i].at.number};
 		memcpy(writing->items[i].data, writing->blocks[i].after,
 			REROUTE_BLOCK_SIZE);
 	}
@@ -242,7 +257,8 @@ static const char *write_steps(struct reroute_writing *writing)
 			break;
 		n = 1;
 		while (first + n < writing->n_blocks &&
-			writing->blocks[first + n].step == writing->blocks[first].step)
+			writing->blocks[first + n].at.step ==
+				writing->blocks[first].at.step)
 			n++;
 		send_step(writing, first, n);
 		why = note_step(writing, first, n);
