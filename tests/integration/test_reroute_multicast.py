@@ -364,3 +364,20 @@ def test_with_plan_no_group_is_written(net, tmp_path, monkeypatch):
             ("would be done", len(plan["multicast_groups"]), 0), loss
         assert loss["multicast_repaired"] == loss["multicast_written_blocks"] == 0, loss
         assert not health_findings(lab, "multicast groups")
+
+
+def test_groups_whose_writes_are_not_answered_are_left_and_the_sweep_writes_them(net):
+    with grouped(net) as groups:
+        lab = groups.lab
+        port = groups.link_of_trees("leaf-03")
+        gone = {("leaf-03", port), groups.tree.links["leaf-03"][port]}
+        crossing = groups.crossing(groups.tables(), gone)
+        lab.harm_mads(f"{SLOWLIER}lose probability 1 attribute {MFT:#x} direction in\n")
+        lab.sim(f'Unlink "leaf-03"[{port}]')
+        loss = wait_for_losses(lab, 1)[0]
+        lab.heal_mads()
+        assert (loss["outcome"], loss["multicast_repaired"], loss["multicast_written_blocks"]) \
+            == ("done", 0, 0), loss
+        assert loss["multicast_left"] == len(crossing) > 0, loss
+        assert mentions(loss["multicast_why"], "not answer"), loss
+        is_clean(groups, gone)
