@@ -273,7 +273,20 @@ static enum triad_severity add_damping(
 	return status.n_held ? add_flapping(health, plugin, &status) : TRIAD_OK;
 }
 
-/* Lost links that nobody routes around though repair.mode says so. */
+static enum triad_severity add_waiting(struct triad_health *health, uint32_t n_groups)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text),
+		"%" PRIu32 " multicast groups whose tree crossed a lost link wait for "
+		"OpenSM's sweep",
+		n_groups);
+	triad_health_add_trouble(health, TRIAD_WARNING, "SM", text,
+		"'triadctl repair history' says why");
+	return TRIAD_WARNING;
+}
+
+/* Lost links that nobody routes around though repair.mode says so; groups that wait. */
 static enum triad_severity add_repair(
 	struct triad_health *health, struct triad_plugin *plugin)
 {
@@ -281,9 +294,11 @@ static enum triad_severity add_repair(
 	enum triad_route_state routes =
 		triad_route_checker_status(plugin->service.routes).state;
 
-	if (status.mode == TRIAD_REPAIR_OFF ||
-		(!status.error && routes != TRIAD_ROUTE_OFF))
+	if (status.mode == TRIAD_REPAIR_OFF)
 		return TRIAD_OK;
+	if (!status.error && routes != TRIAD_ROUTE_OFF)
+		return status.n_waiting ? add_waiting(health, status.n_waiting)
+					: TRIAD_OK;
 	triad_health_add_trouble(health, TRIAD_WARNING, "SM",
 		"lost links are not routed around (repair.mode): 'triadctl status --all' "
 		"says why",

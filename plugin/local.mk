@@ -26,6 +26,9 @@ libosmtriad_la_SOURCES = \
 	plugin/trap_mad.c plugin/trap_mad.h \
 	plugin/reroute/rerouter.c plugin/reroute/rerouter.h \
 	plugin/reroute/reroute_find.c \
+	plugin/reroute/reroute_lft.c \
+	plugin/reroute/reroute_mft.c \
+	plugin/reroute/reroute_report.c \
 	plugin/reroute/reroute_write.c \
 	plugin/reroute/reroute_parts.h \
 	plugin/command/shield.c \

@@ -3,6 +3,7 @@
 #include "plugin/command/commands.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,17 @@ static double ms_since(const struct triad_reroute *loss, uint64_t at_us)
 	return at_us ? (double)(at_us - loss->trap_us) / 1000 : NAN;
 }
 
+static void note_groups(struct triad_list *list, const struct triad_reroute *loss)
+{
+	triad_list_note(list,
+		"  %s%" PRIu32 " multicast group%s over it: %" PRIu32
+		" connected again, %" PRIu32 " left%s%s",
+		loss->are_groups_known ? "" : "at least ", loss->n_groups,
+		loss->n_groups == 1 ? "" : "s", loss->n_groups_repaired,
+		loss->n_groups_left, loss->why_groups ? ": " : "",
+		loss->why_groups ? loss->why_groups : "");
+}
+
 static void put_loss(struct triad_list *list, const struct triad_fabric *fabric,
 	const struct triad_reroute *loss)
 {
@@ -92,6 +104,14 @@ static void put_loss(struct triad_list *list, const struct triad_fabric *fabric,
 	triad_list_uint(list, "switches", NULL, 0, loss->n_switches);
 	triad_list_uint(list, "steps", NULL, 0, loss->n_steps);
 	triad_list_uint(list, "multicast_trees", NULL, 0, loss->n_groups);
+	triad_list_bool(list, "multicast_all_known", NULL, 0, loss->are_groups_known);
+	triad_list_uint(list, "multicast_repaired", NULL, 0, loss->n_groups_repaired);
+	triad_list_uint(list, "multicast_left", NULL, 0, loss->n_groups_left);
+	triad_list_uint(
+		list, "multicast_written_blocks", NULL, 0, loss->n_groups_written);
+	triad_list_text(list, "multicast_why", NULL, 0, loss->why_groups);
+	triad_list_double(
+		list, "multicast_ended_ms", ms_since(loss, loss->groups_ended_us));
 	triad_list_double(list, "found_ms", ms_since(loss, loss->found_us));
 	triad_list_double(list, "planned_ms", ms_since(loss, loss->planned_us));
 	triad_list_real(list, "ended_ms", "ms", 7, ms_since(loss, loss->ended_us),
@@ -100,6 +120,8 @@ static void put_loss(struct triad_list *list, const struct triad_fabric *fabric,
 	triad_list_text(list, "outcome", "outcome", -14,
 		triad_reroute_outcome_text(loss->outcome));
 	triad_list_text(list, "why", "why", TRIAD_LIST_LONG, loss->why);
+	if (loss->n_groups)
+		note_groups(list, loss);
 	triad_list_row_end(list);
 }
 

@@ -14,6 +14,7 @@
 #include "plugin/ports/smp.h"
 #include "plugin/reroute/rerouter.h"
 #include "routes/repair.h"
+#include "routes/repair_multicast.h"
 #include "service/route_checker.h"
 
 #define REROUTE_N_TRAPS 1024u
@@ -42,8 +43,11 @@ struct triad_rerouter {
 	struct triad_smp *smp;
 
 	atomic_int mode, error;
+	atomic_bool is_discovering; /* OpenSM reads the fabric, to sweep it */
+	atomic_bool has_failed;     /* not all that it wrote before that was answered */
 	atomic_bool is_configuring; /* OpenSM writes tables */
 	atomic_uint n_discoveries;  /* of OpenSM's, that have ended */
+	atomic_uint n_waiting;      /* multicast groups, for the end of its sweep */
 
 	pthread_mutex_t lock; /* of what follows, held for a copy */
 	struct triad_task task;
@@ -92,11 +96,95 @@ const char *reroute_find(struct reroute_loss *loss, uint32_t node);
 struct triad_routes_out *reroute_find_routes(
 	const struct reroute_loss *loss, uint32_t port, uint32_t node);
 
-/* --- reroute_write.c --- */
+/* --- reroute_write.c: blocks of tables, step by step --- */
 
-/* Writes the plan.  Fills the report's outcome, reason and counts. */
-void reroute_write(struct reroute_loss *loss, const struct triad_routes_repair *repair);
+#define REROUTE_BLOCK_SIZE IB_SMP_DATA_SIZE
+
+/* Of a block, in one step. */
+struct reroute_place {
+	uint16_t step;
+	uint16_t
+		rank; /* blocks of a low one are the first of a step; as of their number */
+	uint32_t sw;     /* its number in the layout */
+	uint32_t number; /* as the SMP's attribute modifier has it */
+};
+
+/* An entry of a table that a plan changes. */
+struct reroute_entry {
+	struct reroute_place at;
+	uint32_t change; /* in the plan */
+};
+
+/* A block of a switch's table, in one step. */
+struct reroute_block {
+	struct reroute_place at;
+	bool is_done; /* its switch answered with it, and OpenSM's copies have it */
+	uint32_t first, n; /* its entries */
+	uint8_t before
+		[REROUTE_BLOCK_SIZE]; /* what OpenSM has, then what is to be there */
+	uint8_t after[REROUTE_BLOCK_SIZE];
+};
+
+/* A kind of tables, and OpenSM's copies of it, which are touched under its lock alone. */
+struct reroute_table {
+	enum triad_smp_attribute attribute;
+	/* Why nothing may be written now; NULL: it may. */
+	const char *(*forbids)(const struct reroute_loss *loss);
+	/* What all copies have; false: they differ, or the switch has no such block. */
+	bool (*read)(const osm_switch_t *sw, uint32_t number, uint8_t *octets);
+	/* The same in all copies. */
+	void (*put)(osm_switch_t *sw, uint32_t number, const uint8_t *octets);
+	/* Has OpenSM write the block when it writes tables the next time. */
+	void (*make_void)(osm_switch_t *sw, uint32_t number);
+	/* Changes an entry in 'octets'; false: it isn't what was planned from. */
+	bool (*change)(const void *plan, const osm_switch_t *sw,
+		const struct reroute_entry *entry, uint8_t *octets);
+};
+
+struct reroute_writing {
+	struct reroute_loss *loss;
+	const struct reroute_table *table;
+	const void *plan;
+	struct reroute_entry *entries; /* then by step, rank, switch, block */
+	uint32_t n_entries;
+	/* Filled in: */
+	struct reroute_block *blocks;
+	uint32_t n_blocks, n_written;
+	struct triad_smp_route *routes; /* of each switch of the layout */
+	struct triad_smp_item *items;   /* of each block */
+	bool has_begun;                 /* something was sent */
+	bool must_sweep;
+};
+
+/* Writes the blocks of the entries, by the routes of 'out'; OpenSM's copies get them.  Returns
+ * why not all was written, or NULL. */
+const char *reroute_write_blocks(
+	struct reroute_writing *writing, const struct triad_routes_out *out);
+void reroute_writing_clear(struct reroute_writing *writing);
+
 /* Why nothing may be written now; NULL: it may. */
 const char *reroute_forbids(const struct reroute_loss *loss);
+
+/* Of OpenSM's view, under its lock: the switch of that number in the layout, or NULL; whether
+ * packets that leave by that port arrive somewhere. */
+osm_switch_t *reroute_switch(const struct reroute_loss *loss, uint32_t sw);
+bool reroute_carries(const osm_switch_t *sw, unsigned number);
+
+#define REROUTE_NO_MEMORY "memory is short"
+#define REROUTE_DIFFERS "OpenSM's tables or links are not those that were checked"
+
+/* --- reroute_lft.c, reroute_mft.c --- */
+
+/* Writes the plan.  Fills the report's outcome, reason and counts. */
+void reroute_write_unicast(
+	struct reroute_loss *loss, const struct triad_routes_repair *repair);
+/* The same of groups; those that it leaves are left to OpenSM. */
+void reroute_write_multicast(
+	struct reroute_loss *loss, const struct triad_routes_repair_multicast *repair);
+
+/* --- reroute_report.c --- */
+
+/* Says what became of the loss: history, log, counts. */
+void reroute_note(struct reroute_loss *loss);
 
 #endif

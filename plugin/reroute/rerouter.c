@@ -2,17 +2,13 @@
 #include "plugin/reroute/reroute_parts.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ib/node_label.h"
 #include "plugin/damp/damper.h"
 #include "plugin/sm_recover.h"
 #include "plugin/takers.h"
 #include "plugin/trap_mad.h"
-#include "routes/multicast.h"
-#include "service/recorder.h"
 #include "triad/clock.h"
 
 /* How often to look whether OpenSM has bound its SM. */
@@ -47,72 +43,6 @@ static bool note_trap(void *context, struct osm_madw *madw, struct osm_madw *req
 }
 
 /* --- in the thread --- */
-
-const char *triad_reroute_outcome_text(enum triad_reroute_outcome outcome)
-{
-	static const char *const texts[] = {
-		[TRIAD_REROUTE_DONE] = "done",
-		[TRIAD_REROUTE_WOULD] = "would be done",
-		[TRIAD_REROUTE_NOTHING] = "nothing to do",
-		[TRIAD_REROUTE_LEFT] = "left to OpenSM",
-		[TRIAD_REROUTE_FAILED] = "failed",
-	};
-
-	return texts[outcome];
-}
-
-static void note_loss(struct reroute_loss *loss)
-{
-	const struct triad_reroute *report = loss->report;
-	const struct triad_fabric_port *near = &loss->fabric->ports[loss->ports[0]];
-	struct triad_timeline_event event = {.kind = TRIAD_TIMELINE_REPAIR};
-	char ms[32] = "";
-
-	if (report->outcome == TRIAD_REROUTE_DONE)
-		snprintf(ms, sizeof(ms), ", %.1f ms after the trap",
-			(double)(report->ended_us - report->trap_us) / 1000);
-	snprintf(event.text, sizeof(event.text), "routed around: %s%s%s%s",
-		triad_reroute_outcome_text(report->outcome), report->why ? ": " : "",
-		report->why ? report->why : "", ms);
-	event.ends[0] = triad_timeline_end_of(
-		loss->fabric, report->links[0].guid, report->links[0].number);
-	event.ends[1] = triad_timeline_end_of(
-		loss->fabric, report->links[0].far_guid, report->links[0].far_number);
-	triad_recorder_note(loss->rerouter->recorder, &event);
-	triad_log_write(loss->rerouter->log,
-		report->outcome == TRIAD_REROUTE_FAILED ? TRIAD_LOG_ERROR
-							: TRIAD_LOG_INFO,
-		"repair: %s - %s%s: lost; %s",
-		triad_port_label(loss->fabric, loss->ports[0]).text,
-		triad_port_label(loss->fabric, near->remote).text,
-		report->n_links > 1 ? " and others" : "", event.text);
-}
-
-static void keep_loss(struct reroute_loss *loss)
-{
-	struct triad_rerouter *rerouter = loss->rerouter;
-	const struct triad_reroute *report = loss->report;
-	struct triad_rerouter_status *counts = &rerouter->counts;
-
-	pthread_mutex_lock(&rerouter->lock);
-	counts->n_losses++;
-	counts->n_done += report->outcome == TRIAD_REROUTE_DONE;
-	counts->n_would += report->outcome == TRIAD_REROUTE_WOULD;
-	counts->n_nothing += report->outcome == TRIAD_REROUTE_NOTHING;
-	counts->n_left += report->outcome == TRIAD_REROUTE_LEFT;
-	counts->n_failed += report->outcome == TRIAD_REROUTE_FAILED;
-	counts->n_blocks += report->n_written;
-	if (report->outcome == TRIAD_REROUTE_DONE) {
-		counts->last_us = report->ended_us - report->trap_us;
-		if (counts->last_us > counts->worst_us)
-			counts->worst_us = counts->last_us;
-	}
-	rerouter->kept[rerouter->next_kept] = *report;
-	rerouter->next_kept = (rerouter->next_kept + 1) % TRIAD_REROUTE_N_KEPT;
-	if (rerouter->n_kept < TRIAD_REROUTE_N_KEPT)
-		rerouter->n_kept++;
-	pthread_mutex_unlock(&rerouter->lock);
-}
 
 static bool is_of(
 	const struct triad_reroute_link *a, const struct triad_reroute_link *b)
@@ -191,7 +121,6 @@ static const char *why_not_proven(const struct triad_routes_repair *repair)
 static void count_plan(
 	struct reroute_loss *loss, const struct triad_routes_repair *repair)
 {
-	const struct triad_routes_layout *layout = loss->check->layout;
 	struct triad_reroute *report = loss->report;
 
 	report->n_crossing = repair->n_crossing;
@@ -200,9 +129,85 @@ static void count_plan(
 	report->n_blocks = repair->n_blocks;
 	report->n_switches = repair->n_switches;
 	report->n_steps = repair->n_steps;
+}
+
+static void count_groups(struct reroute_loss *loss)
+{
+	struct triad_reroute *report = loss->report;
+
+	report->are_groups_known = !loss->check->multicast.is_cut;
 	for (uint32_t mlid = 0; mlid < TRIAD_FABRIC_MAX_MLIDS; mlid++)
-		report->n_groups += triad_routes_multicast_crosses(layout, loss->ports,
-			report->n_links, (uint16_t)(TRIAD_ROUTES_N_LIDS + mlid));
+		report->n_groups += triad_routes_multicast_crosses(loss->check->layout,
+			loss->ports, report->n_links,
+			(uint16_t)(TRIAD_ROUTES_N_LIDS + mlid));
+	report->n_groups_left = report->n_groups;
+}
+
+/* Damping tells OpenSM of what differs from OpenSM's view; of what was put there, nobody would. */
+static bool is_trap_kept(const struct reroute_loss *loss)
+{
+	const struct triad_fabric *fabric = loss->fabric;
+
+	for (uint32_t i = 0; i < loss->report->n_links; i++) {
+		uint32_t port = loss->ports[i], far = fabric->ports[port].remote;
+
+		if (triad_damper_looks_at(loss->rerouter->damper,
+			    fabric->nodes[fabric->ports[port].node].guid) ||
+			triad_damper_looks_at(loss->rerouter->damper,
+				fabric->nodes[fabric->ports[far].node].guid))
+			return true;
+	}
+	return false;
+}
+
+static void count_connected(struct triad_reroute *report,
+	const struct triad_routes_repair_multicast *repair)
+{
+	for (uint32_t i = 0; i < repair->n_groups; i++)
+		report->n_groups_left -=
+			repair->groups[i].state == TRIAD_ROUTES_GROUP_CONNECTED;
+}
+
+/* Whatever becomes of unicast, unless writing it has failed: a tree adds no credit loop that
+ * anybody looks for. */
+static void work_on_groups(struct reroute_loss *loss)
+{
+	struct triad_reroute *report = loss->report;
+	struct triad_routes_repair_multicast *repair = NULL;
+
+	if (!report->n_groups)
+		return;
+	if (report->outcome == TRIAD_REROUTE_FAILED)
+		report->why_groups = report->why;
+	else if (triad_routes_repair_multicast_make(
+			 loss->check->layout, loss->ports, report->n_links, &repair))
+		report->why_groups = REROUTE_NO_MEMORY;
+	else if (atomic_load(&loss->rerouter->mode) == TRIAD_REPAIR_ACT)
+		reroute_write_multicast(loss, repair);
+	else
+		count_connected(report, repair);
+	triad_routes_repair_multicast_free(repair);
+}
+
+static void work_on_paths(
+	struct reroute_loss *loss, const struct triad_routes_repair *repair)
+{
+	struct triad_reroute *report = loss->report;
+
+	report->why = why_not_proven(repair);
+	if (!repair->n_changes) {
+		report->outcome = TRIAD_REROUTE_NOTHING;
+		report->why = NULL;
+	} else if (!report->why &&
+		atomic_load(&loss->rerouter->mode) == TRIAD_REPAIR_ACT) {
+		reroute_write_unicast(loss, repair);
+	} else if (!report->why) {
+		report->why = reroute_forbids(loss);
+		if (!report->why)
+			report->outcome = TRIAD_REROUTE_WOULD;
+	}
+	if (report->outcome == TRIAD_REROUTE_DONE && is_trap_kept(loss))
+		triad_sm_sweep(loss->rerouter->osm);
 }
 
 /* What is to be done with the loss, and does it. */
@@ -222,40 +227,16 @@ static void work_on(struct reroute_loss *loss)
 	if (!report->why &&
 		triad_routes_repair_make(
 			loss->check, loss->ports, report->n_links, &repair))
-		report->why = "memory is short";
-	if (report->why)
+		report->why = REROUTE_NO_MEMORY;
+	if (report->why) {
+		report->why_groups = report->n_groups ? report->why : NULL;
 		return;
+	}
 	count_plan(loss, repair);
 	report->planned_us = triad_clock_now_us();
-	report->why = why_not_proven(repair);
-	if (!repair->n_changes) {
-		report->outcome = TRIAD_REROUTE_NOTHING;
-		report->why = NULL;
-	} else if (!report->why && atomic_load(&rerouter->mode) == TRIAD_REPAIR_ACT) {
-		reroute_write(loss, repair);
-	} else if (!report->why) {
-		report->why = reroute_forbids(loss);
-		if (!report->why)
-			report->outcome = TRIAD_REROUTE_WOULD;
-	}
+	work_on_paths(loss, repair);
+	work_on_groups(loss);
 	triad_routes_repair_free(repair);
-}
-
-/* Damping tells OpenSM of what differs from OpenSM's view; of what was put there, nobody would. */
-static bool is_trap_kept(const struct reroute_loss *loss)
-{
-	const struct triad_fabric *fabric = loss->fabric;
-
-	for (uint32_t i = 0; i < loss->report->n_links; i++) {
-		uint32_t port = loss->ports[i], far = fabric->ports[port].remote;
-
-		if (triad_damper_looks_at(loss->rerouter->damper,
-			    fabric->nodes[fabric->ports[port].node].guid) ||
-			triad_damper_looks_at(loss->rerouter->damper,
-				fabric->nodes[fabric->ports[far].node].guid))
-			return true;
-	}
-	return false;
 }
 
 /* Whether the sender is to be read: not if it was since the trap came, or if others take the
@@ -305,15 +286,13 @@ static void handle_trap(
 
 		report.found_us = triad_clock_now_us();
 		if (is_new(&loss)) {
+			count_groups(&loss);
 			report.outcome = TRIAD_REROUTE_LEFT;
 			report.why = why;
 			if (!why)
 				work_on(&loss);
 			note_handled(&loss);
-			if (report.outcome == TRIAD_REROUTE_DONE && is_trap_kept(&loss))
-				triad_sm_sweep(rerouter->osm);
-			note_loss(&loss);
-			keep_loss(&loss);
+			reroute_note(&loss);
 		}
 	}
 	triad_route_result_unref(loss.result);
@@ -432,6 +411,10 @@ void triad_rerouter_configure(
 void triad_rerouter_note_sweep(struct triad_rerouter *rerouter)
 {
 	atomic_store(&rerouter->is_configuring, false);
+	/* OpenSM forgets it after this call. */
+	atomic_store(&rerouter->has_failed,
+		triad_osm_peek(&rerouter->osm->subn.subnet_initialization_error));
+	atomic_store(&rerouter->is_discovering, true);
 }
 
 void triad_rerouter_note_rerouted(struct triad_rerouter *rerouter)
@@ -443,37 +426,12 @@ void triad_rerouter_note_discovered(struct triad_rerouter *rerouter)
 {
 	atomic_fetch_add(&rerouter->n_discoveries, 1);
 	atomic_store(&rerouter->is_configuring, true);
+	atomic_store(&rerouter->is_discovering, false);
 }
 
 void triad_rerouter_note_up(struct triad_rerouter *rerouter)
 {
 	atomic_store(&rerouter->is_configuring, false);
-}
-
-struct triad_rerouter_status triad_rerouter_status(struct triad_rerouter *rerouter)
-{
-	struct triad_rerouter_status status;
-
-	pthread_mutex_lock(&rerouter->lock);
-	status = rerouter->counts;
-	pthread_mutex_unlock(&rerouter->lock);
-	status.mode = (enum triad_repair_mode)atomic_load(&rerouter->mode);
-	status.is_installed = triad_taker_is_asked(TRIAD_TAKER_LOSSES);
-	status.error = status.is_installed ? 0 : atomic_load(&rerouter->error);
-	return status;
-}
-
-size_t triad_rerouter_history(
-	struct triad_rerouter *rerouter, struct triad_reroute *losses, size_t room)
-{
-	size_t n;
-
-	pthread_mutex_lock(&rerouter->lock);
-	n = rerouter->n_kept < room ? rerouter->n_kept : room;
-	for (size_t i = 0; i < n; i++)
-		losses[i] = rerouter->kept[(rerouter->next_kept + TRIAD_REROUTE_N_KEPT -
-						   1 - i) %
-			TRIAD_REROUTE_N_KEPT];
-	pthread_mutex_unlock(&rerouter->lock);
-	return n;
+	atomic_store(&rerouter->is_discovering, false);
+	atomic_store(&rerouter->n_waiting, 0);
 }

@@ -6,8 +6,9 @@
  * none: OpenSM sweeps as ever.  The thread triad-repair reads the ports of the switch that sent
  * it, and those at the other end, by SMPs of its own; plans a way around those that are down
  * (routes/repair.h), some milliseconds at 10,000 hosts, so nothing is planned beforehand; and with
- * mode act writes the blocks of forwarding tables that change, step by step.  Links with a switch
- * in common are one loss: a link, a bundle, or a whole switch.
+ * mode act writes the blocks of forwarding tables that change, step by step; then those of
+ * multicast tables, which connect groups again (routes/repair_multicast.h).  Links with a switch in
+ * common are one loss: a link, a bundle, or a whole switch.
  *
  * What an act must be newer than.  The plan is made from tables that were checked (the route
  * checker's last result), and nothing is written unless, under OpenSM's lock:
@@ -22,13 +23,28 @@
  * they don't, or no answer came, OpenSM's copy of what the switch has is made void, as OpenSM
  * does it before its own Set, so that its next routing writes the block.
  *
- * When all is written, the lost links are unlinked in OpenSM's view, and their ports are down in
+ * Of multicast tables OpenSM has one copy, which has what it wants as soon as a Set is under way,
+ * and it computes trees between sweeps, too, when a host joins or leaves.  Instead of the second
+ * condition, for these:
+ *   - OpenSM is in discovery: the thread that computes and writes trees has waited for all
+ *     answers before it began, and joins wait in its queue.  It is waited for, for half a second;
+ *   - no Set of OpenSM's went without an answer before it;
+ *   - a group's rows are those that were planned from, at all switches; and the switches where
+ *     it gets new ones have room for it.  Groups for which that is not so are left, others
+ *     are repaired.
+ * All blocks that OpenSM has used it writes anew in this sweep, ours among them.
+ *
+ * Multicast is repaired also where the plan for unicast is not proven: nobody looks for credit
+ * loops by multicast packets, nor does OpenSM.
+ *
+ * When all of unicast is written, the lost links are unlinked in OpenSM's view, and their ports are down in
  * it, as it does itself when it finds that: a path or a tree that it computes before its sweep
  * does not use them.  Where damping keeps the trap from OpenSM, it is told to sweep.
  *
- * What it leaves to OpenSM's sweep: multicast; a plan that is not proven; tables from a file;
- * losses without a switch in common; the third loss of a link in a minute, and more than eight
- * losses in one.
+ * What it leaves to OpenSM's sweep: a plan that is not proven; groups whose tables are no tree, or
+ * of which links that are left do not connect all members (what they connect is written);
+ * tables from a file; losses without a switch in common; the third loss of a link in a minute,
+ * and more than eight losses in one.
  *
  * Thread-safety: any thread, but for new, stop and free.  OpenSM's lock is taken for copies.
  * Memory: 64 KiB, and a plan while it is carried out. */
@@ -65,7 +81,8 @@ struct triad_reroute_link {
 
 #define TRIAD_REROUTE_N_SHOWN 8u
 
-/* A loss and what was done.  Times are monotonic, 0: it did not come to that. */
+/* A loss and what was done; the outcome is that of unicast.  Times are monotonic, 0: it did
+ * not come to that. */
 struct triad_reroute {
 	enum triad_reroute_outcome outcome;
 	const char *why; /* it was left, or failed; NULL else */
@@ -75,8 +92,13 @@ struct triad_reroute {
 	uint64_t n_crossing, n_lost; /* pairs, as of routes/repair.h */
 	uint32_t n_entries, n_blocks, n_switches, n_steps;
 	uint32_t n_written; /* blocks that their switch answered */
-	uint32_t n_groups; /* multicast trees over the links: they wait for the sweep */
-	uint64_t trap_us, found_us, planned_us, ended_us;
+	/* Multicast groups whose tree crosses the links; of these, those that were connected
+	 * again, and those left to OpenSM's sweep (mode plan: that would be). */
+	uint32_t n_groups, n_groups_repaired, n_groups_left;
+	bool are_groups_known;     /* all of them */
+	const char *why_groups;    /* the first one was left; NULL else */
+	uint32_t n_groups_written; /* blocks of theirs that their switch answered */
+	uint64_t trap_us, found_us, planned_us, ended_us, groups_ended_us;
 };
 
 struct triad_rerouter_status {
@@ -85,7 +107,9 @@ struct triad_rerouter_status {
 	int error; /* why not, though they should be; 0: OpenSM has not bound yet */
 	uint64_t n_losses; /* of these: */
 	uint64_t n_done, n_would, n_nothing, n_left, n_failed;
-	uint64_t n_blocks;          /* written */
+	uint64_t n_blocks;                                   /* written */
+	uint64_t n_groups, n_groups_repaired, n_groups_left; /* as of a loss */
+	uint32_t n_waiting;         /* groups that were left, until OpenSM has swept */
 	uint64_t last_us, worst_us; /* from a trap to the last answer, of those done */
 };
 

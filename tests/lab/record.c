@@ -18,6 +18,9 @@
  * TRIAD_RECORD_M_KEY, a number: ports report this M_Key in PortInfo.  The simulator's
  * ports don't store theirs.
  *
+ * TRIAD_RECORD_MFT_TOP, a number: switches report that they have a MulticastFDBTop, and that it
+ * is this one.  The simulator's have none.
+ *
  * TRIAD_RECORD_SIGNAL, "NUMBER FILE": the first program that sends a Set(PortInfo) with
  * PortPhysicalState Disabled removes FILE and then sends itself signal NUMBER, right
  * after the MAD.
@@ -72,9 +75,9 @@ enum {
 	ATTRIBUTE_PORT_INFO = 0x15
 };
 /* In SwitchInfo [IBA 14.2.5.4]. */
-enum { AT_LIFE_TIME = 11, TAKES_OPTIMIZED = 1 };
+enum { AT_LIFE_TIME = 11, TAKES_OPTIMIZED = 1, AT_MFT_TOP = 18 };
 /* In PortInfo [IBA 14.2.5.6]. */
-enum { AT_CAPABILITIES = 16 + 4, HAS_SM = 0x02 };
+enum { AT_CAPABILITIES = 16 + 4, HAS_MFT_TOP = 0x40, HAS_SM = 0x02 };
 enum { AT_PHYS_STATE = 33, PHYS_DISABLED = 3 };
 enum { STATUS_INVALID_VALUE = 0x1c }; /* [IBA 13.4.7] */
 
@@ -88,7 +91,7 @@ static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
 static unsigned wait_ms;
 static bool optimized, no_sm;
-static const char *m_key, *node, *signal_request, *switch_file;
+static const char *m_key, *mft_top, *node, *signal_request, *switch_file;
 static atomic_uint refused_tid;
 
 static void become_sm(void)
@@ -109,6 +112,7 @@ static void open_record(void)
 	real_recv = (int (*)(int, void *, int *, int))dlsym(RTLD_NEXT, "umad_recv");
 	optimized = getenv("TRIAD_RECORD_OPTIMIZED") != NULL;
 	m_key = getenv("TRIAD_RECORD_M_KEY");
+	mft_top = getenv("TRIAD_RECORD_MFT_TOP");
 	node = getenv("SIM_HOST");
 	signal_request = getenv("TRIAD_RECORD_SIGNAL");
 	switch_file = getenv("TRIAD_RECORD_SWITCH");
@@ -247,9 +251,14 @@ static unsigned answered(const unsigned char *mad)
 static void change(unsigned char *mad)
 {
 	uint64_t key = m_key ? htobe64(strtoull(m_key, NULL, 0)) : 0;
+	uint16_t top = mft_top ? htobe16((uint16_t)strtoul(mft_top, NULL, 0)) : 0;
 
 	if (optimized && answered(mad) == ATTRIBUTE_SWITCH_INFO)
 		mad[AT_DATA + AT_LIFE_TIME] |= TAKES_OPTIMIZED;
+	if (mft_top && answered(mad) == ATTRIBUTE_PORT_INFO)
+		mad[AT_DATA + AT_CAPABILITIES] |= HAS_MFT_TOP;
+	if (mft_top && answered(mad) == ATTRIBUTE_SWITCH_INFO)
+		memcpy(mad + AT_DATA + AT_MFT_TOP, &top, sizeof(top));
 	if (m_key && answered(mad) == ATTRIBUTE_PORT_INFO)
 		memcpy(mad + AT_DATA, &key, sizeof(key));
 	if (no_sm && answered(mad) == ATTRIBUTE_PORT_INFO)

@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Multicast groups over a lost link are connected again before OpenSM sweeps ([repair] mode =
+act): what was written is replayed write by write, and packets of each group are followed from
+each member."""
+
+import contextlib
+
+import pytest
+
+from checks import mentions, wait_until
+from portlib import RECORD
+from test_repair import MFT, Tree
+from test_reroute import SET, losses, repairing, shared_net, wait_for_losses
+from test_routes import write_ring
+from test_sa_copies import sa_client
+from triadlib import ask, ask_json, health_findings, status, sweep_heavily
+
+pytestmark = pytest.mark.row("N22")
+
+FIRST = 0xc000
+MGID = "ff12a01cfe80000000000000{:08x}"
+N_GROUPS = 40  # in two blocks
+# OpenSM's discovery takes some tenths of a second, or seconds.
+SLOWLY = "delay us 8000 attribute 0x11 direction out\n"
+SLOWLIER = "delay ms 40 attribute 0x11 direction out\n"
+
+__all__ = ["shared_net"]  # a fixture
+
+
+class Groups:
+    """Members of groups, and what devices do with their packets."""
+
+    def __init__(self, lab, net, client):
+        self.lab, self.client = lab, client
+        self.tree = Tree(lab, net)
+        guids = {int(row["guid"], 16) + 1: name for name, row in self.tree.nodes.items()}
+        self.ports = {guids[int(guid, 16)]: guid for guid in client.ask("ports")}
+        self.mlids, self.members = {}, {}
+
+    def join(self, *joins):
+        """(Group, host) each."""
+        answers = self.client.ask_all([("join", MGID.format(group), self.ports[host])
+                                       for group, host in joins])
+        for (group, host), (state, mlid) in zip(joins, answers):
+            assert state == 0, (group, host)
+            self.mlids[group] = mlid
+            self.members.setdefault(mlid, set()).add(host)
+
+    def join_another(self, among):
+        """Has one more host in one of the groups with these LIDs, and returns that LID."""
+        group, mlid = next(item for item in self.mlids.items() if item[1] in among)
+        self.join((group, next(host for host in self.tree.hosts
+                               if host not in self.members[mlid])))
+        return mlid
+
+    def tables(self):
+        """Of each switch: its blocks, as the device has them, by modifier."""
+        blocks = range((max(self.members) - FIRST) // 32 + 1)
+        return {switch: dict(zip(blocks, self.tree.smp(switch, *((MFT, i) for i in blocks))))
+                for switch in self.tree.switches}
+
+    @staticmethod
+    def row(tables, switch, mlid):
+        entry = (mlid - FIRST) % 32 * 2
+        octets = tables[switch][(mlid - FIRST) // 32]
+        return int.from_bytes(octets[entry:entry + 2], "big")
+
+    def reached(self, tables, mlid, source, gone):
+        """Hosts that a packet arrives at, once for each time."""
+        links, arrived = self.tree.links, []
+        packets = [links[source][1]] if (source, 1) not in gone else []
+        n_copies = 0
+        while packets:
+            switch, came_by = packets.pop()
+            n_copies += 1
+            assert n_copies < 1000, f"packets of {mlid:#x} circle"
+            for port, (far, number) in links[switch].items():
+                if port == came_by or (switch, port) in gone or \
+                        not self.row(tables, switch, mlid) >> port & 1:
+                    continue
+                if far in self.tree.switches:
+                    packets.append((far, number))
+                else:
+                    arrived.append(far)
+        return sorted(arrived)
+
+    def connected(self, tables, gone=frozenset()):
+        """Groups all of whose members reach each other; no packet arrives twice anywhere."""
+        whole = set()
+        for mlid, members in self.members.items():
+            arrived = {host: self.reached(tables, mlid, host, gone) for host in members}
+            assert all(len(set(hosts)) == len(hosts) for hosts in arrived.values()), arrived
+            if all(set(hosts) | {host} == members for host, hosts in arrived.items()):
+                whole.add(mlid)
+        return whole
+
+    def crossing(self, tables, gone):
+        return {mlid for mlid in self.members
+                if any(self.row(tables, switch, mlid) >> port & 1
+                       for switch, port in gone if switch in self.tree.switches)}
+
+    def tables_are_checked(self):
+        """The plan is made of tables in which all groups are."""
+        tables = self.tables()
+        return all({row["mlid"] for row in ask_json(
+            self.lab, "repair", "plan", f"{host}:1")["multicast_groups"]} ==
+            self.crossing(tables, {self.tree.links[host][1]}) for host in self.tree.hosts)
+
+    def link_of_trees(self, leaf):
+        """The port of the leaf that leads up and that most trees cross."""
+        tables = self.tables()
+        ups = [port for port, (far, _) in self.tree.links[leaf].items()
+               if far in self.tree.switches]
+        return max(ups, key=lambda port: len(self.crossing(tables, {(leaf, port)})))
+
+
+@contextlib.contextmanager
+def grouped(net, mode="act", host="host-0002", **options):
+    with repairing(net, mode, **options) as lab, sa_client(lab, host) as client:
+        groups = Groups(lab, net, client)
+        hosts = groups.tree.hosts
+        groups.join(*((group, hosts[(group + 5 * i) % len(hosts)])
+                      for group in range(N_GROUPS) for i in range(4)))
+        sweep_heavily(lab, groups.tables_are_checked, what="checked trees")
+        assert groups.connected(groups.tables()) == set(groups.members)
+        yield groups
+
+
+def mft_sets(record, tree):
+    """Multicast tables' Sets in their order: (switch, block, data)."""
+    found = []
+    for line in record.read_text().splitlines():
+        words = line.split()
+        if (int(words[1], 16), int(words[2], 16)) != (SET, MFT):
+            continue
+        at = tree.hosts[0]
+        for port in words[8].rstrip(",").split(","):
+            at = tree.links[at][int(port)][0]
+        found.append((at, int(words[6], 16), bytes.fromhex(words[9])))
+    return found
+
+
+def lose_and_replay(groups, record, what, gone, left=frozenset(), outcome="done"):
+    """Loses it, and follows packets after each write of ours.  Returns the loss."""
+    lab, tree = groups.lab, groups.tree
+    tables = groups.tables()
+    crossing = groups.crossing(tables, gone)
+    n_before, n_losses = len(mft_sets(record, tree)), len(losses(lab))
+    n_up = lab.log().count("SUBNET UP")
+    lab.sim(f"Unlink {what}")
+    loss = wait_for_losses(lab, n_losses + 1)[0]
+    assert loss["outcome"] == outcome, loss
+    assert loss["multicast_trees"] == len(crossing), loss
+    assert loss["multicast_left"] == len(crossing & left), loss
+    assert loss["multicast_repaired"] == len(crossing - left) > 0, loss
+    assert loss["multicast_all_known"], loss
+    assert loss["multicast_ended_ms"] > (loss["ended_ms"] or 0), loss
+    ours = loss["multicast_written_blocks"]
+    wait_until(lambda: lab.log().count("SUBNET UP") > n_up, 20, "OpenSM's sweep")
+    written = mft_sets(record, tree)[n_before:]
+    assert len(written) > ours > 0
+    has_more = set()
+    for i, (switch, block, octets) in enumerate(written[:ours]):
+        for mlid in groups.members:
+            if block != (mlid - FIRST) // 32:
+                continue
+            old = groups.row(tables, switch, mlid)
+            new = groups.row({switch: {block: octets}}, switch, mlid)
+            assert old == new or mlid not in left, i
+            # What is lost is taken out before anything is put in.
+            assert not old & ~new or mlid not in has_more, (i, mlid)
+            has_more |= {mlid} if new & ~old else set()
+        tables[switch][block] = octets
+        groups.connected(tables, gone), groups.connected(tables)
+    # OpenSM's come after that, as its sweep has all blocks of all switches.
+    assert groups.connected(tables, gone) >= set(groups.members) - left
+    return loss
+
+
+def is_clean(groups, gone):
+    """OpenSM's sweep is over, and left all as it should be."""
+    lab = groups.lab
+    wait_until(lambda: groups.connected(groups.tables(), gone) == set(groups.members), 20,
+               "trees of OpenSM's")
+    wait_until(lambda: lab.triad("audit").returncode == 0, 20, lambda: lab.triad("audit").stdout)
+    assert not health_findings(lab, "multicast")
+
+
+def test_groups_are_connected_again_before_opensm_sweeps(net, tmp_path, monkeypatch):
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    with grouped(net, preload=[RECORD]) as groups:
+        port = groups.link_of_trees("leaf-03")
+        gone = {("leaf-03", port), groups.tree.links["leaf-03"][port]}
+        groups.lab.harm_mads(SLOWLY)
+        loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone)
+        is_clean(groups, gone)
+        repair = status(groups.lab)["repair"]
+        assert repair["groups"] == repair["groups_repaired"] == loss["multicast_repaired"]
+        assert repair["groups_left"] == repair["groups_waiting"] == 0
+        assert mentions(ask(groups.lab, "repair", "history"),
+                        f"{loss['multicast_trees']} multicast groups connected again 0 left")
+        assert mentions(ask(groups.lab, "history"), "multicast groups connected again")
+
+
+def test_groups_over_a_switch_that_is_lost_are_connected_again(net, tmp_path, monkeypatch):
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    with grouped(net, preload=[RECORD]) as groups:
+        spine = groups.tree.links["leaf-03"][groups.link_of_trees("leaf-03")][0]
+        gone = {(spine, port) for port in groups.tree.links[spine]}
+        gone |= {groups.tree.links[spine][port] for port in groups.tree.links[spine]}
+        groups.lab.harm_mads(SLOWLY)
+        loss = lose_and_replay(groups, record, f'"{spine}"', gone)
+        assert loss["links"] == len(gone) // 2
+        groups.tree.switches.remove(spine)
+        is_clean(groups, gone)
+
+
+def test_group_beyond_what_switches_forward_is_left(net, tmp_path, monkeypatch):
+    record, top = tmp_path / "record", 0xc010
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    monkeypatch.setenv("TRIAD_RECORD_MFT_TOP", hex(top))
+    with grouped(net, preload=[RECORD]) as groups:
+        port = groups.link_of_trees("leaf-03")
+        gone = {("leaf-03", port), groups.tree.links["leaf-03"][port]}
+        groups.lab.harm_mads(SLOWLY)
+        loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone,
+                               left={mlid for mlid in groups.members if mlid > top})
+        assert mentions(loss["multicast_why"], "MulticastFDBTop"), loss
+
+
+def test_members_at_a_switch_that_is_lost_are_cut_and_the_rest_stays_connected(net):
+    with grouped(net) as groups:
+        lab, tree = groups.lab, groups.tree
+        lost = {host for host in tree.hosts if tree.leaf(host) == "leaf-03"}
+        gone = {("leaf-03", port) for port in tree.links["leaf-03"]}
+        gone |= {tree.links[switch][port] for switch, port in gone}
+        crossing = groups.crossing(groups.tables(), {
+            end for end in gone if end[0] in tree.switches and end[0] != "leaf-03"})
+        lab.harm_mads(SLOWLIER)
+        lab.sim('Unlink "leaf-03"')
+        loss = wait_for_losses(lab, 1)[0]
+        assert (loss["multicast_trees"], loss["multicast_left"], loss["multicast_repaired"]) == \
+            (len(crossing), len(crossing), 0), loss
+        assert loss["multicast_written_blocks"] > 0, "the link is taken out at the other end"
+        assert mentions(loss["multicast_why"], "no way"), loss
+        tree.switches.remove("leaf-03")
+        for members in groups.members.values():
+            members -= lost
+        assert groups.connected(groups.tables(), gone) == set(groups.members)
+        is_clean(groups, gone)
+
+
+def test_groups_are_repaired_where_new_paths_are_not_proven(tmp_path, monkeypatch):
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    net = write_ring(tmp_path / "ring.net")
+    with grouped(net, engine="minhop", host="host-02", preload=[RECORD]) as groups:
+        end = next((switch, port) for switch in groups.tree.switches
+                   for port, (far, _) in groups.tree.links[switch].items()
+                   if far in groups.tree.switches and
+                   groups.crossing(groups.tables(), {(switch, port)}))
+        gone = {end, groups.tree.links[end[0]][end[1]]}
+        groups.lab.harm_mads(SLOWLIER)
+        loss = lose_and_replay(groups, record, f'"{end[0]}"[{end[1]}]', gone,
+                               outcome="left to OpenSM")
+        assert loss["written_blocks"] == 0 and mentions(loss["why"], "circle"), loss
+        is_clean(groups, gone)
+
+
+def test_groups_are_repaired_where_damping_keeps_the_trap(net):
+    """Both ends' traps are kept for a look, and no way of the SM's leads over the lost link."""
+    with grouped(net, "act\n[damp]\nmode = act", engine="minhop") as groups:
+        lab = groups.lab
+        links = status(lab)["topology"]["links"]
+        for held in ("leaf-01:5", "leaf-03:8"):
+            ask(lab, "damp", "pin", held)
+        wait_until(lambda: status(lab)["topology"]["links"] == links - 2, 20, "held links")
+        wait_until(groups.tables_are_checked, 20, "checked trees")
+        gone = {("leaf-03", 5), groups.tree.links["leaf-03"][5]}
+        crossing = groups.crossing(groups.tables(), gone)
+        lab.harm_mads(SLOWLY)
+        lab.sim('Unlink "leaf-03"[5]')
+        loss = wait_for_losses(lab, 1)[0]
+        assert loss["outcome"] == "done", loss
+        assert loss["multicast_repaired"] == loss["multicast_trees"] == len(crossing) > 0, loss
+        is_clean(groups, gone)
+
+
+def test_nothing_is_written_before_opensm_discovers(net, tmp_path, monkeypatch):
+    """It may write trees until then: its one copy does not say what switches have."""
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    with grouped(net, engine="updn\nsweep_on_trap FALSE", preload=[RECORD]) as groups:
+        lab = groups.lab
+        port = groups.link_of_trees("leaf-03")
+        n_before = len(mft_sets(record, groups.tree))
+        lab.sim(f'Unlink "leaf-03"[{port}]')
+        loss = wait_for_losses(lab, 1)[0]
+        assert (loss["outcome"], loss["multicast_repaired"]) == ("done", 0), loss
+        assert loss["multicast_left"] == loss["multicast_trees"] > 0, loss
+        assert mentions(loss["multicast_why"], "sweep"), loss
+        assert len(mft_sets(record, groups.tree)) == n_before
+        assert health_findings(lab, "multicast groups")
+        sweep_heavily(lab, lambda: not health_findings(lab, "multicast groups"))
+
+
+def test_group_that_was_joined_since_is_left_and_others_are_repaired(
+        net, tmp_path, monkeypatch):
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    with grouped(net, preload=[RECORD]) as groups:
+        tree = groups.tree
+        port = groups.link_of_trees("leaf-03")
+        gone = {("leaf-03", port), tree.links["leaf-03"][port]}
+        crossing = groups.crossing(groups.tables(), gone)
+        joined = groups.join_another(crossing)
+        wait_until(lambda: joined in groups.connected(groups.tables()), 20, "the joined tree")
+        groups.lab.harm_mads(SLOWLY)
+        loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone, left={joined})
+        assert mentions(loss["multicast_why"], "changed"), loss
+        is_clean(groups, gone)
+        assert status(groups.lab)["repair"]["groups_left"] == 1
+
+
+def test_groups_that_wait_for_the_sweep_are_in_the_health(net):
+    """OpenSM could not write what it wanted: what switches have is not known."""
+    with grouped(net) as groups:
+        lab = groups.lab
+        port = groups.link_of_trees("leaf-03")
+        crossing = groups.crossing(groups.tables(), {("leaf-03", port)})
+        lab.harm_mads(f"lose probability 1 attribute {MFT:#x} direction in\n")
+        groups.join_another(crossing)
+        wait_until(lambda: "ERR 3119" in lab.log(), 20, "a Set without an answer")
+        lab.heal_mads()
+        lab.harm_mads(SLOWLIER)
+        lab.sim(f'Unlink "leaf-03"[{port}]')
+        loss = wait_for_losses(lab, 1)[0]
+        assert (loss["outcome"], loss["multicast_repaired"], loss["multicast_written_blocks"]) \
+            == ("done", 0, 0), loss
+        assert loss["multicast_left"] == len(crossing), loss
+        assert mentions(loss["multicast_why"], "could not write"), loss
+        found = health_findings(lab, "multicast groups")
+        assert len(found) == 1, ask(lab, "health")
+        assert mentions(str(found[0]), str(len(crossing))), found
+        lab.heal_mads()
+        wait_until(lambda: not health_findings(lab, "multicast groups"), 30, "OpenSM's sweep")
+
+
+def test_with_plan_no_group_is_written(net, tmp_path, monkeypatch):
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    with grouped(net, "plan", preload=[RECORD]) as groups:
+        lab = groups.lab
+        port = groups.link_of_trees("leaf-03")
+        plan = ask_json(lab, "repair", "plan", f"leaf-03:{port}")
+        lab.harm_mads(SLOWLIER)
+        n_before = len(mft_sets(record, groups.tree))
+        lab.sim(f'Unlink "leaf-03"[{port}]')
+        loss = wait_for_losses(lab, 1)[0]
+        assert len(mft_sets(record, groups.tree)) == n_before, "OpenSM still discovers"
+        assert (loss["outcome"], loss["multicast_trees"], loss["multicast_left"]) == \
+            ("would be done", len(plan["multicast_groups"]), 0), loss
+        assert loss["multicast_repaired"] == loss["multicast_written_blocks"] == 0, loss
+        assert not health_findings(lab, "multicast groups")
+
+
+def test_groups_whose_writes_are_not_answered_are_left_and_the_sweep_writes_them(net):
+    with grouped(net) as groups:
+        lab = groups.lab
+        port = groups.link_of_trees("leaf-03")
+        gone = {("leaf-03", port), groups.tree.links["leaf-03"][port]}
+        crossing = groups.crossing(groups.tables(), gone)
+        lab.harm_mads(f"{SLOWLIER}lose probability 1 attribute {MFT:#x} direction in\n")
+        lab.sim(f'Unlink "leaf-03"[{port}]')
+        loss = wait_for_losses(lab, 1)[0]
+        lab.heal_mads()
+        assert (loss["outcome"], loss["multicast_repaired"], loss["multicast_written_blocks"]) \
+            == ("done", 0, 0), loss
+        assert loss["multicast_left"] == len(crossing) > 0, loss
+        assert mentions(loss["multicast_why"], "not answer"), loss
+        is_clean(groups, gone)
