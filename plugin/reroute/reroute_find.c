@@ -52,12 +52,14 @@ static void add_port(struct reroute_loss *loss, const struct triad_route *path,
 		.route = route, .modifier = fabric->ports[port].number};
 }
 
-static void ask_ports(struct reroute_loss *loss, struct asked *asked)
+/* Those from 'first' on. */
+static void ask_ports(struct reroute_loss *loss, struct asked *asked, size_t first)
 {
 	const struct triad_smp_request request = {
 		.attribute = TRIAD_SMP_PORT_INFO, .timeout_ms = TIMEOUT_MS};
 
-	(void)triad_smp_ask_all(loss->rerouter->smp, &request, asked->items, asked->n);
+	(void)triad_smp_ask_all(
+		loss->rerouter->smp, &request, asked->items + first, asked->n - first);
 }
 
 static bool has_answered(const struct asked *asked, size_t i)
@@ -145,21 +147,26 @@ static bool find_way_back(const struct reroute_loss *loss, uint32_t node,
 	return true;
 }
 
-/* Asks for the switch's links to others.  Returns false: it does not answer. */
+/* Asks for the switch's links to others: for one first, since many that are not answered take
+ * long.  Returns false: it does not answer. */
 static bool ask_links_of(struct reroute_loss *loss, const struct triad_route *path,
 	uint32_t node, struct asked *asked)
 {
 	const struct triad_fabric_node *of = &loss->fabric->nodes[node];
-	bool has_any = false;
+	uint32_t port = of->first_port, end = port + of->n_ports;
 
 	asked->n = 0;
-	for (uint32_t i = 0; i < of->n_ports; i++)
-		if (is_between_switches(loss->fabric, of->first_port + i))
-			add_port(loss, path, of->first_port + i, asked);
-	ask_ports(loss, asked);
-	for (size_t i = 0; i < asked->n; i++)
-		has_any |= has_answered(asked, i);
-	return has_any;
+	while (port < end && !asked->n)
+		if (is_between_switches(loss->fabric, port++))
+			add_port(loss, path, port - 1, asked);
+	ask_ports(loss, asked, 0);
+	if (!asked->n || !has_answered(asked, 0))
+		return false;
+	for (; port < end; port++)
+		if (is_between_switches(loss->fabric, port))
+			add_port(loss, path, port, asked);
+	ask_ports(loss, asked, 1);
+	return true;
 }
 
 /* Reads the links of the switch that sent the trap; if the tables' way does not lead there, by
@@ -227,7 +234,7 @@ static bool ask_for_lost(struct reroute_loss *loss, struct asked *asked)
 {
 	bool do_all_answer = true;
 
-	ask_ports(loss, asked);
+	ask_ports(loss, asked, 0);
 	for (size_t i = 0; i < asked->n; i++)
 		do_all_answer &= has_answered(asked, i);
 	for (size_t i = 0; do_all_answer && i < asked->n; i++)
@@ -253,7 +260,7 @@ static const char *read_far_end(
 	struct reroute_loss *loss, uint32_t node, struct asked *asked)
 {
 	static const char silent[] =
-		"not all neighbours of the switch at the other end answer";
+		"not all neighbours of a switch with lost links answer";
 	struct triad_routes_out *around = reroute_find_routes(
 					loss, TRIAD_FABRIC_NONE, node),
 				*out;
@@ -265,7 +272,8 @@ static const char *read_far_end(
 	add_links_to(loss, around, NULL, node, asked);
 	if (!ask_for_lost(loss, asked)) {
 		why = silent;
-	} else if (loss->report->n_links - n_before == asked->n) {
+	} else if (loss->report->n_links &&
+		loss->report->n_links - n_before == asked->n) {
 		lose_links_of(loss, node);
 	} else {
 		out = reroute_find_routes(loss, TRIAD_FABRIC_NONE, TRIAD_FABRIC_NONE);
@@ -284,18 +292,18 @@ const char *reroute_find(struct reroute_loss *loss, uint32_t node)
 {
 	struct asked *asked = calloc(1, sizeof(*asked));
 	const char *why = NULL;
-	uint32_t far;
 
 	if (!asked)
 		return "memory is short";
-	if (!read_sender(loss, node, asked))
-		why = "the switch that sent the trap does not answer";
-	for (size_t i = 0; !why && i < asked->n; i++)
-		if (is_down(asked, i))
-			lose(loss, asked->ports[i]);
-	far = why ? TRIAD_FABRIC_NONE : find_far_switch(loss);
-	if (far != TRIAD_FABRIC_NONE)
-		why = read_far_end(loss, far, asked);
+	if (read_sender(loss, node, asked)) {
+		for (size_t i = 0; i < asked->n; i++)
+			if (is_down(asked, i))
+				lose(loss, asked->ports[i]);
+		node = find_far_switch(loss);
+	}
+	/* A switch that told of its first lost link may be gone. */
+	if (node != TRIAD_FABRIC_NONE)
+		why = read_far_end(loss, node, asked);
 	free(asked);
 	return why;
 }
