@@ -237,7 +237,7 @@ static bool make_parts(struct triad_plugin *plugin)
 				plugin->elector, service->recorder, service->log);
 	if (plugin->damper)
 		plugin->rerouter = triad_rerouter_new(osm, service->port_guid,
-			plugin->damper, plugin->elector, service->routes,
+			plugin->damper, plugin->qos, plugin->elector, service->routes,
 			service->recorder, service->log);
 	if (plugin->rerouter)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,

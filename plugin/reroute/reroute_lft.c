@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plugin/physp.h"
+#include "plugin/qos/qos.h"
 #include "triad/clock.h"
 
 /* --- OpenSM's two copies --- */
@@ -140,6 +141,20 @@ static const char *write_lft(
 	return why;
 }
 
+/* Paths are answered from OpenSM's copies until its sweep, not as they were before. */
+static void mark_paths(const struct reroute_writing *writing)
+{
+	const struct triad_routes_layout *layout = writing->loss->check->layout;
+
+	for (uint32_t i = 0; i < writing->n_blocks; i++) {
+		const struct reroute_place *at = &writing->blocks[i].at;
+
+		triad_qos_note_route(writing->loss->rerouter->qos,
+			layout->fabric->nodes[layout->switches[at->sw].node].guid,
+			at->number);
+	}
+}
+
 void reroute_write_unicast(
 	struct reroute_loss *loss, const struct triad_routes_repair *repair)
 {
@@ -151,8 +166,10 @@ void reroute_write_unicast(
 	report->outcome = !report->why ? TRIAD_REROUTE_DONE
 		: writing.has_begun    ? TRIAD_REROUTE_FAILED
 				       : TRIAD_REROUTE_LEFT;
-	if (writing.has_begun)
+	if (writing.has_begun) {
 		report->ended_us = triad_clock_now_us();
+		mark_paths(&writing);
+	}
 	if (!report->why)
 		unlink_ports(loss);
 	reroute_writing_clear(&writing);

@@ -36,6 +36,7 @@ struct reroute_recent {
 struct triad_rerouter {
 	struct osm_opensm *osm;
 	struct triad_damper *damper;
+	struct triad_qos *qos;
 	struct triad_elector *elector;
 	struct triad_route_checker *routes;
 	struct triad_recorder *recorder;

@@ -345,9 +345,9 @@ static uint64_t repair_when_due(void *context)
 /* --- life --- */
 
 struct triad_rerouter *triad_rerouter_new(struct osm_opensm *osm, uint64_t port_guid,
-	struct triad_damper *damper, struct triad_elector *elector,
-	struct triad_route_checker *routes, struct triad_recorder *recorder,
-	struct triad_log *log)
+	struct triad_damper *damper, struct triad_qos *qos,
+	struct triad_elector *elector, struct triad_route_checker *routes,
+	struct triad_recorder *recorder, struct triad_log *log)
 {
 	struct triad_rerouter *rerouter = calloc(1, sizeof(*rerouter));
 
@@ -355,6 +355,7 @@ struct triad_rerouter *triad_rerouter_new(struct osm_opensm *osm, uint64_t port_
 		return NULL;
 	rerouter->osm = osm;
 	rerouter->damper = damper;
+	rerouter->qos = qos;
 	rerouter->elector = elector;
 	rerouter->routes = routes;
 	rerouter->recorder = recorder;

@@ -37,9 +37,10 @@
  * Multicast is repaired also where the plan for unicast is not proven: nobody looks for credit
  * loops by multicast packets, nor does OpenSM.
  *
- * When all of unicast is written, the lost links are unlinked in OpenSM's view, and their ports are down in
- * it, as it does itself when it finds that: a path or a tree that it computes before its sweep
- * does not use them.  Where damping keeps the trap from OpenSM, it is told to sweep.
+ * When all of unicast is written, the lost links are unlinked in OpenSM's view, and their ports
+ * are down in it, as it does itself when it finds that: a path or a tree that it computes before
+ * its sweep does not use them.  Until then requests for paths by entries that changed are left to
+ * it.  Where damping keeps the trap from OpenSM, it is told to sweep.
  *
  * What it leaves to OpenSM's sweep: a plan that is not proven; groups whose tables are no tree, or
  * of which links that are left do not connect all members (what they connect is written);
@@ -62,6 +63,7 @@
 struct osm_opensm;
 struct triad_damper;
 struct triad_elector;
+struct triad_qos;
 struct triad_recorder;
 struct triad_rerouter;
 struct triad_route_checker;
@@ -115,9 +117,9 @@ struct triad_rerouter_status {
 
 /* NULL when memory is short. */
 struct triad_rerouter *triad_rerouter_new(struct osm_opensm *osm, uint64_t port_guid,
-	struct triad_damper *damper, struct triad_elector *elector,
-	struct triad_route_checker *routes, struct triad_recorder *recorder,
-	struct triad_log *log);
+	struct triad_damper *damper, struct triad_qos *qos,
+	struct triad_elector *elector, struct triad_route_checker *routes,
+	struct triad_recorder *recorder, struct triad_log *log);
 /* When OpenSM ends.  Accepts NULL. */
 void triad_rerouter_stop(struct triad_rerouter *rerouter);
 /* After OpenSM unbound its SM.  Accepts NULL. */

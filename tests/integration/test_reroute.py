@@ -3,6 +3,7 @@
 replayed write by write, and what devices have is walked pair by pair."""
 
 import contextlib
+import itertools
 import subprocess
 import time
 
@@ -12,6 +13,7 @@ from checks import mentions, succeeded, wait_until
 from electionlib import others
 from labs import SRCDIR
 from portlib import RECORD, managed
+from tablelib import n_sweeps
 from test_repair import LFT, Tree
 from triadlib import TriadLab, ask, ask_json, health_findings, status, wait_for_sweep
 
@@ -230,6 +232,36 @@ def test_settling_has_opensm_route_without_what_was_written(net):
                    "routes")
         assert len(tree.arriving(tree.tables(), {("leaf-02", 5), tree.links["leaf-02"][5]})) == \
             pairs(tree)
+
+
+def test_paths_around_a_lost_link_are_not_answered_as_they_were(net):
+    """Before OpenSM's sweep, whose discovery is slow, says what has changed."""
+    with TriadLab(net, triad_conf=CONF.format("act") + "[qos]\nenabled = true\n",
+                  opensm_conf="routing_engine updn\n") as lab:
+        wait_until(lambda: is_ready(lab), 20, lambda: str(status(lab)["repair"]))
+        tree = Tree(lab, net)
+        end = ("leaf-02", 5)
+        tables = tree.tables()
+        source, destination = next(
+            (a, b) for a, b in itertools.permutations(tree.hosts, 2)
+            if end in tree.walk(tables, a, b, set()))
+        other = next(b for b in tree.hosts if tree.leaf(b) == tree.leaf(source) != source)
+
+        def n_asked_of_opensm(to):
+            before = status(lab)["qos"]
+            succeeded(lab.run("saquery", "PR", "--src-to-dst",
+                              f"{tree.lids[source]}:{tree.lids[to]}", node="host-0002"))
+            return status(lab)["qos"]["passed_changed"] - before["passed_changed"]
+
+        assert n_asked_of_opensm(destination) == 0
+        lab.harm_mads("delay ms 150 attribute 0x11 direction out\n"
+                      "delay ms 150 attribute 0x12 direction out\n")
+        swept = n_sweeps(lab)
+        lab.sim(f'Unlink "{end[0]}"[{end[1]}]')
+        assert wait_for_losses(lab, 1)[0]["outcome"] == "done"
+        assert n_asked_of_opensm(destination) == 1
+        assert n_asked_of_opensm(other) == 0
+        assert n_sweeps(lab) == swept, "OpenSM's sweep came first"
 
 
 def n_link_records(lab):
