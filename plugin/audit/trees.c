@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/audit/trees.h"
 
-#include <errno.h>
 #include <opensm/osm_multicast.h>
 #include <opensm/osm_switch.h>
 #include <sched.h>
@@ -9,7 +8,6 @@
 #include <string.h>
 
 #include "lib/grow.h"
-#include "plugin/physp.h"
 #include "triad/clock.h"
 
 #define HOLD_US (2 * TRIAD_US_PER_MS)

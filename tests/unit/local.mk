@@ -125,6 +125,7 @@ unit_tests = \
 	tests/unit/plugin/test_sm_errors \
 	tests/unit/plugin/test_sm_watch \
 	tests/unit/plugin/test_state_file \
+	tests/unit/plugin/test_trees \
 	tests/unit/plugin/test_withheld \
 	tests/unit/portmgr/test_agenda \
 	tests/unit/portmgr/test_alone \
@@ -304,6 +305,9 @@ tests_unit_plugin_test_sm_watch_SOURCES = \
 	tests/unit/plugin/test_sm_watch.c plugin/sm_watch.c
 tests_unit_plugin_test_state_file_SOURCES = \
 	tests/unit/plugin/test_state_file.c plugin/election/state_file.c
+tests_unit_plugin_test_trees_SOURCES = \
+	tests/unit/plugin/test_trees.c plugin/audit/trees.c
+tests_unit_plugin_test_trees_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 tests_unit_plugin_test_withheld_SOURCES = \
 	tests/unit/plugin/test_withheld.c plugin/withheld.c
 tests_unit_collect_test_bus_LDADD = libtriadbus.la $(LDADD)
