@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/tree.h"
 #include "lib/grow.h"
 #include "triad/clock.h"
 
@@ -36,11 +37,21 @@ struct reached {
 	uint16_t ports[N_POSITIONS];
 };
 
+/* Ports at both ends of a link that is in an inferred tree. */
+struct ends {
+	uint8_t near, far;
+};
+
 struct look {
 	struct osm_opensm *osm;
 	struct triad_trees *trees;
 	struct reached *switches; /* sorted */
 	size_t n_switches;
+	/* To infer a tree: the same switches, and links with their ends. */
+	struct triad_tree_switch *judged;
+	struct triad_tree_link *links;
+	struct ends *ends;
+	size_t n_links;
 };
 
 /* --- what OpenSM has --- */
@@ -130,6 +141,14 @@ static enum lead port_lead(osm_node_t *node, unsigned number, osm_physp_t **far)
 		: TO_SWITCH_WITHOUT_MULTICAST;
 }
 
+/* Whether engines that keep no trees connect the end: they leave out routers, and links that are
+ * not healthy. */
+static bool has_way(const osm_physp_t *end)
+{
+	return osm_node_get_type(end->p_node) == IB_NODE_TYPE_CA && end->healthy &&
+		osm_physp_get_remote(end) && osm_physp_get_remote(end)->healthy;
+}
+
 /* Of 16 ports those that lead to a switch of a tree. */
 static uint16_t ports_to_switches(osm_node_t *node, uint16_t ports, unsigned position)
 {
@@ -207,10 +226,106 @@ static bool walk_tree(struct look *look, const osm_mtree_node_t *root)
 {
 	osm_switch_t *sw = root ? find_root(look, root) : NULL;
 
-	for (size_t i = 0; i < look->n_switches; i++)
-		memset(look->switches[i].ports, 0, sizeof(look->switches[i].ports));
 	return !root || (sw && walk_branch(look, root, sw, 0, 0));
 }
+
+/* --- a tree inferred from copies --- */
+
+/* The switch that a member's packets come from, if the engines connect the member. */
+static osm_switch_t *switch_of_member(const osm_port_t *port)
+{
+	const osm_physp_t *far = osm_physp_get_remote(port->p_physp);
+
+	if (port->p_node->sw)
+		return port->p_node->sw;
+	return far && far->p_node && has_way(port->p_physp) ? far->p_node->sw : NULL;
+}
+
+static void mark_members(struct look *look, osm_mgrp_box_t *box)
+{
+	for (size_t i = 0; i < look->n_switches; i++)
+		look->judged[i].has_members = false;
+	for (cl_list_item_t *group = cl_qlist_head(&box->mgrp_list);
+		group != cl_qlist_end(&box->mgrp_list); group = cl_qlist_next(group)) {
+		cl_qmap_t *members = members_of(group);
+
+		for (cl_map_item_t *item = cl_qmap_head(members);
+			item != cl_qmap_end(members); item = cl_qmap_next(item)) {
+			osm_mcm_port_t *member = cl_item_obj(item, member, map_item);
+			osm_switch_t *sw = switch_of_member(member->port);
+			struct reached *reached = sw && osm_switch_supports_mcast(sw)
+				? find_reached(look, sw)
+				: NULL;
+
+			if (reached)
+				look->judged[reached - look->switches].has_members =
+					true;
+		}
+	}
+}
+
+/* Returns false when there are more than a tree has. */
+static bool add_link(struct look *look, struct reached *from, unsigned number,
+	const osm_physp_t *far, unsigned mlid)
+{
+	osm_switch_t *sw = far->p_node->sw;
+	struct reached *to = find_reached(look, sw);
+	unsigned far_number = osm_physp_get_port_num(far);
+	bool is_mutual = copied_ports(sw, mlid, far_number / 16) >> far_number % 16 & 1;
+
+	if (!to || look->n_links == 2 * look->n_switches)
+		return false;
+	if (is_mutual && (from > to || (from == to && number > far_number)))
+		return true;
+	look->links[look->n_links] =
+		(struct triad_tree_link){(uint32_t)(from - look->switches),
+			(uint32_t)(to - look->switches), is_mutual};
+	look->ends[look->n_links++] =
+		(struct ends){(uint8_t)number, (uint8_t)far_number};
+	return true;
+}
+
+static bool add_links(struct look *look, osm_switch_t *sw, unsigned mlid)
+{
+	struct reached *from = find_reached(look, sw);
+	bool has_room = from;
+
+	for (unsigned number = 1; has_room && number < sw->num_ports; number++) {
+		osm_physp_t *far;
+
+		if (copied_ports(sw, mlid, number / 16) >> number % 16 & 1 &&
+			port_lead(sw->p_node, number, &far) == TO_SWITCH)
+			has_room = add_link(look, from, number, far, mlid);
+	}
+	return has_room;
+}
+
+static bool infer_tree(struct look *look, osm_mgrp_box_t *box, unsigned mlid)
+{
+	cl_qmap_t *all = &look->osm->subn.sw_guid_tbl;
+	enum triad_tree tree;
+
+	if (!has_two_members(box))
+		return true;
+	look->trees->n_not_kept++;
+	look->n_links = 0;
+	for (cl_map_item_t *item = cl_qmap_head(all); item != cl_qmap_end(all);
+		item = cl_qmap_next(item))
+		if (!add_links(look, (osm_switch_t *)item, mlid))
+			return false;
+	mark_members(look, box);
+	tree = triad_tree_judge(
+		look->links, look->n_links, look->judged, look->n_switches);
+	for (size_t i = 0; tree && i < look->n_links; i++)
+		if (look->links[i].is_mutual || tree == TRIAD_TREE_OF_ALL_LINKS) {
+			reach_by(&look->switches[look->links[i].from],
+				look->ends[i].near);
+			reach_by(&look->switches[look->links[i].to], look->ends[i].far);
+		}
+	return tree != TRIAD_TREE_NONE;
+}
+
+/* --- comparing --- */
 
 /* Returns false where there is no room for it. */
 static bool keep_row(struct triad_trees *trees, const struct differing *row)
@@ -253,11 +368,10 @@ static void look_at_mlid(struct look *look, unsigned mlid)
 	/* triad_trees_row() sees that OpenSM is to make another. */
 	if (!box || look->osm->sm.mlids_req[mlid])
 		return;
-	if (engine_keeping(look->osm) == KEEPS_NONE) {
-		trees->n_not_kept += has_two_members(box);
-		return;
-	}
-	is_known = walk_tree(look, box->root);
+	for (size_t i = 0; i < look->n_switches; i++)
+		memset(look->switches[i].ports, 0, sizeof(look->switches[i].ports));
+	is_known = engine_keeping(look->osm) == KEEPS_NONE ? infer_tree(look, box, mlid)
+							   : walk_tree(look, box->root);
 	for (cl_map_item_t *item = cl_qmap_head(all);
 		is_known && item != cl_qmap_end(all); item = cl_qmap_next(item))
 		is_known = compare_copy(look, (osm_switch_t *)item, mlid);
@@ -268,12 +382,16 @@ static void look_at_mlid(struct look *look, unsigned mlid)
 static bool list_switches(struct look *look)
 {
 	cl_qmap_t *all = &look->osm->subn.sw_guid_tbl;
+	size_t n = cl_qmap_count(all) + 1;
 
-	look->switches = calloc(cl_qmap_count(all) + 1, sizeof(*look->switches));
+	look->switches = calloc(n, sizeof(*look->switches));
+	look->judged = calloc(n, sizeof(*look->judged));
+	look->links = calloc(2 * n, sizeof(*look->links));
+	look->ends = calloc(2 * n, sizeof(*look->ends));
 	for (cl_map_item_t *item = cl_qmap_head(all);
 		look->switches && item != cl_qmap_end(all); item = cl_qmap_next(item))
 		look->switches[look->n_switches++].key = cl_qmap_key(item);
-	return look->switches;
+	return look->switches && look->judged && look->links && look->ends;
 }
 
 static bool look_at_all(struct look *look)
@@ -306,6 +424,9 @@ struct triad_trees *triad_trees_look(struct osm_opensm *osm)
 		trees = NULL;
 	}
 	free(look.switches);
+	free(look.judged);
+	free(look.links);
+	free(look.ends);
 	return trees;
 }
 
@@ -363,10 +484,7 @@ static bool wants_end(const struct osm_opensm *osm, osm_mgrp_box_t *box,
 	case KEEPS_TREES_OF_TORUS:
 		return lead == TO_ITSELF ? copied : is_member;
 	default:
-		/* They leave out routers and links that are not healthy. */
-		if (lead == TO_HOST && is_member &&
-			(osm_node_get_type(end->p_node) != IB_NODE_TYPE_CA ||
-				!end->healthy || !osm_physp_get_remote(end)->healthy))
+		if (lead == TO_HOST && is_member && !has_way(end))
 			return copied;
 		return is_member && has_two_members(box);
 	}

@@ -14,21 +14,22 @@
  *
  * Trees are kept until the next one is made [osm_mcast_mgr.c, mcast_mgr_build_spanning_tree();
  * osm_torus.c, torus_mcast_stree()].  SSSP, DFSSSP and Nue fill the copies and keep no tree, so
- * that 'root' may be an earlier engine's: of these, and of engines that are not known, ports to
- * switches are wanted as the copy has them.  torus-2QoS makes a tree for one member, too; its
+ * that 'root' may be an earlier engine's: of these, and of engines that are not known, it is
+ * inferred from the copies, which must connect all members without a circle (audit/tree.h).  What
+ * keeps to that is wanted, though it be another tree.  torus-2QoS makes a tree for one member, too; its
  * port 0 is wanted as in the copy.  OpenSM also enters ports to switches that do not forward
  * multicasts, where its trees end: they are wanted as in the copy.
  *
  * Not known is the row of a LID when a member has joined or left and OpenSM has yet to compute
- * its tree, and when a link of the tree is there no more, or another.
+ * its tree, when a link of the tree is there no more, or another, and when none can be inferred.
  *
  * A look goes through all trees once, and keeps only where a copy is not as its tree.  It
  * never follows the switch that a node of a tree names, which OpenSM may have freed: it goes by
  * links, and compares.
  *
  * Thread-safety: a look and its rows are of one thread.
- * Memory: at most TRIAD_TREES_MAX_ROWS rows; what has more is not known.  While it looks, 40
- * octets for each switch. */
+ * Memory: at most TRIAD_TREES_MAX_ROWS rows; what has more is not known.  While it looks, some
+ * 100 octets for each switch. */
 #ifndef TRIAD_PLUGIN_AUDIT_TREES_H
 #define TRIAD_PLUGIN_AUDIT_TREES_H
 
@@ -54,7 +55,7 @@ struct triad_trees_row {
 struct triad_trees *triad_trees_look(struct osm_opensm *osm);
 void triad_trees_free(struct triad_trees *trees); /* accepts NULL */
 
-/* Multicast LIDs whose trees the routing engine did not keep. */
+/* Multicast LIDs whose trees the routing engine did not keep: inferred, or not known. */
 uint32_t triad_trees_n_not_kept(const struct triad_trees *trees);
 
 /* Ports from 16 * 'position' on of the switch 'node', for a LID from 0xc000 on that its table

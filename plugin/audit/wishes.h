@@ -2,9 +2,10 @@
 /* What OpenSM wants in devices (audit/audit.h), by what it goes by itself: options,
  * partitions, multicast groups, computed tables, capabilities.  Where its copy of a device
  * is overwritten by the device's answers, it is not looked at, with two exceptions.  Of
- * multicast trees that an engine does not keep it is all that there is.  And devices need not take each setting of PortInfo that lets packets pass all the same.  One that
- * the last answer to OpenSM lacks is no wish, and is counted: OpenSM writes it again in each
- * heavy sweep, in vain.
+ * multicast trees that a routing engine does not keep, the copies are all that there is
+ * (trees.h).  And devices need not take each setting of PortInfo that lets packets pass all
+ * the same: one that the last answer to OpenSM lacks is no wish, and is counted; OpenSM writes
+ * it again in each heavy sweep, in vain.
  *
  *     PortInfo    options; LIDs given; MTU and VLs by what both ends can do, as its link
  *                 manager does; enforcement of partitions by part_enforce

@@ -274,11 +274,10 @@ static void put_not_looked_at(const struct audit *audit, struct triad_report *re
 	put_left(report, result->no_qos ? result->n_ports : 0, qos);
 	put_left(report, result->n_trees_undecided,
 		"rows of MFT: a member came or went, or a link of the tree, and OpenSM has "
-		"yet to compute the tree");
+		"yet to compute the tree; or its own copy makes none");
 	put_left(report, result->n_trees_not_kept,
-		"multicast trees that the routing engine does not keep: links between "
-		"switches are compared with OpenSM's own copy; 'routes check' looks for "
-		"circles");
+		"multicast trees that the routing engine does not keep: OpenSM's own copy "
+		"has to connect all members without a circle");
 	put_left_blocks(report, result, TRIAD_AUDIT_MFT,
 		"OpenSM runs without multicast, or they are above the switch's "
 		"MulticastFDBTop");

@@ -175,6 +175,7 @@ unit_tests = \
 	tests/unit/shield/test_check \
 	tests/unit/shield/test_rate \
 	tests/unit/audit/test_audit \
+	tests/unit/audit/test_tree \
 	tests/unit/routes/test_crossing \
 	tests/unit/routes/test_check \
 	tests/unit/jobs/test_hostlist \

@@ -27,16 +27,21 @@ union node {
 	uint8_t room[sizeof(osm_node_t) + N_PORTS * sizeof(osm_physp_t)];
 };
 
+struct member {
+	osm_mcm_port_t member;
+	osm_port_t port;
+};
+
 struct host {
 	union node node;
-	cl_map_item_t member;
+	struct member member;
 };
 
 static struct osm_opensm osm;
 static union node nodes[MAX_SWITCHES];
 static osm_switch_t switches[MAX_SWITCHES];
 static struct host hosts[MAX_SWITCHES][N_HOSTS];
-static cl_map_item_t port0_members[MAX_SWITCHES];
+static struct member port0_members[MAX_SWITCHES];
 static uint16_t masks[MAX_SWITCHES][IB_MCAST_BLOCK_SIZE][IB_MCAST_POSITION_MAX + 1];
 static uint16_t wanted[MAX_SWITCHES][N_POSITIONS];
 static unsigned n_switches, n_links[MAX_SWITCHES];
@@ -203,18 +208,23 @@ static void add_branch(unsigned parent, unsigned sw)
 	enter(wanted, sw, up);
 }
 
+static void add_member(struct member *member, osm_physp_t *physp)
+{
+	member->port = (osm_port_t){.p_node = physp->p_node, .p_physp = physp};
+	member->member.port = &member->port;
+	map_add(&group.mcm_port_tbl, &member->member.map_item, physp->port_guid);
+}
+
 static void join_host(unsigned sw, unsigned i)
 {
-	map_add(&group.mcm_port_tbl, &hosts[sw][i].member,
-		port_of(&hosts[sw][i].node, 1)->port_guid);
+	add_member(&hosts[sw][i].member, port_of(&hosts[sw][i].node, 1));
 	branches[sw]->child_array[1 + i] = OSM_MTREE_LEAF;
 	enter(wanted, sw, 1 + i);
 }
 
 static void join_switch(unsigned sw)
 {
-	map_add(&group.mcm_port_tbl, &port0_members[sw],
-		port_of(&nodes[sw], 0)->port_guid);
+	add_member(&port0_members[sw], port_of(&nodes[sw], 0));
 	enter(wanted, sw, 0);
 }
 
@@ -372,8 +382,7 @@ END_TEST
 START_TEST(test_one_member_wants_nothing)
 {
 	map_clear(&group.mcm_port_tbl);
-	map_add(&group.mcm_port_tbl, &hosts[0][0].member,
-		port_of(&hosts[0][0].node, 1)->port_guid);
+	add_member(&hosts[0][0].member, port_of(&hosts[0][0].node, 1));
 	box.root = NULL;
 	memset(wanted, 0, sizeof(wanted));
 	look();
@@ -455,34 +464,73 @@ static ib_api_status_t build_tree(void *context, osm_mgrp_box_t *of)
 	return IB_SUCCESS;
 }
 
-START_TEST(test_engine_that_keeps_no_tree_is_counted)
+static void use_engine(enum _osm_routing_engine_type type)
 {
 	engine.mcast_build_stree = build_tree;
-	engine.type = OSM_ROUTING_ENGINE_TYPE_DFSSSP;
+	engine.type = type;
 	osm.routing_engine_used = &engine;
+}
+
+START_TEST(test_tree_that_an_engine_does_not_keep_is_inferred)
+{
+	use_engine(OSM_ROUTING_ENGINE_TYPE_DFSSSP);
 	/* An earlier engine's. */
-	branches[1]->child_array[N_PORTS - 1] = NULL;
+	box.root = NULL;
 	look();
 	ck_assert_uint_eq(triad_trees_n_not_kept(trees), 1);
 	check_rows();
-	/* Hosts are known all the same. */
-	flip_copy(0, 1);
-	flip_copy(0, 2);
+	/* Each port that one switch has or lacks by mistake. */
+	for (unsigned sw = 0; sw < n_switches; sw++)
+		for (unsigned number = 0; number < N_PORTS; number++) {
+			flip_copy(sw, number);
+			look();
+			check_rows();
+			flip_copy(sw, number);
+		}
+	/* Without the member and its switch there is less of a tree. */
+	map_clear(&group.mcm_port_tbl);
+	add_member(&hosts[0][0].member, port_of(&hosts[0][0].node, 1));
+	memset(wanted, 0, sizeof(wanted));
+	look();
+	ck_assert_uint_eq(triad_trees_n_not_kept(trees), 0);
 	check_rows();
-	/* They leave out routers. */
-	hosts[0][0].node.node.node_info.node_type = IB_NODE_TYPE_ROUTER;
-	ck_assert_uint_eq(row_at(0, 0).wanted & 2, 0);
+}
+END_TEST
+
+START_TEST(test_copies_that_make_no_tree_are_not_known)
+{
+	use_engine(OSM_ROUTING_ENGINE_TYPE_DFSSSP);
+	flip_copy(1, N_PORTS - 2);
+	flip_copy(2, N_PORTS - 1);
+	look();
+	ck_assert(!is_any_known());
+}
+END_TEST
+
+START_TEST(test_members_that_engines_leave_out_are_no_part_of_a_tree)
+{
+	use_engine(OSM_ROUTING_ENGINE_TYPE_SSSP);
+	/* At a switch that is not in it. */
+	make_branch(3);
+	join_host(3, 0);
+	memset(wanted[3], 0, sizeof(wanted[3]));
+	look();
+	ck_assert(!is_any_known());
+	port_of(&hosts[3][0].node, 1)->healthy = FALSE;
+	look();
+	check_rows();
+	port_of(&hosts[3][0].node, 1)->healthy = TRUE;
+	hosts[3][0].node.node.node_info.node_type = IB_NODE_TYPE_ROUTER;
+	look();
+	check_rows();
 }
 END_TEST
 
 START_TEST(test_torus_has_a_tree_for_one_member)
 {
-	engine.mcast_build_stree = build_tree;
-	engine.type = OSM_ROUTING_ENGINE_TYPE_TORUS_2QOS;
-	osm.routing_engine_used = &engine;
+	use_engine(OSM_ROUTING_ENGINE_TYPE_TORUS_2QOS);
 	map_clear(&group.mcm_port_tbl);
-	map_add(&group.mcm_port_tbl, &hosts[0][0].member,
-		port_of(&hosts[0][0].node, 1)->port_guid);
+	add_member(&hosts[0][0].member, port_of(&hosts[0][0].node, 1));
 	branches[1]->child_array[N_PORTS - 2] = NULL;
 	wanted[1][(N_PORTS - 2) / 16] &= (uint16_t) ~(1u << (N_PORTS - 2) % 16);
 	memset(wanted[2], 0, sizeof(wanted[2]));
@@ -507,7 +555,10 @@ int main(void)
 	tcase_add_test(cases, test_copy_that_changed_since_the_look_is_not_known);
 	tcase_add_test(
 		cases, test_port_to_a_switch_without_multicast_is_as_in_the_copy);
-	tcase_add_test(cases, test_engine_that_keeps_no_tree_is_counted);
+	tcase_add_test(cases, test_tree_that_an_engine_does_not_keep_is_inferred);
+	tcase_add_test(cases, test_copies_that_make_no_tree_are_not_known);
+	tcase_add_test(
+		cases, test_members_that_engines_leave_out_are_no_part_of_a_tree);
 	tcase_add_test(cases, test_torus_has_a_tree_for_one_member);
 	return run_cases(cases);
 }
