@@ -30,9 +30,9 @@
  * with an error status; "ignore": they answer with success but change nothing; "lose":
  * they don't answer.
  *
- * TRIAD_RECORD_MFT, a file with a multicast LID, a port number and a PATH: while it exists, a
- * Set of a multicast forwarding table by that route has that port the other way in the LID's
- * row.  So a switch takes it otherwise than opensm wants, and says so.
+ * TRIAD_RECORD_MFT, a file with a multicast LID, a port number and PATHs: while it exists, a
+ * Set of a multicast forwarding table by one of these routes has that port the other way in the
+ * LID's row.  So a switch takes it otherwise than opensm wants, and says so.
  *
  * ibsim delivers requests only to programs that are SMs.  So a server that this is
  * preloaded into sets IsSM with TRIAD_RECORD_SERVER.  With TRIAD_RECORD_NO_SM, opensm
@@ -227,13 +227,16 @@ static void disturb_mft(unsigned char *mad)
 {
 	char path[4 * PATH_SIZE], wanted[4 * PATH_SIZE];
 	unsigned mlid, port;
+	bool is_wanted = false;
 	FILE *file = fopen(mft_file, "r");
 
 	if (!file)
 		return;
 	format_path(mad, path, sizeof(path));
-	if (fscanf(file, "%u %u %255s", &mlid, &port, wanted) == 3 &&
-		strcmp(path, wanted) == 0)
+	if (fscanf(file, "%u %u", &mlid, &port) == 2)
+		while (!is_wanted && fscanf(file, "%255s", wanted) == 1)
+			is_wanted = strcmp(path, wanted) == 0;
+	if (is_wanted)
 		flip_row(mad, mlid, port);
 	fclose(file);
 }
