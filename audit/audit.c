@@ -256,7 +256,9 @@ void triad_audit_compare(const struct triad_audit_place *place,
 		struct triad_audit_difference difference = {.place = *place,
 			.field = i,
 			.wanted = read_bits(wish->wanted, &field) & mask,
-			.found = read_bits(found, &field) & mask};
+			.found = read_bits(found, &field) & mask,
+			.no_group = wish->no_group >> i % 32 & 1,
+			.copy_wrong = wish->copy_wrong >> i % 32 & 1};
 
 		if (difference.wanted != difference.found)
 			add(context, &difference);
@@ -465,25 +467,36 @@ static void append_pkey_ends(const struct triad_fabric *fabric,
 			*text ? "; " : "", n_gained, difference->found);
 }
 
+static void append_groups(const struct triad_audit_difference *difference, char *text)
+{
+	unsigned first = (difference->place.block >> 28) * 16;
+	char lost[TRIAD_AUDIT_TEXT_SIZE] = "", more[TRIAD_AUDIT_TEXT_SIZE] = "";
+
+	append_ports(difference->wanted & ~difference->found, first, lost);
+	append_ports(difference->found & ~difference->wanted, first, more);
+	if (difference->no_group)
+		triad_text_append(text, TRIAD_AUDIT_TEXT_SIZE,
+			"no group has this LID: packets to it leave by ports %s", more);
+	else
+		triad_text_append(text, TRIAD_AUDIT_TEXT_SIZE,
+			"the group's packets miss out ports %s and take %s besides",
+			lost, more);
+	if (difference->copy_wrong)
+		triad_text_append(text, TRIAD_AUDIT_TEXT_SIZE,
+			"; the SM's own copy is wrong, too");
+}
+
 const char *triad_audit_touches(const struct triad_fabric *fabric,
 	const struct triad_audit_difference *difference,
 	char text[TRIAD_AUDIT_TEXT_SIZE])
 {
 	const struct triad_audit_place *place = &difference->place;
-	unsigned first = (place->block >> 28) * 16;
 	const char *touches = find_field(place->kind, difference->field).touches;
 
 	snprintf(text, TRIAD_AUDIT_TEXT_SIZE, "%s", touches ? touches : "");
 	if (place->kind == TRIAD_AUDIT_PKEYS)
 		append_pkey_ends(fabric, difference, text);
-	if (place->kind == TRIAD_AUDIT_MFT) {
-		char lost[TRIAD_AUDIT_TEXT_SIZE] = "", more[TRIAD_AUDIT_TEXT_SIZE] = "";
-
-		append_ports(difference->wanted & ~difference->found, first, lost);
-		append_ports(difference->found & ~difference->wanted, first, more);
-		triad_text_append(text, TRIAD_AUDIT_TEXT_SIZE,
-			"the group's packets miss out ports %s and take %s besides",
-			lost, more);
-	}
+	if (place->kind == TRIAD_AUDIT_MFT)
+		append_groups(difference, text);
 	return text;
 }

@@ -85,13 +85,17 @@ struct triad_audit_place {
 /* All zeros: the SM wants nothing there. */
 struct triad_audit_wish {
 	uint8_t wanted[TRIAD_AUDIT_OCTETS], mask[TRIAD_AUDIT_OCTETS];
+	/* MFT, a bit for each entry: no group has that LID; the SM's own copy has something
+	 * else. */
+	uint32_t no_group, copy_wrong;
 };
 
 struct triad_audit_difference {
 	struct triad_audit_place place;
 	unsigned field; /* from 0 on */
 	uint64_t wanted, found;
-	uint64_t since_us; /* monotonic: when it was seen first */
+	uint64_t since_us;         /* monotonic: when it was seen first */
+	bool no_group, copy_wrong; /* as in the wish */
 };
 
 /* "PortInfo", "LFT", ...; and the attribute's ID. */

@@ -4,7 +4,9 @@ lib_LTLIBRARIES += libosmtriad.la
 libosmtriad_la_SOURCES = \
 	plugin/access.c plugin/access.h \
 	plugin/audit/auditor.c plugin/audit/auditor.h \
+	plugin/audit/other_sms.c plugin/audit/other_sms.h \
 	plugin/audit/repair.c plugin/audit/repair.h \
+	plugin/audit/trees.c plugin/audit/trees.h \
 	plugin/audit/wishes.c plugin/audit/wishes.h \
 	plugin/bind_hook.c plugin/bind_hook.h \
 	plugin/command/election.c \

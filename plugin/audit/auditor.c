@@ -4,7 +4,6 @@
 #include "plugin/audit/auditor.h"
 
 #include <errno.h>
-#include <opensm/osm_remote_sm.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "lib/task.h"
 #include "perfmgr/watch/finders.h"
 #include "plugin/audit/repair.h"
+#include "plugin/audit/trees.h"
 #include "plugin/audit/wishes.h"
 #include "plugin/election/elector.h"
 #include "plugin/instance.h"
@@ -65,6 +65,7 @@ struct run {
 	struct triad_setup *setup;
 	struct triad_desired desired;
 	bool has_desired;
+	struct triad_trees *trees;
 	struct triad_audit_extent extent;
 	size_t n; /* in the batch */
 	struct triad_wish wishes[BATCH];
@@ -135,19 +136,6 @@ static void note_unread(struct run *run, const struct triad_wish *wish, int erro
 	result->n_silent++;
 }
 
-static void note_sm(struct run *run, const struct triad_audit_sm *sm)
-{
-	struct triad_audit_result *result = run->result;
-
-	if (run->is_again || sm->port_guid == run->fabric->sm_port_guid)
-		return;
-	for (uint32_t i = 0; i < result->n_sms; i++)
-		if (result->sms[i].port_guid == sm->port_guid)
-			return;
-	if (result->n_sms < TRIAD_AUDIT_MAX_NAMED)
-		result->sms[result->n_sms++] = *sm;
-}
-
 static void take_answer(struct run *run, size_t i)
 {
 	const struct triad_read_back *item = &run->items[i];
@@ -164,9 +152,11 @@ static void take_answer(struct run *run, size_t i)
 	run->result->n_read++;
 	if (!run->is_again)
 		run->result->n_not_taken += wish->n_not_taken;
-	if (item->kind == TRIAD_AUDIT_PORT_INFO && item->data[AT_IS_SM] & IS_SM &&
-		triad_fabric_is_end_port(run->fabric, item->port))
-		note_sm(run,
+	if (!run->is_again && item->kind == TRIAD_AUDIT_PORT_INFO &&
+		item->data[AT_IS_SM] & IS_SM &&
+		triad_fabric_is_end_port(run->fabric, item->port) &&
+		run->fabric->ports[item->port].guid != run->fabric->sm_port_guid)
+		triad_audit_sms_add(&run->result->sms,
 			&(struct triad_audit_sm){
 				.port_guid = run->fabric->ports[item->port].guid});
 	triad_audit_compare(&wish->place, &wish->wish, item->data, add_difference, run);
@@ -201,6 +191,7 @@ static void keep_wanted(struct run *run)
 		const struct triad_wish *wish = &run->wishes[i];
 
 		result->n_undecided += !wish->is_known;
+		result->n_trees_undecided += wish->n_undecided;
 		if (!run->is_again)
 			result->n_left[wish->place.kind] += wish->is_left;
 		if (!wish->is_known || !triad_audit_wants(&wish->wish))
@@ -221,7 +212,8 @@ static struct triad_wish_source wish_source(const struct run *run)
 {
 	return (struct triad_wish_source){.osm = run->plugin->osm,
 		.fabric = run->fabric,
-		.desired = run->has_desired ? &run->desired : NULL};
+		.desired = run->has_desired ? &run->desired : NULL,
+		.trees = run->trees};
 }
 
 /* Reads the batch, and adds what differs from what is wanted afterwards. */
@@ -297,10 +289,20 @@ static void count_blocks(struct run *run, uint32_t port)
 	run->result->n_down += !n[TRIAD_AUDIT_PORT_INFO];
 }
 
+static int look_at_trees(struct run *run)
+{
+	triad_trees_free(run->trees);
+	run->trees = triad_trees_look(run->plugin->osm);
+	if (!run->trees)
+		return osm_exit_flag ? ECANCELED : ENOMEM;
+	run->result->n_trees_not_kept = triad_trees_n_not_kept(run->trees);
+	return 0;
+}
+
 static int read_all(struct run *run)
 {
 	const struct triad_fabric *fabric = run->fabric;
-	int error = 0;
+	int error = look_at_trees(run);
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (is_chosen(run, i))
@@ -413,7 +415,7 @@ static bool wait_for_light_sweep(
 static int read_again(
 	struct run *run, const struct triad_audit_difference *old, size_t n)
 {
-	int error = 0;
+	int error = look_at_trees(run);
 
 	run->result->n = 0;
 	for (size_t i = 0; i < n && !error; i++) {
@@ -524,25 +526,6 @@ static int repair_chosen(struct run *run)
 
 /* --- all --- */
 
-static void list_sms(struct run *run)
-{
-	struct osm_opensm *osm = run->plugin->osm;
-	cl_qmap_t *all = &osm->subn.sm_guid_tbl;
-
-	cl_plock_acquire(&osm->lock);
-	for (cl_map_item_t *item = cl_qmap_head(all);
-		!osm_exit_flag && item != cl_qmap_end(all); item = cl_qmap_next(item)) {
-		const ib_sm_info_t *info = &((const osm_remote_sm_t *)item)->smi;
-
-		note_sm(run,
-			&(struct triad_audit_sm){.port_guid = cl_ntoh64(info->guid),
-				.is_known = true,
-				.state = ib_sminfo_get_state(info),
-				.priority = ib_sminfo_get_priority(info)});
-	}
-	cl_plock_release(&osm->lock);
-}
-
 /* With the lock. */
 static void count_known(struct triad_auditor *auditor)
 {
@@ -580,7 +563,8 @@ static void note_done(struct run *run, struct triad_audit_difference *known)
 	status->ended_us = triad_clock_now_us();
 	status->took_us = status->ended_us - run->begun_us;
 	status->n_read = result->n_read;
-	status->n_unread = result->n_unread + result->n_undecided;
+	status->n_unread =
+		result->n_unread + result->n_undecided + result->n_trees_undecided;
 	status->n_silent = result->n_silent;
 }
 
@@ -632,7 +616,7 @@ static int run_audit(struct run *run)
 	int error;
 
 	use_fabric(run, triad_fabric_ref(run->request->fabric));
-	list_sms(run);
+	triad_audit_sms_read(&result->sms, run->plugin->osm);
 	run->extent = triad_wishes_extent(run->plugin->osm);
 	error = read_all(run);
 	if (!error && result->n) {
@@ -652,6 +636,7 @@ static int run_audit(struct run *run)
 		note_known(run);
 	result->took_us = triad_clock_now_us() - run->begun_us;
 	drop_fabric(run);
+	triad_trees_free(run->trees);
 	return error;
 }
 

@@ -20,6 +20,7 @@
 
 #include "audit/audit.h"
 #include "ib/node_choice.h"
+#include "plugin/audit/other_sms.h"
 
 struct triad_audit_repair;
 struct triad_auditor;
@@ -32,13 +33,6 @@ struct triad_plugin;
 #define TRIAD_AUDIT_MAX_NAMED 16u
 #define TRIAD_AUDIT_SMPS_PER_S 10000u
 
-/* Another port that says it has an SM. */
-struct triad_audit_sm {
-	uint64_t port_guid;
-	bool is_known; /* to OpenSM; what follows is known then */
-	uint8_t state, priority;
-};
-
 struct triad_audit_result {
 	struct triad_audit_difference *differences; /* sorted */
 	size_t n, room;
@@ -47,6 +41,10 @@ struct triad_audit_result {
 	/* Blocks of ports that OpenSM no longer has so, or for which it has not decided:
 	 * what it wants there is not known. */
 	uint64_t n_undecided;
+	/* Of multicast tables, 16 ports of a LID each: its tree is not known (trees.h).  And LIDs
+	 * whose trees the routing engine does not keep. */
+	uint64_t n_trees_undecided;
+	uint32_t n_trees_not_kept;
 	/* Blocks that devices have, and in which OpenSM wants nothing. */
 	uint64_t n_left[TRIAD_AUDIT_N_KINDS];
 	uint32_t n_ports, n_down; /* ports that were looked at; without a link */
@@ -56,8 +54,7 @@ struct triad_audit_result {
 	 * table on the way to their LIDs is wrong. */
 	uint64_t silent[TRIAD_AUDIT_MAX_NAMED];
 	bool is_there[TRIAD_AUDIT_MAX_NAMED];
-	uint32_t n_sms;
-	struct triad_audit_sm sms[TRIAD_AUDIT_MAX_NAMED];
+	struct triad_audit_sms sms;
 	bool is_short; /* memory, or TRIAD_AUDIT_MAX */
 	/* Why no QoS tables were looked at; NULL: they were. */
 	const char *no_qos;

@@ -155,7 +155,7 @@ static const char *read_wish_now(struct block *block)
 {
 	if (!triad_wishes_read(block->repair->source, &block->wish, 1))
 		return "OpenSM ends";
-	if (!block->wish.is_known)
+	if (!block->wish.is_known || block->wish.n_undecided)
 		return "the port has changed, or OpenSM has yet to decide";
 	return NULL;
 }

@@ -5,11 +5,11 @@
 
 #include <glib.h>
 #include <malloc.h>
-#include <opensm/osm_multicast.h>
 #include <opensm/osm_switch.h>
 #include <sched.h>
 #include <string.h>
 
+#include "plugin/audit/trees.h"
 #include "plugin/physp.h"
 #include "qos/setup/port_tables.h"
 #include "triad/clock.h"
@@ -27,7 +27,7 @@ struct sought {
 	const struct triad_audit_place *place;
 	struct triad_audit_wish *wish;
 	uint8_t info[TRIAD_AUDIT_OCTETS]; /* of a port: the last answer to OpenSM */
-	uint8_t n_not_taken;
+	uint8_t n_not_taken, n_undecided;
 	bool is_left, is_pending; /* OpenSM wants nothing; or has not decided */
 };
 
@@ -79,17 +79,6 @@ static void want_of_end_port(struct sought *sought, bool is_base0)
 	if (!is_base0)
 		want_info(sought, TRIAD_AUDIT_LMC,
 			!is_of_switch(sought) || opt->lmc_esp0 ? opt->lmc : 0);
-}
-
-/* The port at the other end of a node's port; NULL: it leads nowhere. */
-static const osm_physp_t *find_far_end(osm_node_t *node, unsigned number)
-{
-	const osm_physp_t *physp = number < osm_node_get_num_physp(node)
-		? osm_node_get_physp_ptr(node, number)
-		: NULL;
-	const osm_physp_t *remote = physp ? osm_physp_get_remote(physp) : NULL;
-
-	return remote && osm_physp_is_valid(remote) && remote->p_node ? remote : NULL;
 }
 
 /* Both ends as one; 0 counts as 1. */
@@ -239,108 +228,19 @@ static void want_lft(struct sought *sought)
 	}
 }
 
-/* --- multicast [osm_mcast_mgr.c] --- */
-
-/* Of a group in a list: its members' ports, by GUID. */
-static cl_qmap_t *members_of(cl_list_item_t *item)
-{
-	osm_mgrp_t *group = cl_item_obj(item, group, list_item);
-
-	return &group->mcm_port_tbl;
-}
-
-/* Without two members OpenSM makes no tree. */
-static bool has_two_members(osm_mgrp_box_t *box)
-{
-	ib_net64_t first = 0;
-
-	for (cl_list_item_t *item = cl_qlist_head(&box->mgrp_list);
-		item != cl_qlist_end(&box->mgrp_list); item = cl_qlist_next(item)) {
-		cl_qmap_t *members = members_of(item);
-		ib_net64_t guid;
-
-		if (!cl_qmap_count(members))
-			continue;
-		guid = cl_qmap_key(cl_qmap_head(members));
-		if (cl_qmap_count(members) > 1 || (first && first != guid))
-			return true;
-		first = guid;
-	}
-	return false;
-}
-
-static bool has_member(osm_mgrp_box_t *box, ib_net64_t port_guid)
-{
-	for (cl_list_item_t *item = cl_qlist_head(&box->mgrp_list);
-		item != cl_qlist_end(&box->mgrp_list); item = cl_qlist_next(item)) {
-		cl_qmap_t *members = members_of(item);
-
-		if (cl_qmap_get(members, port_guid) != cl_qmap_end(members))
-			return true;
-	}
-	return false;
-}
-
-/* Of 16 ports of the switch, those behind which a member is, if OpenSM's own way of making
- * trees has each of its members' ports in it. */
-static uint16_t find_members(
-	const struct sought *sought, osm_mgrp_box_t *box, unsigned first)
-{
-	const struct osm_routing_engine *engine =
-		sought->source->osm->routing_engine_used;
-	uint16_t mask = 0;
-
-	if ((engine && engine->mcast_build_stree) || !has_two_members(box))
-		return 0;
-	for (unsigned i = 0; i < 16; i++) {
-		const osm_physp_t *remote = find_far_end(sought->node, first + i);
-
-		if (remote && !is_switch(remote) &&
-			has_member(box, osm_physp_get_port_guid(remote)))
-			mask |= (uint16_t)(1u << i);
-	}
-	return mask;
-}
-
-/* Of 16 ports of the switch, those that lead somewhere: to itself, or over a link. */
-static uint16_t find_open(const struct sought *sought, unsigned first)
-{
-	uint16_t mask = first ? 0 : 1;
-
-	for (unsigned i = 0; i < 16; i++)
-		if (find_far_end(sought->node, first + i))
-			mask |= (uint16_t)(1u << i);
-	return mask;
-}
-
-/* OpenSM's own entry for the multicast LID; 0 in blocks that it has never used. */
-static uint16_t read_entry(osm_switch_t *sw, unsigned mlid, unsigned position)
-{
-	unsigned offset = mlid - TRIAD_AUDIT_FIRST_MLID;
-	ib_net16_t masks[IB_MCAST_BLOCK_SIZE];
-
-	if (!sw->mcast_tbl.p_mask_tbl ||
-		!osm_mcast_tbl_get_block(&sw->mcast_tbl,
-			(int16_t)(offset / IB_MCAST_BLOCK_SIZE), (uint8_t)position,
-			masks))
-		return 0;
-	return cl_ntoh16(masks[offset % IB_MCAST_BLOCK_SIZE]);
-}
-
 static void want_tree(struct sought *sought, unsigned mlid, unsigned position)
 {
-	osm_mgrp_box_t *box =
-		osm_get_mbox_by_mlid(sought->subn, cl_hton16((uint16_t)mlid));
-	uint16_t wanted = 0;
+	unsigned entry = mlid % TRIAD_AUDIT_MFT_BLOCK;
+	struct triad_trees_row row = triad_trees_row(sought->source->trees,
+		sought->source->osm, sought->node, mlid, position);
 
-	sought->is_pending |=
-		sought->source->osm->sm.mlids_req[mlid - TRIAD_AUDIT_FIRST_MLID];
-	if (box)
-		wanted = (uint16_t)(read_entry(sought->node->sw, mlid, position) |
-				 find_members(sought, box, position * 16)) &
-			find_open(sought, position * 16);
-	triad_audit_want(
-		sought->wish, TRIAD_AUDIT_MFT, mlid % TRIAD_AUDIT_MFT_BLOCK, wanted);
+	if (!row.is_known) {
+		sought->n_undecided++;
+		return;
+	}
+	triad_audit_want(sought->wish, TRIAD_AUDIT_MFT, entry, row.wanted);
+	sought->wish->no_group |= (uint32_t)row.has_no_group << entry;
+	sought->wish->copy_wrong |= (uint32_t)row.is_copy_wrong << entry;
 }
 
 static void want_mft(struct sought *sought)
@@ -352,11 +252,11 @@ static void want_mft(struct sought *sought)
 		 cap = TRIAD_AUDIT_FIRST_MLID + sw->mcast_tbl.num_entries,
 		 top = find_mft_top(sought);
 
-	/* Above its top it forwards nothing [IBA 14.2.5.4]. */
 	if (!osm_switch_supports_mcast(sw) || position > sw->mcast_tbl.max_position ||
-		first >= cap || (top && first > top))
+		first >= cap)
 		return;
-	sought->is_left = sought->subn->opt.disable_multicast;
+	/* Above its top it forwards nothing [IBA 14.2.5.4]. */
+	sought->is_left = sought->subn->opt.disable_multicast || (top && first > top);
 	for (unsigned mlid = first; !sought->is_left && mlid < cap &&
 		mlid <= IB_LID_MCAST_END_HO && mlid < first + TRIAD_AUDIT_MFT_BLOCK;
 		mlid++)
@@ -562,6 +462,7 @@ static void read_wish(const struct triad_wish_source *source, struct triad_wish 
 	wish->is_known = !sought.is_pending;
 	wish->is_left = sought.is_left && !triad_audit_wants(&wish->wish);
 	wish->n_not_taken = sought.n_not_taken;
+	wish->n_undecided = sought.n_undecided;
 }
 
 static void extend(unsigned *n, unsigned entries, unsigned size)

@@ -159,8 +159,8 @@ static void put_sms(const struct audit *audit, struct triad_report *report)
 	const struct triad_audit_result *result = &audit->result;
 
 	triad_report_array(report, "other_sms");
-	for (uint32_t i = 0; i < result->n_sms; i++) {
-		const struct triad_audit_sm *sm = &result->sms[i];
+	for (uint32_t i = 0; i < result->sms.n; i++) {
+		const struct triad_audit_sm *sm = &result->sms.of[i];
 		struct triad_node_label label = label_of(result->fabric, sm->port_guid);
 
 		if (!report->as_json) {
@@ -272,8 +272,15 @@ static void put_not_looked_at(const struct audit *audit, struct triad_report *re
 	snprintf(qos, sizeof(qos), "ports' SL2VL and VLArb tables: %s",
 		result->no_qos ? result->no_qos : "");
 	put_left(report, result->no_qos ? result->n_ports : 0, qos);
-	put_left_blocks(
-		report, result, TRIAD_AUDIT_MFT, "OpenSM runs without multicast");
+	put_left(report, result->n_trees_undecided,
+		"rows of MFT: a member came or went, or a link of the tree, and OpenSM has "
+		"yet to compute the tree; or its own copy makes none");
+	put_left(report, result->n_trees_not_kept,
+		"multicast trees that the routing engine does not keep: OpenSM's own copy "
+		"has to connect all members without a circle");
+	put_left_blocks(report, result, TRIAD_AUDIT_MFT,
+		"OpenSM runs without multicast, or they are above the switch's "
+		"MulticastFDBTop");
 	put_left_blocks(report, result, TRIAD_AUDIT_PKEYS,
 		"OpenSM writes no keys there, and does not clear what is there");
 	put_left_blocks(report, result, TRIAD_AUDIT_GUIDS,
@@ -324,7 +331,7 @@ static int put_result(struct audit *audit)
 	if (result->n)
 		return TRIAD_CONTROL_FAILED;
 	if (result->is_short || result->n_unread || result->n_undecided ||
-		result->has_unknown_qos)
+		result->n_trees_undecided || result->has_unknown_qos)
 		return TRIAD_CONTROL_UNKNOWN;
 	if (!report.as_json)
 		triad_output_printf(

@@ -33,6 +33,10 @@
  * with an error status; "ignore": they answer with success but change nothing; "lose":
  * they don't answer.
  *
+ * TRIAD_RECORD_MFT, a file with a multicast LID, a port number and PATHs: while it exists, a
+ * Set of a multicast forwarding table by one of these routes has that port the other way in the
+ * LID's row.  So a switch takes it otherwise than opensm wants, and says so.
+ *
  * ibsim delivers requests only to programs that are SMs.  So a server that this is
  * preloaded into sets IsSM with TRIAD_RECORD_SERVER.  With TRIAD_RECORD_NO_SM, opensm
  * receives each PortInfo without IsSM. */
@@ -72,7 +76,8 @@ enum {
 	SET = 0x02,
 	GET_RESP = 0x81,
 	ATTRIBUTE_SWITCH_INFO = 0x12,
-	ATTRIBUTE_PORT_INFO = 0x15
+	ATTRIBUTE_PORT_INFO = 0x15,
+	ATTRIBUTE_MFT = 0x1b
 };
 /* In SwitchInfo [IBA 14.2.5.4]. */
 enum { AT_LIFE_TIME = 11, TAKES_OPTIMIZED = 1, AT_MFT_TOP = 18 };
@@ -91,7 +96,7 @@ static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
 static unsigned wait_ms;
 static bool optimized, no_sm;
-static const char *m_key, *mft_top, *node, *signal_request, *switch_file;
+static const char *m_key, *mft_top, *node, *signal_request, *switch_file, *mft_file;
 static atomic_uint refused_tid;
 
 static void become_sm(void)
@@ -116,6 +121,7 @@ static void open_record(void)
 	node = getenv("SIM_HOST");
 	signal_request = getenv("TRIAD_RECORD_SIGNAL");
 	switch_file = getenv("TRIAD_RECORD_SWITCH");
+	mft_file = getenv("TRIAD_RECORD_MFT");
 	if (getenv("TRIAD_RECORD_WAIT_MS"))
 		wait_ms = (unsigned)atoi(getenv("TRIAD_RECORD_WAIT_MS"));
 	no_sm = getenv("TRIAD_RECORD_NO_SM") != NULL;
@@ -205,6 +211,40 @@ static void disarm(unsigned char *mad, bool is_refused)
 		atomic_store(&refused_tid, (unsigned)get(mad + AT_TID, 4));
 }
 
+static bool is_mft_set(const unsigned char *mad, int length)
+{
+	return length >= MAD_SIZE && mad[1] == CLASS_SMP_DIRECTED &&
+		mad[AT_METHOD] == SET && get(mad + AT_ATTRIBUTE, 2) == ATTRIBUTE_MFT;
+}
+
+/* In a row the ports from the highest down [IBA 14.2.5.12]. */
+static void flip_row(unsigned char *mad, unsigned mlid, unsigned port)
+{
+	unsigned block = (mlid - 0xc000) / 32, position = port / 16;
+
+	if (get(mad + AT_MODIFIER, 4) == (block | position << 28))
+		mad[AT_DATA + mlid % 32 * 2 + (port % 16 < 8)] ^=
+			(unsigned char)(1 << port % 8);
+}
+
+static void disturb_mft(unsigned char *mad)
+{
+	char path[4 * PATH_SIZE], wanted[4 * PATH_SIZE];
+	unsigned mlid, port;
+	bool is_wanted = false;
+	FILE *file = fopen(mft_file, "r");
+
+	if (!file)
+		return;
+	format_path(mad, path, sizeof(path));
+	if (fscanf(file, "%u %u", &mlid, &port) == 2)
+		while (!is_wanted && fscanf(file, "%255s", wanted) == 1)
+			is_wanted = strcmp(path, wanted) == 0;
+	if (is_wanted)
+		flip_row(mad, mlid, port);
+	fclose(file);
+}
+
 static void signal_once(void)
 {
 	char *file;
@@ -226,6 +266,8 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	pthread_once(&once, open_record);
 	if (record)
 		write_line(umad_get_mad_addr(umad), mad, length);
+	if (mft_file && is_mft_set(mad, length))
+		disturb_mft(mad);
 	if (wait_ms && disables)
 		usleep(wait_ms * 1000);
 	instead = disobedience(mad, length);

@@ -126,6 +126,7 @@ unit_tests = \
 	tests/unit/plugin/test_sm_watch \
 	tests/unit/plugin/test_state_file \
 	tests/unit/plugin/test_trap_mad \
+	tests/unit/plugin/test_trees \
 	tests/unit/plugin/test_withheld \
 	tests/unit/portmgr/test_agenda \
 	tests/unit/portmgr/test_alone \
@@ -175,6 +176,7 @@ unit_tests = \
 	tests/unit/shield/test_check \
 	tests/unit/shield/test_rate \
 	tests/unit/audit/test_audit \
+	tests/unit/audit/test_tree \
 	tests/unit/routes/test_crossing \
 	tests/unit/routes/test_check \
 	tests/unit/jobs/test_hostlist \
@@ -308,6 +310,9 @@ tests_unit_plugin_test_state_file_SOURCES = \
 tests_unit_plugin_test_trap_mad_SOURCES = \
 	tests/unit/plugin/test_trap_mad.c plugin/trap_mad.c
 tests_unit_plugin_test_trap_mad_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+tests_unit_plugin_test_trees_SOURCES = \
+	tests/unit/plugin/test_trees.c plugin/audit/trees.c
+tests_unit_plugin_test_trees_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 tests_unit_plugin_test_withheld_SOURCES = \
 	tests/unit/plugin/test_withheld.c plugin/withheld.c
 tests_unit_collect_test_bus_LDADD = libtriadbus.la $(LDADD)

@@ -241,6 +241,27 @@ START_TEST(test_objects_and_values_are_named)
 }
 END_TEST
 
+/* The last entry of a block, and the one before it. */
+START_TEST(test_row_says_whether_a_group_has_it_and_the_copy_is_wrong)
+{
+	const struct triad_audit_place place = {.kind = TRIAD_AUDIT_MFT};
+	struct triad_audit_wish wish = {
+		.no_group = UINT32_C(1) << 31, .copy_wrong = UINT32_C(1) << 30};
+	uint8_t octets[TRIAD_AUDIT_OCTETS] = {[61] = 1 << 3, [63] = 1 << 2};
+	char text[TRIAD_AUDIT_TEXT_SIZE];
+
+	triad_audit_want(&wish, place.kind, 30, 1 << 4);
+	triad_audit_want(&wish, place.kind, 31, 0);
+	compare(&place, &wish, octets);
+	ck_assert_uint_eq(n_found, 2);
+	assert_mentions(
+		triad_audit_touches(NULL, &found[0], text), "group 4 3 copy wrong");
+	ck_assert(!strstr(text, "no group"));
+	assert_mentions(triad_audit_touches(NULL, &found[1], text), "no group LID 2");
+	ck_assert(!strstr(text, "copy"));
+}
+END_TEST
+
 /* Whom a P_Key is for: all ports of the other hosts that have it. */
 START_TEST(test_pkey_says_how_many_ports_it_is_about)
 {
@@ -295,6 +316,8 @@ int main(void)
 	tcase_add_test(cases, test_difference_that_lasts_keeps_its_time);
 	tcase_add_test(cases, test_both_readings_must_have_it_and_one_wish);
 	tcase_add_test(cases, test_objects_and_values_are_named);
+	tcase_add_test(
+		cases, test_row_says_whether_a_group_has_it_and_the_copy_is_wrong);
 	tcase_add_test(cases, test_pkey_says_how_many_ports_it_is_about);
 	return run_cases(cases);
 }
