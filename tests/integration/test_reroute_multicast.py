@@ -4,14 +4,16 @@ act): what was written is replayed write by write, and packets of each group are
 each member."""
 
 import contextlib
+import subprocess
 
 import pytest
 
 from checks import mentions, wait_until
+from labs import SRCDIR
 from portlib import RECORD
 from test_repair import MFT, Tree
 from test_reroute import SET, losses, repairing, shared_net, wait_for_losses
-from test_routes import write_ring
+from test_routes import TORUS, write_ring
 from test_sa_copies import sa_client
 from triadlib import ask, ask_json, health_findings, status, sweep_heavily
 
@@ -267,6 +269,24 @@ def test_groups_are_repaired_where_new_paths_are_not_proven(tmp_path, monkeypatc
                                outcome="left to OpenSM")
         assert loss["written_blocks"] == 0 and mentions(loss["why"], "circle"), loss
         is_clean(groups, gone)
+
+
+def test_trees_that_an_engine_keeps_free_of_credit_loops_are_left(tmp_path):
+    net = tmp_path / "torus.net"
+    subprocess.run([SRCDIR / "scripts" / "gen-fabric", "torus", "--dims", "5,5", "-o", net],
+                   check=True)
+    (tmp_path / "torus.conf").write_text(TORUS, encoding="utf-8")
+    engine = f"torus-2QoS\nqos TRUE\ntorus_config {tmp_path / 'torus.conf'}"
+    with grouped(net, engine=engine) as groups:
+        end = next((switch, port) for switch in groups.tree.switches
+                   for port, (far, _) in groups.tree.links[switch].items()
+                   if far in groups.tree.switches and
+                   groups.crossing(groups.tables(), {(switch, port)}))
+        groups.lab.sim(f'Unlink "{end[0]}"[{end[1]}]')
+        loss = wait_for_losses(groups.lab, 1)[0]
+        assert loss["multicast_left"] == loss["multicast_trees"] > 0, loss
+        assert loss["multicast_written_blocks"] == 0, loss
+        assert mentions(loss["multicast_why"], "credit loops"), loss
 
 
 def test_groups_are_repaired_where_damping_keeps_the_trap(net):
