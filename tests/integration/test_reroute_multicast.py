@@ -383,6 +383,8 @@ def test_with_plan_no_group_is_written(net, tmp_path, monkeypatch):
         assert (loss["outcome"], loss["multicast_trees"], loss["multicast_left"]) == \
             ("would be done", len(plan["multicast_groups"]), 0), loss
         assert loss["multicast_repaired"] == loss["multicast_written_blocks"] == 0, loss
+        assert mentions(ask(lab, "repair", "history"),
+                        f"{loss['multicast_trees']} would be connected again 0 left")
         assert not health_findings(lab, "multicast groups")
 
 
