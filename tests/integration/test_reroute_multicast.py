@@ -128,13 +128,16 @@ def grouped(net, mode="act", host="host-0002", **options):
         yield groups
 
 
+def mft_lines(record):
+    """Multicast tables' Sets in their order, as words of the record."""
+    lines = (line.split() for line in record.read_text().splitlines())
+    return [words for words in lines if (int(words[1], 16), int(words[2], 16)) == (SET, MFT)]
+
+
 def mft_sets(record, tree):
-    """Multicast tables' Sets in their order: (switch, block, data)."""
+    """The same as (switch, block, data)."""
     found = []
-    for line in record.read_text().splitlines():
-        words = line.split()
-        if (int(words[1], 16), int(words[2], 16)) != (SET, MFT):
-            continue
+    for words in mft_lines(record):
         at = tree.hosts[0]
         for port in words[8].rstrip(",").split(","):
             at = tree.links[at][int(port)][0]
@@ -217,6 +220,25 @@ def test_groups_over_a_switch_that_is_lost_are_connected_again(net, tmp_path, mo
         assert loss["links"] == len(gone) // 2
         groups.tree.switches.remove(spine)
         is_clean(groups, gone)
+
+
+def test_writing_begins_when_all_that_opensm_wrote_was_answered(net, tmp_path, monkeypatch):
+    """OpenSM writes the trees of a join when the link is lost, and has answers 20 ms later."""
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    with grouped(net, preload=[RECORD]) as groups:
+        port = groups.link_of_trees("leaf-03")
+        crossing = groups.crossing(groups.tables(), {("leaf-03", port)})
+        n_before = len(mft_lines(record))
+        groups.lab.harm_mads(f"{SLOWLIER}delay ms 20 attribute {MFT:#x} direction in\n")
+        groups.join_another(crossing)
+        groups.lab.sim(f'Unlink "leaf-03"[{port}]')
+        loss = wait_for_losses(groups.lab, 1)[0]
+        ours = loss["multicast_written_blocks"]
+        assert (loss["multicast_repaired"], loss["multicast_left"]) == (len(crossing) - 1, 1), loss
+        times = [int(words[10]) for words in mft_lines(record)][n_before:]
+        assert len(times) > ours > 0, "OpenSM's for the join, then ours"
+        assert times[-ours] >= times[-ours - 1] + 20000, times
 
 
 def test_group_beyond_what_switches_forward_is_left(net, tmp_path, monkeypatch):
