@@ -12,7 +12,7 @@ from checks import mentions, wait_until
 from labs import SRCDIR
 from portlib import RECORD
 from test_repair import MFT, Tree
-from test_reroute import SET, losses, repairing, shared_net, wait_for_losses
+from test_reroute import SET, is_ready, losses, repairing, shared_net, wait_for_losses
 from test_routes import TORUS, write_ring
 from test_sa_copies import sa_client
 from triadlib import ask, ask_json, health_findings, status, sweep_heavily
@@ -254,24 +254,29 @@ def test_group_beyond_what_switches_forward_is_left(net, tmp_path, monkeypatch):
         assert mentions(loss["multicast_why"], "MulticastFDBTop"), loss
 
 
-def test_members_at_a_switch_that_is_lost_are_cut_and_the_rest_stays_connected(net):
+def test_members_that_no_link_is_left_to_are_cut_and_the_rest_stays_connected(net):
     with grouped(net) as groups:
         lab, tree = groups.lab, groups.tree
-        lost = {host for host in tree.hosts if tree.leaf(host) == "leaf-03"}
-        gone = {("leaf-03", port) for port in tree.links["leaf-03"]}
+        ups = [port for port, (far, _) in tree.links["leaf-03"].items() if far in tree.switches]
+        gone = {("leaf-03", port) for port in ups}
         gone |= {tree.links[switch][port] for switch, port in gone}
-        crossing = groups.crossing(groups.tables(), {
-            end for end in gone if end[0] in tree.switches and end[0] != "leaf-03"})
+        links = status(lab)["topology"]["links"]
+        lab.sim(*(f'Unlink "leaf-03"[{port}]' for port in ups[1:]))
+        wait_until(lambda: status(lab)["topology"]["links"] == links - len(ups) + 1, 20, "a sweep")
+        wait_until(lambda: status(lab)["repair"]["groups_waiting"] == 0 and is_ready(lab) and
+                   groups.tables_are_checked(), 20, "checked trees")
+        n_losses = len(losses(lab))
+        crossing = groups.crossing(groups.tables(), {("leaf-03", ups[0])})
         lab.harm_mads(SLOWLIER)
-        lab.sim('Unlink "leaf-03"')
-        loss = wait_for_losses(lab, 1)[0]
+        lab.sim(f'Unlink "leaf-03"[{ups[0]}]')
+        loss = wait_for_losses(lab, n_losses + 1)[0]
         assert (loss["multicast_trees"], loss["multicast_left"], loss["multicast_repaired"]) == \
             (len(crossing), len(crossing), 0), loss
         assert loss["multicast_written_blocks"] > 0, "the link is taken out at the other end"
         assert mentions(loss["multicast_why"], "no way"), loss
         tree.switches.remove("leaf-03")
         for members in groups.members.values():
-            members -= lost
+            members -= {host for host in tree.hosts if tree.leaf(host) == "leaf-03"}
         assert groups.connected(groups.tables(), gone) == set(groups.members)
         is_clean(groups, gone)
 
