@@ -371,6 +371,11 @@ int triad_routes_repair_multicast_make(const struct triad_routes_layout *layout,
 	return error;
 }
 
+bool triad_routes_trees_are_free(const char *engine)
+{
+	return strcmp(engine, "torus-2QoS") == 0;
+}
+
 void triad_routes_repair_multicast_free(struct triad_routes_repair_multicast *repair)
 {
 	if (!repair)

@@ -15,8 +15,8 @@
  * back, sends what its own hosts send by all of its old entries, once for each part.
  * A packet that is copied while the tables change may arrive in one part alone.
  *
- * Not looked at: credit loops by multicast packets, as OpenSM and check.h don't; whether a
- * switch's table has room for the LID.
+ * Not looked at: credit loops by multicast packets, as check.h doesn't, nor OpenSM with most
+ * engines; whether a switch's table has room for the LID.
  *
  * Thread-safety: functions without state.
  * Memory: some octets for each switch and port of one, for the call; the result owns its
@@ -69,6 +69,9 @@ struct triad_routes_repair_multicast {
 int triad_routes_repair_multicast_make(const struct triad_routes_layout *layout,
 	const uint32_t *ports, uint32_t n,
 	struct triad_routes_repair_multicast **repair);
+/* Whether the routing engine of that name (triad_fabric_sa.engine) makes trees by which, with its
+ * paths, no credit loops are possible: another tree could have some. */
+bool triad_routes_trees_are_free(const char *engine);
 void triad_routes_repair_multicast_free(
 	struct triad_routes_repair_multicast *repair); /* accepts NULL */
 

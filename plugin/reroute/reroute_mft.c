@@ -244,6 +244,18 @@ static void look_at_all(struct groups *groups, uint32_t n,
 	}
 }
 
+const char *reroute_group_why(const struct triad_routes_group_repair *group)
+{
+	switch (group->state) {
+	case TRIAD_ROUTES_GROUP_CONNECTED:
+		return NULL;
+	case TRIAD_ROUTES_GROUP_CUT:
+		return "some members have no way to the others";
+	default:
+		return "its tables are no tree";
+	}
+}
+
 static void look_at_plan(struct groups *groups)
 {
 	for (uint32_t i = 0, n = 0; i < groups->plan->n_groups; i++) {
@@ -252,9 +264,9 @@ static void look_at_plan(struct groups *groups)
 
 		for (uint32_t k = 0; k < group->n_changes; k++)
 			groups->of_change[n++] = i;
-		if (group->state == TRIAD_ROUTES_GROUP_ASYMMETRIC ||
-			group->state == TRIAD_ROUTES_GROUP_LOOPS)
-			leave(groups, i, "its tables are no tree");
+		/* What is left of the links may connect a part. */
+		if (group->state != TRIAD_ROUTES_GROUP_CUT)
+			leave(groups, i, reroute_group_why(group));
 	}
 }
 
@@ -343,8 +355,8 @@ static void count_groups(const struct groups *groups)
 	for (uint32_t i = 0; i < groups->plan->n_groups; i++) {
 		const char *why = groups->why[i];
 
-		if (!why && groups->plan->groups[i].state == TRIAD_ROUTES_GROUP_CUT)
-			why = "some members have no way to the others";
+		if (!why)
+			why = reroute_group_why(&groups->plan->groups[i]);
 		report->n_groups_repaired += !why;
 		report->n_groups_left -= !why;
 		if (!report->why_groups)

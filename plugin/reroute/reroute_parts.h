@@ -182,6 +182,8 @@ void reroute_write_unicast(
 /* The same of groups; those that it leaves are left to OpenSM. */
 void reroute_write_multicast(
 	struct reroute_loss *loss, const struct triad_routes_repair_multicast *repair);
+/* Why the group can't be connected again as a whole; NULL: it can. */
+const char *reroute_group_why(const struct triad_routes_group_repair *group);
 
 /* --- reroute_report.c --- */
 

@@ -163,13 +163,17 @@ static bool is_trap_kept(const struct reroute_loss *loss)
 static void count_connected(struct triad_reroute *report,
 	const struct triad_routes_repair_multicast *repair)
 {
-	for (uint32_t i = 0; i < repair->n_groups; i++)
-		report->n_groups_left -=
-			repair->groups[i].state == TRIAD_ROUTES_GROUP_CONNECTED;
+	for (uint32_t i = 0; i < repair->n_groups; i++) {
+		const char *why = reroute_group_why(&repair->groups[i]);
+
+		report->n_groups_left -= !why;
+		if (!report->why_groups)
+			report->why_groups = why;
+	}
 }
 
-/* Whatever becomes of unicast, unless writing it has failed: a tree adds no credit loop that
- * anybody looks for. */
+/* Whatever becomes of unicast, unless writing it has failed: of most engines nobody looks for
+ * credit loops by multicast packets. */
 static void work_on_groups(struct reroute_loss *loss)
 {
 	struct triad_reroute *report = loss->report;
@@ -179,12 +183,19 @@ static void work_on_groups(struct reroute_loss *loss)
 		return;
 	if (report->outcome == TRIAD_REROUTE_FAILED)
 		report->why_groups = report->why;
+	else if (triad_routes_trees_are_free(loss->fabric->sa.engine))
+		report->why_groups =
+			"the routing engine's trees have no credit loops with "
+			"paths";
 	else if (triad_routes_repair_multicast_make(
 			 loss->check->layout, loss->ports, report->n_links, &repair))
 		report->why_groups = REROUTE_NO_MEMORY;
 	else if (atomic_load(&loss->rerouter->mode) == TRIAD_REPAIR_ACT)
 		reroute_write_multicast(loss, repair);
 	else
+		report->why_groups = reroute_forbids(loss);
+	if (repair && !report->why_groups &&
+		atomic_load(&loss->rerouter->mode) != TRIAD_REPAIR_ACT)
 		count_connected(report, repair);
 	triad_routes_repair_multicast_free(repair);
 }

@@ -35,7 +35,7 @@
  * All blocks that OpenSM has used it writes anew in this sweep, ours among them.
  *
  * Multicast is repaired also where the plan for unicast is not proven: nobody looks for credit
- * loops by multicast packets, nor does OpenSM.
+ * loops by multicast packets, nor does OpenSM, but for torus-2QoS, whose trees are left.
  *
  * When all of unicast is written, the lost links are unlinked in OpenSM's view, and their ports
  * are down in it, as it does itself when it finds that: a path or a tree that it computes before

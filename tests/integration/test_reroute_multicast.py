@@ -4,14 +4,16 @@ act): what was written is replayed write by write, and packets of each group are
 each member."""
 
 import contextlib
+import subprocess
 
 import pytest
 
 from checks import mentions, wait_until
+from labs import SRCDIR
 from portlib import RECORD
 from test_repair import MFT, Tree
-from test_reroute import SET, losses, repairing, shared_net, wait_for_losses
-from test_routes import write_ring
+from test_reroute import SET, is_ready, losses, repairing, shared_net, wait_for_losses
+from test_routes import TORUS, write_ring
 from test_sa_copies import sa_client
 from triadlib import ask, ask_json, health_findings, status, sweep_heavily
 
@@ -126,13 +128,16 @@ def grouped(net, mode="act", host="host-0002", **options):
         yield groups
 
 
+def mft_lines(record):
+    """Multicast tables' Sets in their order, as words of the record."""
+    lines = (line.split() for line in record.read_text().splitlines())
+    return [words for words in lines if (int(words[1], 16), int(words[2], 16)) == (SET, MFT)]
+
+
 def mft_sets(record, tree):
-    """Multicast tables' Sets in their order: (switch, block, data)."""
+    """The same as (switch, block, data)."""
     found = []
-    for line in record.read_text().splitlines():
-        words = line.split()
-        if (int(words[1], 16), int(words[2], 16)) != (SET, MFT):
-            continue
+    for words in mft_lines(record):
         at = tree.hosts[0]
         for port in words[8].rstrip(",").split(","):
             at = tree.links[at][int(port)][0]
@@ -217,6 +222,25 @@ def test_groups_over_a_switch_that_is_lost_are_connected_again(net, tmp_path, mo
         is_clean(groups, gone)
 
 
+def test_writing_begins_when_all_that_opensm_wrote_was_answered(net, tmp_path, monkeypatch):
+    """OpenSM writes the trees of a join when the link is lost, and has answers 20 ms later."""
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    with grouped(net, preload=[RECORD]) as groups:
+        port = groups.link_of_trees("leaf-03")
+        crossing = groups.crossing(groups.tables(), {("leaf-03", port)})
+        n_before = len(mft_lines(record))
+        groups.lab.harm_mads(f"{SLOWLIER}delay ms 20 attribute {MFT:#x} direction in\n")
+        groups.join_another(crossing)
+        groups.lab.sim(f'Unlink "leaf-03"[{port}]')
+        loss = wait_for_losses(groups.lab, 1)[0]
+        ours = loss["multicast_written_blocks"]
+        assert (loss["multicast_repaired"], loss["multicast_left"]) == (len(crossing) - 1, 1), loss
+        times = [int(words[10]) for words in mft_lines(record)][n_before:]
+        assert len(times) > ours > 0, "OpenSM's for the join, then ours"
+        assert times[-ours] >= times[-ours - 1] + 20000, times
+
+
 def test_group_beyond_what_switches_forward_is_left(net, tmp_path, monkeypatch):
     record, top = tmp_path / "record", 0xc010
     monkeypatch.setenv("TRIAD_RECORD", str(record))
@@ -230,24 +254,29 @@ def test_group_beyond_what_switches_forward_is_left(net, tmp_path, monkeypatch):
         assert mentions(loss["multicast_why"], "MulticastFDBTop"), loss
 
 
-def test_members_at_a_switch_that_is_lost_are_cut_and_the_rest_stays_connected(net):
+def test_members_that_no_link_is_left_to_are_cut_and_the_rest_stays_connected(net):
     with grouped(net) as groups:
         lab, tree = groups.lab, groups.tree
-        lost = {host for host in tree.hosts if tree.leaf(host) == "leaf-03"}
-        gone = {("leaf-03", port) for port in tree.links["leaf-03"]}
+        ups = [port for port, (far, _) in tree.links["leaf-03"].items() if far in tree.switches]
+        gone = {("leaf-03", port) for port in ups}
         gone |= {tree.links[switch][port] for switch, port in gone}
-        crossing = groups.crossing(groups.tables(), {
-            end for end in gone if end[0] in tree.switches and end[0] != "leaf-03"})
+        links = status(lab)["topology"]["links"]
+        lab.sim(*(f'Unlink "leaf-03"[{port}]' for port in ups[1:]))
+        wait_until(lambda: status(lab)["topology"]["links"] == links - len(ups) + 1, 20, "a sweep")
+        wait_until(lambda: status(lab)["repair"]["groups_waiting"] == 0 and is_ready(lab) and
+                   groups.tables_are_checked(), 20, "checked trees")
+        n_losses = len(losses(lab))
+        crossing = groups.crossing(groups.tables(), {("leaf-03", ups[0])})
         lab.harm_mads(SLOWLIER)
-        lab.sim('Unlink "leaf-03"')
-        loss = wait_for_losses(lab, 1)[0]
+        lab.sim(f'Unlink "leaf-03"[{ups[0]}]')
+        loss = wait_for_losses(lab, n_losses + 1)[0]
         assert (loss["multicast_trees"], loss["multicast_left"], loss["multicast_repaired"]) == \
             (len(crossing), len(crossing), 0), loss
         assert loss["multicast_written_blocks"] > 0, "the link is taken out at the other end"
         assert mentions(loss["multicast_why"], "no way"), loss
         tree.switches.remove("leaf-03")
         for members in groups.members.values():
-            members -= lost
+            members -= {host for host in tree.hosts if tree.leaf(host) == "leaf-03"}
         assert groups.connected(groups.tables(), gone) == set(groups.members)
         is_clean(groups, gone)
 
@@ -267,6 +296,24 @@ def test_groups_are_repaired_where_new_paths_are_not_proven(tmp_path, monkeypatc
                                outcome="left to OpenSM")
         assert loss["written_blocks"] == 0 and mentions(loss["why"], "circle"), loss
         is_clean(groups, gone)
+
+
+def test_trees_that_an_engine_keeps_free_of_credit_loops_are_left(tmp_path):
+    net = tmp_path / "torus.net"
+    subprocess.run([SRCDIR / "scripts" / "gen-fabric", "torus", "--dims", "5,5", "-o", net],
+                   check=True)
+    (tmp_path / "torus.conf").write_text(TORUS, encoding="utf-8")
+    engine = f"torus-2QoS\nqos TRUE\ntorus_config {tmp_path / 'torus.conf'}"
+    with grouped(net, engine=engine) as groups:
+        end = next((switch, port) for switch in groups.tree.switches
+                   for port, (far, _) in groups.tree.links[switch].items()
+                   if far in groups.tree.switches and
+                   groups.crossing(groups.tables(), {(switch, port)}))
+        groups.lab.sim(f'Unlink "{end[0]}"[{end[1]}]')
+        loss = wait_for_losses(groups.lab, 1)[0]
+        assert loss["multicast_left"] == loss["multicast_trees"] > 0, loss
+        assert loss["multicast_written_blocks"] == 0, loss
+        assert mentions(loss["multicast_why"], "credit loops"), loss
 
 
 def test_groups_are_repaired_where_damping_keeps_the_trap(net):
@@ -363,6 +410,8 @@ def test_with_plan_no_group_is_written(net, tmp_path, monkeypatch):
         assert (loss["outcome"], loss["multicast_trees"], loss["multicast_left"]) == \
             ("would be done", len(plan["multicast_groups"]), 0), loss
         assert loss["multicast_repaired"] == loss["multicast_written_blocks"] == 0, loss
+        assert mentions(ask(lab, "repair", "history"),
+                        f"{loss['multicast_trees']} would be connected again 0 left")
         assert not health_findings(lab, "multicast groups")
 
 
