@@ -32,6 +32,7 @@ libosmtriad_la_SOURCES = \
 	plugin/reroute/reroute_mft.c \
 	plugin/reroute/reroute_report.c \
 	plugin/reroute/reroute_write.c \
+	plugin/reroute/reroute_top.c \
 	plugin/reroute/reroute_parts.h \
 	plugin/command/shield.c \
 	plugin/damp/damper.c plugin/damp/damper.h \

@@ -27,8 +27,12 @@ struct groups {
 	struct reroute_loss *loss;
 	const struct triad_routes_repair_multicast *plan;
 	const char **why;
-	uint32_t *of_change; /* the group of each change */
+	uint32_t *of_change;          /* the group of each change */
+	struct reroute_raise *raises; /* of each switch of the layout */
 };
+
+/* An entry that has a block written as OpenSM has it. */
+#define NO_CHANGE UINT32_MAX
 
 /* --- OpenSM's copy --- */
 
@@ -40,6 +44,11 @@ static unsigned block_of(uint32_t number)
 static unsigned position_of(uint32_t number)
 {
 	return number >> IB_MCAST_POSITION_SHIFT;
+}
+
+static unsigned block_of_mlid(unsigned mlid)
+{
+	return (mlid - FIRST_MLID) / IB_MCAST_BLOCK_SIZE;
 }
 
 /* A row's octets in OpenSM's copy of a block; NULL: it has no such block. */
@@ -91,13 +100,15 @@ static bool change_mft(const void *plan, const osm_switch_t *sw,
 	const struct reroute_entry *entry, uint8_t *octets)
 {
 	const struct triad_routes_repair_multicast *repair = plan;
-	const struct triad_routes_multicast_change *change =
-		&repair->changes[entry->change];
-	unsigned position = position_of(entry->at.number),
-		 row = (change->mlid - FIRST_MLID) % IB_MCAST_BLOCK_SIZE;
+	const struct triad_routes_multicast_change *change;
+	unsigned position = position_of(entry->at.number), row;
 	ib_net16_t ports;
 
 	(void)sw;
+	if (entry->change == NO_CHANGE)
+		return true;
+	change = &repair->changes[entry->change];
+	row = (change->mlid - FIRST_MLID) % IB_MCAST_BLOCK_SIZE;
 	memcpy(&ports, octets + row * sizeof(ports), sizeof(ports));
 	if (cl_ntoh16(ports) != change->before[position])
 		return false;
@@ -109,7 +120,7 @@ static bool change_mft(const void *plan, const osm_switch_t *sw,
 /* OpenSM has one copy of a multicast table, in which a Set on its way can't be told from one
  * that was answered.  Its thread that computes trees and writes them waits for all answers
  * before it begins a sweep; and while it discovers, joins wait in a queue. */
-static const char *forbids_mft(const struct reroute_loss *loss)
+const char *reroute_forbids_mft(const struct reroute_loss *loss)
 {
 	const char *why = reroute_forbids(loss);
 
@@ -122,7 +133,7 @@ static const char *forbids_mft(const struct reroute_loss *loss)
 
 static const struct reroute_table mft = {
 	.attribute = TRIAD_SMP_MULTICAST_FORWARDING_TABLE,
-	.forbids = forbids_mft,
+	.forbids = reroute_forbids_mft,
 	.read = read_mft,
 	.put = put_mft,
 	.make_void = make_mft_void,
@@ -137,7 +148,7 @@ static const char *await_discovery(const struct reroute_loss *loss)
 	while (!atomic_load(&loss->rerouter->is_discovering) &&
 		!reroute_forbids(loss) && triad_clock_now_us() < until_us)
 		usleep(TRIAD_US_PER_MS);
-	return forbids_mft(loss);
+	return reroute_forbids_mft(loss);
 }
 
 /* --- which groups --- */
@@ -187,18 +198,6 @@ static void look_at_switch(struct groups *groups, uint32_t sw)
 				"its tree has changed since routes were checked");
 }
 
-/* The highest LID that the switch forwards [IBA 14.2.5.4]. */
-static unsigned find_last_mlid(const osm_switch_t *sw)
-{
-	const osm_physp_t *port0 = osm_node_get_physp_ptr(sw->p_node, 0);
-	unsigned cap = FIRST_MLID + sw->mcast_tbl.num_entries - 1u,
-		 top = cl_ntoh16(sw->switch_info.mcast_top);
-	bool has_top = port0 &&
-		port0->port_info.capability_mask & IB_PORT_CAP_HAS_MCAST_FDB_TOP;
-
-	return has_top && top && top < cap ? top : cap;
-}
-
 static bool do_new_ports_carry(
 	const osm_switch_t *sw, const struct triad_routes_multicast_change *change)
 {
@@ -219,10 +218,11 @@ static void look_at_change(struct groups *groups, uint32_t i)
 
 	if (!sw || !do_new_ports_carry(sw, change))
 		leave(groups, groups->of_change[i], REROUTE_DIFFERS);
-	else if (change->mlid > find_last_mlid(sw))
+	else if (change->mlid >= FIRST_MLID + sw->mcast_tbl.num_entries)
 		leave(groups, groups->of_change[i],
-			"a switch's table has no room for its LID (MulticastFDBCap, "
-			"MulticastFDBTop)");
+			"a switch's table has no room for its LID (MulticastFDBCap)");
+	else
+		reroute_raise_for(&groups->raises[change->sw], sw, change->mlid);
 }
 
 /* Calls 'look' for each of 'n', with OpenSM's lock, shared. */
@@ -276,7 +276,7 @@ static uint32_t add_change(struct reroute_writing *writing, uint32_t i)
 {
 	const struct triad_routes_repair_multicast *plan = writing->plan;
 	const struct triad_routes_multicast_change *change = &plan->changes[i];
-	uint32_t block = (change->mlid - FIRST_MLID) / IB_MCAST_BLOCK_SIZE, n = 0;
+	uint32_t block = block_of_mlid(change->mlid), n = 0;
 
 	for (uint32_t k = 0; k < TRIAD_ROUTES_MULTICAST_POSITIONS; k++) {
 		if (change->before[k] == change->after[k])
@@ -310,20 +310,104 @@ static bool is_wanted(
 	return is_reached && !groups->why[groups->of_change[i]];
 }
 
-/* Returns false: memory is short. */
-static bool add_changes(struct groups *groups, const struct triad_routes_out *out,
+/* All that a switch has where it forwarded nothing until now.  Returns how many entries. */
+static uint32_t add_raised(
+	struct reroute_writing *writing, const struct groups *groups, uint32_t sw)
+{
+	const struct reroute_raise *raise = &groups->raises[sw];
+	uint32_t n = 0;
+
+	for (unsigned block = block_of_mlid(raise->top + 1u);
+		raise->last && block <= block_of_mlid(raise->last); block++)
+		for (unsigned k = 0; k < raise->n_positions; k++, n++)
+			if (writing->entries)
+				writing->entries
+					[writing->n_entries++] = (struct reroute_entry){
+					.at = {.step = 1,
+						.rank = (uint16_t)block,
+						.sw = sw,
+						.number = block |
+							k << IB_MCAST_POSITION_SHIFT},
+					.change = NO_CHANGE};
+	return n;
+}
+
+/* Returns how many entries. */
+static uint32_t add_all(struct groups *groups, const struct triad_routes_out *out,
 	struct reroute_writing *writing)
 {
 	uint32_t n = 0;
 
-	/* First the groups that are left for a switch behind the loss are found. */
 	for (uint32_t i = 0; i < groups->plan->n_changes; i++)
 		n += is_wanted(groups, out, i) ? add_change(writing, i) : 0;
+	for (uint32_t sw = 0; sw < groups->loss->check->layout->n_switches; sw++)
+		n += add_raised(writing, groups, sw);
+	return n;
+}
+
+/* Returns false: memory is short. */
+static bool add_changes(struct groups *groups, const struct triad_routes_out *out,
+	struct reroute_writing *writing)
+{
+	/* The first time groups are found that are left for a switch behind the loss. */
+	uint32_t n = add_all(groups, out, writing);
+
 	writing->entries = calloc(n + 1u, sizeof(*writing->entries));
-	for (uint32_t i = 0; writing->entries && i < groups->plan->n_changes; i++)
-		if (is_wanted(groups, out, i))
-			(void)add_change(writing, i);
+	if (writing->entries)
+		(void)add_all(groups, out, writing);
 	return writing->entries;
+}
+
+/* Groups that the switch is to forward, and did not. */
+static void leave_at(struct groups *groups, uint32_t sw, const char *why)
+{
+	for (uint32_t i = 0; i < groups->plan->n_changes; i++)
+		if (groups->plan->changes[i].sw == sw &&
+			groups->plan->changes[i].mlid > groups->raises[sw].top)
+			leave(groups, groups->of_change[i], why);
+	groups->raises[sw].last = 0;
+}
+
+static void leave_unwritten(
+	struct groups *groups, const struct reroute_writing *writing, const char *why)
+{
+	for (uint32_t i = 0; i < writing->n_blocks; i++) {
+		const struct reroute_block *block = &writing->blocks[i];
+
+		for (uint32_t k = 0; k < block->n && !block->is_done; k++) {
+			uint32_t change = writing->entries[block->first + k].change;
+
+			if (change == NO_CHANGE)
+				leave_at(groups, block->at.sw, why);
+			else
+				leave(groups, groups->of_change[change], why);
+		}
+	}
+}
+
+static void raise_tops(struct groups *groups, const struct triad_routes_out *out)
+{
+	uint32_t n_switches = groups->loss->check->layout->n_switches;
+	struct reroute_writing writing = {.loss = groups->loss,
+		.table = &reroute_tops,
+		.plan = groups->raises,
+		.entries = calloc(n_switches + 1u, sizeof(*writing.entries))};
+	const char *why = REROUTE_NO_MEMORY;
+
+	for (uint32_t sw = 0; sw < n_switches && writing.entries; sw++)
+		if (groups->raises[sw].last)
+			writing.entries[writing.n_entries++] =
+				(struct reroute_entry){.at.sw = sw, .change = sw};
+	if (writing.entries)
+		why = writing.n_entries ? reroute_write_blocks(&writing, out) : NULL;
+	for (uint32_t i = 0; i < writing.n_blocks; i++)
+		if (!writing.blocks[i].is_done && writing.has_begun)
+			leave_at(groups, writing.blocks[i].at.sw,
+				"a switch does not forward its LID (MulticastFDBTop)");
+	for (uint32_t sw = 0; sw < n_switches && why && !writing.has_begun; sw++)
+		if (groups->raises[sw].last)
+			leave_at(groups, sw, why);
+	reroute_writing_clear(&writing);
 }
 
 static void write_groups(struct groups *groups, struct reroute_writing *writing)
@@ -334,18 +418,13 @@ static void write_groups(struct groups *groups, struct reroute_writing *writing)
 
 	if (out && add_changes(groups, out, writing))
 		why = reroute_write_blocks(writing, out);
-	triad_routes_out_free(out);
-	if (why && !writing->has_begun)
+	if (why && !writing->has_begun) {
 		leave_all(groups, why);
-	for (uint32_t i = 0; writing->has_begun && i < writing->n_blocks; i++) {
-		const struct reroute_block *block = &writing->blocks[i];
-
-		for (uint32_t k = 0; k < block->n && !block->is_done; k++)
-			leave(groups,
-				groups->of_change[writing->entries[block->first + k]
-							  .change],
-				why);
+	} else {
+		leave_unwritten(groups, writing, why);
+		raise_tops(groups, out);
 	}
+	triad_routes_out_free(out);
 }
 
 static void count_groups(const struct groups *groups)
@@ -370,10 +449,13 @@ void reroute_write_multicast(
 	struct groups groups = {.loss = loss,
 		.plan = repair,
 		.why = calloc(repair->n_groups + 1u, sizeof(*groups.why)),
-		.of_change = calloc(repair->n_changes + 1u, sizeof(*groups.of_change))};
+		.of_change = calloc(repair->n_changes + 1u, sizeof(*groups.of_change)),
+		.raises = calloc(
+			loss->check->layout->n_switches + 1u, sizeof(*groups.raises))};
 	struct reroute_writing writing = {.loss = loss, .table = &mft, .plan = repair};
-	const char *why = groups.why && groups.of_change ? await_discovery(loss)
-							 : REROUTE_NO_MEMORY;
+	const char *why = groups.why && groups.of_change && groups.raises
+		? await_discovery(loss)
+		: REROUTE_NO_MEMORY;
 
 	loss->report->why_groups = why;
 	if (!why) {
@@ -388,4 +470,5 @@ void reroute_write_multicast(
 	reroute_writing_clear(&writing);
 	free(groups.why);
 	free(groups.of_change);
+	free(groups.raises);
 }

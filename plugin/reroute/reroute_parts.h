@@ -140,6 +140,8 @@ struct reroute_table {
 	/* Changes an entry in 'octets'; false: it isn't what was planned from. */
 	bool (*change)(const void *plan, const osm_switch_t *sw,
 		const struct reroute_entry *entry, uint8_t *octets);
+	/* Whether a switch that answers so has what was wanted; NULL: if it is the same. */
+	bool (*is_taken)(const uint8_t *answer, const uint8_t *wanted);
 };
 
 struct reroute_writing {
@@ -184,6 +186,24 @@ void reroute_write_multicast(
 	struct reroute_loss *loss, const struct triad_routes_repair_multicast *repair);
 /* Why the group can't be connected again as a whole; NULL: it can. */
 const char *reroute_group_why(const struct triad_routes_group_repair *group);
+
+const char *reroute_forbids_mft(const struct reroute_loss *loss);
+
+/* --- reroute_top.c --- */
+
+/* A switch that forwards multicast LIDs up to 'top' is to forward those up to 'last', the last one
+ * of a block; 0: no more than it does. */
+struct reroute_raise {
+	uint16_t top, last;
+	uint8_t n_positions;
+};
+
+/* The plan is an array of raises; a change is an index in it. */
+extern const struct reroute_table reroute_tops;
+
+/* Has it forward that LID, too.  Under OpenSM's lock. */
+void reroute_raise_for(
+	struct reroute_raise *raise, const osm_switch_t *sw, uint16_t mlid);
 
 /* --- reroute_report.c --- */
 

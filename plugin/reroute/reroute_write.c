@@ -220,6 +220,23 @@ static void send_step(struct reroute_writing *writing, uint32_t first, uint32_t 
 	}
 }
 
+/* A switch answers with what it has. */
+static bool is_taken(const struct reroute_writing *writing, const uint8_t *answer,
+	const uint8_t *wanted)
+{
+	return writing->table->is_taken
+		? writing->table->is_taken(answer, wanted)
+		: memcmp(answer, wanted, REROUTE_BLOCK_SIZE) == 0;
+}
+
+static const char *why_not_written(const struct triad_smp_item *item)
+{
+	return item->error == ETIMEDOUT ? "a switch did not answer"
+		: item->error == EPROTO ? "a switch refused what was to be written"
+		: item->error           ? "a switch could not be asked"
+					: "a switch did not take what was written";
+}
+
 /* Returns why it can't go on. */
 static const char *note_step(
 	struct reroute_writing *writing, uint32_t first, uint32_t n)
@@ -231,15 +248,13 @@ static const char *note_step(
 	for (uint32_t i = first; i < first + n; i++) {
 		struct reroute_block *block = &writing->blocks[i];
 		const struct triad_smp_item *item = &writing->items[i];
-		/* A switch answers with what it has. */
-		bool is_written = !item->error &&
-			memcmp(item->data, block->after, REROUTE_BLOCK_SIZE) == 0;
+		bool is_written =
+			!item->error && is_taken(writing, item->data, block->after);
 
 		note_block(writing, block, is_written);
 		writing->n_written += is_written;
 		if (!is_written)
-			why = item->error ? "a switch did not answer"
-					  : "a switch did not take what was written";
+			why = why_not_written(item);
 	}
 	cl_plock_release(&osm->lock);
 	if (!why && writing->must_sweep)

@@ -30,8 +30,8 @@
  *     answers before it began, and joins wait in its queue.  It is waited for, for half a second;
  *   - no Set of OpenSM's went without an answer before it;
  *   - a group's rows are those that were planned from, at all switches; and the switches where
- *     it gets new ones have room for it.  Groups for which that is not so are left, others
- *     are repaired.
+ *     it gets new ones have room for it, and come to forward it.  Groups for which that is not so
+ *     are left, others are repaired.
  * All blocks that OpenSM has used it writes anew in this sweep, ours among them.
  *
  * Multicast is repaired also where the plan for unicast is not proven: nobody looks for credit

@@ -4,6 +4,7 @@ act): what was written is replayed write by write, and packets of each group are
 each member."""
 
 import contextlib
+import itertools
 import subprocess
 
 import pytest
@@ -19,7 +20,7 @@ from triadlib import ask, ask_json, health_findings, status, sweep_heavily
 
 pytestmark = pytest.mark.row("N22")
 
-FIRST = 0xc000
+FIRST, SWITCH_INFO = 0xc000, 0x12
 MGID = "ff12a01cfe80000000000000{:08x}"
 N_GROUPS = 40  # in two blocks
 # OpenSM's discovery takes some tenths of a second, or seconds.
@@ -134,18 +135,22 @@ def mft_lines(record):
     return [words for words in lines if (int(words[1], 16), int(words[2], 16)) == (SET, MFT)]
 
 
+def switch_at(tree, path):
+    """The end of a directed route, as the record has it."""
+    at = tree.hosts[0]
+    for port in path.rstrip(",").split(","):
+        at = tree.links[at][int(port)][0]
+    return at
+
+
 def mft_sets(record, tree):
     """The same as (switch, block, data)."""
-    found = []
-    for words in mft_lines(record):
-        at = tree.hosts[0]
-        for port in words[8].rstrip(",").split(","):
-            at = tree.links[at][int(port)][0]
-        found.append((at, int(words[6], 16), bytes.fromhex(words[9])))
-    return found
+    return [(switch_at(tree, words[8]), int(words[6], 16), bytes.fromhex(words[9]))
+            for words in mft_lines(record)]
 
 
-def lose_and_replay(groups, record, what, gone, left=frozenset(), outcome="done"):
+def lose_and_replay(groups, record, what, gone, left=frozenset(), outcome="done",
+                    untouched=True):
     """Loses it, and follows packets after each write of ours.  Returns the loss."""
     lab, tree = groups.lab, groups.tree
     tables = groups.tables()
@@ -171,7 +176,7 @@ def lose_and_replay(groups, record, what, gone, left=frozenset(), outcome="done"
                 continue
             old = groups.row(tables, switch, mlid)
             new = groups.row({switch: {block: octets}}, switch, mlid)
-            assert old == new or mlid not in left, i
+            assert old == new or mlid not in left or not untouched, i
             # What is lost is taken out before anything is put in.
             assert not old & ~new or mlid not in has_more, (i, mlid)
             has_more |= {mlid} if new & ~old else set()
@@ -241,6 +246,45 @@ def test_writing_begins_when_all_that_opensm_wrote_was_answered(net, tmp_path, m
         assert times[-ours] >= times[-ours - 1] + 20000, times
 
 
+def test_switches_that_forward_no_groups_are_told_to(net, tmp_path, monkeypatch):
+    """OpenSM sets MulticastFDBTop below all groups where no tree was."""
+    record = tmp_path / "record"
+    monkeypatch.setenv("TRIAD_RECORD", str(record))
+    monkeypatch.setenv("TRIAD_RECORD_MFT_TOP", "0xbfff taken")
+    with grouped(net, preload=[RECORD]) as groups:
+        tree, port = groups.tree, groups.link_of_trees("leaf-03")
+
+        def sets():
+            """(Attribute, switch, modifier, octets), as far as groups go."""
+            return [(int(words[2], 16), switch_at(tree, words[8]), int(words[6], 16),
+                     bytes.fromhex(words[9]))
+                    for words in map(str.split, record.read_text().splitlines())
+                    if int(words[1], 16) == SET and int(words[2], 16) in (MFT, SWITCH_INFO)]
+
+        n_before = len(sets())
+        groups.lab.harm_mads(SLOWLIER)
+        n_up = groups.lab.log().count("SUBNET UP")
+        groups.lab.sim(f'Unlink "leaf-03"[{port}]')
+        loss = wait_for_losses(groups.lab, 1)[0]
+        before, after = sets()[:n_before], sets()[n_before:]
+        assert groups.lab.log().count("SUBNET UP") == n_up, "OpenSM has not told them anything"
+        assert loss["multicast_left"] == 0 < loss["multicast_repaired"], loss
+        ours = after[:loss["multicast_written_blocks"]]
+        # Then they are told.
+        told = {switch: int.from_bytes(octets[18:20], "big") for _, switch, _, octets in
+                itertools.takewhile(lambda item: item[0] == SWITCH_INFO, after[len(ours):])}
+        # OpenSM has told others of the groups that they had.
+        forward_some = {switch for attribute, switch, _, octets in before
+                        if attribute == SWITCH_INFO and octets[18] >= FIRST >> 8}
+        written = {(switch, mlid) for attribute, switch, block, octets in ours
+                   for mlid in groups.members if attribute == MFT and
+                   block == (mlid - FIRST) // 32 and groups.row({switch: {block: octets}},
+                                                                switch, mlid)}
+        first_ones = [item for item in written if item[0] not in forward_some]
+        assert first_ones, "a switch gets its first groups"
+        assert all(told[switch] >= mlid for switch, mlid in first_ones)
+
+
 def test_group_beyond_what_switches_forward_is_left(net, tmp_path, monkeypatch):
     record, top = tmp_path / "record", 0xc010
     monkeypatch.setenv("TRIAD_RECORD", str(record))
@@ -250,7 +294,8 @@ def test_group_beyond_what_switches_forward_is_left(net, tmp_path, monkeypatch):
         gone = {("leaf-03", port), groups.tree.links["leaf-03"][port]}
         groups.lab.harm_mads(SLOWLY)
         loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone,
-                               left={mlid for mlid in groups.members if mlid > top})
+                               left={mlid for mlid in groups.members if mlid > top},
+                               untouched=False)
         assert mentions(loss["multicast_why"], "MulticastFDBTop"), loss
 
 

@@ -19,7 +19,8 @@
  * ports don't store theirs.
  *
  * TRIAD_RECORD_MFT_TOP, a number: switches report that they have a MulticastFDBTop, and that it
- * is this one.  The simulator's have none.
+ * is this one.  The simulator's have none.  With "taken" behind it they keep what is set by the same
+ * directed route.
  *
  * TRIAD_RECORD_SIGNAL, "NUMBER FILE": the first program that sends a Set(PortInfo) with
  * PortPhysicalState Disabled removes FILE and then sends itself signal NUMBER, right
@@ -98,6 +99,8 @@ static unsigned wait_ms;
 static bool optimized, no_sm;
 static const char *m_key, *mft_top, *node, *signal_request, *switch_file, *mft_file;
 static atomic_uint refused_tid;
+/* By directed routes: a hash of the route, the MulticastFDBTop that was set. */
+static _Atomic uint64_t tops[4096];
 
 static void become_sm(void)
 {
@@ -268,6 +271,14 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 		write_line(umad_get_mad_addr(umad), mad, length);
 	if (mft_file && is_mft_set(mad, length))
 		disturb_mft(mad);
+	if (length >= MAD_SIZE && mad[1] == CLASS_SMP_DIRECTED &&
+		mad[AT_METHOD] == SET &&
+		get(mad + AT_ATTRIBUTE, 2) == ATTRIBUTE_SWITCH_INFO) {
+		uint64_t tid = get(mad + AT_TID, 4);
+
+		atomic_store(&tops[tid % (sizeof(tops) / sizeof(tops[0]))],
+			tid << 16 | get(mad + AT_DATA + AT_MFT_TOP, 2));
+	}
 	if (wait_ms && disables)
 		usleep(wait_ms * 1000);
 	instead = disobedience(mad, length);
@@ -290,10 +301,21 @@ static unsigned answered(const unsigned char *mad)
 	return (unsigned)get(mad + AT_ATTRIBUTE, 2);
 }
 
+/* In network order. */
+static uint16_t top_of(const unsigned char *mad)
+{
+	uint64_t tid = get(mad + AT_TID, 4),
+		 set = atomic_load(&tops[tid % (sizeof(tops) / sizeof(tops[0]))]);
+
+	if (strstr(mft_top, "taken") && set >> 16 == tid)
+		return htobe16((uint16_t)set);
+	return htobe16((uint16_t)strtoul(mft_top, NULL, 0));
+}
+
 static void change(unsigned char *mad)
 {
 	uint64_t key = m_key ? htobe64(strtoull(m_key, NULL, 0)) : 0;
-	uint16_t top = mft_top ? htobe16((uint16_t)strtoul(mft_top, NULL, 0)) : 0;
+	uint16_t top = mft_top ? top_of(mad) : 0;
 
 	if (optimized && answered(mad) == ATTRIBUTE_SWITCH_INFO)
 		mad[AT_DATA + AT_LIFE_TIME] |= TAKES_OPTIMIZED;

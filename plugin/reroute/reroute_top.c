@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The highest multicast LID that switches forward (SwitchInfo:MulticastFDBTop [IBA 14.2.5.4]),
+ * raised where a group gets its first entries there.
+ *
+ * OpenSM sets it below all groups at switches that no tree used.  What a switch has above it is
+ * not known, so these blocks are written before, and it is raised last. */
+#include "plugin/reroute/reroute_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_MLID IB_LID_MCAST_START_HO
+
+/* PortStateChange is cleared by a 1, so that of OpenSM's copy is not sent. */
+static bool read_info(const osm_switch_t *sw, uint32_t number, uint8_t *octets)
+{
+	ib_switch_info_t info = sw->switch_info;
+
+	(void)number;
+	ib_switch_info_clear_state_change(&info);
+	memset(octets, 0, REROUTE_BLOCK_SIZE);
+	memcpy(octets, &info, sizeof(info));
+	return true;
+}
+
+static uint16_t *top_of(uint8_t *octets)
+{
+	return (uint16_t *)(void *)(octets + offsetof(ib_switch_info_t, mcast_top));
+}
+
+static void put_top(osm_switch_t *sw, uint32_t number, const uint8_t *octets)
+{
+	(void)number;
+	memcpy(&sw->switch_info.mcast_top,
+		octets + offsetof(ib_switch_info_t, mcast_top),
+		sizeof(sw->switch_info.mcast_top));
+}
+
+/* OpenSM reads it in its next sweep. */
+static void make_void(osm_switch_t *sw, uint32_t number)
+{
+	(void)sw;
+	(void)number;
+}
+
+static bool change_top(const void *plan, const osm_switch_t *sw,
+	const struct reroute_entry *entry, uint8_t *octets)
+{
+	const struct reroute_raise *raises = plan;
+
+	(void)sw;
+	*top_of(octets) = cl_hton16(raises[entry->change].last);
+	return true;
+}
+
+/* It answers with what else has changed, too. */
+static bool is_top_taken(const uint8_t *answer, const uint8_t *wanted)
+{
+	size_t at = offsetof(ib_switch_info_t, mcast_top);
+
+	return memcmp(answer + at, wanted + at, sizeof(ib_net16_t)) == 0;
+}
+
+const struct reroute_table reroute_tops = {
+	.attribute = TRIAD_SMP_SWITCH_INFO,
+	.forbids = reroute_forbids_mft,
+	.read = read_info,
+	.put = put_top,
+	.make_void = make_void,
+	.change = change_top,
+	.is_taken = is_top_taken,
+};
+
+void reroute_raise_for(
+	struct reroute_raise *raise, const osm_switch_t *sw, uint16_t mlid)
+{
+	const osm_physp_t *port0 = osm_node_get_physp_ptr(sw->p_node, 0);
+	uint16_t top = cl_ntoh16(sw->switch_info.mcast_top);
+
+	if (!port0 ||
+		!(port0->port_info.capability_mask & IB_PORT_CAP_HAS_MCAST_FDB_TOP) ||
+		!top || mlid <= top || mlid <= raise->last)
+		return;
+	raise->top = top < FIRST_MLID ? FIRST_MLID - 1 : top;
+	raise->last = mlid | (IB_MCAST_BLOCK_SIZE - 1);
+	raise->n_positions = (uint8_t)(sw->mcast_tbl.max_position + 1);
+}
