@@ -22,6 +22,9 @@ pytestmark = pytest.mark.row("N22")
 TREE = ("fat-tree", "--levels", "2", "--radix", "8")
 CONF = "[perfmgr]\nsweep_period = 1\n[repair]\nmode = {}\n"
 SET = 2
+# OpenSM's discovery takes some tenths of a second: on fabrics as small as these it would be as
+# fast as what is to come before it.
+SLOWLY = "delay us 8000 attribute 0x11 direction out\n"
 
 
 @pytest.fixture(scope="module", name="net")
@@ -43,6 +46,7 @@ def repairing(net, mode="act", engine="updn", **options):
         wait_for_sweep(lab)
         wait_until(lambda: mentions(status(lab)["repair"]["state"], "lost"), 20,
                    lambda: str(status(lab)["repair"]))
+        lab.harm_mads(SLOWLY)
         yield lab
 
 
@@ -184,7 +188,7 @@ def test_lost_link_of_the_sms_own_switch_is_routed_around(net):
     """It alone says so: the other end's trap is lost, too."""
     with repairing(net, sms=["leaf-02"]) as lab:
         lid = next(row["lid"] for row in ask_json(lab, "nodes") if row["name"] == "spine-01")
-        lab.harm_mads(f"lose attribute 0x2 lid {lid} direction in\n")
+        lab.harm_mads(f"{SLOWLY}lose attribute 0x2 lid {lid} direction in\n")
         lab.sim('Unlink "leaf-02"[5]')
         loss = wait_for_losses(lab, 1)[0]
         assert loss["outcome"] == "done" and "leaf-02" in (loss["node_name"], loss["far_name"])
@@ -299,6 +303,7 @@ def test_only_who_has_permission_writes():
         lab = ports.lab
         wait_until(lambda: mentions(status(lab, sm=ports.master)["repair"]["state"], "lost"), 20,
                    "routes of the master")
+        lab.harm_mads(SLOWLY)
         lab.sim('Unlink "leaf-02"[5]')
         assert wait_for_losses(lab, 1, sm=ports.master)[0]["outcome"] == "done"
         for sm in others(ports.master):
