@@ -220,6 +220,20 @@ static void send_step(struct reroute_writing *writing, uint32_t first, uint32_t 
 	}
 }
 
+static const char *why_not_written(const struct triad_smp_item *item)
+{
+	switch (item->error) {
+	case 0:
+		return "a switch did not take what was written";
+	case ETIMEDOUT:
+		return "a switch did not answer";
+	case EPROTO:
+		return "a switch refused what was written";
+	default:
+		return "requests could not be sent";
+	}
+}
+
 /* Returns why it can't go on. */
 static const char *note_step(
 	struct reroute_writing *writing, uint32_t first, uint32_t n)
@@ -238,8 +252,7 @@ static const char *note_step(
 		note_block(writing, block, is_written);
 		writing->n_written += is_written;
 		if (!is_written)
-			why = item->error ? "a switch did not answer"
-					  : "a switch did not take what was written";
+			why = why_not_written(item);
 	}
 	cl_plock_release(&osm->lock);
 	if (!why && writing->must_sweep)
