@@ -57,7 +57,7 @@ struct work {
 	struct triad_routes_deps deps; /* of paths that change, and into them */
 	uint64_t *pairs;               /* of each link, by its number */
 	uint32_t *n_hosts;             /* of each switch: those that keep their link */
-	uint32_t sm_switch;            /* or TRIAD_FABRIC_NONE */
+	uint32_t sm_switch; /* the SM's, or that it is on; or TRIAD_FABRIC_NONE */
 	struct place *places;
 	uint32_t *place_of; /* of each switch, plus 1; 0: it has no lost link */
 	uint32_t n_places;
@@ -75,6 +75,12 @@ struct work {
 static bool is_host(const struct work *work)
 {
 	return work->goal->host != TRIAD_FABRIC_NONE;
+}
+
+/* An SM on a switch. */
+static bool is_sm(const struct work *work)
+{
+	return !is_host(work) && work->goal->port == work->layout->fabric->sm_port;
 }
 
 static const struct triad_routes_link *link_left(
@@ -262,6 +268,13 @@ static uint32_t n_beginning(const struct work *work, uint32_t sw)
 	return is_host(work)
 		? work->n_hosts[sw] - (sw == work->goal->sw && work->is_left)
 		: sw == work->sm_switch;
+}
+
+/* Packets to and from an SM on a switch are in no pair. */
+static bool has_beginning(const struct work *work, uint32_t sw)
+{
+	return n_beginning(work, sw) || sw == work->sm_switch ||
+		(is_sm(work) && work->n_hosts[sw]);
 }
 
 static void find_crossings(struct work *work)
@@ -547,9 +560,10 @@ static int look_at_host(struct work *work)
 	int error = 0;
 
 	for (uint32_t i = 0; i < work->n_crossing && !error; i++)
-		if (n_beginning(work, work->crossing[i]))
+		if (has_beginning(work, work->crossing[i]))
 			error = settle(work, work->crossing[i]);
-	count_lost(work);
+	if (is_host(work))
+		count_lost(work);
 	depend_by_all(work);
 	return error;
 }
@@ -566,11 +580,11 @@ static int look_at_goal(struct work *work)
 	work->is_left = is_host(work) && keeps_link(work, work->goal->host);
 	work->n_goals++;
 	work->n_settled = work->n_crossing = 0;
-	if (is_host(work) || !work->is_tree)
+	if (is_host(work) || is_sm(work) || !work->is_tree)
 		find_crossings(work);
 	if (!work->is_tree)
 		find_shortest(work);
-	if (is_host(work))
+	if (is_host(work) || is_sm(work))
 		return look_at_host(work);
 	return work->sm_switch == TRIAD_FABRIC_NONE ? 0 : settle(work, work->sm_switch);
 }
@@ -682,12 +696,23 @@ static void set_pairs(struct work *work, const struct triad_routes_check *check)
 	}
 }
 
+static uint32_t find_sm_switch(const struct triad_routes_layout *layout)
+{
+	uint32_t port = layout->fabric->sm_port, host;
+
+	if (port == TRIAD_FABRIC_NONE)
+		return TRIAD_FABRIC_NONE;
+	host = layout->host_of_port[port];
+	return host == TRIAD_FABRIC_NONE
+		? layout->switch_of_node[layout->fabric->ports[port].node]
+		: layout->hosts[host].sw;
+}
+
 static int begin_work(struct work *work, const struct triad_routes_check *check,
 	const uint32_t *ports, uint32_t n_ports)
 {
 	const struct triad_routes_layout *layout = check->layout;
 	size_t n = layout->n_switches + 1u, n_links = layout->n_links + 1u;
-	uint32_t sm_port = layout->fabric->sm_port;
 
 	work->layout = layout;
 	work->left = *layout;
@@ -709,10 +734,7 @@ static int begin_work(struct work *work, const struct triad_routes_check *check,
 		return ENOMEM;
 	if (triad_routes_deps_init(&work->deps, layout))
 		return ENOMEM;
-	work->sm_switch = sm_port == TRIAD_FABRIC_NONE ||
-			layout->host_of_port[sm_port] == TRIAD_FABRIC_NONE
-		? TRIAD_FABRIC_NONE
-		: layout->hosts[layout->host_of_port[sm_port]].sw;
+	work->sm_switch = find_sm_switch(layout);
 	set_pairs(work, check);
 	return 0;
 }

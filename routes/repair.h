@@ -23,7 +23,8 @@
  * keep them open, or not.  Where packets have several VLs, a moved path may be the first on its
  * VL where others passed before: then all that moved paths depend on counts as added.
  *
- * Goals: LIDs of hosts from all hosts, and of switches from the SM's.
+ * Goals: LIDs of hosts from all hosts, and of switches from the SM's.  An SM on a switch is as a
+ * host there, but in no pair that is counted.
  *
  * Time: grows with the LIDs that are sent over the links and with the switches that send
  * there, not with the fabric: some milliseconds for a link among 10,000 hosts

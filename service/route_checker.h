@@ -69,6 +69,7 @@ struct triad_route_result {
 
 struct triad_route_status {
 	enum triad_route_state state;
+	bool is_behind; /* the result is of an earlier fabric than the last one given */
 	uint64_t n_checks, n_unchanged, n_failed;
 	uint64_t took_us, checked_us; /* the last check */
 };

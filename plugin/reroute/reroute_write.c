@@ -231,10 +231,16 @@ static bool is_taken(const struct reroute_writing *writing, const uint8_t *answe
 
 static const char *why_not_written(const struct triad_smp_item *item)
 {
-	return item->error == ETIMEDOUT ? "a switch did not answer"
-		: item->error == EPROTO ? "a switch refused what was to be written"
-		: item->error           ? "a switch could not be asked"
-					: "a switch did not take what was written";
+	switch (item->error) {
+	case 0:
+		return "a switch did not take what was written";
+	case ETIMEDOUT:
+		return "a switch did not answer";
+	case EPROTO:
+		return "a switch refused what was written";
+	default:
+		return "requests could not be sent";
+	}
 }
 
 /* Returns why it can't go on. */

@@ -126,6 +126,24 @@ def test_switch_that_is_lost_is_one_loss(net):
         assert len(losses(lab)) == 1
 
 
+def test_switch_that_refuses_a_table_has_answered(net, tmp_path, monkeypatch):
+    refuses = tmp_path / "refuses"
+    monkeypatch.setenv("TRIAD_RECORD_LFT", str(refuses))
+    with repairing(net, preload=[RECORD]) as lab:
+        tree = Tree(lab, net)
+        lab.harm_mads("delay us 8000 attribute 0x11 direction out\n")
+        refuses.touch()
+        lab.sim('Unlink "leaf-02"[5]')
+        loss = wait_for_losses(lab, 1)[0]
+        refuses.unlink()
+        assert loss["outcome"] == "failed" and loss["written_blocks"] < loss["blocks"], loss
+        assert mentions(loss["why"], "refused"), loss
+        gone = {("leaf-02", 5), tree.links["leaf-02"][5]}
+        wait_until(lambda: len(tree.arriving(tree.tables(), gone)) == pairs(tree), 20,
+                   "OpenSM's sweep")
+        wait_until(lambda: lab.triad("audit").returncode == 0, 20, "OpenSM's copies")
+
+
 def test_with_plan_it_is_said_and_nothing_is_written(net, tmp_path, monkeypatch):
     record = tmp_path / "record"
     monkeypatch.setenv("TRIAD_RECORD", str(record))

@@ -34,6 +34,9 @@
  * with an error status; "ignore": they answer with success but change nothing; "lose":
  * they don't answer.
  *
+ * TRIAD_RECORD_LFT, a file: while it exists, switches answer a Set of a forwarding table with an
+ * error status and change nothing; of several that are sent at once, the last one's.
+ *
  * TRIAD_RECORD_MFT, a file with a multicast LID, a port number and PATHs: while it exists, a
  * Set of a multicast forwarding table by one of these routes has that port the other way in the
  * LID's row.  So a switch takes it otherwise than opensm wants, and says so.
@@ -78,6 +81,7 @@ enum {
 	GET_RESP = 0x81,
 	ATTRIBUTE_SWITCH_INFO = 0x12,
 	ATTRIBUTE_PORT_INFO = 0x15,
+	ATTRIBUTE_LFT = 0x19,
 	ATTRIBUTE_MFT = 0x1b
 };
 /* In SwitchInfo [IBA 14.2.5.4]. */
@@ -97,7 +101,8 @@ static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
 static unsigned wait_ms;
 static bool optimized, no_sm;
-static const char *m_key, *mft_top, *node, *signal_request, *switch_file, *mft_file;
+static const char *m_key, *mft_top, *node, *signal_request, *switch_file, *lft_file,
+	*mft_file;
 static atomic_uint refused_tid;
 /* By directed routes: a hash of the route, the MulticastFDBTop that was set. */
 static _Atomic uint64_t tops[4096];
@@ -124,6 +129,7 @@ static void open_record(void)
 	node = getenv("SIM_HOST");
 	signal_request = getenv("TRIAD_RECORD_SIGNAL");
 	switch_file = getenv("TRIAD_RECORD_SWITCH");
+	lft_file = getenv("TRIAD_RECORD_LFT");
 	mft_file = getenv("TRIAD_RECORD_MFT");
 	if (getenv("TRIAD_RECORD_WAIT_MS"))
 		wait_ms = (unsigned)atoi(getenv("TRIAD_RECORD_WAIT_MS"));
@@ -214,10 +220,10 @@ static void disarm(unsigned char *mad, bool is_refused)
 		atomic_store(&refused_tid, (unsigned)get(mad + AT_TID, 4));
 }
 
-static bool is_mft_set(const unsigned char *mad, int length)
+static bool is_set_of(unsigned attribute, const unsigned char *mad, int length)
 {
 	return length >= MAD_SIZE && mad[1] == CLASS_SMP_DIRECTED &&
-		mad[AT_METHOD] == SET && get(mad + AT_ATTRIBUTE, 2) == ATTRIBUTE_MFT;
+		mad[AT_METHOD] == SET && get(mad + AT_ATTRIBUTE, 2) == attribute;
 }
 
 /* In a row the ports from the highest down [IBA 14.2.5.12]. */
@@ -269,7 +275,7 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	pthread_once(&once, open_record);
 	if (record)
 		write_line(umad_get_mad_addr(umad), mad, length);
-	if (mft_file && is_mft_set(mad, length))
+	if (mft_file && is_set_of(ATTRIBUTE_MFT, mad, length))
 		disturb_mft(mad);
 	if (length >= MAD_SIZE && mad[1] == CLASS_SMP_DIRECTED &&
 		mad[AT_METHOD] == SET &&
@@ -286,6 +292,9 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 		return 0;
 	if (instead)
 		disarm(mad, instead == 'r');
+	if (lft_file && is_set_of(ATTRIBUTE_LFT, mad, length) &&
+		!access(lft_file, F_OK))
+		disarm(mad, true);
 	result = real_send(fd, agent, umad, length, timeout_ms, retries);
 	if (signal_request && disables)
 		signal_once();
@@ -327,7 +336,9 @@ static void change(unsigned char *mad)
 		memcpy(mad + AT_DATA, &key, sizeof(key));
 	if (no_sm && answered(mad) == ATTRIBUTE_PORT_INFO)
 		mad[AT_DATA + AT_CAPABILITIES + 3] &= (unsigned char)~HAS_SM;
-	if (switch_file && answered(mad) == ATTRIBUTE_PORT_INFO &&
+	if ((switch_file || lft_file) &&
+		(answered(mad) == ATTRIBUTE_PORT_INFO ||
+			answered(mad) == ATTRIBUTE_LFT) &&
 		get(mad + AT_TID, 4) == atomic_load(&refused_tid))
 		mad[AT_STATUS + 1] = STATUS_INVALID_VALUE;
 }

@@ -328,6 +328,48 @@ START_TEST(test_host_without_its_link_is_lost)
 }
 END_TEST
 
+static unsigned count_reaching_switch(unsigned sw)
+{
+	unsigned n = 0;
+
+	for (unsigned host = 0; host < routed.n_hosts; host++)
+		n += routed_walk(&routed, routed.host_switch[host],
+			     routed.host_port[host], routed_switch_lid(sw))
+				.end == ROUTED_ARRIVES;
+	return n;
+}
+
+START_TEST(test_sm_on_a_switch_is_reached_by_all_hosts)
+{
+	struct routed before;
+	unsigned n_without = 0;
+
+	make_tree(3);
+	fabric->sm_port = switch_port(0, 0);
+	before = routed;
+	for (unsigned number = 1; number <= 3; number++) {
+		uint32_t gone = switch_port(0, number);
+
+		make_repair(&gone, 1);
+		ck_assert_int_eq(repair->proof, TRIAD_ROUTES_NO_CIRCLE);
+		ck_assert_uint_eq(repair->n_lost, 0);
+		ck_assert_uint_eq(repair->n_crossing,
+			check->pairs[gone] + check->pairs[fabric->ports[gone].remote]);
+		routed.far[0][number].is_down = true;
+		routed.far[3 + number][1].is_down = true;
+		n_without += routed.n_hosts - count_reaching_switch(0);
+		for (uint32_t i = 0; i < repair->n_changes; i++)
+			apply(&repair->changes[i]);
+		ck_assert_uint_eq(count_reaching_switch(0), routed.n_hosts);
+		ck_assert_uint_eq(count_arriving(0), 8 * 7);
+		routed = before;
+		triad_routes_repair_free(repair);
+		repair = NULL;
+	}
+	ck_assert_uint_gt(n_without, 0);
+}
+END_TEST
+
 START_TEST(test_ring_is_not_proven_nor_is_a_moved_one)
 {
 	struct triad_routes_check *moved = NULL;
@@ -572,6 +614,7 @@ int main(void)
 	tcase_add_test(cases, test_nothing_lost_changes_nothing);
 	tcase_add_test(cases, test_lost_uplink_is_spread_over_the_others);
 	tcase_add_test(cases, test_host_without_its_link_is_lost);
+	tcase_add_test(cases, test_sm_on_a_switch_is_reached_by_all_hosts);
 	tcase_add_test(cases, test_ring_is_not_proven_nor_is_a_moved_one);
 	tcase_add_test(cases, test_circle_that_is_there_does_not_hinder_without_vls);
 	tcase_add_test(cases, test_switch_with_hosts_takes_all_their_pairs_along);
