@@ -182,7 +182,14 @@ void triad_route_checker_set_fabric(
 struct triad_route_status triad_route_checker_status(
 	struct triad_route_checker *checker)
 {
-	return TRIAD_LOCKED(&checker->lock, checker->status);
+	struct triad_route_status status;
+
+	pthread_mutex_lock(&checker->lock);
+	status = checker->status;
+	status.is_behind = checker->fabric && checker->result &&
+		checker->result->generation != checker->fabric->generation;
+	pthread_mutex_unlock(&checker->lock);
+	return status;
 }
 
 struct triad_route_result *triad_route_checker_result(

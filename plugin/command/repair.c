@@ -25,8 +25,8 @@
 static const char *repair_state(
 	struct triad_plugin *plugin, const struct triad_rerouter_status *status)
 {
-	enum triad_route_state routes =
-		triad_route_checker_status(plugin->service.routes).state;
+	struct triad_route_status routes =
+		triad_route_checker_status(plugin->service.routes);
 
 	if (status->mode == TRIAD_REPAIR_OFF)
 		return "off";
@@ -39,9 +39,11 @@ static const char *repair_state(
 		return "waiting for OpenSM";
 	if (strcmp(triad_sm_state(plugin->osm), "master") != 0)
 		return "not the master: no traps come here";
-	if (routes != TRIAD_ROUTE_CHECKED)
+	if (routes.state != TRIAD_ROUTE_CHECKED)
 		return "nothing can be planned: routes are not checked ('routes check' says "
 		       "why)";
+	if (status->is_waiting || routes.is_behind)
+		return "waiting until the routes since the last change are checked";
 	return status->mode == TRIAD_REPAIR_ACT
 		? "lost links are routed around before OpenSM sweeps"
 		: "what would be written is planned when a link is lost";

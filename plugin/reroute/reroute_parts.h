@@ -58,6 +58,10 @@ struct triad_rerouter {
 	struct triad_reroute kept[TRIAD_REROUTE_N_KEPT];
 	size_t n_kept, next_kept;
 
+	/* Written by the thread, which reads it without the lock. */
+	uint64_t generation; /* of the fabric that 'handled' is about */
+	uint32_t n_handled;
+
 	/* Of the thread alone. */
 	struct reroute_recent recent[REROUTE_N_RECENT]; /* the last losses worked on */
 	size_t n_counted;
@@ -65,9 +69,7 @@ struct triad_rerouter {
 		looks[REROUTE_N_LOOKS]; /* the last of senders, by their LID */
 	uint64_t second_us;             /* that 'n_looks' are of */
 	unsigned n_looks;
-	uint64_t generation; /* of the fabric that 'handled' is about */
 	bool *handled; /* ports of that fabric whose loss was worked on; or NULL */
-	uint32_t n_handled;
 };
 
 /* A loss in work. */

@@ -130,11 +130,16 @@ void reroute_note(struct reroute_loss *loss)
 
 struct triad_rerouter_status triad_rerouter_status(struct triad_rerouter *rerouter)
 {
+	struct triad_route_result *routes =
+		triad_route_checker_result(rerouter->routes);
 	struct triad_rerouter_status status;
 
 	pthread_mutex_lock(&rerouter->lock);
 	status = rerouter->counts;
+	status.is_waiting = routes && rerouter->n_handled &&
+		rerouter->generation == routes->generation;
 	pthread_mutex_unlock(&rerouter->lock);
+	triad_route_result_unref(routes);
 	status.mode = (enum triad_repair_mode)atomic_load(&rerouter->mode);
 	status.n_waiting = atomic_load(&rerouter->n_waiting);
 	status.is_installed = triad_taker_is_asked(TRIAD_TAKER_LOSSES);

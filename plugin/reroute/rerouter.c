@@ -91,10 +91,13 @@ static bool is_new(const struct reroute_loss *loss)
 
 static void note_handled(struct reroute_loss *loss)
 {
-	for (uint32_t i = 0; i < loss->report->n_links; i++) {
-		loss->rerouter->handled[loss->ports[i]] = true;
-		loss->rerouter->n_handled++;
-	}
+	struct triad_rerouter *rerouter = loss->rerouter;
+
+	for (uint32_t i = 0; i < loss->report->n_links; i++)
+		rerouter->handled[loss->ports[i]] = true;
+	pthread_mutex_lock(&rerouter->lock);
+	rerouter->n_handled += loss->report->n_links;
+	pthread_mutex_unlock(&rerouter->lock);
 }
 
 /* Returns false: memory is short. */
@@ -106,8 +109,10 @@ static bool begin_tables(struct reroute_loss *loss)
 		return true;
 	free(rerouter->handled);
 	rerouter->handled = calloc(loss->fabric->n_ports + 1, sizeof(bool));
+	pthread_mutex_lock(&rerouter->lock);
 	rerouter->generation = loss->result->generation;
 	rerouter->n_handled = 0;
+	pthread_mutex_unlock(&rerouter->lock);
 	return rerouter->handled;
 }
 

@@ -107,6 +107,7 @@ struct triad_rerouter_status {
 	enum triad_repair_mode mode;
 	bool is_installed; /* traps are looked at */
 	int error; /* why not, though they should be; 0: OpenSM has not bound yet */
+	bool is_waiting;   /* until routes are checked anew: another loss is left */
 	uint64_t n_losses; /* of these: */
 	uint64_t n_done, n_would, n_nothing, n_left, n_failed;
 	uint64_t n_blocks;                                   /* written */
