@@ -227,22 +227,36 @@ def test_groups_over_a_switch_that_is_lost_are_connected_again(net, tmp_path, mo
 
 
 def test_writing_begins_when_all_that_opensm_wrote_was_answered(net, tmp_path, monkeypatch):
-    """OpenSM writes the trees of a join when the link is lost, and has answers 5 ms later."""
+    """OpenSM writes the trees of a join when the link is lost, and has answers 20 ms later."""
     record = tmp_path / "record"
     monkeypatch.setenv("TRIAD_RECORD", str(record))
     with grouped(net, preload=[RECORD]) as groups:
-        port = groups.link_of_trees("leaf-03")
-        crossing = groups.crossing(groups.tables(), {("leaf-03", port)})
-        n_before = len(mft_lines(record))
-        groups.lab.harm_mads(f"{SLOWLIER}delay ms 5 attribute {MFT:#x} direction in\n")
-        groups.join_another(crossing)
-        groups.lab.sim(f'Unlink "leaf-03"[{port}]')
-        loss = wait_for_losses(groups.lab, 1)[0]
+        lab = groups.lab
+
+        def lose():
+            """The loss, groups that cross the link, times of Sets."""
+            port = groups.link_of_trees("leaf-03")
+            crossing = groups.crossing(groups.tables(), {("leaf-03", port)})
+            n_before, n_losses = len(mft_lines(record)), len(losses(lab))
+            lab.harm_mads(f"{SLOWLIER}delay ms 20 attribute {MFT:#x} direction in\n")
+            groups.join_another(crossing)
+            lab.sim(f'Unlink "leaf-03"[{port}]')
+            loss = wait_for_losses(lab, n_losses + 1)[0]
+            times = [int(words[10]) for words in mft_lines(record)][n_before:]
+            lab.harm_mads(SLOWLY)
+            lab.sim(f'ReLink "leaf-03"[{port}]')
+            return loss, crossing, times
+
+        # OpenSM may begin its sweep later than is waited for.
+        for _ in range(3):
+            loss, crossing, times = lose()
+            if not mentions(loss["multicast_why"], "begun"):
+                break
+            sweep_heavily(lab, groups.tables_are_checked, what="checked trees")
         ours = loss["multicast_written_blocks"]
         assert (loss["multicast_repaired"], loss["multicast_left"]) == (len(crossing) - 1, 1), loss
-        times = [int(words[10]) for words in mft_lines(record)][n_before:]
         assert len(times) > ours > 0, "OpenSM's for the join, then ours"
-        assert times[-ours] >= times[-ours - 1] + 5000, times
+        assert times[-ours] >= times[-ours - 1] + 20000, times
 
 
 def test_switches_that_forward_no_groups_are_told_to(net, tmp_path, monkeypatch):
