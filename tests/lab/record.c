@@ -34,6 +34,9 @@
  * Set of a multicast forwarding table by one of these routes has that port the other way in the
  * LID's row.  So a switch takes it otherwise than opensm wants, and says so.
  *
+ * TRIAD_RECORD_HOLD, a file: when it exists, the thread of a command that is about to send a
+ * Set renames it to FILE.held, and sends once that is gone.
+ *
  * ibsim delivers requests only to programs that are SMs.  So a server that this is
  * preloaded into sets IsSM with TRIAD_RECORD_SERVER.  With TRIAD_RECORD_NO_SM, opensm
  * receives each PortInfo without IsSM. */
@@ -49,6 +52,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,7 +97,7 @@ static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
 static unsigned wait_ms;
 static bool optimized, no_sm;
-static const char *m_key, *node, *signal_request, *switch_file, *mft_file;
+static const char *m_key, *node, *signal_request, *switch_file, *mft_file, *hold_file;
 static atomic_uint refused_tid;
 
 static void become_sm(void)
@@ -118,6 +122,7 @@ static void open_record(void)
 	signal_request = getenv("TRIAD_RECORD_SIGNAL");
 	switch_file = getenv("TRIAD_RECORD_SWITCH");
 	mft_file = getenv("TRIAD_RECORD_MFT");
+	hold_file = getenv("TRIAD_RECORD_HOLD");
 	if (getenv("TRIAD_RECORD_WAIT_MS"))
 		wait_ms = (unsigned)atoi(getenv("TRIAD_RECORD_WAIT_MS"));
 	no_sm = getenv("TRIAD_RECORD_NO_SM") != NULL;
@@ -241,6 +246,26 @@ static void disturb_mft(unsigned char *mad)
 	fclose(file);
 }
 
+/* Not opensm's own. */
+static bool is_set_of_command(const unsigned char *mad, int length)
+{
+	char thread[16] = "";
+
+	prctl(PR_GET_NAME, thread);
+	return length >= MAD_SIZE && mad[1] == CLASS_SMP_DIRECTED &&
+		mad[AT_METHOD] == SET && strcmp(thread, "triad-client") == 0;
+}
+
+static void hold_once(void)
+{
+	char held[256];
+
+	snprintf(held, sizeof(held), "%s.held", hold_file);
+	if (rename(hold_file, held) == 0)
+		while (access(held, F_OK) == 0)
+			usleep(1000);
+}
+
 static void signal_once(void)
 {
 	char *file;
@@ -264,6 +289,8 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 		write_line(umad_get_mad_addr(umad), mad, length);
 	if (mft_file && is_mft_set(mad, length))
 		disturb_mft(mad);
+	if (hold_file && is_set_of_command(mad, length))
+		hold_once();
 	if (wait_ms && disables)
 		usleep(wait_ms * 1000);
 	instead = disobedience(mad, length);
