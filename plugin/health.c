@@ -15,6 +15,7 @@
 #include "service/route_checker.h"
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
+#include "plugin/sa/reports.h"
 #include "plugin/sa/shield.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
@@ -196,8 +197,8 @@ static enum triad_severity add_subscriptions(
 	struct triad_health *health, struct triad_plugin *plugin)
 {
 	size_t n = triad_osm_peek(&plugin->osm->subn.sa_infr_list.count);
-	size_t room = (size_t)plugin->osm->p_vendor->mtbl.max;
-	char what[256], advice[128];
+	size_t room = triad_reports_room(plugin->osm->p_vendor);
+	char what[256], advice[192];
 
 	if (n < room)
 		return TRIAD_OK;
@@ -207,7 +208,8 @@ static enum triad_severity add_subscriptions(
 		"end it",
 		n, room);
 	snprintf(advice, sizeof(advice),
-		"restart OpenSM with OSM_UMAD_MAX_PENDING=%zu in its environment",
+		"set shield.mode to act, which makes room, or restart OpenSM with "
+		"OSM_UMAD_MAX_PENDING=%zu in its environment",
 		4 * n);
 	triad_health_add_trouble(health, TRIAD_WARNING, "SM", what, advice);
 	return TRIAD_WARNING;

@@ -116,6 +116,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/tables/tables.c plugin/qos/tables/tables.h \
 	plugin/qos/tables/tables_parts.h \
 	plugin/qos/tables/report.c plugin/qos/tables/report.h \
+	plugin/sa/reports.c plugin/sa/reports.h \
 	plugin/sa/sa_copies.c plugin/sa/sa_copies.h \
 	plugin/sa/sa_copies_file.c \
 	plugin/sa/sa_copies_parts.h \

@@ -267,7 +267,9 @@ static bool has_room(const uint8_t *mad, const struct triad_shield_facts *facts)
 {
 	if (attribute_of(mad) == INFORM_INFO)
 		return !mad[AT_DATA + 23] ||
-			facts->n_subscriptions < TRIAD_SHIELD_MAX_SUBSCRIPTIONS;
+			(facts->n_subscriptions < TRIAD_SHIELD_MAX_SUBSCRIPTIONS &&
+				facts->n_all_subscriptions <
+					facts->n_reports / TRIAD_SHIELD_N_EVENTS);
 	return facts->has_service || facts->n_services < TRIAD_SHIELD_MAX_SERVICES;
 }
 

@@ -20,9 +20,9 @@
  *                            the lock; osm_sr_rcv_lease_cb() may have freed one whose lease
  *                            is less than two seconds.  Records are kept for ever, and each
  *                            Set goes through the list of all
- *   InformInfo (0x03)        subscriptions, too.  Each trap goes to all; with 1000 reports
- *                            that wait for an answer, put_madw() ends OpenSM when the SM
- *                            sends an SMP
+ *   InformInfo (0x03)        subscriptions, too.  Each trap goes to all; with as many reports
+ *                            that wait for an answer as the vendor library has room for,
+ *                            put_madw() ends OpenSM when the SM sends an SMP
  *   PathRecord (0x35)        pr_rcv_process_world() makes a record for each pair of ports if
  *                            the request names none, with the SM's lock: in 5,007 nodes that
  *                            takes half a minute and 5.8 GB.  pr_rcv_get_path_parms() logs
@@ -46,6 +46,8 @@
 #define TRIAD_SHIELD_N_ALIASES 8u        /* of a block of GUIDs */
 #define TRIAD_SHIELD_MAX_SERVICES 65536u /* of all clients: records do not say whose */
 #define TRIAD_SHIELD_MAX_SUBSCRIPTIONS 64u /* of one LID */
+/* Events, each reported to all subscriptions, for whose reports there is room. */
+#define TRIAD_SHIELD_N_EVENTS 8u
 /* Of ports in one table of paths: 500 ports.  OpenSM needs a second for it and 64 MB, and
  * whoever asks has waited in vain by then, unless told to wait longer. */
 #define TRIAD_SHIELD_MAX_PAIRS 250000u
@@ -64,8 +66,8 @@ enum triad_shield_reason {
 	TRIAD_SHIELD_NOT_ROUTED,   /* a switch without routes yet */
 	TRIAD_SHIELD_ALIAS_IN_USE, /* to be replaced while it is in a multicast group */
 	TRIAD_SHIELD_SHORT_LEASE,  /* of a service */
-	TRIAD_SHIELD_REGISTRATIONS, /* more services, or subscriptions of one LID, than
-				     * there is room for */
+	TRIAD_SHIELD_REGISTRATIONS, /* more services or subscriptions than there is room
+				     * for */
 	TRIAD_SHIELD_PATHS_OF_ALL, /* from and to nowhere, of many ports or with a P_Key */
 	TRIAD_SHIELD_ATTRIBUTE,    /* OpenSM's SA does not have it */
 	TRIAD_SHIELD_METHOD,       /* not of this attribute */
@@ -107,8 +109,10 @@ struct triad_shield_facts {
 	bool has_unrouted;    /* one has no routes yet */
 	/* The block of GUIDInfoRecord: those that are in a multicast group; 0: others. */
 	uint64_t used_aliases[TRIAD_SHIELD_N_ALIASES];
-	size_t n_services, n_subscriptions; /* of all; of who asks */
-	uint64_t n_ports;                   /* of all: between these there are paths */
+	size_t n_services;                           /* of all */
+	size_t n_subscriptions, n_all_subscriptions; /* of who asks; of all */
+	size_t n_reports; /* may wait for an answer at a time */
+	uint64_t n_ports; /* of all: between these there are paths */
 	bool has_service; /* the one in the request; needed if there is no room */
 };
 

@@ -17,7 +17,7 @@
 
 #define TIMEOUT_MS 250u
 #define N_TRIES 3u /* of a Get */
-#define N_ROUNDS 4u
+#define N_ROUNDS 5u
 
 _Static_assert(TRIAD_SMP_DATA_SIZE == TRIAD_AUDIT_OCTETS, "a block fills an SMP");
 
@@ -30,7 +30,11 @@ struct block {
 	struct triad_smp_route route;
 	struct triad_wish wish;
 	uint8_t found[TRIAD_AUDIT_OCTETS]; /* by the last answer */
-	bool is_begun;
+	/* Before the first Set: what OpenSM wanted, and bits that differ and stay so, as they were
+	 * not chosen. */
+	struct triad_audit_wish first;
+	uint8_t left[TRIAD_AUDIT_OCTETS];
+	bool is_begun, is_undecided;
 };
 
 /* Why differences of that kind are not to be repaired; NULL: they are. */
@@ -175,7 +179,7 @@ static const char *compare_with_confirmed(const struct block *block)
 	return NULL;
 }
 
-static bool is_repaired(const struct block *block)
+static bool has_chosen(const struct block *block)
 {
 	for (size_t i = 0; i < block->n; i++)
 		if (!has_found(block, &block->differences[i],
@@ -184,23 +188,51 @@ static bool is_repaired(const struct block *block)
 	return true;
 }
 
+static void note_left(struct block *block)
+{
+	const struct triad_audit_wish *now = &block->wish.wish;
+	struct triad_audit_wish chosen = {0};
+
+	for (size_t i = 0; i < block->n; i++)
+		triad_audit_want_bits(&chosen, block->wish.place.kind,
+			block->differences[i].field, UINT64_MAX, 0);
+	block->first = *now;
+	for (unsigned i = 0; i < TRIAD_AUDIT_OCTETS; i++)
+		block->left[i] = (uint8_t)(now->mask[i] &
+			(block->found[i] ^ now->wanted[i]) & ~chosen.mask[i]);
+}
+
+/* Bits of an octet that the device is to have as OpenSM wants them: also of others than the chosen
+ * ones, which OpenSM may have changed between our reading and our Set. */
+static uint8_t bits_to_have(const struct block *block, unsigned i)
+{
+	const struct triad_audit_wish *now = &block->wish.wish;
+	int is_changed = now->wanted[i] ^ block->first.wanted[i];
+
+	return (uint8_t)(now->mask[i] & ~(block->left[i] & ~is_changed));
+}
+
+static bool is_repaired(const struct block *block)
+{
+	for (unsigned i = 0; i < TRIAD_AUDIT_OCTETS; i++)
+		if ((block->found[i] ^ block->wish.wish.wanted[i]) &
+			bits_to_have(block, i))
+			return false;
+	return true;
+}
+
 /* Sets the differing fields alone, and reads the block back. */
 static const char *write_block(struct block *block)
 {
-	struct triad_audit_wish set = {0};
 	uint8_t data[TRIAD_AUDIT_OCTETS];
 	int error;
 
-	for (size_t i = 0; i < block->n; i++) {
-		const struct triad_audit_difference *of = &block->differences[i];
+	for (unsigned i = 0; i < TRIAD_AUDIT_OCTETS; i++) {
+		uint8_t bits = bits_to_have(block, i);
 
-		triad_audit_want_bits(&set, of->place.kind, of->field,
-			triad_audit_read(
-				of->place.kind, of->field, block->wish.wish.mask),
-			wanted_now(block, of));
+		data[i] = (uint8_t)((block->found[i] & ~bits) |
+			(block->wish.wish.wanted[i] & bits));
 	}
-	for (unsigned i = 0; i < TRIAD_AUDIT_OCTETS; i++)
-		data[i] = (uint8_t)((block->found[i] & ~set.mask[i]) | set.wanted[i]);
 	error = ask_block(block, true, data);
 	if (error == EPROTO)
 		return "the device refuses it";
@@ -209,29 +241,43 @@ static const char *write_block(struct block *block)
 	return NULL;
 }
 
+/* Whether OpenSM is through with what it has begun since the last round. */
+static bool is_settled(const struct block *block)
+{
+	const struct triad_repair *repair = block->repair;
+
+	return (!block->is_undecided && !repair->why_not(repair->context)) ||
+		repair->settle(repair->context);
+}
+
 /* Returns NULL when another round is to look at it, or 'is_done'. */
 static const char *repair_once(struct block *block, bool *is_done)
 {
 	const struct triad_repair *repair = block->repair;
 	const char *why = read_wish_now(block);
 
+	block->is_undecided = why;
+	if (why && block->is_begun)
+		return NULL;
 	if (!why && ask_block(block, false, block->found))
 		why = "the device does not answer by directed route";
 	if (!why && !block->is_begun)
 		why = compare_with_confirmed(block);
-	if (!why && !is_repaired(block)) {
-		why = repair->why_not(repair->context);
-		/* Before anything is sent, so that it is known even if this process
-		 * ends. */
-		if (!why && !block->is_begun)
-			note_block(block, "to be written");
-		block->is_begun |= !why;
-		if (!why)
-			why = write_block(block);
-		if (!why && !is_repaired(block))
-			why = "the device does not keep it";
-	}
-	*is_done = !why && !repair->why_not(repair->context);
+	if (!why && !block->is_begun)
+		note_left(block);
+	*is_done = !why && is_repaired(block) && !repair->why_not(repair->context);
+	if (why || is_repaired(block))
+		return why;
+	why = repair->why_not(repair->context);
+	/* Before anything is sent, so that it is known even if this process ends. */
+	if (!why && !block->is_begun)
+		note_block(block, "to be written");
+	block->is_begun |= !why;
+	if (!why)
+		why = write_block(block);
+	/* The next round looks whether OpenSM has changed it before the Set. */
+	if (!why && !has_chosen(block) && !repair->why_not(repair->context))
+		why = "the device does not keep it";
 	return why;
 }
 
@@ -257,7 +303,7 @@ static bool repair_block(const struct triad_repair *repair, struct triad_smp *sm
 	if (!why)
 		why = find_device(&block);
 	for (unsigned i = 0; !why && !is_done; i++)
-		why = i && (i == N_ROUNDS || !repair->settle(repair->context))
+		why = i == N_ROUNDS || (i && !is_settled(&block))
 			? "OpenSM changed it again and again meanwhile"
 			: repair_once(&block, &is_done);
 	note_block(&block, why ? why : "written");

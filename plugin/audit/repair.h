@@ -5,9 +5,10 @@
  * next heavy sweep adopts what the device has, and writes what it wants itself.  An act must
  * be newer than the newest table: after the difference was confirmed no sweep may begin, and
  * right before each Set OpenSM must want the same as then, the device must be the same and
- * have the same as then.  When a sweep begins after a Set all the same, OpenSM may have
- * written before it: what it wants afterwards is written, until both agree.  So OpenSM's own
- * copy, which is what it wants, stays true.
+ * have the same as then.  OpenSM may have written between our reading and our Set all the same,
+ * for a sweep, a join or an alias, and a Set has all of its block: what it wants afterwards in
+ * any of the block's entries is written, until both agree.  So OpenSM's own copy, which is what
+ * it wants, stays true.  Entries that differed before and were not chosen stay as they were.
  *
  * SMPs go by directed route, since tables on the way may be wrong, from a descriptor of our
  * own (plugin/ports/smp.h).  Each Set is sent once, and its block is read back.

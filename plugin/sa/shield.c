@@ -13,6 +13,7 @@
 #include "lib/fair_queue.h"
 #include "lib/ring.h"
 #include "lib/task.h"
+#include "plugin/sa/reports.h"
 #include "plugin/sm_state.h"
 #include "plugin/takers.h"
 #include "shield/rate.h"
@@ -379,6 +380,8 @@ static void find_aliases(struct triad_shield_facts *facts, struct osm_subn *subn
 static void find_subscriptions(
 	struct triad_shield_facts *facts, struct osm_subn *subn, ib_net16_t lid)
 {
+	facts->n_reports = triad_reports_room(subn->p_osm->p_vendor);
+	facts->n_all_subscriptions = cl_qlist_count(&subn->sa_infr_list);
 	for (cl_list_item_t *item = cl_qlist_head(&subn->sa_infr_list);
 		item != cl_qlist_end(&subn->sa_infr_list); item = cl_qlist_next(item))
 		facts->n_subscriptions +=
@@ -503,6 +506,21 @@ static void pass_turns(struct triad_shield *shield)
 		shield->table_us = now_us;
 }
 
+/* Without room fewer subscriptions are accepted. */
+static void make_room_for_reports(struct triad_shield *shield)
+{
+	int error = triad_reports_make_room(shield->osm->p_vendor);
+
+	if (error)
+		triad_log_write(shield->log, TRIAD_LOG_WARNING,
+			"shield: there is no more room for reports that wait for an answer: "
+			"%s; hosts may have %zu subscriptions in all",
+			error == ENOTSUP ? triad_shield_explain(error)
+					 : strerror(error),
+			triad_reports_room(shield->osm->p_vendor) /
+				TRIAD_SHIELD_N_EVENTS);
+}
+
 static void remove_takers(void)
 {
 	triad_taker_remove(TRIAD_TAKER_SHIELD);
@@ -518,6 +536,8 @@ static bool see_to_hook(struct triad_shield *shield)
 		remove_takers();
 		return false;
 	}
+	if (acts(shield))
+		make_room_for_reports(shield);
 	if (triad_taker_is_asked(TRIAD_TAKER_RATE))
 		return false;
 	error = triad_taker_add(shield->osm, TRIAD_TAKER_SHIELD, take_bad, shield);

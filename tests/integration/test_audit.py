@@ -3,6 +3,8 @@
 
 Devices are changed under OpenSM by SMPs from another host."""
 
+import concurrent.futures
+import contextlib
 import json
 import random
 import re
@@ -15,6 +17,7 @@ import pytest
 import tablelib
 from checks import mentions, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR
+from portlib import RECORD
 from triadlab.tcp_ports import free_port
 from triadlib import QUICK, ask, ask_json, health_findings, sweep_heavily, triad_lab, wait_for_sweep
 
@@ -26,6 +29,7 @@ SWITCH_INFO, PORT_INFO, PKEYS, SL2VL, VLARB, LFT, MFT = \
 JOIN = SRCDIR / "tests" / "integration" / "join_group.py"
 PATH_ASK = BUILDDIR / "tests/integration/path_ask"
 NO_ROUTE = 255
+OWN_GROUPS = ["ff12a01cfe8000000000000012345678", "ff12a01cfe8000000000000012345679"]
 PARTITIONS = """Default=0x7fff, ipoib: ALL=full;
 red=0x11: 0x100004=full, 0x100007, 0x100001=full;
 blue=0x12: 0x100004, 0x10000a=full;
@@ -452,6 +456,73 @@ def test_device_that_refuses_is_not_said_to_be_repaired(mending):
     # ibsim's devices take no alias.
     assert mentions(repair(lab, "--all", code=1), "GUIDInfo not written")
     succeeded(lab.run(PATH_ASK, "--alias", f"{lid}:3:0", node="Hca4"))
+
+
+class Held:
+    """A lab in which the Set of a repair waits until a block of the test ends."""
+
+    def __init__(self, lab, trigger):
+        self.lab, self.trigger = lab, trigger
+
+    @contextlib.contextmanager
+    def repair(self):
+        held = self.trigger.with_name(f"{self.trigger.name}.held")
+        self.trigger.touch()
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            repaired = pool.submit(repair, self.lab, "--all")
+            try:
+                wait_until(held.exists, 20, "a Set")
+                yield
+            finally:
+                held.unlink()
+            repaired.result()
+
+
+@pytest.fixture(name="held")
+def lab_that_holds_sets(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRIAD_RECORD_HOLD", str(tmp_path / "hold"))
+    with triad_lab(f"{QUICK}[audit]\nrepair = true\n", opensm_conf="lmc 1\n",
+                   preload=[RECORD]) as lab:
+        wait_for_sweep(lab)
+        wait_until(lambda: is_good(lab), 10, "tables")
+        yield Held(lab, tmp_path / "hold")
+
+
+# A Set has all of its block, as it was read before.
+
+def test_what_a_sweep_writes_before_a_set_stays(held):
+    lab, at = held.lab, lids(held.lab)
+
+    def routes():
+        return smp(lab, at["Switch2"], LFT, 0)[1:]
+
+    # The switches have two links; by the first one the repair's SMPs go.
+    lost = max(routes()[at["Hca1"] - 1:at["Hca1"] + 1])
+    change(lab, at["Switch2"], {at["Hca4"] + 1: NO_ROUTE})
+    with held.repair():
+        lab.sim(f'Unlink "Switch2"[{lost}]')
+        sweep_heavily(lab, lambda: lost not in routes(), what="a way around it")
+    assert lost not in routes()
+    wait_until(lambda: is_good(lab), 10, lambda: str(audit(lab)))
+
+
+def test_what_a_join_writes_before_a_set_stays(held):
+    lab, at = held.lab, lids(held.lab)
+
+    def join(name, group):
+        return int(succeeded(lab.run(JOIN, MEMBERS[name], str(at["Hca1"]), group,
+                                     node=name)).stdout)
+
+    # Both in one block, which has no row before two are members.
+    assert {join("Hca2", group) // 32 for group in OWN_GROUPS} == {0xc000 // 32}
+    assert not any(smp(lab, at["Switch2"], MFT, 0))
+    smp(lab, at["Switch2"], MFT, 0, (bytes(63) + b"\2").hex())
+    with held.repair():
+        join("Hca4", OWN_GROUPS[0])
+        wait_until(lambda: any(smp(lab, at["Switch2"], MFT, 0)[:62]), 10, "the group's row")
+        rows = smp(lab, at["Switch2"], MFT, 0)[:62]
+    assert smp(lab, at["Switch2"], MFT, 0) == rows + bytes(2)
+    wait_until(lambda: is_good(lab), 10, lambda: str(audit(lab)))
 
 
 def test_repair_by_a_standby_is_refused():

@@ -10,7 +10,7 @@ import urllib.request
 import pytest
 
 from checks import mentions, succeeded, wait_until
-from labs import BUILDDIR, sanitizer
+from labs import BUILDDIR, SRCDIR, sanitizer
 from pathlab import path_ask, world
 from triadlab.tcp_ports import free_port
 from triadlib import ask, ask_json, health_findings, status, triad_lab, wait_for_sweep
@@ -18,6 +18,9 @@ from triadlib import ask, ask_json, health_findings, status, triad_lab, wait_for
 pytestmark = pytest.mark.row("N20")
 
 SA_ASK = BUILDDIR / "tests/integration/sa_ask"
+JOIN = SRCDIR / "tests/integration/join_group.py"
+MEMBERS = {"Hca3": "0x100007", "Hca4": "0x10000a"}
+GROUP, NEW_GROUP = "ff12a01cfe8000000000000012345678", 66
 GET, SET, GET_TABLE = "01", "02", "12"
 NODE, SL2VL, LFT = "0011", "0013", "0015"
 # What saquery can ask for, by name.
@@ -294,6 +297,23 @@ def test_more_subscriptions_than_reports_that_may_wait_is_a_warning(monkeypatch)
         assert health_findings(lab, "subscriptions") == []
 
 
+def test_reports_that_nobody_answers_do_not_end_opensm(monkeypatch):
+    monkeypatch.setenv("OSM_UMAD_MAX_PENDING", "64")
+    with shield_lab("act") as lab:
+        wait_for_shield(lab)
+        answers = sa_ask(lab, *(subscription_request(NEW_GROUP, 1, 0x1000 + i)
+                                for i in range(64)))
+        assert {status for status, _ in answers} == {"0000"}
+        assert health_findings(lab, "subscriptions") == []
+        # The second member has the SM send tables while 64 reports wait.
+        for name in ("Hca3", "Hca4"):
+            succeeded(lab.run(JOIN, MEMBERS[name], str(lid_of(lab, "Hca1")), GROUP, node=name))
+        wait_until(lambda: lab.log().count("Method 0x6, Attr 0x2") == 64, 20,
+                   "time-outs of all reports")
+        assert is_alive(lab)
+        wait_until(lambda: lab.triad("audit").returncode == 0, 20, "the group's tables")
+
+
 def test_paths_with_a_pkey_between_all_ports_are_not_logged():
     with shield_lab("act") as lab:
         wait_for_shield(lab)
@@ -303,8 +323,10 @@ def test_paths_with_a_pkey_between_all_ports_are_not_logged():
         assert refused(lab) == {"paths_of_all": 1}
 
 
-def subscription_request(trap, subscribe):
-    info = bytes(16) + struct.pack(">HHHBBHHLL", 0xffff, 0, 0, 1, subscribe, 0xffff, trap,
+def subscription_request(trap, subscribe, last_lid=None):
+    """To what comes from all LIDs, or from those up to one."""
+    lids = (1, last_lid) if last_lid else (0xffff, 0)
+    info = bytes(16) + struct.pack(">HHHBBHHLL", *lids, 0, 1, subscribe, 0xffff, trap,
                                    1 << 8 | 18, 4)
     return f"{SET} {INFORM_INFO} 0 {info.hex()}"
 

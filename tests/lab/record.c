@@ -41,6 +41,9 @@
  * Set of a multicast forwarding table by one of these routes has that port the other way in the
  * LID's row.  So a switch takes it otherwise than opensm wants, and says so.
  *
+ * TRIAD_RECORD_HOLD, a file: when it exists, the thread of a command that is about to send a
+ * Set renames it to FILE.held, and sends once that is gone.
+ *
  * ibsim delivers requests only to programs that are SMs.  So a server that this is
  * preloaded into sets IsSM with TRIAD_RECORD_SERVER.  With TRIAD_RECORD_NO_SM, opensm
  * receives each PortInfo without IsSM. */
@@ -56,6 +59,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -102,7 +106,7 @@ static FILE *record;
 static unsigned wait_ms;
 static bool optimized, no_sm;
 static const char *m_key, *mft_top, *node, *signal_request, *switch_file, *lft_file,
-	*mft_file;
+	*mft_file, *hold_file;
 static atomic_uint refused_tid;
 /* By directed routes: a hash of the route, the MulticastFDBTop that was set. */
 static _Atomic uint64_t tops[4096];
@@ -131,6 +135,7 @@ static void open_record(void)
 	switch_file = getenv("TRIAD_RECORD_SWITCH");
 	lft_file = getenv("TRIAD_RECORD_LFT");
 	mft_file = getenv("TRIAD_RECORD_MFT");
+	hold_file = getenv("TRIAD_RECORD_HOLD");
 	if (getenv("TRIAD_RECORD_WAIT_MS"))
 		wait_ms = (unsigned)atoi(getenv("TRIAD_RECORD_WAIT_MS"));
 	no_sm = getenv("TRIAD_RECORD_NO_SM") != NULL;
@@ -254,6 +259,26 @@ static void disturb_mft(unsigned char *mad)
 	fclose(file);
 }
 
+/* Not opensm's own. */
+static bool is_set_of_command(const unsigned char *mad, int length)
+{
+	char thread[16] = "";
+
+	prctl(PR_GET_NAME, thread);
+	return length >= MAD_SIZE && mad[1] == CLASS_SMP_DIRECTED &&
+		mad[AT_METHOD] == SET && strcmp(thread, "triad-client") == 0;
+}
+
+static void hold_once(void)
+{
+	char held[256];
+
+	snprintf(held, sizeof(held), "%s.held", hold_file);
+	if (rename(hold_file, held) == 0)
+		while (access(held, F_OK) == 0)
+			usleep(1000);
+}
+
 static void signal_once(void)
 {
 	char *file;
@@ -263,6 +288,33 @@ static void signal_once(void)
 		file++;
 	if (!unlink(file))
 		kill(getpid(), number);
+}
+
+static uint32_t hash_path(const unsigned char *mad)
+{
+	uint32_t hash = 2166136261u;
+
+	for (unsigned hop = 1; hop <= mad[AT_HOPS] && hop < PATH_SIZE; hop++)
+		hash = (hash ^ mad[AT_PATH + hop]) * 16777619u;
+	return hash;
+}
+
+static _Atomic uint64_t *place_of(uint32_t hash)
+{
+	return &tops[hash % (sizeof(tops) / sizeof(tops[0]))];
+}
+
+static void keep_top(const unsigned char *mad, int length)
+{
+	uint64_t hash;
+
+	if (length < MAD_SIZE || mad[1] != CLASS_SMP_DIRECTED ||
+		mad[AT_METHOD] != SET ||
+		get(mad + AT_ATTRIBUTE, 2) != ATTRIBUTE_SWITCH_INFO)
+		return;
+	hash = hash_path(mad);
+	atomic_store(place_of((uint32_t)hash),
+		hash << 16 | get(mad + AT_DATA + AT_MFT_TOP, 2));
 }
 
 int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int retries)
@@ -277,14 +329,9 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 		write_line(umad_get_mad_addr(umad), mad, length);
 	if (mft_file && is_set_of(ATTRIBUTE_MFT, mad, length))
 		disturb_mft(mad);
-	if (length >= MAD_SIZE && mad[1] == CLASS_SMP_DIRECTED &&
-		mad[AT_METHOD] == SET &&
-		get(mad + AT_ATTRIBUTE, 2) == ATTRIBUTE_SWITCH_INFO) {
-		uint64_t tid = get(mad + AT_TID, 4);
-
-		atomic_store(&tops[tid % (sizeof(tops) / sizeof(tops[0]))],
-			tid << 16 | get(mad + AT_DATA + AT_MFT_TOP, 2));
-	}
+	keep_top(mad, length);
+	if (hold_file && is_set_of_command(mad, length))
+		hold_once();
 	if (wait_ms && disables)
 		usleep(wait_ms * 1000);
 	instead = disobedience(mad, length);
@@ -313,10 +360,10 @@ static unsigned answered(const unsigned char *mad)
 /* In network order. */
 static uint16_t top_of(const unsigned char *mad)
 {
-	uint64_t tid = get(mad + AT_TID, 4),
-		 set = atomic_load(&tops[tid % (sizeof(tops) / sizeof(tops[0]))]);
+	uint32_t hash = hash_path(mad);
+	uint64_t set = atomic_load(place_of(hash));
 
-	if (strstr(mft_top, "taken") && set >> 16 == tid)
+	if (strstr(mft_top, "taken") && set >> 16 == hash)
 		return htobe16((uint16_t)set);
 	return htobe16((uint16_t)strtoul(mft_top, NULL, 0));
 }

@@ -320,7 +320,9 @@ static void check_room(uint16_t attribute, uint8_t subscribe,
 START_TEST(test_registrations_have_an_end)
 {
 	struct triad_shield_facts facts = {.n_services = TRIAD_SHIELD_MAX_SERVICES - 1,
-		.n_subscriptions = TRIAD_SHIELD_MAX_SUBSCRIPTIONS - 1};
+		.n_subscriptions = TRIAD_SHIELD_MAX_SUBSCRIPTIONS - 1,
+		.n_all_subscriptions = 124,
+		.n_reports = 125 * TRIAD_SHIELD_N_EVENTS};
 
 	check_room(SERVICE, 0, &facts, true);
 	check_room(INFORM_INFO, 1, &facts, true);
@@ -332,6 +334,11 @@ START_TEST(test_registrations_have_an_end)
 	check_room(SERVICE, 0, &facts, false);
 	facts.has_service = true; /* whose lease is prolonged */
 	check_room(SERVICE, 0, &facts, true);
+	facts.n_subscriptions = 0;
+	check_room(INFORM_INFO, 1, &facts, true);
+	facts.n_all_subscriptions++; /* of others */
+	check_room(INFORM_INFO, 1, &facts, false);
+	check_room(INFORM_INFO, 0, &facts, true);
 }
 END_TEST
 
