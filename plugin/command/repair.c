@@ -89,6 +89,9 @@ static void put_loss(struct triad_list *list, const struct triad_reroute *loss)
 	triad_list_row(list);
 	triad_list_text(list, "at", "at", -20,
 		triad_clock_format_s(triad_clock_to_wall_us(loss->trap_us), text));
+	/* Long names leave no room for much behind them. */
+	triad_list_text(list, "outcome", "outcome", -14,
+		triad_reroute_outcome_text(loss->outcome));
 	triad_list_guid(list, "node_guid", NULL, first->guid);
 	triad_list_node(list, "node_name", "switch", 16, &loss->near);
 	triad_list_uint(list, "port", "port", 4, first->number);
@@ -96,9 +99,6 @@ static void put_loss(struct triad_list *list, const struct triad_reroute *loss)
 	triad_list_guid(list, "far_guid", NULL, first->far_guid);
 	triad_list_node(list, "far_name", "far end", 16, &loss->far);
 	triad_list_uint(list, "far_port", "port", 4, first->far_number);
-	triad_list_blank(list);
-	triad_list_text(list, "outcome", "outcome", -14,
-		triad_reroute_outcome_text(loss->outcome));
 	triad_list_uint(list, "links", "links", 5, loss->n_links);
 	triad_list_uint(list, "crossing_pairs", "pairs", 8, loss->n_crossing);
 	triad_list_uint(list, "lost_pairs", "lost", 8, loss->n_lost);
