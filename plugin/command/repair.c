@@ -83,8 +83,7 @@ static void note_groups(struct triad_list *list, const struct triad_reroute *los
 		loss->why_groups ? ": " : "", loss->why_groups ? loss->why_groups : "");
 }
 
-static void put_loss(struct triad_list *list, const struct triad_fabric *fabric,
-	const struct triad_reroute *loss)
+static void put_loss(struct triad_list *list, const struct triad_reroute *loss)
 {
 	const struct triad_reroute_link *first = &loss->links[0];
 	char text[TRIAD_CLOCK_TEXT_SIZE];
@@ -92,14 +91,15 @@ static void put_loss(struct triad_list *list, const struct triad_fabric *fabric,
 	triad_list_row(list);
 	triad_list_text(list, "at", "at", -20,
 		triad_clock_format_s(triad_clock_to_wall_us(loss->trap_us), text));
+	/* Long names leave no room for much behind them. */
+	triad_list_text(list, "outcome", "outcome", -14,
+		triad_reroute_outcome_text(loss->outcome));
 	triad_list_guid(list, "node_guid", NULL, first->guid);
-	triad_list_node(list, "node_name", "switch", 16,
-		triad_fabric_node_by_guid(fabric, first->guid));
+	triad_list_node(list, "node_name", "switch", 16, &loss->near);
 	triad_list_uint(list, "port", "port", 4, first->number);
 	triad_list_blank(list);
 	triad_list_guid(list, "far_guid", NULL, first->far_guid);
-	triad_list_node(list, "far_name", "far end", 16,
-		triad_fabric_node_by_guid(fabric, first->far_guid));
+	triad_list_node(list, "far_name", "far end", 16, &loss->far);
 	triad_list_uint(list, "far_port", "port", 4, first->far_number);
 	triad_list_uint(list, "links", "links", 5, loss->n_links);
 	triad_list_uint(list, "crossing_pairs", "pairs", 8, loss->n_crossing);
@@ -122,10 +122,9 @@ static void put_loss(struct triad_list *list, const struct triad_fabric *fabric,
 	triad_list_double(list, "planned_ms", ms_since(loss, loss->planned_us));
 	triad_list_real(list, "ended_ms", "ms", 7, ms_since(loss, loss->ended_us),
 		"%.1f", ms_since(loss, loss->ended_us));
-	triad_list_blank(list);
-	triad_list_text(list, "outcome", "outcome", -14,
-		triad_reroute_outcome_text(loss->outcome));
-	triad_list_text(list, "why", "why", TRIAD_LIST_LONG, loss->why);
+	triad_list_text(list, "why", NULL, 0, loss->why);
+	if (loss->why)
+		triad_list_note(list, "  %s", loss->why);
 	if (loss->n_groups)
 		note_groups(list, loss);
 	triad_list_row_end(list);
@@ -137,7 +136,6 @@ int triad_command_run_repair_history(struct triad_plugin *plugin,
 	struct triad_reroute *losses = calloc(TRIAD_REROUTE_N_KEPT, sizeof(*losses));
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_list list = {.report = &report, .phase = TRIAD_LIST_TITLES};
-	struct triad_fabric *fabric = triad_ports_fabric(plugin->ports);
 	struct triad_rerouter_status status = triad_rerouter_status(plugin->rerouter);
 	size_t room = command->limit < TRIAD_REROUTE_N_KEPT ? command->limit
 							    : TRIAD_REROUTE_N_KEPT;
@@ -145,9 +143,9 @@ int triad_command_run_repair_history(struct triad_plugin *plugin,
 
 	triad_report_array(&report, NULL);
 	if (n || command->json)
-		put_loss(&list, NULL, &(struct triad_reroute){0});
+		put_loss(&list, &(struct triad_reroute){0});
 	for (size_t i = 0; i < n; i++)
-		put_loss(&list, fabric, &losses[i]);
+		put_loss(&list, &losses[i]);
 	triad_report_array_end(&report);
 	if (!n && !command->json)
 		triad_output_printf(output, "%s\n",
@@ -155,7 +153,6 @@ int triad_command_run_repair_history(struct triad_plugin *plugin,
 				? "repair is off: 'triadctl set repair.mode plan' says what "
 				  "would be done when a link is lost"
 				: "no link between switches was lost since OpenSM started");
-	triad_fabric_unref(fabric);
 	free(losses);
 	return losses ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;
 }

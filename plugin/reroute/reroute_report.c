@@ -123,6 +123,10 @@ static void keep_loss(struct reroute_loss *loss)
 
 void reroute_note(struct reroute_loss *loss)
 {
+	const struct triad_fabric_port *near = &loss->fabric->ports[loss->ports[0]];
+
+	loss->report->near = loss->fabric->nodes[near->node];
+	loss->report->far = loss->fabric->nodes[loss->fabric->ports[near->remote].node];
 	note_loss(loss);
 	keep_loss(loss);
 	note_waiting(loss);

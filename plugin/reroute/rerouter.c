@@ -213,7 +213,8 @@ static void work_on_paths(
 	report->why = why_not_proven(repair);
 	if (!repair->n_changes) {
 		report->outcome = TRIAD_REROUTE_NOTHING;
-		report->why = NULL;
+		report->why =
+			repair->n_lost ? "no link is left to lead around it" : NULL;
 	} else if (!report->why &&
 		atomic_load(&loss->rerouter->mode) == TRIAD_REPAIR_ACT) {
 		reroute_write_unicast(loss, repair);

@@ -91,6 +91,8 @@ struct triad_reroute {
 	bool is_switch;  /* all links of the switch at the near ends */
 	uint32_t n_links;
 	struct triad_reroute_link links[TRIAD_REROUTE_N_SHOWN]; /* the first ones */
+	/* Of the first link, as they were: one may have left the fabric. */
+	struct triad_fabric_node near, far;
 	uint64_t n_crossing, n_lost; /* pairs, as of routes/repair.h */
 	uint32_t n_entries, n_blocks, n_switches, n_steps;
 	uint32_t n_written; /* blocks that their switch answered */

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from checks import mentions, succeeded, wait_until
+from checks import lines_mention, mentions, succeeded, wait_until
 from electionlib import others
 from labs import SRCDIR
 from portlib import RECORD, managed
@@ -133,15 +133,38 @@ def test_switch_that_refuses_a_table_has_answered(net, tmp_path, monkeypatch):
         tree = Tree(lab, net)
         lab.harm_mads("delay us 8000 attribute 0x11 direction out\n")
         refuses.touch()
+        n_up = lab.log().count("SUBNET UP")
         lab.sim('Unlink "leaf-02"[5]')
         loss = wait_for_losses(lab, 1)[0]
         refuses.unlink()
         assert loss["outcome"] == "failed" and loss["written_blocks"] < loss["blocks"], loss
         assert mentions(loss["why"], "refused"), loss
         gone = {("leaf-02", 5), tree.links["leaf-02"][5]}
-        wait_until(lambda: len(tree.arriving(tree.tables(), gone)) == pairs(tree), 20,
-                   "OpenSM's sweep")
+        # While it writes, packets may circle.
+        wait_until(lambda: lab.log().count("SUBNET UP") > n_up, 20, "OpenSM's sweep")
+        assert len(tree.arriving(tree.tables(), gone)) == pairs(tree)
         wait_until(lambda: lab.triad("audit").returncode == 0, 20, "OpenSM's copies")
+
+
+def test_last_link_of_a_leaf_leaves_nothing_to_do_and_that_is_said(net):
+    with repairing(net) as lab:
+        links = status(lab)["topology"]["links"]
+        lab.sim(*(f'Unlink "leaf-02"[{port}]' for port in (5, 6, 7)))
+        wait_until(lambda: status(lab)["topology"]["links"] == links - 3 and is_ready(lab) and
+                   ask_json(lab, "repair", "plan", "leaf-02:8")["lost_pairs"], 20, "routes")
+        n = len(losses(lab))
+        lab.sim('Unlink "leaf-02"[8]')
+        loss = wait_for_losses(lab, n + 1)[0]
+        assert (loss["outcome"], loss["written_blocks"]) == ("nothing to do", 0), loss
+        assert loss["lost_pairs"] == loss["crossing_pairs"] > 0, loss
+        assert mentions(loss["why"], "no link is left"), loss
+        # It has left the fabric.
+        wait_until(lambda: "leaf-02" not in ask(lab, "nodes"), 20, "OpenSM's sweep")
+        loss = losses(lab)[0]
+        assert {loss["node_name"], loss["far_name"]} == {"leaf-02", "spine-04"}, loss
+        assert lines_mention(ask(lab, "repair", "history", "-n", "1"), "OUTCOME SWITCH",
+                             "nothing to do leaf-02", "no link is left"), \
+            ask(lab, "repair", "history")
 
 
 def test_with_plan_it_is_said_and_nothing_is_written(net, tmp_path, monkeypatch):
