@@ -17,6 +17,16 @@ static bool has_discovered(const struct reroute_loss *loss)
 	return atomic_load(&loss->rerouter->n_discoveries) != loss->n_discoveries;
 }
 
+/* Without a sweep, of whose beginning OpenSM says nothing: it is to, or it does. */
+static bool does_route_afresh(const struct triad_rerouter *rerouter)
+{
+	const struct osm_subn *subn = &rerouter->osm->subn;
+
+	return triad_osm_peek(&subn->force_reroute) ||
+		(!atomic_load(&rerouter->is_discovering) &&
+			triad_osm_peek(&subn->ignore_existing_lfts));
+}
+
 const char *reroute_forbids(const struct reroute_loss *loss)
 {
 	const struct triad_rerouter *rerouter = loss->rerouter;
@@ -27,7 +37,7 @@ const char *reroute_forbids(const struct reroute_loss *loss)
 		return "OpenSM ends";
 	if (!reroute_is_master(rerouter))
 		return "this SM is not the master";
-	if (atomic_load(&rerouter->is_configuring))
+	if (atomic_load(&rerouter->is_configuring) || does_route_afresh(rerouter))
 		return "OpenSM writes its tables at this moment";
 	if (has_discovered(loss))
 		return "OpenSM has discovered the fabric anew since";
@@ -194,7 +204,8 @@ static const char *find_routes(
 	return NULL;
 }
 
-/* Sends the blocks from 'first' on, of one step; those without an answer once more. */
+/* Sends the blocks from 'first' on, of one step; those without an answer once more, one by one
+ * until one stays without. */
 static void send_step(struct reroute_writing *writing, uint32_t first, uint32_t n)
 {
 	const struct triad_smp_request request = {.is_set = true,
@@ -211,12 +222,16 @@ static void send_step(struct reroute_writing *writing, uint32_t first, uint32_t 
 	}
 	(void)triad_smp_ask_all(smp, &request, writing->items + first, n);
 	for (uint32_t i = first; i < first + n; i++) {
-		if (writing->items[i].error != ETIMEDOUT ||
-			writing->table->forbids(writing->loss))
+		struct triad_smp_item *item = &writing->items[i];
+
+		if (item->error != ETIMEDOUT)
 			continue;
-		memcpy(writing->items[i].data, writing->blocks[i].after,
-			REROUTE_BLOCK_SIZE);
-		(void)triad_smp_ask_all(smp, &request, &writing->items[i], 1);
+		if (writing->table->forbids(writing->loss))
+			break;
+		memcpy(item->data, writing->blocks[i].after, REROUTE_BLOCK_SIZE);
+		(void)triad_smp_ask_all(smp, &request, item, 1);
+		if (item->error == ETIMEDOUT)
+			break;
 	}
 }
 
