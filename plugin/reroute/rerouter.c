@@ -197,10 +197,7 @@ static void work_on_groups(struct reroute_loss *loss)
 		report->why_groups = REROUTE_NO_MEMORY;
 	else if (atomic_load(&loss->rerouter->mode) == TRIAD_REPAIR_ACT)
 		reroute_write_multicast(loss, repair);
-	else
-		report->why_groups = reroute_forbids(loss);
-	if (repair && !report->why_groups &&
-		atomic_load(&loss->rerouter->mode) != TRIAD_REPAIR_ACT)
+	else if (!(report->why_groups = reroute_forbids(loss)))
 		count_connected(report, repair);
 	triad_routes_repair_multicast_free(repair);
 }
@@ -441,8 +438,8 @@ void triad_rerouter_note_rerouted(struct triad_rerouter *rerouter)
 
 void triad_rerouter_note_discovered(struct triad_rerouter *rerouter)
 {
-	atomic_fetch_add(&rerouter->n_discoveries, 1);
 	atomic_store(&rerouter->is_configuring, true);
+	atomic_fetch_add(&rerouter->n_discoveries, 1);
 	atomic_store(&rerouter->is_discovering, false);
 }
 
