@@ -131,7 +131,6 @@ def test_switch_that_refuses_a_table_has_answered(net, tmp_path, monkeypatch):
     monkeypatch.setenv("TRIAD_RECORD_LFT", str(refuses))
     with repairing(net, preload=[RECORD]) as lab:
         tree = Tree(lab, net)
-        lab.harm_mads("delay us 8000 attribute 0x11 direction out\n")
         refuses.touch()
         lab.sim('Unlink "leaf-02"[5]')
         loss = wait_for_losses(lab, 1)[0]

@@ -201,7 +201,6 @@ def test_groups_are_connected_again_before_opensm_sweeps(net, tmp_path, monkeypa
     with grouped(net, preload=[RECORD]) as groups:
         port = groups.link_of_trees("leaf-03")
         gone = {("leaf-03", port), groups.tree.links["leaf-03"][port]}
-        groups.lab.harm_mads(SLOWLY)
         loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone)
         is_clean(groups, gone)
         repair = status(groups.lab)["repair"]
@@ -219,7 +218,6 @@ def test_groups_over_a_switch_that_is_lost_are_connected_again(net, tmp_path, mo
         spine = groups.tree.links["leaf-03"][groups.link_of_trees("leaf-03")][0]
         gone = {(spine, port) for port in groups.tree.links[spine]}
         gone |= {groups.tree.links[spine][port] for port in groups.tree.links[spine]}
-        groups.lab.harm_mads(SLOWLY)
         loss = lose_and_replay(groups, record, f'"{spine}"', gone)
         assert loss["links"] == len(gone) // 2
         groups.tree.switches.remove(spine)
@@ -305,7 +303,6 @@ def test_group_beyond_what_switches_forward_is_left(net, tmp_path, monkeypatch):
     with grouped(net, preload=[RECORD]) as groups:
         port = groups.link_of_trees("leaf-03")
         gone = {("leaf-03", port), groups.tree.links["leaf-03"][port]}
-        groups.lab.harm_mads(SLOWLY)
         loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone,
                                left={mlid for mlid in groups.members if mlid > top},
                                untouched=False)
@@ -385,7 +382,6 @@ def test_groups_are_repaired_where_damping_keeps_the_trap(net):
         wait_until(groups.tables_are_checked, 20, "checked trees")
         gone = {("leaf-03", 5), groups.tree.links["leaf-03"][5]}
         crossing = groups.crossing(groups.tables(), gone)
-        lab.harm_mads(SLOWLY)
         lab.sim('Unlink "leaf-03"[5]')
         loss = wait_for_losses(lab, 1)[0]
         assert loss["outcome"] == "done", loss
@@ -422,7 +418,6 @@ def test_group_that_was_joined_since_is_left_and_others_are_repaired(
         crossing = groups.crossing(groups.tables(), gone)
         joined = groups.join_another(crossing)
         wait_until(lambda: joined in groups.connected(groups.tables()), 20, "the joined tree")
-        groups.lab.harm_mads(SLOWLY)
         loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone, left={joined})
         assert mentions(loss["multicast_why"], "changed"), loss
         is_clean(groups, gone)
