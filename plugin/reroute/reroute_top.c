@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#define FIRST_MLID IB_LID_MCAST_START_HO
 #define AT_TOP offsetof(ib_switch_info_t, mcast_top)
 
 /* PortStateChange is cleared by a 1, so that of OpenSM's copy is not sent. */
@@ -73,7 +72,7 @@ void reroute_raise_for(
 		!(port0->port_info.capability_mask & IB_PORT_CAP_HAS_MCAST_FDB_TOP) ||
 		!top || mlid <= top || mlid <= raise->last)
 		return;
-	raise->top = top < FIRST_MLID ? FIRST_MLID - 1 : top;
+	raise->top = top < IB_LID_MCAST_START_HO ? IB_LID_MCAST_START_HO - 1 : top;
 	raise->last = mlid | (IB_MCAST_BLOCK_SIZE - 1);
 	raise->n_positions = (uint8_t)(sw->mcast_tbl.max_position + 1);
 }

@@ -286,13 +286,9 @@ static void handle_trap(
 		return;
 	loss.check = loss.result->check;
 	loss.fabric = loss.check->layout->fabric;
-	if (!begin_tables(&loss)) {
-		triad_route_result_unref(loss.result);
-		return;
-	}
 	port = triad_fabric_find_lid(loss.fabric, trap->lid);
 	node = port == TRIAD_FABRIC_NONE ? port : loss.fabric->ports[port].node;
-	if (node != TRIAD_FABRIC_NONE &&
+	if (node != TRIAD_FABRIC_NONE && begin_tables(&loss) &&
 		loss.fabric->nodes[node].type == TRIAD_NODE_SWITCH &&
 		begin_look(rerouter, trap)) {
 		const char *why = reroute_find(&loss, node);
