@@ -28,7 +28,7 @@ struct triad_trees {
 	struct differing *rows; /* sorted */
 	size_t n, room;
 	uint32_t n_not_kept;
-	uint64_t unknown[N_MLIDS / 64]; /* a bit for each LID */
+	uint64_t unknown[N_MLIDS / 64 + 1]; /* a bit for each LID */
 };
 
 /* A switch, and the tree's ports of it. */

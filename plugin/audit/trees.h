@@ -16,8 +16,8 @@
  * osm_torus.c, torus_mcast_stree()].  SSSP, DFSSSP and Nue fill the copies and keep no tree, so
  * that 'root' may be an earlier engine's: of these, and of engines that are not known, it is
  * inferred from the copies, which must connect all members without a circle (audit/tree.h).  What
- * keeps to that is wanted, though it be another tree.  torus-2QoS makes a tree for one member, too; its
- * port 0 is wanted as in the copy.  OpenSM also enters ports to switches that do not forward
+ * keeps to that is wanted, though it be another tree.  torus-2QoS makes a tree for one member, too;
+ * its port 0 is wanted as in the copy.  OpenSM also enters ports to switches that do not forward
  * multicasts, where its trees end: they are wanted as in the copy.
  *
  * Not known is the row of a LID when a member has joined or left and OpenSM has yet to compute

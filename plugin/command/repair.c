@@ -70,17 +70,16 @@ static double ms_since(const struct triad_reroute *loss, uint64_t at_us)
 
 static void note_groups(struct triad_list *list, const struct triad_reroute *loss)
 {
-	/* Of mode plan. */
-	uint32_t n_would =
-		loss->n_groups - loss->n_groups_repaired - loss->n_groups_left;
+	uint32_t n_connected = loss->n_groups - loss->n_groups_left;
 
 	triad_list_note(list,
 		"  %s%" PRIu32 " multicast group%s over it: %" PRIu32
 		" %sconnected again, %" PRIu32 " left%s%s",
 		loss->are_groups_known ? "" : "at least ", loss->n_groups,
-		loss->n_groups == 1 ? "" : "s", loss->n_groups_repaired + n_would,
-		n_would ? "would be " : "", loss->n_groups_left,
-		loss->why_groups ? ": " : "", loss->why_groups ? loss->why_groups : "");
+		loss->n_groups == 1 ? "" : "s", n_connected,
+		n_connected > loss->n_groups_repaired ? "would be " : "",
+		loss->n_groups_left, loss->why_groups ? ": " : "",
+		loss->why_groups ? loss->why_groups : "");
 }
 
 static void put_loss(struct triad_list *list, const struct triad_reroute *loss)

@@ -268,7 +268,7 @@ static const char *read_far_end(
 	const char *why = NULL;
 
 	if (!around)
-		return "memory is short";
+		return REROUTE_NO_MEMORY;
 	add_links_to(loss, around, NULL, node, asked);
 	if (!ask_for_lost(loss, asked)) {
 		why = silent;
@@ -279,7 +279,7 @@ static const char *read_far_end(
 		out = reroute_find_routes(loss, TRIAD_FABRIC_NONE, TRIAD_FABRIC_NONE);
 		if (out)
 			add_links_to(loss, around, out, node, asked);
-		why = !out                          ? "memory is short"
+		why = !out                          ? REROUTE_NO_MEMORY
 			: ask_for_lost(loss, asked) ? NULL
 						    : silent;
 		triad_routes_out_free(out);
@@ -294,7 +294,7 @@ const char *reroute_find(struct reroute_loss *loss, uint32_t node)
 	const char *why = NULL;
 
 	if (!asked)
-		return "memory is short";
+		return REROUTE_NO_MEMORY;
 	if (read_sender(loss, node, asked)) {
 		for (size_t i = 0; i < asked->n; i++)
 			if (is_down(asked, i))

@@ -304,9 +304,11 @@ static bool is_wanted(
 	bool is_reached =
 		!triad_routes_out_read(out, layout->switches[change->sw].node, &route);
 
-	if (!is_reached && change->step)
+	if (!is_reached && change->step) {
 		leave(groups, groups->of_change[i],
 			"a switch can't be reached around the lost link");
+		groups->raises[change->sw].last = 0;
+	}
 	return is_reached && !groups->why[groups->of_change[i]];
 }
 

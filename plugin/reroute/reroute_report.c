@@ -41,13 +41,12 @@ static void describe_groups(
 	const struct reroute_loss *loss, char text[TRIAD_TIMELINE_TEXT_SIZE])
 {
 	const struct triad_reroute *report = loss->report;
-	bool acts = atomic_load(&loss->rerouter->mode) == TRIAD_REPAIR_ACT;
 
 	snprintf(text, TRIAD_TIMELINE_TEXT_SIZE,
-		"%" PRIu32 " of %" PRIu32 " multicast groups %s again",
-		acts ? report->n_groups_repaired
-		     : report->n_groups - report->n_groups_left,
-		report->n_groups, acts ? "connected" : "would be connected");
+		"%" PRIu32 " of %" PRIu32 " multicast groups %sconnected again",
+		report->n_groups - report->n_groups_left, report->n_groups,
+		atomic_load(&loss->rerouter->mode) == TRIAD_REPAIR_ACT ? ""
+								       : "would be ");
 }
 
 static void note_loss(struct reroute_loss *loss)

@@ -6,34 +6,28 @@
  * not known, so these blocks are written before, and it is raised last. */
 #include "plugin/reroute/reroute_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#define FIRST_MLID IB_LID_MCAST_START_HO
+#define AT_TOP offsetof(ib_switch_info_t, mcast_top)
 
-/* PortStateChange is cleared by a 1, so that of OpenSM's copy is not sent. */
+/* But for the top: OpenSM's discovery may read it between our Set and its answer.
+ * PortStateChange is cleared by a 1, so that of OpenSM's copy is not sent. */
 static bool read_info(const osm_switch_t *sw, uint32_t number, uint8_t *octets)
 {
 	ib_switch_info_t info = sw->switch_info;
 
 	(void)number;
+	info.mcast_top = 0;
 	ib_switch_info_clear_state_change(&info);
 	memset(octets, 0, REROUTE_BLOCK_SIZE);
 	memcpy(octets, &info, sizeof(info));
 	return true;
 }
 
-static uint16_t *top_of(uint8_t *octets)
-{
-	return (uint16_t *)(void *)(octets + offsetof(ib_switch_info_t, mcast_top));
-}
-
 static void put_top(osm_switch_t *sw, uint32_t number, const uint8_t *octets)
 {
 	(void)number;
-	memcpy(&sw->switch_info.mcast_top,
-		octets + offsetof(ib_switch_info_t, mcast_top),
-		sizeof(sw->switch_info.mcast_top));
+	memcpy(&sw->switch_info.mcast_top, octets + AT_TOP, sizeof(ib_net16_t));
 }
 
 /* OpenSM reads it in its next sweep. */
@@ -47,18 +41,17 @@ static bool change_top(const void *plan, const osm_switch_t *sw,
 	const struct reroute_entry *entry, uint8_t *octets)
 {
 	const struct reroute_raise *raises = plan;
+	ib_net16_t top = cl_hton16(raises[entry->change].last);
 
 	(void)sw;
-	*top_of(octets) = cl_hton16(raises[entry->change].last);
+	memcpy(octets + AT_TOP, &top, sizeof(top));
 	return true;
 }
 
 /* It answers with what else has changed, too. */
 static bool is_top_taken(const uint8_t *answer, const uint8_t *wanted)
 {
-	size_t at = offsetof(ib_switch_info_t, mcast_top);
-
-	return memcmp(answer + at, wanted + at, sizeof(ib_net16_t)) == 0;
+	return memcmp(answer + AT_TOP, wanted + AT_TOP, sizeof(ib_net16_t)) == 0;
 }
 
 const struct reroute_table reroute_tops = {
@@ -81,7 +74,7 @@ void reroute_raise_for(
 		!(port0->port_info.capability_mask & IB_PORT_CAP_HAS_MCAST_FDB_TOP) ||
 		!top || mlid <= top || mlid <= raise->last)
 		return;
-	raise->top = top < FIRST_MLID ? FIRST_MLID - 1 : top;
+	raise->top = top < IB_LID_MCAST_START_HO ? IB_LID_MCAST_START_HO - 1 : top;
 	raise->last = mlid | (IB_MCAST_BLOCK_SIZE - 1);
 	raise->n_positions = (uint8_t)(sw->mcast_tbl.max_position + 1);
 }

@@ -197,10 +197,7 @@ static void work_on_groups(struct reroute_loss *loss)
 		report->why_groups = REROUTE_NO_MEMORY;
 	else if (atomic_load(&loss->rerouter->mode) == TRIAD_REPAIR_ACT)
 		reroute_write_multicast(loss, repair);
-	else
-		report->why_groups = reroute_forbids(loss);
-	if (repair && !report->why_groups &&
-		atomic_load(&loss->rerouter->mode) != TRIAD_REPAIR_ACT)
+	else if (!(report->why_groups = reroute_forbids(loss)))
 		count_connected(report, repair);
 	triad_routes_repair_multicast_free(repair);
 }
@@ -290,13 +287,9 @@ static void handle_trap(
 		return;
 	loss.check = loss.result->check;
 	loss.fabric = loss.check->layout->fabric;
-	if (!begin_tables(&loss)) {
-		triad_route_result_unref(loss.result);
-		return;
-	}
 	port = triad_fabric_find_lid(loss.fabric, trap->lid);
 	node = port == TRIAD_FABRIC_NONE ? port : loss.fabric->ports[port].node;
-	if (node != TRIAD_FABRIC_NONE &&
+	if (node != TRIAD_FABRIC_NONE && begin_tables(&loss) &&
 		loss.fabric->nodes[node].type == TRIAD_NODE_SWITCH &&
 		begin_look(rerouter, trap)) {
 		const char *why = reroute_find(&loss, node);
@@ -442,8 +435,8 @@ void triad_rerouter_note_rerouted(struct triad_rerouter *rerouter)
 
 void triad_rerouter_note_discovered(struct triad_rerouter *rerouter)
 {
-	atomic_fetch_add(&rerouter->n_discoveries, 1);
 	atomic_store(&rerouter->is_configuring, true);
+	atomic_fetch_add(&rerouter->n_discoveries, 1);
 	atomic_store(&rerouter->is_discovering, false);
 }
 

@@ -136,8 +136,8 @@ void triad_rerouter_configure(
  * ended; OpenSM has routed anew without one. */
 void triad_rerouter_note_sweep(struct triad_rerouter *rerouter);
 void triad_rerouter_note_discovered(struct triad_rerouter *rerouter);
-void triad_rerouter_note_rerouted(struct triad_rerouter *rerouter);
 void triad_rerouter_note_up(struct triad_rerouter *rerouter);
+void triad_rerouter_note_rerouted(struct triad_rerouter *rerouter);
 
 struct triad_rerouter_status triad_rerouter_status(struct triad_rerouter *rerouter);
 /* Copies the last losses, the newest first; at most 'room'.  Returns how many. */

@@ -61,6 +61,7 @@ struct triad_shield {
 	atomic_int
 		error; /* why requests are not looked at; 0: OpenSM's SA is awaited */
 	atomic_uint rate;
+	int room_error; /* of the thread: the last one that was logged; 0: none */
 
 	atomic_ulong n_requests, n_waited, n_refused[TRIAD_SHIELD_N_REASONS];
 	struct client clients[TRIAD_SHIELD_N_LIDS];
@@ -511,7 +512,7 @@ static void make_room_for_reports(struct triad_shield *shield)
 {
 	int error = triad_reports_make_room(shield->osm->p_vendor);
 
-	if (error)
+	if (error && error != shield->room_error)
 		triad_log_write(shield->log, TRIAD_LOG_WARNING,
 			"shield: there is no more room for reports that wait for an answer: "
 			"%s; hosts may have %zu subscriptions in all",
@@ -519,6 +520,7 @@ static void make_room_for_reports(struct triad_shield *shield)
 					 : strerror(error),
 			triad_reports_room(shield->osm->p_vendor) /
 				TRIAD_SHIELD_N_EVENTS);
+	shield->room_error = error;
 }
 
 static void remove_takers(void)

@@ -5,17 +5,17 @@ each member."""
 
 import contextlib
 import itertools
-import subprocess
 
 import pytest
 
 from checks import mentions, wait_until
-from labs import SRCDIR
 from portlib import RECORD
 from test_repair import MFT, Tree
-from test_reroute import SLOWLY, SET, is_ready, losses, repairing, shared_net, wait_for_losses
-from test_routes import TORUS, write_ring
+from test_reroute import (
+    SLOWLY, SET, is_ready, losses, record_of_mads, repairing, shared_net, wait_for_losses)
+from test_routes import TORUS, generate, write_ring
 from test_sa_copies import sa_client
+from triadlab import netfile
 from triadlib import ask, ask_json, health_findings, status, sweep_heavily
 
 pytestmark = pytest.mark.row("N22")
@@ -26,7 +26,7 @@ N_GROUPS = 40  # in two blocks
 # OpenSM's discovery takes seconds.
 SLOWLIER = "delay ms 40 attribute 0x11 direction out\n"
 
-__all__ = ["shared_net"]  # a fixture
+__all__ = ["record_of_mads", "shared_net"]  # fixtures
 
 
 class Groups:
@@ -195,13 +195,10 @@ def is_clean(groups, gone):
     assert not health_findings(lab, "multicast")
 
 
-def test_groups_are_connected_again_before_opensm_sweeps(net, tmp_path, monkeypatch):
-    record = tmp_path / "record"
-    monkeypatch.setenv("TRIAD_RECORD", str(record))
+def test_groups_are_connected_again_before_opensm_sweeps(net, record):
     with grouped(net, preload=[RECORD]) as groups:
         port = groups.link_of_trees("leaf-03")
         gone = {("leaf-03", port), groups.tree.links["leaf-03"][port]}
-        groups.lab.harm_mads(SLOWLY)
         loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone)
         is_clean(groups, gone)
         repair = status(groups.lab)["repair"]
@@ -212,24 +209,19 @@ def test_groups_are_connected_again_before_opensm_sweeps(net, tmp_path, monkeypa
         assert mentions(ask(groups.lab, "history"), "multicast groups connected again")
 
 
-def test_groups_over_a_switch_that_is_lost_are_connected_again(net, tmp_path, monkeypatch):
-    record = tmp_path / "record"
-    monkeypatch.setenv("TRIAD_RECORD", str(record))
+def test_groups_over_a_switch_that_is_lost_are_connected_again(net, record):
     with grouped(net, preload=[RECORD]) as groups:
         spine = groups.tree.links["leaf-03"][groups.link_of_trees("leaf-03")][0]
         gone = {(spine, port) for port in groups.tree.links[spine]}
         gone |= {groups.tree.links[spine][port] for port in groups.tree.links[spine]}
-        groups.lab.harm_mads(SLOWLY)
         loss = lose_and_replay(groups, record, f'"{spine}"', gone)
         assert loss["links"] == len(gone) // 2
         groups.tree.switches.remove(spine)
         is_clean(groups, gone)
 
 
-def test_writing_begins_when_all_that_opensm_wrote_was_answered(net, tmp_path, monkeypatch):
+def test_writing_begins_when_all_that_opensm_wrote_was_answered(net, record):
     """OpenSM writes the trees of a join when the link is lost, and has answers 20 ms later."""
-    record = tmp_path / "record"
-    monkeypatch.setenv("TRIAD_RECORD", str(record))
     with grouped(net, preload=[RECORD]) as groups:
         lab = groups.lab
 
@@ -259,10 +251,8 @@ def test_writing_begins_when_all_that_opensm_wrote_was_answered(net, tmp_path, m
         assert times[-ours] >= times[-ours - 1] + 20000, times
 
 
-def test_switches_that_forward_no_groups_are_told_to(net, tmp_path, monkeypatch):
+def test_switches_that_forward_no_groups_are_told_to(net, monkeypatch, record):
     """OpenSM sets MulticastFDBTop below all groups where no tree was."""
-    record = tmp_path / "record"
-    monkeypatch.setenv("TRIAD_RECORD", str(record))
     monkeypatch.setenv("TRIAD_RECORD_MFT_TOP", "0xbfff taken")
     with grouped(net, preload=[RECORD]) as groups:
         tree, port = groups.tree, groups.link_of_trees("leaf-03")
@@ -298,18 +288,52 @@ def test_switches_that_forward_no_groups_are_told_to(net, tmp_path, monkeypatch)
         assert all(told[switch] >= mlid for switch, mlid in first_ones)
 
 
-def test_group_beyond_what_switches_forward_is_left(net, tmp_path, monkeypatch):
-    record, top = tmp_path / "record", 0xc010
-    monkeypatch.setenv("TRIAD_RECORD", str(record))
+def test_group_beyond_what_switches_forward_is_left(net, monkeypatch, record):
+    top = 0xc010
     monkeypatch.setenv("TRIAD_RECORD_MFT_TOP", hex(top))
     with grouped(net, preload=[RECORD]) as groups:
         port = groups.link_of_trees("leaf-03")
         gone = {("leaf-03", port), groups.tree.links["leaf-03"][port]}
-        groups.lab.harm_mads(SLOWLY)
         loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone,
                                left={mlid for mlid in groups.members if mlid > top},
                                untouched=False)
         assert mentions(loss["multicast_why"], "MulticastFDBTop"), loss
+
+
+def write_star(path):
+    """Four switches with a host each around one; of these two, and the other two, also have a
+    longer way to each other."""
+    star = netfile.Fabric()
+    names = ("middle", "near-1", "near-2", "far-1", "far-2", "by-1", "by-2", "by-3", "by-4")
+    switches = {name: star.add(netfile.Node(netfile.SWITCH, name, 8, name, 0x2000 + 0x10 * i))
+                for i, name in enumerate(names)}
+    for i, name in enumerate(names[1:5], 1):
+        star.link(switches["middle"], i, switches[name], 1)
+        host = star.add(netfile.Node(netfile.HCA, f"host-{i}", 1, f"host-{i}", 0x1000 + 0x10 * i))
+        star.link(host, 1, switches[name], 2)
+    for way in (("near-1", "by-1", "by-2", "near-2"), ("far-1", "by-3", "by-4", "far-2")):
+        for a, b in zip(way, way[1:]):
+            star.link(switches[a], 4, switches[b], 3)
+    with open(path, "w", encoding="utf-8") as stream:
+        netfile.write(star, stream, "a star")
+
+
+def test_group_behind_a_lost_switch_is_left_and_others_are_repaired(tmp_path, monkeypatch):
+    """It would be the first one of a switch there, whose MulticastFDBTop can't be raised."""
+    monkeypatch.setenv("TRIAD_RECORD_MFT_TOP", "0xbfff taken")
+    net = tmp_path / "star.net"
+    write_star(net)
+    with repairing(net, engine="minhop", preload=[RECORD]) as lab, \
+            sa_client(lab, "host-1") as client:
+        groups = Groups(lab, net, client)
+        groups.join(*((i // 2, host) for i, host in enumerate(groups.tree.hosts)))
+        sweep_heavily(lab, groups.tables_are_checked, what="checked trees")
+        lab.harm_mads(SLOWLIER)
+        lab.sim('Unlink "middle"')
+        loss = wait_for_losses(lab, 1)[0]
+        assert (loss["multicast_trees"], loss["multicast_repaired"], loss["multicast_left"]) == \
+            (2, 1, 1), loss
+        assert mentions(loss["multicast_why"], "reached"), loss
 
 
 def test_members_that_no_link_is_left_to_are_cut_and_the_rest_stays_connected(net):
@@ -339,9 +363,7 @@ def test_members_that_no_link_is_left_to_are_cut_and_the_rest_stays_connected(ne
         is_clean(groups, gone)
 
 
-def test_groups_are_repaired_where_new_paths_are_not_proven(tmp_path, monkeypatch):
-    record = tmp_path / "record"
-    monkeypatch.setenv("TRIAD_RECORD", str(record))
+def test_groups_are_repaired_where_new_paths_are_not_proven(tmp_path, record):
     net = write_ring(tmp_path / "ring.net")
     with grouped(net, engine="minhop", host="host-02", preload=[RECORD]) as groups:
         end = next((switch, port) for switch in groups.tree.switches
@@ -357,9 +379,7 @@ def test_groups_are_repaired_where_new_paths_are_not_proven(tmp_path, monkeypatc
 
 
 def test_trees_that_an_engine_keeps_free_of_credit_loops_are_left(tmp_path):
-    net = tmp_path / "torus.net"
-    subprocess.run([SRCDIR / "scripts" / "gen-fabric", "torus", "--dims", "5,5", "-o", net],
-                   check=True)
+    net = generate(tmp_path / "torus.net", "torus", "--dims", "5,5")
     (tmp_path / "torus.conf").write_text(TORUS, encoding="utf-8")
     engine = f"torus-2QoS\nqos TRUE\ntorus_config {tmp_path / 'torus.conf'}"
     with grouped(net, engine=engine) as groups:
@@ -385,7 +405,6 @@ def test_groups_are_repaired_where_damping_keeps_the_trap(net):
         wait_until(groups.tables_are_checked, 20, "checked trees")
         gone = {("leaf-03", 5), groups.tree.links["leaf-03"][5]}
         crossing = groups.crossing(groups.tables(), gone)
-        lab.harm_mads(SLOWLY)
         lab.sim('Unlink "leaf-03"[5]')
         loss = wait_for_losses(lab, 1)[0]
         assert loss["outcome"] == "done", loss
@@ -393,10 +412,8 @@ def test_groups_are_repaired_where_damping_keeps_the_trap(net):
         is_clean(groups, gone)
 
 
-def test_nothing_is_written_before_opensm_discovers(net, tmp_path, monkeypatch):
+def test_nothing_is_written_before_opensm_discovers(net, record):
     """It may write trees until then: its one copy does not say what switches have."""
-    record = tmp_path / "record"
-    monkeypatch.setenv("TRIAD_RECORD", str(record))
     with grouped(net, engine="updn\nsweep_on_trap FALSE", preload=[RECORD]) as groups:
         lab = groups.lab
         port = groups.link_of_trees("leaf-03")
@@ -411,10 +428,7 @@ def test_nothing_is_written_before_opensm_discovers(net, tmp_path, monkeypatch):
         sweep_heavily(lab, lambda: not health_findings(lab, "multicast groups"))
 
 
-def test_group_that_was_joined_since_is_left_and_others_are_repaired(
-        net, tmp_path, monkeypatch):
-    record = tmp_path / "record"
-    monkeypatch.setenv("TRIAD_RECORD", str(record))
+def test_group_that_was_joined_since_is_left_and_others_are_repaired(net, record):
     with grouped(net, preload=[RECORD]) as groups:
         tree = groups.tree
         port = groups.link_of_trees("leaf-03")
@@ -422,7 +436,6 @@ def test_group_that_was_joined_since_is_left_and_others_are_repaired(
         crossing = groups.crossing(groups.tables(), gone)
         joined = groups.join_another(crossing)
         wait_until(lambda: joined in groups.connected(groups.tables()), 20, "the joined tree")
-        groups.lab.harm_mads(SLOWLY)
         loss = lose_and_replay(groups, record, f'"leaf-03"[{port}]', gone, left={joined})
         assert mentions(loss["multicast_why"], "changed"), loss
         is_clean(groups, gone)
@@ -453,9 +466,7 @@ def test_groups_that_wait_for_the_sweep_are_in_the_health(net):
         wait_until(lambda: not health_findings(lab, "multicast groups"), 30, "OpenSM's sweep")
 
 
-def test_with_plan_no_group_is_written(net, tmp_path, monkeypatch):
-    record = tmp_path / "record"
-    monkeypatch.setenv("TRIAD_RECORD", str(record))
+def test_with_plan_no_group_is_written(net, record):
     with grouped(net, "plan", preload=[RECORD]) as groups:
         lab = groups.lab
         port = groups.link_of_trees("leaf-03")

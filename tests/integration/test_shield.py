@@ -10,16 +10,15 @@ import urllib.request
 import pytest
 
 from checks import mentions, succeeded, wait_until
-from labs import BUILDDIR, SRCDIR, sanitizer
+from labs import BUILDDIR, sanitizer
 from pathlab import path_ask, world
+from test_audit import JOIN
 from triadlab.tcp_ports import free_port
 from triadlib import ask, ask_json, health_findings, status, triad_lab, wait_for_sweep
 
 pytestmark = pytest.mark.row("N20")
 
 SA_ASK = BUILDDIR / "tests/integration/sa_ask"
-JOIN = SRCDIR / "tests/integration/join_group.py"
-MEMBERS = {"Hca3": "0x100007", "Hca4": "0x10000a"}
 GROUP, NEW_GROUP = "ff12a01cfe8000000000000012345678", 66
 GET, SET, GET_TABLE = "01", "02", "12"
 NODE, SL2VL, LFT = "0011", "0013", "0015"
@@ -306,8 +305,8 @@ def test_reports_that_nobody_answers_do_not_end_opensm(monkeypatch):
         assert {status for status, _ in answers} == {"0000"}
         assert health_findings(lab, "subscriptions") == []
         # The second member has the SM send tables while 64 reports wait.
-        for name in ("Hca3", "Hca4"):
-            succeeded(lab.run(JOIN, MEMBERS[name], str(lid_of(lab, "Hca1")), GROUP, node=name))
+        for name, guid in (("Hca3", "0x100007"), ("Hca4", "0x10000a")):
+            succeeded(lab.run(JOIN, guid, str(lid_of(lab, "Hca1")), GROUP, node=name))
         wait_until(lambda: lab.log().count("Method 0x6, Attr 0x2") == 64, 20,
                    "time-outs of all reports")
         assert is_alive(lab)

@@ -308,9 +308,7 @@ static void keep_top(const unsigned char *mad, int length)
 {
 	uint64_t hash;
 
-	if (length < MAD_SIZE || mad[1] != CLASS_SMP_DIRECTED ||
-		mad[AT_METHOD] != SET ||
-		get(mad + AT_ATTRIBUTE, 2) != ATTRIBUTE_SWITCH_INFO)
+	if (!is_set_of(ATTRIBUTE_SWITCH_INFO, mad, length))
 		return;
 	hash = hash_path(mad);
 	atomic_store(place_of((uint32_t)hash),

@@ -20,6 +20,7 @@
 #define N_HOSTS 3u
 #define N_POSITIONS 3u
 #define MLID 5u
+#define LAST_MLID (IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO)
 
 /* With room for its ports behind it. */
 union node {
@@ -48,7 +49,7 @@ static unsigned n_switches, n_links[MAX_SWITCHES];
 static osm_mgrp_box_t box;
 static osm_mgrp_t group;
 static osm_mtree_node_t *branches[MAX_SWITCHES];
-static uint8_t mlids_req[IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO + 1];
+static uint8_t mlids_req[LAST_MLID + 1];
 static struct osm_routing_engine engine;
 static struct triad_trees *trees;
 static uint64_t seed; /* of a random fabric */
@@ -435,6 +436,16 @@ START_TEST(test_switch_that_was_freed_is_not_followed)
 }
 END_TEST
 
+START_TEST(test_last_lid_that_is_not_known_has_its_place)
+{
+	osm.subn.mboxes[LAST_MLID] = &box;
+	branches[0]->p_sw = (osm_switch_t *)1;
+	look();
+	ck_assert(!triad_trees_row(trees, &osm, &nodes[0].node, IB_LID_MCAST_END_HO, 0)
+			   .is_known);
+}
+END_TEST
+
 START_TEST(test_copy_that_changed_since_the_look_is_not_known)
 {
 	flip_copy(1, N_PORTS - 1);
@@ -552,6 +563,7 @@ int main(void)
 	tcase_add_test(cases, test_tree_that_is_to_be_made_is_not_known);
 	tcase_add_test(cases, test_tree_over_other_links_is_not_known);
 	tcase_add_test(cases, test_switch_that_was_freed_is_not_followed);
+	tcase_add_test(cases, test_last_lid_that_is_not_known_has_its_place);
 	tcase_add_test(cases, test_copy_that_changed_since_the_look_is_not_known);
 	tcase_add_test(
 		cases, test_port_to_a_switch_without_multicast_is_as_in_the_copy);
