@@ -15,7 +15,8 @@ benchmarks = \
 	tests/bench/routes \
 	tests/bench/scopes \
 	tests/sim/ber_trials \
-	tests/sim/congestion_trials
+	tests/sim/congestion_trials \
+	tests/sim/damp_trials
 EXTRA_PROGRAMS += $(benchmarks)
 CLEANFILES += $(benchmarks)
 .PHONY: benchmarks

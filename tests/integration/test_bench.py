@@ -14,6 +14,19 @@ from labs import AGENT, BUILDDIR, COROSYNC, NATS, SRCDIR, TRIADD, need
 pytestmark = [pytest.mark.scripts, pytest.mark.full]
 
 
+def test_damp_trials_small_hold_what_flaps_alone():
+    process = subprocess.run([BUILDDIR / "tests" / "sim" / "damp_trials", "--link-years", "2000"],
+                             capture_output=True, text=True, check=False)
+    succeeded(process)
+    result = json.loads(process.stdout)
+    assert result["link_years"] == 2000, result
+    by_themselves = [kind for kind in result["good"] if not kind["works_per_year"]]
+    assert by_themselves[-1]["bounces"] > 100000, by_themselves
+    assert all(kind["held"] == 0 for kind in by_themselves
+               if kind["bounces_per_year"] <= 12), by_themselves
+    flapping = result["flapping_for_a_day"]
+    assert all(kind["let_through"] <= 4 for kind in flapping if kind["pace_s"] <= 300), flapping
+
 
 def test_ber_trials_small_keeps_what_is_promised():
     """Figures hold for the seed; the program's default size has them more exactly."""

@@ -47,7 +47,8 @@ EXTRA_DIST += tests/sim/elections
 check_PROGRAMS += tests/sim/model_replay
 
 # Benchmarks (tests/bench/local.mk): ber_trials prints how soon links of known BER are judged,
-# congestion_trials how often congestion is explained rightly.
+# congestion_trials how often congestion is explained rightly, damp_trials how often good links are
+# held.
 
 # Runs flows on a fabric that it is told of; a lab's counters are set to what comes out.
 check_PROGRAMS += tests/sim/flows_run
