@@ -147,7 +147,7 @@ def test_loopback_place_is_for_one_and_root_gets_it_from_who_is_idle(scratch):
         scratch.callback(last.close)
         assert mentions(refused(port), "sent away"), "a ninth, after a while"
         others[0].rest()
-        scratch.callback(Session(port).close)
+        scratch.callback(wait_until(lambda: let_in(port), 10, "a place").close)
         second.close()
         wait_until(lambda: "SM State" in last.type("status"), 10, "the free place")
 
