@@ -42,6 +42,15 @@ void triad_sm_sweep(struct osm_opensm *osm)
 	osm_opensm_sweep(osm);
 }
 
+bool triad_sm_sweep_as_master(struct osm_opensm *osm)
+{
+	if (osm_exit_flag ||
+		triad_osm_peek(&osm->subn.sm_state) != IB_SMINFO_STATE_MASTER)
+		return false;
+	triad_sm_sweep(osm);
+	return true;
+}
+
 void triad_sm_reroute(struct osm_opensm *osm)
 {
 	triad_osm_poke(&osm->subn.force_reroute, TRUE);

@@ -39,6 +39,8 @@ bool triad_sm_end_vain_wait(struct osm_opensm *osm);
 /* Makes OpenSM sweep: it then finds a master of higher priority, and hands over to
  * it. */
 void triad_sm_sweep(struct osm_opensm *osm);
+/* The same if this SM is the master, and does not end; else false. */
+bool triad_sm_sweep_as_master(struct osm_opensm *osm);
 
 /* Makes OpenSM compute all forwarding tables afresh, as 'reroute' at its console. */
 void triad_sm_reroute(struct osm_opensm *osm);

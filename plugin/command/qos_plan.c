@@ -15,6 +15,7 @@
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/guard.h"
 #include "plugin/qos/tables/tables.h"
+#include "plugin/sm_recover.h"
 #include "service/command/commands.h"
 #include "service/command/ports.h"
 #include "service/command/routes_parts.h"
@@ -483,7 +484,7 @@ int triad_command_run_qos_apply(struct triad_plugin *plugin,
 	}
 	if (!passes_guard(plugin, is_guarded, output))
 		return TRIAD_CONTROL_FAILED;
-	if (!triad_tables_ask_for_sweep(triad_qos_tables(plugin->qos))) {
+	if (!triad_sm_sweep_as_master(plugin->osm)) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos apply: this SM is not the master\n");
 		return TRIAD_CONTROL_FAILED;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plugin/ports/ports_parts.h"
+#include "plugin/sm_recover.h"
 
 #define SMP_TIMEOUT_MS 200u
 #define N_TRIES 3u
@@ -30,14 +31,8 @@ struct action {
 
 void ports_ask_for_sweep(struct triad_ports *ports)
 {
-	struct osm_opensm *osm = ports->osm;
-
 	ports->acts.wants_sweep = false;
-	if (osm_exit_flag ||
-		triad_osm_peek(&osm->subn.sm_state) != IB_SMINFO_STATE_MASTER)
-		return;
-	triad_osm_poke(&osm->subn.force_heavy_sweep, TRUE);
-	osm_opensm_sweep(osm);
+	(void)triad_sm_sweep_as_master(ports->osm);
 }
 
 /* --- sending --- */

@@ -55,8 +55,8 @@ struct triad_rerouter {
 	struct triad_ring ring;
 	struct reroute_trap queue[REROUTE_N_TRAPS];
 	struct triad_rerouter_status counts;
+	/* The last ones: by their number, from 0 on, modulo the room. */
 	struct triad_reroute kept[TRIAD_REROUTE_N_KEPT];
-	size_t n_kept, next_kept;
 
 	/* Written by the thread, which reads it without the lock. */
 	uint64_t generation; /* of the fabric that 'handled' is about */

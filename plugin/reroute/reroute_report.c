@@ -2,6 +2,7 @@
 /* What became of losses. */
 #include "plugin/reroute/reroute_parts.h"
 
+#include <glib.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,7 +99,6 @@ static void keep_loss(struct reroute_loss *loss)
 	struct triad_rerouter_status *counts = &rerouter->counts;
 
 	pthread_mutex_lock(&rerouter->lock);
-	counts->n_losses++;
 	counts->n_done += report->outcome == TRIAD_REROUTE_DONE;
 	counts->n_would += report->outcome == TRIAD_REROUTE_WOULD;
 	counts->n_nothing += report->outcome == TRIAD_REROUTE_NOTHING;
@@ -113,10 +113,7 @@ static void keep_loss(struct reroute_loss *loss)
 		if (counts->last_us > counts->worst_us)
 			counts->worst_us = counts->last_us;
 	}
-	rerouter->kept[rerouter->next_kept] = *report;
-	rerouter->next_kept = (rerouter->next_kept + 1) % TRIAD_REROUTE_N_KEPT;
-	if (rerouter->n_kept < TRIAD_REROUTE_N_KEPT)
-		rerouter->n_kept++;
+	rerouter->kept[counts->n_losses++ % TRIAD_REROUTE_N_KEPT] = *report;
 	pthread_mutex_unlock(&rerouter->lock);
 }
 
@@ -153,14 +150,14 @@ struct triad_rerouter_status triad_rerouter_status(struct triad_rerouter *rerout
 size_t triad_rerouter_history(
 	struct triad_rerouter *rerouter, struct triad_reroute *losses, size_t room)
 {
+	uint64_t n_losses;
 	size_t n;
 
 	pthread_mutex_lock(&rerouter->lock);
-	n = rerouter->n_kept < room ? rerouter->n_kept : room;
+	n_losses = rerouter->counts.n_losses;
+	n = MIN(MIN(n_losses, TRIAD_REROUTE_N_KEPT), room);
 	for (size_t i = 0; i < n; i++)
-		losses[i] = rerouter->kept[(rerouter->next_kept + TRIAD_REROUTE_N_KEPT -
-						   1 - i) %
-			TRIAD_REROUTE_N_KEPT];
+		losses[i] = rerouter->kept[(n_losses - 1 - i) % TRIAD_REROUTE_N_KEPT];
 	pthread_mutex_unlock(&rerouter->lock);
 	return n;
 }

@@ -7,6 +7,7 @@
 
 #include "plugin/qos/tables/guard.h"
 #include "plugin/qos/tables/tables_parts.h"
+#include "plugin/sm_recover.h"
 #include "triad/clock.h"
 
 /* The most sweeps to ask for in a row. */
@@ -207,18 +208,6 @@ static enum verdict note_review(struct triad_tables *tables,
 	return verdict;
 }
 
-bool triad_tables_ask_for_sweep(struct triad_tables *tables)
-{
-	struct osm_opensm *osm = tables->osm;
-
-	if (osm_exit_flag ||
-		triad_osm_peek(&osm->subn.sm_state) != IB_SMINFO_STATE_MASTER)
-		return false;
-	triad_osm_poke(&osm->subn.force_heavy_sweep, TRUE);
-	osm_opensm_sweep(osm);
-	return true;
-}
-
 /* Compares the fabric's tables with the setup in force, or with OpenSM's tables. */
 static void review(struct triad_tables *tables, const struct triad_tables_goal *goal)
 {
@@ -242,7 +231,7 @@ static void review(struct triad_tables *tables, const struct triad_tables_goal *
 		tables, goal->fabric, plan, triad_clock_now_us() - begun_us);
 	/* Don't ask if a sweep began meanwhile: it makes a pass. */
 	if (verdict == ASK && atomic_load(goal->sweeps) == goal->n_sweeps)
-		(void)triad_tables_ask_for_sweep(tables);
+		(void)triad_sm_sweep_as_master(tables->osm);
 	else if (verdict == LOST)
 		triad_tables_report_different(tables->report, plan, goal->fabric);
 	triad_setup_plan_free(plan);

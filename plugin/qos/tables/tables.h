@@ -100,9 +100,6 @@ struct triad_tables_goal {
 void triad_tables_see_to(
 	struct triad_tables *tables, const struct triad_tables_goal *goal);
 
-/* Makes OpenSM start a heavy sweep; false: it is not the master. */
-bool triad_tables_ask_for_sweep(struct triad_tables *tables);
-
 /* Records the result of reading tables from ports: 'n_unlike' differ from the desired
  * ones. */
 void triad_tables_note_read_back(struct triad_tables *tables, uint64_t n_unlike);
