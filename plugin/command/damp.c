@@ -217,7 +217,7 @@ static int pin_link(struct triad_plugin *plugin, struct triad_fabric *fabric,
 	uint32_t port = fabric
 		? triad_fabric_port_at(fabric, found->guid, (uint8_t)found->port)
 		: TRIAD_FABRIC_NONE;
-	const char *why = "it has no link";
+	const char *why = "OpenSM has no link there now";
 	int error = port == TRIAD_FABRIC_NONE
 		? ENOENT
 		: triad_damper_pin(plugin->damper, fabric, port, &why);
