@@ -173,6 +173,7 @@ unit_tests = \
 	tests/unit/damp/test_links \
 	tests/unit/damp/test_ports \
 	tests/unit/damp/test_traps \
+	tests/unit/heal/test_course \
 	tests/unit/shield/test_check \
 	tests/unit/shield/test_rate \
 	tests/unit/audit/test_audit \

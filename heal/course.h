@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is done, one thing after the other, with a link between switches that is bad.
+ *
+ *     moving       it is held out of routing; it still may be in tables
+ *     retraining   no table sends packets over it: it is taken down and up again
+ *     testing      it is up and carries SMPs alone, which are counted, with errors at both ends
+ *     resting      its test was good; it is out for longer the more often it was bad
+ *     probation    it is back; if it is bad again by what was read since, it is taken again
+ *     stays out    its tests were bad, or it was bad again too often: until somebody mends it
+ *
+ * Model: facts go in, and one act at a time comes out.  The caller carries it out and
+ * says whether it was done.  So acts are those of the port manager: with permission, recorded,
+ * guarded; what a course needs after a fail-over is in the records: that the link was taken,
+ * and how often.  It then begins anew with "moving", and its times do.
+ *
+ * A link that somebody else lets go is no longer ours: its course has ended.
+ *
+ * After a retraining the counters of a link that loses one packet in a million say nothing for
+ * as long as it carries SMPs alone.  The test finds links that are broken; that a link is
+ * good, its probation says.
+ *
+ * Thread-safety: one thread.  Memory: none but the structure; it may be copied.  Times: of any
+ * clock that does not go back. */
+#ifndef TRIAD_HEAL_COURSE_H
+#define TRIAD_HEAL_COURSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRIAD_HEAL_MAX_RETRAINS 3u /* each time that it is taken */
+
+enum triad_heal_state {
+	TRIAD_HEAL_MOVING,
+	TRIAD_HEAL_RETRAINING,
+	TRIAD_HEAL_TESTING,
+	TRIAD_HEAL_RESTING,
+	TRIAD_HEAL_PROBATION,
+	TRIAD_HEAL_STAYS_OUT,
+	TRIAD_HEAL_ENDED,
+	TRIAD_HEAL_N_STATES
+};
+
+enum triad_heal_act {
+	TRIAD_HEAL_WAIT,
+	TRIAD_HEAL_TAKE,   /* once more: hold it out of routing */
+	TRIAD_HEAL_BOUNCE, /* take it down and up again */
+	TRIAD_HEAL_TEST,   /* go on with its test */
+	TRIAD_HEAL_RETURN, /* hold it no longer */
+};
+
+struct triad_heal_conf {
+	uint64_t out_us; /* how long it is out the first time */
+	uint64_t
+		probation_us; /* how long it must be good, without a break, when it is back */
+	uint32_t max_taken; /* the last time that it is taken it stays out */
+};
+
+enum triad_heal_verdict { TRIAD_HEAL_NO_VERDICT, TRIAD_HEAL_GOOD, TRIAD_HEAL_BAD };
+
+struct triad_heal_facts {
+	bool is_held; /* by us */
+	/* It is in no view of the fabric, and in no table, that is newer than its taking. */
+	bool is_out;
+	enum triad_heal_verdict test; /* of the test of this retraining */
+	bool is_up;                   /* in INIT at both ends */
+	/* By what was read since it returned. */
+	enum triad_heal_verdict back;
+	bool may_take; /* it may be taken now (heal/plan.h) */
+};
+
+struct triad_heal_course {
+	struct triad_heal_conf conf;
+	uint64_t taken_us, since_us; /* since when it is in its state */
+	uint64_t next_us;            /* nothing is to be done before */
+	uint32_t n_taken;            /* lately, this time among them */
+	uint32_t n_retrained;        /* since it was taken */
+	uint32_t n_failed;           /* acts in a row that could not be done */
+	uint8_t state;               /* enum triad_heal_state */
+	bool is_bad_again;           /* in probation, but it may not be taken */
+	const char *why; /* it stays out, or has ended; NULL: nothing to say */
+};
+
+/* A link that was taken, for the 'n_taken'th time lately (at least 1). */
+void triad_heal_course_begin(struct triad_heal_course *course,
+	const struct triad_heal_conf *conf, uint32_t n_taken, uint64_t now_us);
+
+/* The next act; with WAIT, call again at '*until_us' at the latest, or when a fact changes. */
+enum triad_heal_act triad_heal_course_step(struct triad_heal_course *course,
+	const struct triad_heal_facts *facts, uint64_t now_us, uint64_t *until_us);
+/* TAKE, BOUNCE or RETURN was done, or could not be. */
+void triad_heal_course_did(struct triad_heal_course *course, enum triad_heal_act act,
+	bool worked, uint64_t now_us);
+
+/* How long a link is out the 'n_taken'th time. */
+uint64_t triad_heal_out_us(const struct triad_heal_conf *conf, uint32_t n_taken);
+
+/* "moving", "retraining", ... */
+const char *triad_heal_state_name(unsigned state);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "heal/course.h"
+
+#include <stdlib.h>
+
+#include "tests/unit/run.h"
+#include "triad/clock.h"
+
+#define MINUTE (60 * TRIAD_US_PER_S)
+
+static const struct triad_heal_conf conf = {
+	.out_us = 10 * MINUTE, .probation_us = 60 * MINUTE, .max_taken = 3};
+static struct triad_heal_course course;
+static struct triad_heal_facts facts;
+static uint64_t now_us, until_us;
+
+static void set_up(void)
+{
+	now_us = 1000 * MINUTE;
+	facts = (struct triad_heal_facts){
+		.is_held = true, .is_up = true, .may_take = true};
+	triad_heal_course_begin(&course, &conf, 1, now_us);
+}
+
+static enum triad_heal_act step(void)
+{
+	return triad_heal_course_step(&course, &facts, now_us, &until_us);
+}
+
+static void did(enum triad_heal_act act, bool worked)
+{
+	triad_heal_course_did(&course, act, worked, now_us);
+}
+
+/* From where it is moving to where its test has the verdict. */
+static void bring_to_test(enum triad_heal_verdict verdict)
+{
+	facts.is_out = true;
+	facts.test = TRIAD_HEAL_NO_VERDICT;
+	ck_assert_int_eq(step(), TRIAD_HEAL_BOUNCE);
+	did(TRIAD_HEAL_BOUNCE, true);
+	ck_assert_int_eq(step(), TRIAD_HEAL_TEST);
+	facts.test = verdict;
+}
+
+static void bring_back(void)
+{
+	bring_to_test(TRIAD_HEAL_GOOD);
+	step();
+	ck_assert_int_eq(course.state, TRIAD_HEAL_RESTING);
+	now_us = until_us;
+	ck_assert_int_eq(step(), TRIAD_HEAL_RETURN);
+	did(TRIAD_HEAL_RETURN, true);
+	ck_assert_int_eq(course.state, TRIAD_HEAL_PROBATION);
+	facts.is_held = facts.is_out = false;
+	facts.back = TRIAD_HEAL_GOOD;
+}
+
+START_TEST(test_link_is_not_taken_down_while_tables_may_have_it)
+{
+	now_us += 60 * MINUTE;
+	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_HEAL_MOVING);
+	facts.is_out = true;
+	ck_assert_int_eq(step(), TRIAD_HEAL_BOUNCE);
+}
+END_TEST
+
+START_TEST(test_good_link_returns_when_its_time_is_over_and_is_forgotten)
+{
+	uint64_t taken_us = now_us;
+
+	bring_back();
+	ck_assert_uint_eq(now_us, taken_us + 10 * MINUTE);
+	now_us += 59 * MINUTE;
+	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_HEAL_PROBATION);
+	now_us = until_us;
+	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_HEAL_ENDED);
+}
+END_TEST
+
+START_TEST(test_what_is_not_known_of_a_link_is_no_probation)
+{
+	bring_back();
+	facts.back = TRIAD_HEAL_NO_VERDICT;
+	now_us += 600 * MINUTE;
+	step();
+	ck_assert_int_eq(course.state, TRIAD_HEAL_PROBATION);
+	facts.back = TRIAD_HEAL_GOOD;
+	now_us += 59 * MINUTE;
+	step();
+	ck_assert_int_eq(course.state, TRIAD_HEAL_PROBATION);
+	now_us += MINUTE;
+	step();
+	ck_assert_int_eq(course.state, TRIAD_HEAL_ENDED);
+}
+END_TEST
+
+START_TEST(test_link_that_is_bad_again_is_out_for_longer_and_then_for_good)
+{
+	bring_back();
+	facts.back = TRIAD_HEAL_BAD;
+	ck_assert_int_eq(step(), TRIAD_HEAL_TAKE);
+	did(TRIAD_HEAL_TAKE, true);
+	facts.is_held = true;
+	uint64_t taken_us = now_us;
+	ck_assert_int_eq(course.state, TRIAD_HEAL_MOVING);
+	bring_back();
+	ck_assert_uint_eq(now_us, taken_us + 20 * MINUTE);
+	facts.back = TRIAD_HEAL_BAD;
+	ck_assert_int_eq(step(), TRIAD_HEAL_TAKE);
+	did(TRIAD_HEAL_TAKE, true);
+	facts.is_held = facts.is_out = true;
+	now_us += 100000 * MINUTE;
+	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_HEAL_STAYS_OUT);
+	ck_assert(course.why);
+}
+END_TEST
+
+START_TEST(test_link_that_may_not_be_taken_again_waits_until_it_may)
+{
+	bring_back();
+	facts.back = TRIAD_HEAL_BAD;
+	facts.may_take = false;
+	now_us += 600 * MINUTE;
+	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
+	ck_assert(course.is_bad_again);
+	ck_assert_int_eq(course.state, TRIAD_HEAL_PROBATION);
+	facts.may_take = true;
+	ck_assert_int_eq(step(), TRIAD_HEAL_TAKE);
+}
+END_TEST
+
+START_TEST(test_bad_tests_end_in_staying_out)
+{
+	for (unsigned i = 0; i < TRIAD_HEAL_MAX_RETRAINS; i++) {
+		bring_to_test(TRIAD_HEAL_BAD);
+		step();
+	}
+	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_HEAL_STAYS_OUT);
+	/* Somebody mended it, and let it go. */
+	facts.is_held = false;
+	step();
+	ck_assert_int_eq(course.state, TRIAD_HEAL_ENDED);
+}
+END_TEST
+
+START_TEST(test_link_that_goes_down_after_its_test_is_retrained)
+{
+	bring_to_test(TRIAD_HEAL_GOOD);
+	step();
+	ck_assert_int_eq(course.state, TRIAD_HEAL_RESTING);
+	facts.is_up = false;
+	ck_assert_int_eq(step(), TRIAD_HEAL_BOUNCE);
+}
+END_TEST
+
+START_TEST(test_switch_that_refuses_is_asked_some_times)
+{
+	unsigned n = 0;
+
+	facts.is_out = true;
+	for (; n < 100 && course.state != TRIAD_HEAL_STAYS_OUT; n++) {
+		ck_assert_int_eq(step(), TRIAD_HEAL_BOUNCE);
+		did(TRIAD_HEAL_BOUNCE, false);
+		ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
+		if (until_us != UINT64_MAX)
+			now_us = until_us;
+	}
+	ck_assert_uint_lt(n, 10);
+}
+END_TEST
+
+START_TEST(test_return_that_could_not_be_recorded_is_tried_again)
+{
+	bring_to_test(TRIAD_HEAL_GOOD);
+	step();
+	now_us = until_us;
+	for (unsigned i = 0; i < 20; i++) {
+		ck_assert_int_eq(step(), TRIAD_HEAL_RETURN);
+		did(TRIAD_HEAL_RETURN, false);
+		ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
+		ck_assert_int_eq(course.state, TRIAD_HEAL_RESTING);
+		now_us = until_us;
+	}
+}
+END_TEST
+
+START_TEST(test_link_that_others_let_go_is_left_alone)
+{
+	static const enum triad_heal_state last = TRIAD_HEAL_RESTING;
+
+	for (int state = TRIAD_HEAL_MOVING; state <= (int)last; state++) {
+		set_up();
+		if (state > TRIAD_HEAL_MOVING)
+			facts.is_out = true;
+		if (state > TRIAD_HEAL_RETRAINING)
+			bring_to_test(state > TRIAD_HEAL_TESTING
+					? TRIAD_HEAL_GOOD
+					: TRIAD_HEAL_NO_VERDICT);
+		step();
+		ck_assert_int_eq(course.state, state);
+		facts.is_held = false;
+		ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
+		ck_assert_int_eq(course.state, TRIAD_HEAL_ENDED);
+	}
+}
+END_TEST
+
+/* Whatever happens: nothing is done to a link that is not held, and a link whose test was not
+ * good does not return. */
+START_TEST(test_any_order_of_facts_keeps_the_rules)
+{
+	srand((unsigned)_i);
+	set_up();
+	for (unsigned i = 0; i < 3000; i++) {
+		enum triad_heal_act act;
+		uint8_t before = course.state;
+		uint32_t n_taken = course.n_taken;
+
+		facts.is_out = rand() % 2;
+		facts.is_up = rand() % 8;
+		facts.test = (enum triad_heal_verdict)(rand() % 3);
+		facts.back = (enum triad_heal_verdict)(rand() % 3);
+		facts.may_take = rand() % 2;
+		facts.is_held = course.state != TRIAD_HEAL_PROBATION && rand() % 64;
+		act = step();
+		if (act == TRIAD_HEAL_BOUNCE || act == TRIAD_HEAL_TEST)
+			ck_assert(facts.is_held);
+		if (act == TRIAD_HEAL_RETURN)
+			ck_assert(facts.is_held && facts.is_up &&
+				(before == TRIAD_HEAL_RESTING ||
+					(before == TRIAD_HEAL_TESTING &&
+						facts.test == TRIAD_HEAL_GOOD)));
+		if (act == TRIAD_HEAL_TAKE)
+			ck_assert(facts.may_take && facts.back == TRIAD_HEAL_BAD);
+		if (act != TRIAD_HEAL_WAIT && act != TRIAD_HEAL_TEST)
+			did(act, rand() % 4);
+		ck_assert_uint_le(course.n_taken, conf.max_taken);
+		ck_assert_uint_ge(course.n_taken, n_taken);
+		now_us += (uint64_t)(rand() % 30) * MINUTE;
+		if (course.state == TRIAD_HEAL_ENDED ||
+			course.state == TRIAD_HEAL_STAYS_OUT)
+			triad_heal_course_begin(&course, &conf, 1, now_us);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("course");
+
+	tcase_add_checked_fixture(cases, set_up, NULL);
+	tcase_add_test(cases, test_link_is_not_taken_down_while_tables_may_have_it);
+	tcase_add_test(
+		cases, test_good_link_returns_when_its_time_is_over_and_is_forgotten);
+	tcase_add_test(cases, test_what_is_not_known_of_a_link_is_no_probation);
+	tcase_add_test(
+		cases, test_link_that_is_bad_again_is_out_for_longer_and_then_for_good);
+	tcase_add_test(cases, test_link_that_may_not_be_taken_again_waits_until_it_may);
+	tcase_add_test(cases, test_bad_tests_end_in_staying_out);
+	tcase_add_test(cases, test_link_that_goes_down_after_its_test_is_retrained);
+	tcase_add_test(cases, test_switch_that_refuses_is_asked_some_times);
+	tcase_add_test(cases, test_return_that_could_not_be_recorded_is_tried_again);
+	tcase_add_test(cases, test_link_that_others_let_go_is_left_alone);
+	tcase_add_loop_test(cases, test_any_order_of_facts_keeps_the_rules, 0, 20);
+	return run_cases(cases);
+}
