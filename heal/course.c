@@ -10,176 +10,176 @@
 /* Bounces that could not be done, in a row: the switch refuses them, or does not answer. */
 #define MAX_FAILED 5u
 
-uint64_t triad_heal_out_us(const struct triad_heal_conf *conf, uint32_t n_taken)
+uint64_t triad_course_out_us(const struct triad_course_conf *conf, uint32_t n_taken)
 {
 	return triad_backoff(n_taken, conf->out_us,
 		conf->out_us > OUT_MAX_US ? conf->out_us : OUT_MAX_US);
 }
 
 static void enter(
-	struct triad_heal_course *course, enum triad_heal_state state, uint64_t now_us)
+	struct triad_course *course, enum triad_course_state state, uint64_t now_us)
 {
 	course->state = (uint8_t)state;
 	course->since_us = course->next_us = now_us;
 	course->n_failed = 0;
 }
 
-static void end_as(struct triad_heal_course *course, enum triad_heal_state state,
+static void end_as(struct triad_course *course, enum triad_course_state state,
 	const char *why, uint64_t now_us)
 {
 	enter(course, state, now_us);
 	course->why = why;
 }
 
-static void take(struct triad_heal_course *course, uint64_t now_us)
+static void take(struct triad_course *course, uint64_t now_us)
 {
 	course->taken_us = now_us;
 	course->n_retrained = 0;
 	course->is_bad_again = false;
 	if (course->n_taken >= course->conf.max_taken)
-		end_as(course, TRIAD_HEAL_STAYS_OUT, "it was bad again too often",
+		end_as(course, TRIAD_COURSE_STAYS_OUT, "it was bad again too often",
 			now_us);
 	else
-		enter(course, TRIAD_HEAL_MOVING, now_us);
+		enter(course, TRIAD_COURSE_MOVING, now_us);
 }
 
-void triad_heal_course_begin(struct triad_heal_course *course,
-	const struct triad_heal_conf *conf, uint32_t n_taken, uint64_t now_us)
+void triad_course_begin(struct triad_course *course,
+	const struct triad_course_conf *conf, uint32_t n_taken, uint64_t now_us)
 {
-	*course = (struct triad_heal_course){.conf = *conf, .n_taken = n_taken};
+	*course = (struct triad_course){.conf = *conf, .n_taken = n_taken};
 	take(course, now_us);
 }
 
 /* --- what is to be done --- */
 
-static void judge_test(struct triad_heal_course *course,
-	enum triad_heal_verdict verdict, uint64_t now_us)
+static void judge_test(
+	struct triad_course *course, enum triad_course_verdict verdict, uint64_t now_us)
 {
-	if (verdict == TRIAD_HEAL_GOOD)
-		enter(course, TRIAD_HEAL_RESTING, now_us);
-	else if (verdict == TRIAD_HEAL_BAD &&
-		course->n_retrained < TRIAD_HEAL_MAX_RETRAINS)
-		enter(course, TRIAD_HEAL_RETRAINING, now_us);
-	else if (verdict == TRIAD_HEAL_BAD)
-		end_as(course, TRIAD_HEAL_STAYS_OUT, "its tests were bad", now_us);
+	if (verdict == TRIAD_COURSE_GOOD)
+		enter(course, TRIAD_COURSE_RESTING, now_us);
+	else if (verdict == TRIAD_COURSE_BAD &&
+		course->n_retrained < TRIAD_COURSE_MAX_RETRAINS)
+		enter(course, TRIAD_COURSE_RETRAINING, now_us);
+	else if (verdict == TRIAD_COURSE_BAD)
+		end_as(course, TRIAD_COURSE_STAYS_OUT, "its tests were bad", now_us);
 }
 
 /* Moves on as far as facts and time allow. */
-static void advance(struct triad_heal_course *course,
-	const struct triad_heal_facts *facts, uint64_t now_us)
+static void advance(struct triad_course *course, const struct triad_course_facts *facts,
+	uint64_t now_us)
 {
 	switch (course->state) {
-	case TRIAD_HEAL_MOVING:
+	case TRIAD_COURSE_MOVING:
 		if (facts->is_out)
-			enter(course, TRIAD_HEAL_RETRAINING, now_us);
+			enter(course, TRIAD_COURSE_RETRAINING, now_us);
 		break;
-	case TRIAD_HEAL_TESTING:
+	case TRIAD_COURSE_TESTING:
 		judge_test(course, facts->test, now_us);
 		break;
-	case TRIAD_HEAL_PROBATION:
-		course->is_bad_again = facts->back == TRIAD_HEAL_BAD;
+	case TRIAD_COURSE_PROBATION:
+		course->is_bad_again = facts->back == TRIAD_COURSE_BAD;
 		/* What is not known is not good. */
-		if (facts->back != TRIAD_HEAL_GOOD)
+		if (facts->back != TRIAD_COURSE_GOOD)
 			course->since_us = now_us;
 		else if (now_us >= course->since_us + course->conf.probation_us)
-			end_as(course, TRIAD_HEAL_ENDED, "it has been good", now_us);
+			end_as(course, TRIAD_COURSE_ENDED, "it has been good", now_us);
 		break;
 	default:
 		break;
 	}
 	/* What was tested is a link that has stayed up since. */
-	if (course->state == TRIAD_HEAL_RESTING && !facts->is_up)
-		judge_test(course, TRIAD_HEAL_BAD, now_us);
+	if (course->state == TRIAD_COURSE_RESTING && !facts->is_up)
+		judge_test(course, TRIAD_COURSE_BAD, now_us);
 }
 
-static uint64_t due_us(const struct triad_heal_course *course)
+static uint64_t due_us(const struct triad_course *course)
 {
 	uint64_t at_us;
 
 	switch (course->state) {
-	case TRIAD_HEAL_RESTING:
+	case TRIAD_COURSE_RESTING:
 		at_us = course->taken_us +
-			triad_heal_out_us(&course->conf, course->n_taken);
+			triad_course_out_us(&course->conf, course->n_taken);
 		return course->next_us > at_us ? course->next_us : at_us;
-	case TRIAD_HEAL_PROBATION:
+	case TRIAD_COURSE_PROBATION:
 		return course->is_bad_again
 			? course->next_us
 			: course->since_us + course->conf.probation_us;
-	case TRIAD_HEAL_RETRAINING:
+	case TRIAD_COURSE_RETRAINING:
 		return course->next_us;
 	default:
 		return UINT64_MAX;
 	}
 }
 
-enum triad_heal_act triad_heal_course_step(struct triad_heal_course *course,
-	const struct triad_heal_facts *facts, uint64_t now_us, uint64_t *until_us)
+enum triad_course_act triad_course_step(struct triad_course *course,
+	const struct triad_course_facts *facts, uint64_t now_us, uint64_t *until_us)
 {
-	bool must_be_held = course->state != TRIAD_HEAL_PROBATION &&
-		course->state != TRIAD_HEAL_ENDED;
+	bool must_be_held = course->state != TRIAD_COURSE_PROBATION &&
+		course->state != TRIAD_COURSE_ENDED;
 
 	if (must_be_held && !facts->is_held)
-		end_as(course, TRIAD_HEAL_ENDED, "it was let go by others", now_us);
+		end_as(course, TRIAD_COURSE_ENDED, "it was let go by others", now_us);
 	advance(course, facts, now_us);
 	*until_us = due_us(course);
-	if (course->state == TRIAD_HEAL_TESTING)
-		return TRIAD_HEAL_TEST;
+	if (course->state == TRIAD_COURSE_TESTING)
+		return TRIAD_COURSE_TEST;
 	if (now_us < *until_us)
-		return TRIAD_HEAL_WAIT;
+		return TRIAD_COURSE_WAIT;
 	switch (course->state) {
-	case TRIAD_HEAL_RETRAINING:
-		return TRIAD_HEAL_BOUNCE;
-	case TRIAD_HEAL_RESTING:
-		return TRIAD_HEAL_RETURN;
+	case TRIAD_COURSE_RETRAINING:
+		return TRIAD_COURSE_BOUNCE;
+	case TRIAD_COURSE_RESTING:
+		return TRIAD_COURSE_RETURN;
 	default: /* of a probation */
 		*until_us = UINT64_MAX;
-		return course->is_bad_again && facts->may_take ? TRIAD_HEAL_TAKE
-							       : TRIAD_HEAL_WAIT;
+		return course->is_bad_again && facts->may_take ? TRIAD_COURSE_TAKE
+							       : TRIAD_COURSE_WAIT;
 	}
 }
 
 /* --- what came of it --- */
 
-void triad_heal_course_did(struct triad_heal_course *course, enum triad_heal_act act,
+void triad_course_did(struct triad_course *course, enum triad_course_act act,
 	bool worked, uint64_t now_us)
 {
 	if (!worked) {
 		course->n_failed++;
 		course->next_us = now_us +
 			triad_backoff(course->n_failed, AGAIN_US, MOST_AGAIN_US);
-		if (act == TRIAD_HEAL_BOUNCE && course->n_failed == MAX_FAILED)
-			end_as(course, TRIAD_HEAL_STAYS_OUT, "it can't be retrained",
+		if (act == TRIAD_COURSE_BOUNCE && course->n_failed == MAX_FAILED)
+			end_as(course, TRIAD_COURSE_STAYS_OUT, "it can't be retrained",
 				now_us);
 		return;
 	}
 	switch (act) {
-	case TRIAD_HEAL_TAKE:
+	case TRIAD_COURSE_TAKE:
 		course->n_taken++;
 		take(course, now_us);
 		break;
-	case TRIAD_HEAL_BOUNCE:
+	case TRIAD_COURSE_BOUNCE:
 		course->n_retrained++;
-		enter(course, TRIAD_HEAL_TESTING, now_us);
+		enter(course, TRIAD_COURSE_TESTING, now_us);
 		break;
-	case TRIAD_HEAL_RETURN:
-		enter(course, TRIAD_HEAL_PROBATION, now_us);
+	case TRIAD_COURSE_RETURN:
+		enter(course, TRIAD_COURSE_PROBATION, now_us);
 		break;
 	default:
 		break;
 	}
 }
 
-const char *triad_heal_state_name(unsigned state)
+const char *triad_course_state_name(unsigned state)
 {
-	static const char *const names[TRIAD_HEAL_N_STATES] = {
-		[TRIAD_HEAL_MOVING] = "moving",
-		[TRIAD_HEAL_RETRAINING] = "retraining",
-		[TRIAD_HEAL_TESTING] = "testing",
-		[TRIAD_HEAL_RESTING] = "resting",
-		[TRIAD_HEAL_PROBATION] = "probation",
-		[TRIAD_HEAL_STAYS_OUT] = "stays out",
-		[TRIAD_HEAL_ENDED] = "ended",
+	static const char *const names[TRIAD_COURSE_N_STATES] = {
+		[TRIAD_COURSE_MOVING] = "moving",
+		[TRIAD_COURSE_RETRAINING] = "retraining",
+		[TRIAD_COURSE_TESTING] = "testing",
+		[TRIAD_COURSE_RESTING] = "resting",
+		[TRIAD_COURSE_PROBATION] = "probation",
+		[TRIAD_COURSE_STAYS_OUT] = "stays out",
+		[TRIAD_COURSE_ENDED] = "ended",
 	};
 
-	return state < TRIAD_HEAL_N_STATES ? names[state] : "?";
+	return state < TRIAD_COURSE_N_STATES ? names[state] : "?";
 }

@@ -21,80 +21,84 @@
  *
  * Thread-safety: one thread.  Memory: none but the structure; it may be copied.  Times: of any
  * clock that does not go back. */
-#ifndef TRIAD_HEAL_COURSE_H
-#define TRIAD_HEAL_COURSE_H
+#ifndef TRIAD_COURSE_H
+#define TRIAD_COURSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TRIAD_HEAL_MAX_RETRAINS 3u /* each time that it is taken */
+#define TRIAD_COURSE_MAX_RETRAINS 3u /* each time that it is taken */
 
-enum triad_heal_state {
-	TRIAD_HEAL_MOVING,
-	TRIAD_HEAL_RETRAINING,
-	TRIAD_HEAL_TESTING,
-	TRIAD_HEAL_RESTING,
-	TRIAD_HEAL_PROBATION,
-	TRIAD_HEAL_STAYS_OUT,
-	TRIAD_HEAL_ENDED,
-	TRIAD_HEAL_N_STATES
+enum triad_course_state {
+	TRIAD_COURSE_MOVING,
+	TRIAD_COURSE_RETRAINING,
+	TRIAD_COURSE_TESTING,
+	TRIAD_COURSE_RESTING,
+	TRIAD_COURSE_PROBATION,
+	TRIAD_COURSE_STAYS_OUT,
+	TRIAD_COURSE_ENDED,
+	TRIAD_COURSE_N_STATES
 };
 
-enum triad_heal_act {
-	TRIAD_HEAL_WAIT,
-	TRIAD_HEAL_TAKE,   /* once more: hold it out of routing */
-	TRIAD_HEAL_BOUNCE, /* take it down and up again */
-	TRIAD_HEAL_TEST,   /* go on with its test */
-	TRIAD_HEAL_RETURN, /* hold it no longer */
+enum triad_course_act {
+	TRIAD_COURSE_WAIT,
+	TRIAD_COURSE_TAKE,   /* once more: hold it out of routing */
+	TRIAD_COURSE_BOUNCE, /* take it down and up again */
+	TRIAD_COURSE_TEST,   /* go on with its test */
+	TRIAD_COURSE_RETURN, /* hold it no longer */
 };
 
-struct triad_heal_conf {
+struct triad_course_conf {
 	uint64_t out_us; /* how long it is out the first time */
 	uint64_t
 		probation_us; /* how long it must be good, without a break, when it is back */
 	uint32_t max_taken; /* the last time that it is taken it stays out */
 };
 
-enum triad_heal_verdict { TRIAD_HEAL_NO_VERDICT, TRIAD_HEAL_GOOD, TRIAD_HEAL_BAD };
+enum triad_course_verdict {
+	TRIAD_COURSE_NO_VERDICT,
+	TRIAD_COURSE_GOOD,
+	TRIAD_COURSE_BAD
+};
 
-struct triad_heal_facts {
+struct triad_course_facts {
 	bool is_held; /* by us */
 	/* It is in no view of the fabric, and in no table, that is newer than its taking. */
 	bool is_out;
-	enum triad_heal_verdict test; /* of the test of this retraining */
-	bool is_up;                   /* in INIT at both ends */
+	enum triad_course_verdict test; /* of the test of this retraining */
+	bool is_up;                     /* in INIT at both ends */
 	/* By what was read since it returned. */
-	enum triad_heal_verdict back;
+	enum triad_course_verdict back;
 	bool may_take; /* it may be taken now (heal/plan.h) */
 };
 
-struct triad_heal_course {
-	struct triad_heal_conf conf;
+struct triad_course {
+	struct triad_course_conf conf;
 	uint64_t taken_us, since_us; /* since when it is in its state */
 	uint64_t next_us;            /* nothing is to be done before */
 	uint32_t n_taken;            /* lately, this time among them */
 	uint32_t n_retrained;        /* since it was taken */
 	uint32_t n_failed;           /* acts in a row that could not be done */
-	uint8_t state;               /* enum triad_heal_state */
+	uint8_t state;               /* enum triad_course_state */
 	bool is_bad_again;           /* in probation, but it may not be taken */
 	const char *why; /* it stays out, or has ended; NULL: nothing to say */
 };
 
 /* A link that was taken, for the 'n_taken'th time lately (at least 1). */
-void triad_heal_course_begin(struct triad_heal_course *course,
-	const struct triad_heal_conf *conf, uint32_t n_taken, uint64_t now_us);
+void triad_course_begin(struct triad_course *course,
+	const struct triad_course_conf *conf, uint32_t n_taken, uint64_t now_us);
 
 /* The next act; with WAIT, call again at '*until_us' at the latest, or when a fact changes. */
-enum triad_heal_act triad_heal_course_step(struct triad_heal_course *course,
-	const struct triad_heal_facts *facts, uint64_t now_us, uint64_t *until_us);
+enum triad_course_act triad_course_step(struct triad_course *course,
+	const struct triad_course_facts *facts, uint64_t now_us, uint64_t *until_us);
 /* TAKE, BOUNCE or RETURN was done, or could not be. */
-void triad_heal_course_did(struct triad_heal_course *course, enum triad_heal_act act,
+void triad_course_did(struct triad_course *course, enum triad_course_act act,
 	bool worked, uint64_t now_us);
 
 /* How long a link is out the 'n_taken'th time. */
-uint64_t triad_heal_out_us(const struct triad_heal_conf *conf, uint32_t n_taken);
+uint64_t triad_course_out_us(const struct triad_course_conf *conf, uint32_t n_taken);
 
 /* "moving", "retraining", ... */
-const char *triad_heal_state_name(unsigned state);
+const char *triad_course_state_name(unsigned state);
 
 #endif

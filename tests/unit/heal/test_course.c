@@ -8,61 +8,61 @@
 
 #define MINUTE (60 * TRIAD_US_PER_S)
 
-static const struct triad_heal_conf conf = {
+static const struct triad_course_conf conf = {
 	.out_us = 10 * MINUTE, .probation_us = 60 * MINUTE, .max_taken = 3};
-static struct triad_heal_course course;
-static struct triad_heal_facts facts;
+static struct triad_course course;
+static struct triad_course_facts facts;
 static uint64_t now_us, until_us;
 
 static void set_up(void)
 {
 	now_us = 1000 * MINUTE;
-	facts = (struct triad_heal_facts){
+	facts = (struct triad_course_facts){
 		.is_held = true, .is_up = true, .may_take = true};
-	triad_heal_course_begin(&course, &conf, 1, now_us);
+	triad_course_begin(&course, &conf, 1, now_us);
 }
 
-static enum triad_heal_act step(void)
+static enum triad_course_act step(void)
 {
-	return triad_heal_course_step(&course, &facts, now_us, &until_us);
+	return triad_course_step(&course, &facts, now_us, &until_us);
 }
 
-static void did(enum triad_heal_act act, bool worked)
+static void did(enum triad_course_act act, bool worked)
 {
-	triad_heal_course_did(&course, act, worked, now_us);
+	triad_course_did(&course, act, worked, now_us);
 }
 
 /* From where it is moving to where its test has the verdict. */
-static void bring_to_test(enum triad_heal_verdict verdict)
+static void bring_to_test(enum triad_course_verdict verdict)
 {
 	facts.is_out = true;
-	facts.test = TRIAD_HEAL_NO_VERDICT;
-	ck_assert_int_eq(step(), TRIAD_HEAL_BOUNCE);
-	did(TRIAD_HEAL_BOUNCE, true);
-	ck_assert_int_eq(step(), TRIAD_HEAL_TEST);
+	facts.test = TRIAD_COURSE_NO_VERDICT;
+	ck_assert_int_eq(step(), TRIAD_COURSE_BOUNCE);
+	did(TRIAD_COURSE_BOUNCE, true);
+	ck_assert_int_eq(step(), TRIAD_COURSE_TEST);
 	facts.test = verdict;
 }
 
 static void bring_back(void)
 {
-	bring_to_test(TRIAD_HEAL_GOOD);
+	bring_to_test(TRIAD_COURSE_GOOD);
 	step();
-	ck_assert_int_eq(course.state, TRIAD_HEAL_RESTING);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_RESTING);
 	now_us = until_us;
-	ck_assert_int_eq(step(), TRIAD_HEAL_RETURN);
-	did(TRIAD_HEAL_RETURN, true);
-	ck_assert_int_eq(course.state, TRIAD_HEAL_PROBATION);
+	ck_assert_int_eq(step(), TRIAD_COURSE_RETURN);
+	did(TRIAD_COURSE_RETURN, true);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_PROBATION);
 	facts.is_held = facts.is_out = false;
-	facts.back = TRIAD_HEAL_GOOD;
+	facts.back = TRIAD_COURSE_GOOD;
 }
 
 START_TEST(test_link_is_not_taken_down_while_tables_may_have_it)
 {
 	now_us += 60 * MINUTE;
-	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
-	ck_assert_int_eq(course.state, TRIAD_HEAL_MOVING);
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_MOVING);
 	facts.is_out = true;
-	ck_assert_int_eq(step(), TRIAD_HEAL_BOUNCE);
+	ck_assert_int_eq(step(), TRIAD_COURSE_BOUNCE);
 }
 END_TEST
 
@@ -73,49 +73,49 @@ START_TEST(test_good_link_returns_when_its_time_is_over_and_is_forgotten)
 	bring_back();
 	ck_assert_uint_eq(now_us, taken_us + 10 * MINUTE);
 	now_us += 59 * MINUTE;
-	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
-	ck_assert_int_eq(course.state, TRIAD_HEAL_PROBATION);
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_PROBATION);
 	now_us = until_us;
-	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
-	ck_assert_int_eq(course.state, TRIAD_HEAL_ENDED);
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_ENDED);
 }
 END_TEST
 
 START_TEST(test_what_is_not_known_of_a_link_is_no_probation)
 {
 	bring_back();
-	facts.back = TRIAD_HEAL_NO_VERDICT;
+	facts.back = TRIAD_COURSE_NO_VERDICT;
 	now_us += 600 * MINUTE;
 	step();
-	ck_assert_int_eq(course.state, TRIAD_HEAL_PROBATION);
-	facts.back = TRIAD_HEAL_GOOD;
+	ck_assert_int_eq(course.state, TRIAD_COURSE_PROBATION);
+	facts.back = TRIAD_COURSE_GOOD;
 	now_us += 59 * MINUTE;
 	step();
-	ck_assert_int_eq(course.state, TRIAD_HEAL_PROBATION);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_PROBATION);
 	now_us += MINUTE;
 	step();
-	ck_assert_int_eq(course.state, TRIAD_HEAL_ENDED);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_ENDED);
 }
 END_TEST
 
 START_TEST(test_link_that_is_bad_again_is_out_for_longer_and_then_for_good)
 {
 	bring_back();
-	facts.back = TRIAD_HEAL_BAD;
-	ck_assert_int_eq(step(), TRIAD_HEAL_TAKE);
-	did(TRIAD_HEAL_TAKE, true);
+	facts.back = TRIAD_COURSE_BAD;
+	ck_assert_int_eq(step(), TRIAD_COURSE_TAKE);
+	did(TRIAD_COURSE_TAKE, true);
 	facts.is_held = true;
 	uint64_t taken_us = now_us;
-	ck_assert_int_eq(course.state, TRIAD_HEAL_MOVING);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_MOVING);
 	bring_back();
 	ck_assert_uint_eq(now_us, taken_us + 20 * MINUTE);
-	facts.back = TRIAD_HEAL_BAD;
-	ck_assert_int_eq(step(), TRIAD_HEAL_TAKE);
-	did(TRIAD_HEAL_TAKE, true);
+	facts.back = TRIAD_COURSE_BAD;
+	ck_assert_int_eq(step(), TRIAD_COURSE_TAKE);
+	did(TRIAD_COURSE_TAKE, true);
 	facts.is_held = facts.is_out = true;
 	now_us += 100000 * MINUTE;
-	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
-	ck_assert_int_eq(course.state, TRIAD_HEAL_STAYS_OUT);
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
 	ck_assert(course.why);
 }
 END_TEST
@@ -123,39 +123,39 @@ END_TEST
 START_TEST(test_link_that_may_not_be_taken_again_waits_until_it_may)
 {
 	bring_back();
-	facts.back = TRIAD_HEAL_BAD;
+	facts.back = TRIAD_COURSE_BAD;
 	facts.may_take = false;
 	now_us += 600 * MINUTE;
-	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
 	ck_assert(course.is_bad_again);
-	ck_assert_int_eq(course.state, TRIAD_HEAL_PROBATION);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_PROBATION);
 	facts.may_take = true;
-	ck_assert_int_eq(step(), TRIAD_HEAL_TAKE);
+	ck_assert_int_eq(step(), TRIAD_COURSE_TAKE);
 }
 END_TEST
 
 START_TEST(test_bad_tests_end_in_staying_out)
 {
-	for (unsigned i = 0; i < TRIAD_HEAL_MAX_RETRAINS; i++) {
-		bring_to_test(TRIAD_HEAL_BAD);
+	for (unsigned i = 0; i < TRIAD_COURSE_MAX_RETRAINS; i++) {
+		bring_to_test(TRIAD_COURSE_BAD);
 		step();
 	}
-	ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
-	ck_assert_int_eq(course.state, TRIAD_HEAL_STAYS_OUT);
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
 	/* Somebody mended it, and let it go. */
 	facts.is_held = false;
 	step();
-	ck_assert_int_eq(course.state, TRIAD_HEAL_ENDED);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_ENDED);
 }
 END_TEST
 
 START_TEST(test_link_that_goes_down_after_its_test_is_retrained)
 {
-	bring_to_test(TRIAD_HEAL_GOOD);
+	bring_to_test(TRIAD_COURSE_GOOD);
 	step();
-	ck_assert_int_eq(course.state, TRIAD_HEAL_RESTING);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_RESTING);
 	facts.is_up = false;
-	ck_assert_int_eq(step(), TRIAD_HEAL_BOUNCE);
+	ck_assert_int_eq(step(), TRIAD_COURSE_BOUNCE);
 }
 END_TEST
 
@@ -164,10 +164,10 @@ START_TEST(test_switch_that_refuses_is_asked_some_times)
 	unsigned n = 0;
 
 	facts.is_out = true;
-	for (; n < 100 && course.state != TRIAD_HEAL_STAYS_OUT; n++) {
-		ck_assert_int_eq(step(), TRIAD_HEAL_BOUNCE);
-		did(TRIAD_HEAL_BOUNCE, false);
-		ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
+	for (; n < 100 && course.state != TRIAD_COURSE_STAYS_OUT; n++) {
+		ck_assert_int_eq(step(), TRIAD_COURSE_BOUNCE);
+		did(TRIAD_COURSE_BOUNCE, false);
+		ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
 		if (until_us != UINT64_MAX)
 			now_us = until_us;
 	}
@@ -177,14 +177,14 @@ END_TEST
 
 START_TEST(test_return_that_could_not_be_recorded_is_tried_again)
 {
-	bring_to_test(TRIAD_HEAL_GOOD);
+	bring_to_test(TRIAD_COURSE_GOOD);
 	step();
 	now_us = until_us;
 	for (unsigned i = 0; i < 20; i++) {
-		ck_assert_int_eq(step(), TRIAD_HEAL_RETURN);
-		did(TRIAD_HEAL_RETURN, false);
-		ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
-		ck_assert_int_eq(course.state, TRIAD_HEAL_RESTING);
+		ck_assert_int_eq(step(), TRIAD_COURSE_RETURN);
+		did(TRIAD_COURSE_RETURN, false);
+		ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+		ck_assert_int_eq(course.state, TRIAD_COURSE_RESTING);
 		now_us = until_us;
 	}
 }
@@ -192,21 +192,21 @@ END_TEST
 
 START_TEST(test_link_that_others_let_go_is_left_alone)
 {
-	static const enum triad_heal_state last = TRIAD_HEAL_RESTING;
+	static const enum triad_course_state last = TRIAD_COURSE_RESTING;
 
-	for (int state = TRIAD_HEAL_MOVING; state <= (int)last; state++) {
+	for (int state = TRIAD_COURSE_MOVING; state <= (int)last; state++) {
 		set_up();
-		if (state > TRIAD_HEAL_MOVING)
+		if (state > TRIAD_COURSE_MOVING)
 			facts.is_out = true;
-		if (state > TRIAD_HEAL_RETRAINING)
-			bring_to_test(state > TRIAD_HEAL_TESTING
-					? TRIAD_HEAL_GOOD
-					: TRIAD_HEAL_NO_VERDICT);
+		if (state > TRIAD_COURSE_RETRAINING)
+			bring_to_test(state > TRIAD_COURSE_TESTING
+					? TRIAD_COURSE_GOOD
+					: TRIAD_COURSE_NO_VERDICT);
 		step();
 		ck_assert_int_eq(course.state, state);
 		facts.is_held = false;
-		ck_assert_int_eq(step(), TRIAD_HEAL_WAIT);
-		ck_assert_int_eq(course.state, TRIAD_HEAL_ENDED);
+		ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+		ck_assert_int_eq(course.state, TRIAD_COURSE_ENDED);
 	}
 }
 END_TEST
@@ -218,34 +218,34 @@ START_TEST(test_any_order_of_facts_keeps_the_rules)
 	srand((unsigned)_i);
 	set_up();
 	for (unsigned i = 0; i < 3000; i++) {
-		enum triad_heal_act act;
+		enum triad_course_act act;
 		uint8_t before = course.state;
 		uint32_t n_taken = course.n_taken;
 
 		facts.is_out = rand() % 2;
 		facts.is_up = rand() % 8;
-		facts.test = (enum triad_heal_verdict)(rand() % 3);
-		facts.back = (enum triad_heal_verdict)(rand() % 3);
+		facts.test = (enum triad_course_verdict)(rand() % 3);
+		facts.back = (enum triad_course_verdict)(rand() % 3);
 		facts.may_take = rand() % 2;
-		facts.is_held = course.state != TRIAD_HEAL_PROBATION && rand() % 64;
+		facts.is_held = course.state != TRIAD_COURSE_PROBATION && rand() % 64;
 		act = step();
-		if (act == TRIAD_HEAL_BOUNCE || act == TRIAD_HEAL_TEST)
+		if (act == TRIAD_COURSE_BOUNCE || act == TRIAD_COURSE_TEST)
 			ck_assert(facts.is_held);
-		if (act == TRIAD_HEAL_RETURN)
+		if (act == TRIAD_COURSE_RETURN)
 			ck_assert(facts.is_held && facts.is_up &&
-				(before == TRIAD_HEAL_RESTING ||
-					(before == TRIAD_HEAL_TESTING &&
-						facts.test == TRIAD_HEAL_GOOD)));
-		if (act == TRIAD_HEAL_TAKE)
-			ck_assert(facts.may_take && facts.back == TRIAD_HEAL_BAD);
-		if (act != TRIAD_HEAL_WAIT && act != TRIAD_HEAL_TEST)
+				(before == TRIAD_COURSE_RESTING ||
+					(before == TRIAD_COURSE_TESTING &&
+						facts.test == TRIAD_COURSE_GOOD)));
+		if (act == TRIAD_COURSE_TAKE)
+			ck_assert(facts.may_take && facts.back == TRIAD_COURSE_BAD);
+		if (act != TRIAD_COURSE_WAIT && act != TRIAD_COURSE_TEST)
 			did(act, rand() % 4);
 		ck_assert_uint_le(course.n_taken, conf.max_taken);
 		ck_assert_uint_ge(course.n_taken, n_taken);
 		now_us += (uint64_t)(rand() % 30) * MINUTE;
-		if (course.state == TRIAD_HEAL_ENDED ||
-			course.state == TRIAD_HEAL_STAYS_OUT)
-			triad_heal_course_begin(&course, &conf, 1, now_us);
+		if (course.state == TRIAD_COURSE_ENDED ||
+			course.state == TRIAD_COURSE_STAYS_OUT)
+			triad_course_begin(&course, &conf, 1, now_us);
 	}
 }
 END_TEST
