@@ -23,6 +23,7 @@ static const char *const topologies[] = {"auto", "sa", "discover", NULL};
 static const char *const profiles[] = {"data", "all", "details", NULL};
 static const char *const collect_modes[] = {"local", "manager", "agent", NULL};
 static const char *const port_modes[] = {"observe", "enforce", NULL};
+static const char *const heal_modes[] = {"off", "propose", "act", NULL};
 static const char *const damp_modes[] = {"off", "watch", "act", NULL};
 static const char *const repair_modes[] = {"off", "plan", "act", NULL};
 static const char *const shield_modes[] = {"off", "watch", "act", NULL};
@@ -328,6 +329,21 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true,
 		.help = "Route around a link between switches that is lost, before OpenSM "
 			"sweeps (act), or only say what would be written (plan)."},
+	{KEY(heal, mode), CHOICE(heal_modes), .default_text = "off",
+		.at_run_time = true,
+		.help = "Take links between switches that statistics call bad out of routing, "
+			"retrain, test and return them (act), or only tell of them "
+			"(propose)."},
+	{KEY_AS(heal, out, out_s), UINT(0, 604800, "s"), .default_text = "600",
+		.at_run_time = true,
+		.help = "How long such a link is out the first time; each time after that "
+			"twice as long."},
+	{KEY_AS(heal, probation, probation_s), UINT(1, 2592000, "s"),
+		.default_text = "3600", .at_run_time = true,
+		.help = "How long it must be good when it is back, before it is forgotten."},
+	{KEY(heal, max_taken), UINT(1, 10, ""), .default_text = "3",
+		.at_run_time = true,
+		.help = "The last of so many times it stays out until somebody mends it."},
 	{KEY(damp, mode), CHOICE(damp_modes), .default_text = "off",
 		.at_run_time = true,
 		.help = "Hold links between switches that go down again and again out of "

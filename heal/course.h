@@ -88,6 +88,10 @@ struct triad_course {
 void triad_course_begin(struct triad_course *course,
 	const struct triad_course_conf *conf, uint32_t n_taken, uint64_t now_us);
 
+/* One that another SM had taken, and that is back. */
+void triad_course_begin_back(struct triad_course *course,
+	const struct triad_course_conf *conf, uint32_t n_taken, uint64_t now_us);
+
 /* The next act; with WAIT, call again at '*until_us' at the latest, or when a fact changes. */
 enum triad_course_act triad_course_step(struct triad_course *course,
 	const struct triad_course_facts *facts, uint64_t now_us, uint64_t *until_us);

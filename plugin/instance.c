@@ -236,6 +236,8 @@ static bool make_parts(struct triad_plugin *plugin)
 			triad_damper_new(osm, service->port_guid, plugin->ports,
 				plugin->elector, service->recorder, service->log);
 	if (plugin->damper)
+		triad_ports_set_damper(plugin->ports, plugin->damper);
+	if (plugin->damper)
 		plugin->rerouter = triad_rerouter_new(osm, service->port_guid,
 			plugin->damper, plugin->qos, plugin->elector, service->routes,
 			service->recorder, service->log);

@@ -87,6 +87,7 @@ libosmtriad_la_SOURCES = \
 	plugin/ports/ports_seen.c plugin/ports/ports_sms.c \
 	plugin/ports/ports_mads.c \
 	plugin/ports/ports_parts.h \
+	plugin/ports/ports_heal.c \
 	plugin/ports/ports_test.c \
 	plugin/ports/smp.c plugin/ports/smp.h \
 	plugin/ports/source.c plugin/ports/source.h \

@@ -105,6 +105,13 @@ enum triad_damp_mode {
 	TRIAD_DAMP_ACT,   /* they are held out of routing */
 };
 
+/* What happens to links that statistics call bad: [heal] mode. */
+enum triad_heal_mode {
+	TRIAD_HEAL_OFF,
+	TRIAD_HEAL_PROPOSE, /* it is said, as an alert */
+	TRIAD_HEAL_ACT,     /* they are taken out of routing, retrained, tested, returned */
+};
+
 /* What happens when a link between switches is lost: [repair] mode. */
 enum triad_repair_mode {
 	TRIAD_REPAIR_OFF,  /* nobody looks at traps */
@@ -231,6 +238,12 @@ struct triad_conf {
 	struct {
 		unsigned mode; /* enum triad_repair_mode */
 	} repair;
+	struct {
+		unsigned mode;        /* enum triad_heal_mode */
+		unsigned out_s;       /* how long a link is out the first time */
+		unsigned probation_s; /* how long it must be good when it is back */
+		unsigned max_taken;   /* the last time that it is taken it stays out */
+	} heal;
 	struct {
 		unsigned period_s; /* 0: only when asked */
 		unsigned share_percent;

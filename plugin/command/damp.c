@@ -199,7 +199,8 @@ static int run_release(struct triad_plugin *plugin, const struct triad_command *
 	if (triad_command_find_switch_port(
 		    plugin, "damp release", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
-	if (triad_damper_release(plugin->damper, found.guid, (uint8_t)found.port)) {
+	if (triad_damper_release(plugin->damper, found.guid, (uint8_t)found.port,
+		    "no longer held: by hand")) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"damp release: nothing is known of a link of %s port %d that "
 			"went down; 'damp' lists those that did\n",
@@ -220,7 +221,8 @@ static int pin_link(struct triad_plugin *plugin, struct triad_fabric *fabric,
 	const char *why = "OpenSM has no link there now";
 	int error = port == TRIAD_FABRIC_NONE
 		? ENOENT
-		: triad_damper_pin(plugin->damper, fabric, port, &why);
+		: triad_damper_pin(plugin->damper, fabric, port,
+			  "held out of routing by hand", &why);
 
 	if (error == ENOMEM)
 		why = "memory is short";

@@ -721,7 +721,20 @@ void triad_damper_give(void *context, struct triad_found *found)
 		TRIAD_ALERT_HELD_LINKS, &finding);
 }
 
-/* --- by hand --- */
+bool triad_damper_find(struct triad_damper *damper, const struct triad_damp_ends *ends,
+	struct triad_damp_link *link)
+{
+	const struct triad_damp_link *known;
+
+	pthread_mutex_lock(&damper->links_lock);
+	known = triad_damp_links_find(damper->links, ends, false);
+	if (known)
+		*link = *known;
+	pthread_mutex_unlock(&damper->links_lock);
+	return known;
+}
+
+/* --- by hand, or by the port manager --- */
 
 static void wake(struct triad_damper *damper)
 {
@@ -730,8 +743,8 @@ static void wake(struct triad_damper *damper)
 	pthread_mutex_unlock(&damper->lock);
 }
 
-int triad_damper_release(
-	struct triad_damper *damper, uint64_t node_guid, uint8_t number)
+int triad_damper_release(struct triad_damper *damper, uint64_t node_guid,
+	uint8_t number, const char *what)
 {
 	struct triad_fabric *fabric = triad_ports_fabric(damper->ports);
 	int error = ENOENT;
@@ -744,8 +757,7 @@ int triad_damper_release(
 			continue;
 		error = 0;
 		if (link->is_held)
-			damper_note(damper, fabric, &link->ends, DAMPER_NOT_HELD,
-				"no longer held: by hand");
+			damper_note(damper, fabric, &link->ends, DAMPER_NOT_HELD, what);
 		triad_damp_link_release(link, true, triad_clock_now_us());
 	}
 	pthread_mutex_unlock(&damper->links_lock);
@@ -755,7 +767,7 @@ int triad_damper_release(
 }
 
 static int pin(struct triad_damper *damper, const struct triad_fabric *fabric,
-	const struct triad_damp_ends *ends, const char **why)
+	const struct triad_damp_ends *ends, const char *what, const char **why)
 {
 	struct triad_guard *guard = damper_make_guard(damper, fabric);
 	struct triad_damp_link *link;
@@ -770,25 +782,50 @@ static int pin(struct triad_damper *damper, const struct triad_fabric *fabric,
 	triad_damp_link_hold(damper->links, link, triad_clock_now_us());
 	link->is_host = damper_is_of_host(fabric, ends);
 	link->is_pinned = true;
-	damper_note(damper, fabric, ends, DAMPER_PINNED, "held out of routing by hand");
+	damper_note(damper, fabric, ends, DAMPER_PINNED, what);
 	return 0;
 }
 
-int triad_damper_pin(struct triad_damper *damper, const struct triad_fabric *fabric,
-	uint32_t port, const char **why)
+static bool ends_at(
+	const struct triad_fabric *fabric, uint32_t port, struct triad_damp_ends *ends)
 {
 	const struct triad_fabric_port *near = &fabric->ports[port], *far;
+
+	if (near->remote == TRIAD_FABRIC_NONE)
+		return false;
+	far = &fabric->ports[near->remote];
+	*ends = triad_damp_ends_of(fabric->nodes[near->node].guid, near->number,
+		fabric->nodes[far->node].guid, far->number);
+	return true;
+}
+
+int triad_damper_pin(struct triad_damper *damper, const struct triad_fabric *fabric,
+	uint32_t port, const char *what, const char **why)
+{
 	struct triad_damp_ends ends;
 	int error;
 
-	if (near->remote == TRIAD_FABRIC_NONE)
+	if (!ends_at(fabric, port, &ends))
 		return ENOENT;
-	far = &fabric->ports[near->remote];
-	ends = triad_damp_ends_of(fabric->nodes[near->node].guid, near->number,
-		fabric->nodes[far->node].guid, far->number);
 	pthread_mutex_lock(&damper->links_lock);
-	error = pin(damper, fabric, &ends, why);
+	error = pin(damper, fabric, &ends, what, why);
 	pthread_mutex_unlock(&damper->links_lock);
 	wake(damper);
 	return error;
+}
+
+int triad_damper_would_pin(struct triad_damper *damper,
+	const struct triad_fabric *fabric, uint32_t port, const char **why)
+{
+	struct triad_damp_ends ends;
+	struct triad_guard *guard;
+
+	if (!ends_at(fabric, port, &ends))
+		return ENOENT;
+	pthread_mutex_lock(&damper->links_lock);
+	guard = damper_make_guard(damper, fabric);
+	*why = damper_refusal(damper, fabric, guard, &ends);
+	triad_guard_free(guard);
+	pthread_mutex_unlock(&damper->links_lock);
+	return *why ? EBUSY : 0;
 }

@@ -117,13 +117,19 @@ void triad_damper_give(void *damper, struct triad_found *found);
 size_t triad_damper_held(
 	struct triad_damper *damper, struct triad_damp_ends *held, size_t room);
 
-/* By hand: forgives all bounces of the link, and lets it go if it is held.  Returns 0 or
- * ENOENT: nothing is known of such a link. */
-int triad_damper_release(
-	struct triad_damper *damper, uint64_t node_guid, uint8_t number);
-/* By hand: holds the link of a port of the fabric until it is released.  Returns 0; ENOENT: it
- * has no link; EBUSY: it may not be held, '*why' says why; or ENOMEM. */
+/* Forgives all bounces of the link, and lets it go if it is held; 'what' says that, for people.
+ * Returns 0 or ENOENT: nothing is known of such a link. */
+int triad_damper_release(struct triad_damper *damper, uint64_t node_guid,
+	uint8_t number, const char *what);
+/* Holds the link of a port of the fabric until it is released; 'what' as above.  Returns 0;
+ * ENOENT: it has no link; EBUSY: it may not be held, '*why' says why; or ENOMEM. */
 int triad_damper_pin(struct triad_damper *damper, const struct triad_fabric *fabric,
-	uint32_t port, const char **why);
+	uint32_t port, const char *what, const char **why);
+/* Whether it would be: the same, and nothing changes. */
+int triad_damper_would_pin(struct triad_damper *damper,
+	const struct triad_fabric *fabric, uint32_t port, const char **why);
+/* Copies what is known of a link.  False: nothing is. */
+bool triad_damper_find(struct triad_damper *damper, const struct triad_damp_ends *ends,
+	struct triad_damp_link *link);
 
 #endif

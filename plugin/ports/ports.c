@@ -256,6 +256,7 @@ static uint64_t run_step(struct triad_ports *ports)
 	if (ports->must_plan)
 		ports_plan(ports, now_us);
 	next_us = now_us + TICK_US;
+	next_us = triad_clock_earlier(next_us, ports_run_heal(ports, now_us));
 	if (!ports->plan || !ports_is_in_charge(ports))
 		return next_us;
 	tests_us = ports_run_tests(ports, now_us);

@@ -28,6 +28,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "damp/links.h"
+#include "heal/course.h"
 #include "plugin/ports/hold.h"
 #include "portmgr/election/permission.h"
 #include "portmgr/history/history.h"
@@ -41,6 +43,7 @@
 #include "triad/log.h"
 
 struct osm_opensm;
+struct triad_damper;
 struct triad_elector;
 struct triad_recorder;
 struct triad_ports;
@@ -99,6 +102,41 @@ void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabr
  * read counters; NULL: there is none.  Any thread. */
 void triad_ports_set_past(
 	struct triad_ports *ports, struct triad_fabric *fabric, uint64_t wall_us);
+
+/* Who holds links out of routing; set once, before the first configuration. */
+void triad_ports_set_damper(struct triad_ports *ports, struct triad_damper *damper);
+
+/* A link that statistics call bad, or of which nothing is known. */
+struct triad_ports_bad_link {
+	struct triad_damp_ends ends;           /* of switches */
+	bool is_unknown;                       /* its counters were not read */
+	bool may_take;                         /* by the plan (heal/plan.h) */
+	uint64_t since_us;                     /* when that was known last; monotonic */
+	char text[TRIAD_RECORD_TEXT_SIZE / 2]; /* what is wrong, for people */
+};
+
+#define TRIAD_PORTS_MAX_BAD 64u
+
+struct triad_ports_bad {
+	uint64_t generation; /* of the fabric that was judged; 0: nothing is known */
+	uint64_t read_us;    /* all others were read since, and are good; monotonic */
+	uint32_t n;
+	struct triad_ports_bad_link links[TRIAD_PORTS_MAX_BAD];
+};
+
+/* What the healer knows now.  Any thread. */
+void triad_ports_set_bad(struct triad_ports *ports, const struct triad_ports_bad *bad);
+
+/* A link that is out of routing, or on probation. */
+struct triad_ports_healed {
+	struct triad_damp_ends ends;
+	struct triad_course course;        /* its times are monotonic */
+	char text[TRIAD_RECORD_TEXT_SIZE]; /* of its test; "": none */
+};
+
+/* At most 'room'.  Returns how many. */
+uint32_t triad_ports_healed(
+	struct triad_ports *ports, struct triad_ports_healed *healed, uint32_t room);
 
 /* From report() of HEAVY_SWEEP_DONE, and of UCAST_ROUTING_DONE in a heavy sweep,
  * without OpenSM's locks: see hold.h. */

@@ -308,18 +308,17 @@ static int do_action(struct triad_ports *ports, const struct triad_record *inten
 }
 
 int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
-	uint64_t remote_guid)
+	uint64_t remote_guid, enum triad_port_reason reason, const char *why)
 {
 	struct triad_record intent = {
 		.node_guid = node_guid,
 		.port = number,
 		.remote_guid = remote_guid,
 		.action = TRIAD_ACTION_BOUNCE,
-		.reason = TRIAD_REASON_EXPECTED,
+		.reason = (uint8_t)reason,
 	};
 
-	snprintf(intent.text, sizeof(intent.text),
-		"its link was active before its test");
+	snprintf(intent.text, sizeof(intent.text), "%s", why);
 	return do_action(ports, &intent);
 }
 

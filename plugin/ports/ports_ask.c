@@ -393,7 +393,9 @@ static enum triad_ports_answer release(
 
 	if (!triad_plan_has_failed(
 		    triad_history_find(ports->records.history, node_guid, number)))
-		return TRIAD_PORTS_NOTHING;
+		return ports_release_healed(ports, node_guid, number)
+			? TRIAD_PORTS_OK
+			: TRIAD_PORTS_NOTHING;
 	/* Without a majority the next holder of the lease might still see the
 	 * failure. */
 	if (ports_commit(ports, &record))

@@ -241,6 +241,20 @@ void ports_request(struct triad_ports *ports, struct ports_request *request)
 	pthread_mutex_unlock(&ports->inbox.lock);
 }
 
+void triad_ports_set_bad(struct triad_ports *ports, const struct triad_ports_bad *bad)
+{
+	pthread_mutex_lock(&ports->inbox.lock);
+	ports->inbox.bad = *bad;
+	pthread_mutex_unlock(&ports->inbox.lock);
+}
+
+void ports_take_bad(struct triad_ports *ports)
+{
+	pthread_mutex_lock(&ports->inbox.lock);
+	ports->heal.bad = ports->inbox.bad;
+	pthread_mutex_unlock(&ports->inbox.lock);
+}
+
 bool ports_next_request(struct triad_ports *ports, struct ports_request *request)
 {
 	struct ports_request *slot = &ports->inbox.request;

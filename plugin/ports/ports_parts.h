@@ -10,6 +10,7 @@
  *     ports_commit.c   records: journal and members
  *     ports_act.c      items that are due: Sets
  *     ports_test.c     tests of ports
+ *     ports_heal.c     links that statistics call bad: out, retrained, tested, back
  *     ports_mads.c     MADs, without the lock
  *     ports_ask.c      commands
  *
@@ -26,6 +27,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "heal/course.h"
 #include "lib/inbox.h"
 #include "lib/task.h"
 #include "plugin/ports/ports.h"
@@ -45,6 +47,8 @@
  * minutes, and the SM, which has the same QP, notices nothing. */
 #define PORTS_MAX_TESTS 8u
 #define PORTS_TEST_SMPS_PER_S 100u
+/* Links that are out of routing or on probation at once. */
+#define PORTS_MAX_HEALED 64u
 
 /* A command's request, and its result. */
 struct ports_request {
@@ -74,6 +78,7 @@ struct ports_inbox {
 	uint64_t past_wall_us;         /* when it was so */
 	const struct triad_conf *conf; /* NULL: none was left */
 	struct triad_inbox payloads;
+	struct triad_ports_bad bad;   /* links, as the healer left them last */
 	struct ports_request request; /* one at a time */
 };
 
@@ -89,6 +94,24 @@ struct ports_test {
 struct ports_tests {
 	uint32_t n;
 	struct ports_test all[PORTS_MAX_TESTS];
+};
+
+/* A link that is taken out of routing, or was and is on probation. */
+struct ports_healed {
+	struct triad_damp_ends ends;
+	struct triad_course course; /* its times are monotonic */
+	uint64_t changed_us; /* when it was taken, on the boot clock, or returned */
+	uint64_t look_us;    /* when its ends are read next */
+	struct ports_test tests[2]; /* at each end */
+};
+
+struct ports_heal {
+	struct triad_damper *damper;
+	bool is_resumed;          /* what the history has, in this term */
+	uint64_t resume_until_us; /* 0: not begun */
+	struct triad_ports_bad bad;
+	uint32_t n;
+	struct ports_healed all[PORTS_MAX_HEALED];
 };
 
 /* The term in which the agenda is carried out. */
@@ -182,6 +205,7 @@ struct triad_ports {
 	struct ports_records records;
 	struct ports_term term;
 	struct ports_tests tests;
+	struct ports_heal heal;
 	struct triad_overrides overrides;
 	struct ports_sms sms;
 	struct ports_acts acts;
@@ -209,6 +233,8 @@ bool ports_next_past(
 	struct triad_ports *ports, struct triad_fabric **fabric, uint64_t *wall_us);
 bool ports_next_payload(struct triad_ports *ports, struct triad_payload *payload);
 bool ports_next_request(struct triad_ports *ports, struct ports_request *request);
+/* Copies the newest list of bad links. */
+void ports_take_bad(struct triad_ports *ports);
 /* Answers the request, if it is still awaited. */
 void ports_end_request(struct triad_ports *ports, const struct ports_request *request);
 /* For a command's thread: has the request done, and waits 10 s at most. */
@@ -311,9 +337,17 @@ void ports_publish_status(struct triad_ports *ports);
 uint64_t ports_act(struct triad_ports *ports, uint64_t now_us);
 /* Asks OpenSM for a heavy sweep, if this SM is the master. */
 void ports_ask_for_sweep(struct triad_ports *ports);
-/* Takes an active link down, so that it can be tested. */
+/* Takes a link down and up again, so that it can be tested; 'why', for people. */
 int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
-	uint64_t remote_guid);
+	uint64_t remote_guid, enum triad_port_reason reason, const char *why);
+
+/* --- ports_heal.c --- */
+/* Does the next thing with each link that is bad; returns when to come back. */
+uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us);
+/* By hand: lets the link of a port go, which is left alone for a day.  Returns false: it is
+ * none of ours. */
+bool ports_release_healed(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
 
 /* --- ports_test.c --- */
 bool ports_has_room_for_test(const struct triad_ports *ports);
@@ -325,6 +359,10 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us);
 /* Does what tests request; returns when to come back. */
 uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us);
+struct triad_test_conf ports_test_conf(const struct triad_ports *ports);
+/* Carries out a request of the test, but for ADMIT and WAIT, and returns it. */
+enum triad_test_request ports_ask_for_test(
+	struct triad_ports *ports, struct ports_test *test, uint64_t *until_us);
 void ports_end_tests(struct triad_ports *ports);
 const struct ports_test *ports_find_test(
 	const struct ports_tests *tests, uint64_t node_guid, uint8_t number);

@@ -71,7 +71,7 @@ static void look_at_port(struct triad_ports *ports, struct ports_test *test,
 
 /* --- beginning --- */
 
-static struct triad_test_conf test_conf(const struct triad_ports *ports)
+struct triad_test_conf ports_test_conf(const struct triad_ports *ports)
 {
 	const struct triad_conf *conf = ports->conf;
 
@@ -134,7 +134,8 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 		return false;
 	/* Only a link in INIT can be held (hold.h), so bounce one that is active. */
 	if (item->is_active &&
-		ports_bounce(ports, item->node_guid, item->number, item->remote_guid))
+		ports_bounce(ports, item->node_guid, item->number, item->remote_guid,
+			TRIAD_REASON_EXPECTED, "its link was active before its test"))
 		return false;
 	/* The record makes the next holder of the lease hold the port, too. */
 	if (record_test(ports, item->node_guid, item->number, &record))
@@ -142,7 +143,7 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 	test = &ports->tests.all[ports->tests.n++];
 	*test = (struct ports_test){
 		.node_guid = item->node_guid, .number = item->number};
-	conf = test_conf(ports);
+	conf = ports_test_conf(ports);
 	expected_row = expected_of(ports, item);
 	triad_port_test_begin(&test->test, &conf, &expected_row, triad_clock_boot_us());
 	/* A sweep follows a bounce and shows the link anew.  For any other link use
@@ -360,14 +361,13 @@ static bool has_ended(struct triad_ports *ports, struct ports_test *test)
 	return true;
 }
 
-/* Does what the test asks for next; false when it has to wait. */
-static bool carry_out(
+enum triad_test_request ports_ask_for_test(
 	struct triad_ports *ports, struct ports_test *test, uint64_t *until_us)
 {
-	uint64_t next_us = UINT64_MAX;
-	bool goes_on = true;
+	enum triad_test_request request =
+		triad_port_test_request(&test->test, triad_clock_boot_us(), until_us);
 
-	switch (triad_port_test_request(&test->test, triad_clock_boot_us(), &next_us)) {
+	switch (request) {
 	case TRIAD_TEST_SEND_SMP:
 		send_smp(ports, test);
 		break;
@@ -381,16 +381,27 @@ static bool carry_out(
 		ping(ports, test);
 		break;
 	case TRIAD_TEST_ADMIT:
+	case TRIAD_TEST_WAIT:
+		break;
+	}
+	return request;
+}
+
+/* Does what the test asks for next; false when it has to wait. */
+static bool carry_out(
+	struct triad_ports *ports, struct ports_test *test, uint64_t *until_us)
+{
+	uint64_t next_us = UINT64_MAX;
+	enum triad_test_request request = ports_ask_for_test(ports, test, &next_us);
+
+	if (request == TRIAD_TEST_ADMIT) {
 		admit(ports, test);
 		/* The test asks again until a sweep shows the port active. */
 		next_us = triad_clock_boot_us() + TRIAD_US_PER_S;
-		goes_on = false;
-		break;
-	case TRIAD_TEST_WAIT:
-		goes_on = false;
 	}
 	*until_us = triad_clock_earlier(*until_us, next_us);
-	return goes_on && test->test.state == TRIAD_TEST_RUNNING;
+	return request != TRIAD_TEST_ADMIT && request != TRIAD_TEST_WAIT &&
+		test->test.state == TRIAD_TEST_RUNNING;
 }
 
 uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us)

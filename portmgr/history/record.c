@@ -16,6 +16,8 @@ static const char *const actions[TRIAD_N_ACTIONS] = {
 	[TRIAD_ACTION_ADMIT] = "admit",
 	[TRIAD_ACTION_FAIL] = "fail",
 	[TRIAD_ACTION_RELEASE] = "release",
+	[TRIAD_ACTION_TAKE] = "take",
+	[TRIAD_ACTION_RETURN] = "return",
 };
 
 static const char *const outcomes[TRIAD_N_OUTCOMES] = {
@@ -34,6 +36,7 @@ static const char *const reasons[TRIAD_N_REASONS] = {
 	[TRIAD_REASON_APPLICATION] = "application",
 	[TRIAD_REASON_TIMER] = "timer",
 	[TRIAD_REASON_BY_HAND] = "by-hand",
+	[TRIAD_REASON_HEAL] = "heal",
 };
 
 static const char *name_of(const char *const *names, unsigned n, unsigned value)

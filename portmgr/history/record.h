@@ -38,6 +38,8 @@ enum triad_port_action {
 	TRIAD_ACTION_ADMIT,   /* a port that passed its test may become active */
 	TRIAD_ACTION_FAIL,    /* a test failed */
 	TRIAD_ACTION_RELEASE, /* by hand: earlier records of the port are void */
+	TRIAD_ACTION_TAKE,    /* its link is held out of routing (heal/course.h) */
+	TRIAD_ACTION_RETURN,  /* and no longer */
 	TRIAD_N_ACTIONS
 };
 
@@ -58,6 +60,7 @@ enum triad_port_reason {
 	TRIAD_REASON_APPLICATION,
 	TRIAD_REASON_TIMER,
 	TRIAD_REASON_BY_HAND,
+	TRIAD_REASON_HEAL, /* statistics say that the link is bad */
 	TRIAD_N_REASONS
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What a view of the fabric must be newer than before anything acts on it.
  *
- * Model: an act is a Set to a switch port, answered or not, by any SM that had
- * permission.  A plan judges all that it does on one view together, so its acts may
+ * Model: an act is a Set to a switch port, answered or not, or a link that is taken out of
+ * routing, by any SM that had permission.  A plan judges all that it does on one view together, so its acts may
  * follow each other.  The next plan must see them: it needs a view that the SM began to
  * read when the last act was over.  Otherwise two plans, each harmless by itself, may
  * take down both links of a switch.
@@ -35,7 +35,8 @@ static inline bool triad_last_act_is_by(const struct triad_record *record)
 	return record->outcome != TRIAD_OUTCOME_DROPPED &&
 		(record->action == TRIAD_ACTION_DISABLE ||
 			record->action == TRIAD_ACTION_ENABLE ||
-			record->action == TRIAD_ACTION_BOUNCE);
+			record->action == TRIAD_ACTION_BOUNCE ||
+			record->action == TRIAD_ACTION_TAKE);
 }
 
 /* Whether the view shows what the last act did. */

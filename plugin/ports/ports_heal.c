@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/damp/damper.h"
+#include "plugin/physp.h"
+#include "plugin/ports/ports_parts.h"
+
+#define LOOK_US TRIAD_US_PER_S
+#define SMP_TIMEOUT_MS 100u
+#define DAY_US (24 * 3600 * TRIAD_US_PER_S)
+/* Takings that are older are no longer counted. */
+#define REMEMBERED_US (7 * DAY_US)
+/* How long a person's release is respected. */
+#define LEFT_ALONE_US DAY_US
+/* How long a new master may need until it holds what the last one held. */
+#define RESUME_US (30 * TRIAD_US_PER_S)
+
+/* --- what the records say --- */
+
+enum past { PAST_NOTHING, PAST_OUT, PAST_BACK, PAST_LEFT_ALONE };
+
+static bool is_of(const struct triad_record *record, const struct triad_damp_ends *ends)
+{
+	return (record->node_guid == ends->guid && record->port == ends->number) ||
+		(record->node_guid == ends->far_guid &&
+			record->port == ends->far_number);
+}
+
+static enum past past_by(const struct triad_record *record, uint64_t now_wall_us)
+{
+	bool is_ours = record->reason == TRIAD_REASON_HEAL &&
+		record->outcome != TRIAD_OUTCOME_DROPPED;
+
+	switch (record->action) {
+	case TRIAD_ACTION_TAKE:
+	case TRIAD_ACTION_BOUNCE:
+		return is_ours ? PAST_OUT : PAST_NOTHING;
+	case TRIAD_ACTION_RETURN:
+		if (is_ours)
+			return PAST_BACK;
+		/* fall through */
+	case TRIAD_ACTION_RELEASE:
+		return record->reason == TRIAD_REASON_BY_HAND &&
+				now_wall_us < record->at_us + LEFT_ALONE_US
+			? PAST_LEFT_ALONE
+			: PAST_NOTHING;
+	default:
+		return PAST_NOTHING;
+	}
+}
+
+/* What became of a link, by its newest record that says so; and how often it was taken since
+ * somebody released it. */
+static enum past recall(const struct triad_ports *ports,
+	const struct triad_damp_ends *ends, uint32_t *n_taken)
+{
+	const uint64_t now_us = triad_clock_wall_us();
+	const struct triad_record *record;
+	enum past past = PAST_NOTHING;
+
+	*n_taken = 0;
+	for (uint32_t i = 0;
+		(record = triad_history_latest(ports->records.history, i)) != NULL;
+		i++) {
+		if (!is_of(record, ends))
+			continue;
+		if (!past)
+			past = past_by(record, now_us);
+		if (record->reason == TRIAD_REASON_BY_HAND ||
+			record->at_us + REMEMBERED_US < now_us)
+			break;
+		*n_taken += record->action == TRIAD_ACTION_TAKE &&
+			record->reason == TRIAD_REASON_HEAL &&
+			record->outcome == TRIAD_OUTCOME_DONE;
+	}
+	return past;
+}
+
+/* --- the list --- */
+
+static struct triad_course_conf course_conf(const struct triad_ports *ports)
+{
+	return (struct triad_course_conf){
+		.out_us = ports->conf->heal.out_s * TRIAD_US_PER_S,
+		.probation_us = ports->conf->heal.probation_s * TRIAD_US_PER_S,
+		.max_taken = ports->conf->heal.max_taken,
+	};
+}
+
+static struct ports_healed *find_healed(
+	struct triad_ports *ports, const struct triad_damp_ends *ends)
+{
+	for (uint32_t i = 0; i < ports->heal.n; i++)
+		if (triad_damp_is_same(&ports->heal.all[i].ends, ends))
+			return &ports->heal.all[i];
+	return NULL;
+}
+
+static struct ports_healed *add_healed(
+	struct triad_ports *ports, const struct triad_damp_ends *ends)
+{
+	struct ports_heal *heal = &ports->heal;
+
+	if (heal->n == PORTS_MAX_HEALED)
+		return NULL;
+	heal->all[heal->n] = (struct ports_healed){.ends = *ends};
+	return &heal->all[heal->n++];
+}
+
+static const struct triad_ports_bad_link *find_bad(
+	const struct triad_ports *ports, const struct triad_damp_ends *ends)
+{
+	const struct triad_ports_bad *bad = &ports->heal.bad;
+
+	for (uint32_t i = 0; i < bad->n; i++)
+		if (triad_damp_is_same(&bad->links[i].ends, ends))
+			return &bad->links[i];
+	return NULL;
+}
+
+/* The link's port in the fabric; NONE: it is not linked there. */
+static uint32_t find_linked(
+	const struct triad_ports *ports, const struct triad_damp_ends *ends)
+{
+	uint32_t port = triad_fabric_port_at(ports->fabric, ends->guid, ends->number);
+
+	return port != TRIAD_FABRIC_NONE &&
+			ports->fabric->ports[port].remote != TRIAD_FABRIC_NONE
+		? port
+		: TRIAD_FABRIC_NONE;
+}
+
+/* --- the damper, which waits for its own locks --- */
+
+static struct triad_damp_link find_damped(
+	struct triad_ports *ports, const struct triad_damp_ends *ends)
+{
+	struct triad_damp_link link = {0};
+
+	ports_begin_wait(ports);
+	(void)triad_damper_find(ports->heal.damper, ends, &link);
+	ports_end_wait(ports);
+	return link;
+}
+
+/* Returns why not; NULL: it is held. */
+static const char *hold(struct triad_ports *ports, uint32_t port)
+{
+	const char *why = "it has no link";
+	int error;
+
+	ports_begin_wait(ports);
+	error = triad_damper_pin(ports->heal.damper, ports->fabric, port,
+		"held out of routing: statistics call it bad", &why);
+	ports_end_wait(ports);
+	if (error == ENOMEM)
+		return "memory is short";
+	return error ? why : NULL;
+}
+
+/* Asked before anything is recorded. */
+static bool may_hold(struct triad_ports *ports, const struct triad_damp_ends *ends)
+{
+	uint32_t port = find_linked(ports, ends);
+	const char *why;
+	int error;
+
+	if (port == TRIAD_FABRIC_NONE)
+		return false;
+	ports_begin_wait(ports);
+	error = triad_damper_would_pin(ports->heal.damper, ports->fabric, port, &why);
+	ports_end_wait(ports);
+	return !error;
+}
+
+static void let_go(struct triad_ports *ports, const struct triad_damp_ends *ends)
+{
+	ports_begin_wait(ports);
+	(void)triad_damper_release(ports->heal.damper, ends->guid, ends->number,
+		"no longer held: it was tested, or released");
+	ports_end_wait(ports);
+}
+
+/* --- records --- */
+
+static void say(struct triad_ports *ports, const struct triad_record *record)
+{
+	triad_log_write(ports->log, TRIAD_LOG_WARNING,
+		"ports: %s (0x%016" PRIx64 ") port %u: %s: %s",
+		ports_node_name(ports, record->node_guid), record->node_guid,
+		record->port, triad_port_action_name(record->action), record->text);
+}
+
+static struct triad_record record_of(const struct triad_damp_ends *ends,
+	enum triad_port_action action, enum triad_port_reason reason, const char *text)
+{
+	struct triad_record record = {
+		.node_guid = ends->guid,
+		.port = ends->number,
+		.action = (uint8_t)action,
+		.outcome = TRIAD_OUTCOME_INTENDED,
+		.reason = (uint8_t)reason,
+	};
+
+	snprintf(record.text, sizeof(record.text), "%s", text);
+	return record;
+}
+
+/* Writes how it went.  If that fails, the next holder of the lease finds the intent, and looks
+ * whether the link is held. */
+static void conclude(
+	struct triad_ports *ports, struct triad_record *record, const char *refused)
+{
+	record->outcome = refused ? TRIAD_OUTCOME_DROPPED : TRIAD_OUTCOME_DONE;
+	if (refused)
+		snprintf(record->text + strlen(record->text),
+			sizeof(record->text) - strlen(record->text), " -- %s", refused);
+	say(ports, record);
+	(void)ports_record(ports, record);
+}
+
+/* --- acts --- */
+
+/* A plan judges one view: so a link is taken by a plan of the newest view only, and only if it
+ * shows the last act. */
+static bool is_plan_new(const struct triad_ports *ports)
+{
+	return ports->heal.bad.generation == ports->fabric->generation &&
+		triad_last_act_is_seen(&ports->acts.last, ports->fabric);
+}
+
+static bool take(struct triad_ports *ports, const struct triad_ports_bad_link *bad)
+{
+	struct triad_record record =
+		record_of(&bad->ends, TRIAD_ACTION_TAKE, TRIAD_REASON_HEAL, bad->text);
+	uint32_t port = find_linked(ports, &bad->ends);
+	const char *why;
+
+	if (port == TRIAD_FABRIC_NONE || ports_commit(ports, &record))
+		return false;
+	why = hold(ports, port);
+	conclude(ports, &record, why);
+	triad_last_act_note(&ports->acts.last, triad_clock_boot_us());
+	return !why;
+}
+
+static bool give_back(struct triad_ports *ports, const struct triad_damp_ends *ends,
+	enum triad_port_action action, enum triad_port_reason reason, const char *text)
+{
+	struct triad_record record = record_of(ends, action, reason, text);
+
+	if (ports_commit(ports, &record))
+		return false;
+	let_go(ports, ends);
+	conclude(ports, &record, NULL);
+	return true;
+}
+
+static uint64_t guid_of_switch(const struct triad_ports *ports, uint64_t node_guid)
+{
+	uint32_t port = triad_fabric_port_at(ports->fabric, node_guid, 0);
+
+	return port == TRIAD_FABRIC_NONE ? 0 : ports->fabric->ports[port].guid;
+}
+
+static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
+{
+	const struct triad_test_conf conf = ports_test_conf(ports);
+	const struct triad_test_expected any = {0};
+	const struct triad_damp_ends *ends = &healed->ends;
+
+	if (ports_bounce(ports, ends->guid, ends->number,
+		    guid_of_switch(ports, ends->far_guid), TRIAD_REASON_HEAL,
+		    "it is out of routing, and is retrained"))
+		return false;
+	for (unsigned i = 0; i < 2; i++) {
+		struct ports_test *test = &healed->tests[i];
+
+		*test = (struct ports_test){
+			.node_guid = i ? ends->far_guid : ends->guid,
+			.number = i ? ends->far_number : ends->number,
+		};
+		triad_port_test_begin(&test->test, &conf, &any, triad_clock_boot_us());
+	}
+	healed->look_us = 0;
+	return true;
+}
+
+/* --- tests --- */
+
+/* OpenSM is shown the port as down, so no sweep tells. */
+static void look_at_end(
+	struct triad_ports *ports, struct ports_test *test, uint64_t far_guid)
+{
+	const struct triad_smp_request request = {.attribute = TRIAD_SMP_PORT_INFO,
+		.modifier = test->number,
+		.timeout_ms = SMP_TIMEOUT_MS};
+	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
+	struct triad_test_seen seen = {.remote_guid = far_guid, .why = ""};
+	struct triad_fabric_port port = {0};
+	struct triad_smp_route route;
+	uint16_t status;
+
+	if (ports_find_route(ports, test->node_guid, test->number, &route) ||
+		ports_ask(ports, &route, &request, data, &status))
+		return;
+	triad_link_read(data, &port);
+	seen.is_linked = ib_port_info_get_port_phys_state((const void *)data) ==
+		TRIAD_PHYS_LINK_UP;
+	seen.width = port.width;
+	seen.speed = (uint8_t)triad_link_rate_active(&port).speed;
+	triad_port_test_look(&test->test, &seen, triad_clock_boot_us());
+}
+
+static void run_tests(struct triad_ports *ports, struct ports_healed *healed)
+{
+	uint64_t now_us = triad_clock_now_us(), until_us;
+	bool is_due = now_us >= healed->look_us;
+
+	for (unsigned i = 0; i < 2 && ports->fabric; i++) {
+		struct ports_test *test = &healed->tests[i];
+
+		if (is_due)
+			look_at_end(ports, test,
+				i ? healed->ends.guid : healed->ends.far_guid);
+		(void)ports_ask_for_test(ports, test, &until_us);
+	}
+	if (is_due)
+		healed->look_us = now_us + LOOK_US;
+}
+
+/* One that may become active has passed all that can be tested while it is out. */
+static enum triad_course_verdict verdict_of(const struct ports_healed *healed)
+{
+	unsigned n_good = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct triad_port_test *test = &healed->tests[i].test;
+
+		if (test->state == TRIAD_TEST_FAILED)
+			return TRIAD_COURSE_BAD;
+		n_good += test->step == TRIAD_TEST_ADMISSION;
+	}
+	return n_good == 2 ? TRIAD_COURSE_GOOD : TRIAD_COURSE_NO_VERDICT;
+}
+
+/* --- facts --- */
+
+static bool has_multicast_entry(const osm_mcast_tbl_t *table, uint8_t number)
+{
+	unsigned position = number / IB_MCAST_MASK_SIZE,
+		 n = (unsigned)(table->max_block_in_use + 1) * IB_MCAST_BLOCK_SIZE;
+	uint16_t bit = cl_hton16((uint16_t)(1u << number % IB_MCAST_MASK_SIZE));
+	bool has_it = false;
+
+	if (!table->p_mask_tbl || position > table->max_position)
+		return false;
+	for (unsigned i = 0; i < n && i < table->mft_depth && !has_it; i++)
+		has_it = (*table->p_mask_tbl)[i][position] & bit;
+	return has_it;
+}
+
+/* Whether OpenSM's tables of the switch, or those that it writes, have the port. */
+static bool has_entry(struct triad_ports *ports, uint64_t guid, uint8_t number)
+{
+	const osm_switch_t *sw;
+	bool has_it = false;
+
+	ports_begin_wait(ports);
+	cl_plock_acquire(&ports->osm->lock);
+	sw = osm_get_switch_by_guid(&ports->osm->subn, cl_hton64(guid));
+	if (sw && sw->max_lid_ho < sw->lft_size)
+		has_it = has_multicast_entry(&sw->mcast_tbl, number) ||
+			memchr(sw->lft + 1, number, sw->max_lid_ho) ||
+			(sw->new_lft &&
+				memchr(sw->new_lft + 1, number, sw->max_lid_ho));
+	cl_plock_release(&ports->osm->lock);
+	ports_end_wait(ports);
+	return has_it;
+}
+
+/* A table that is being written has zeros where the switch has entries, but what is written then
+ * is of a view without the link. */
+static bool is_out(struct triad_ports *ports, const struct ports_healed *healed)
+{
+	const struct triad_damp_ends *ends = &healed->ends;
+	bool is_seen = ports->fabric->begun_us > healed->changed_us &&
+		find_linked(ports, ends) == TRIAD_FABRIC_NONE;
+
+	return is_seen && !has_entry(ports, ends->guid, ends->number) &&
+		!has_entry(ports, ends->far_guid, ends->far_number);
+}
+
+/* What was read since it is back. */
+static enum triad_course_verdict verdict_since(
+	const struct triad_ports *ports, const struct ports_healed *healed)
+{
+	const struct triad_ports_bad *known = &ports->heal.bad;
+	const struct triad_ports_bad_link *bad = find_bad(ports, &healed->ends);
+
+	if (!known->generation || known->read_us <= healed->changed_us ||
+		find_linked(ports, &healed->ends) == TRIAD_FABRIC_NONE ||
+		(bad && bad->is_unknown))
+		return TRIAD_COURSE_NO_VERDICT;
+	return bad && bad->since_us > healed->changed_us ? TRIAD_COURSE_BAD
+							 : TRIAD_COURSE_GOOD;
+}
+
+static struct triad_course_facts facts_of(
+	struct triad_ports *ports, const struct ports_healed *healed)
+{
+	const struct triad_ports_bad_link *bad = find_bad(ports, &healed->ends);
+	struct triad_course_facts facts = {
+		.may_take = bad && bad->may_take && is_plan_new(ports)};
+	struct triad_damp_link link = find_damped(ports, &healed->ends);
+
+	facts.is_held = link.is_held && link.is_pinned;
+	facts.is_up = link.is_up;
+	if (healed->course.state == TRIAD_COURSE_MOVING)
+		facts.is_out = is_out(ports, healed);
+	if (healed->course.state == TRIAD_COURSE_TESTING)
+		facts.test = verdict_of(healed);
+	if (healed->course.state == TRIAD_COURSE_PROBATION)
+		facts.back = verdict_since(ports, healed);
+	return facts;
+}
+
+/* --- steps --- */
+
+static void carry_out(struct triad_ports *ports, struct ports_healed *healed,
+	enum triad_course_act act)
+{
+	const struct triad_ports_bad_link *bad;
+	bool worked = false;
+
+	switch (act) {
+	case TRIAD_COURSE_TAKE:
+		bad = find_bad(ports, &healed->ends);
+		worked = bad && take(ports, bad);
+		healed->changed_us = triad_clock_boot_us();
+		break;
+	case TRIAD_COURSE_BOUNCE:
+		worked = retrain(ports, healed);
+		break;
+	case TRIAD_COURSE_RETURN:
+		worked = give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
+			TRIAD_REASON_HEAL, "it passed its test: on probation");
+		healed->changed_us = triad_clock_now_us();
+		break;
+	case TRIAD_COURSE_TEST:
+		run_tests(ports, healed);
+		return;
+	default:
+		return;
+	}
+	triad_course_did(&healed->course, act, worked, triad_clock_now_us());
+}
+
+/* Returns false: its course has ended. */
+static bool step(
+	struct triad_ports *ports, struct ports_healed *healed, uint64_t *next_us)
+{
+	struct triad_course_facts facts = facts_of(ports, healed);
+	uint64_t now_us = triad_clock_now_us(), until_us;
+	bool was_out = healed->course.state != TRIAD_COURSE_PROBATION;
+	enum triad_course_act act =
+		triad_course_step(&healed->course, &facts, now_us, &until_us);
+
+	if (until_us > now_us && until_us != UINT64_MAX)
+		*next_us = triad_clock_earlier(
+			*next_us, triad_clock_boot_us() + until_us - now_us);
+	if (healed->course.state != TRIAD_COURSE_ENDED) {
+		carry_out(ports, healed, act);
+		return true;
+	}
+	/* Others let it go: recorded, so that it is not taken again at once. */
+	return was_out &&
+		!give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
+			TRIAD_REASON_BY_HAND, healed->course.why);
+}
+
+/* The first that may be taken; the plan has the worst first. */
+static const struct triad_ports_bad_link *find_next(struct triad_ports *ports)
+{
+	const struct triad_ports_bad *bad = &ports->heal.bad;
+	uint32_t n_taken;
+
+	for (uint32_t i = 0; i < bad->n && ports->heal.n < PORTS_MAX_HEALED; i++)
+		if (bad->links[i].may_take &&
+			!find_healed(ports, &bad->links[i].ends) &&
+			!find_damped(ports, &bad->links[i].ends).is_held &&
+			recall(ports, &bad->links[i].ends, &n_taken) !=
+				PAST_LEFT_ALONE &&
+			may_hold(ports, &bad->links[i].ends))
+			return &bad->links[i];
+	return NULL;
+}
+
+static void take_next(struct triad_ports *ports)
+{
+	const struct triad_course_conf conf = course_conf(ports);
+	const struct triad_ports_bad_link *bad = find_next(ports);
+	struct ports_healed *healed;
+	uint32_t n_taken;
+
+	if (!bad || !take(ports, bad))
+		return;
+	healed = add_healed(ports, &bad->ends);
+	(void)recall(ports, &bad->ends, &n_taken);
+	triad_course_begin(
+		&healed->course, &conf, n_taken ? n_taken : 1, triad_clock_now_us());
+	healed->changed_us = triad_clock_boot_us();
+}
+
+/* --- a new term --- */
+
+static void resume_out(struct triad_ports *ports)
+{
+	const struct triad_course_conf conf = course_conf(ports);
+	struct triad_damp_link links[PORTS_MAX_HEALED];
+	size_t n;
+
+	ports_begin_wait(ports);
+	n = triad_damper_links(ports->heal.damper, links, PORTS_MAX_HEALED);
+	ports_end_wait(ports);
+	for (size_t i = 0; i < n; i++) {
+		struct ports_healed *healed;
+		uint32_t n_taken;
+
+		if (!links[i].is_held || !links[i].is_pinned ||
+			find_healed(ports, &links[i].ends) ||
+			recall(ports, &links[i].ends, &n_taken) != PAST_OUT)
+			continue;
+		healed = add_healed(ports, &links[i].ends);
+		if (!healed)
+			return;
+		triad_course_begin(&healed->course, &conf, n_taken ? n_taken : 1,
+			triad_clock_now_us());
+		healed->changed_us = triad_clock_boot_us();
+	}
+}
+
+/* Whose link the record is, as the fabric has it; false: it has none. */
+static bool find_ends(const struct triad_ports *ports,
+	const struct triad_record *record, struct triad_damp_ends *ends)
+{
+	const struct triad_fabric *fabric = ports->fabric;
+	uint32_t port = triad_fabric_port_at(fabric, record->node_guid, record->port);
+	const struct triad_fabric_port *far;
+
+	if (port == TRIAD_FABRIC_NONE ||
+		fabric->ports[port].remote == TRIAD_FABRIC_NONE)
+		return false;
+	far = &fabric->ports[fabric->ports[port].remote];
+	*ends = triad_damp_ends_of(record->node_guid, record->port,
+		fabric->nodes[far->node].guid, far->number);
+	return true;
+}
+
+/* Links that are in routing again, whatever the last master came to do with them. */
+static void resume_back(struct triad_ports *ports)
+{
+	const struct triad_course_conf conf = course_conf(ports);
+	const uint64_t now_us = triad_clock_wall_us();
+	const struct triad_record *record;
+
+	for (uint32_t i = 0;
+		(record = triad_history_latest(ports->records.history, i)) != NULL &&
+		record->at_us + conf.probation_us > now_us;
+		i++) {
+		struct triad_damp_ends ends;
+		struct ports_healed *healed;
+		enum past past;
+		uint32_t n_taken;
+
+		if (record->reason != TRIAD_REASON_HEAL ||
+			!find_ends(ports, record, &ends) || find_healed(ports, &ends) ||
+			find_damped(ports, &ends).is_held)
+			continue;
+		past = recall(ports, &ends, &n_taken);
+		healed = past == PAST_BACK || past == PAST_OUT
+			? add_healed(ports, &ends)
+			: NULL;
+		if (!healed)
+			continue;
+		triad_course_begin_back(
+			&healed->course, &conf, n_taken, triad_clock_now_us());
+		healed->changed_us = triad_clock_now_us();
+	}
+}
+
+/* What the last holder of the lease had taken, or had on probation.  It may take a while until
+ * the damper holds what was held before. */
+static void resume(struct triad_ports *ports, uint64_t now_us)
+{
+	struct ports_heal *heal = &ports->heal;
+
+	if (!heal->resume_until_us)
+		heal->resume_until_us = now_us + RESUME_US;
+	resume_out(ports);
+	if (now_us < heal->resume_until_us)
+		return;
+	resume_back(ports);
+	heal->is_resumed = true;
+}
+
+uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
+{
+	struct ports_heal *heal = &ports->heal;
+	uint64_t next_us = UINT64_MAX;
+	uint32_t i = 0;
+
+	ports_take_bad(ports);
+	if (ports->conf->heal.mode != TRIAD_HEAL_ACT || !ports->fabric ||
+		!ports_is_in_charge(ports) || !ports_may_act(ports)) {
+		heal->n = 0;
+		heal->is_resumed = false;
+		heal->resume_until_us = 0;
+		return UINT64_MAX;
+	}
+	if (!heal->is_resumed)
+		resume(ports, now_us);
+	while (i < heal->n && !ports_is_ending(ports))
+		if (step(ports, &heal->all[i], &next_us))
+			i++;
+		else
+			heal->all[i] = heal->all[--heal->n];
+	if (heal->is_resumed && !ports_is_ending(ports) && is_plan_new(ports))
+		take_next(ports);
+	return next_us;
+}
+
+/* --- for others --- */
+
+bool ports_release_healed(struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	struct ports_heal *heal = &ports->heal;
+
+	for (uint32_t i = 0; i < heal->n; i++) {
+		const struct triad_record at = {.node_guid = node_guid, .port = number};
+
+		if (!is_of(&at, &heal->all[i].ends))
+			continue;
+		if (!give_back(ports, &heal->all[i].ends, TRIAD_ACTION_RELEASE,
+			    TRIAD_REASON_BY_HAND, "released by hand"))
+			return false;
+		heal->all[i] = heal->all[--heal->n];
+		return true;
+	}
+	return false;
+}
+
+uint32_t triad_ports_healed(
+	struct triad_ports *ports, struct triad_ports_healed *healed, uint32_t room)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&ports->lock);
+	for (n = 0; n < ports->heal.n && n < room; n++) {
+		const struct ports_healed *of = &ports->heal.all[n];
+
+		healed[n] = (struct triad_ports_healed){
+			.ends = of->ends, .course = of->course};
+		if (of->course.state == TRIAD_COURSE_TESTING)
+			snprintf(healed[n].text, sizeof(healed[n].text), "%s",
+				of->tests[of->tests[0].test.step ==
+					  TRIAD_TEST_ADMISSION]
+					.test.text);
+	}
+	pthread_mutex_unlock(&ports->lock);
+	return n;
+}
+
+void triad_ports_set_damper(struct triad_ports *ports, struct triad_damper *damper)
+{
+	ports->heal.damper = damper;
+}
