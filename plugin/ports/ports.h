@@ -106,26 +106,27 @@ void triad_ports_set_past(
 /* Who holds links out of routing; set once, before the first configuration. */
 void triad_ports_set_damper(struct triad_ports *ports, struct triad_damper *damper);
 
-/* A link that statistics call bad, or of which nothing is known. */
-struct triad_ports_bad_link {
-	struct triad_damp_ends ends;           /* of switches */
-	bool is_unknown;                       /* its counters were not read */
-	bool may_take;                         /* by the plan (heal/plan.h) */
-	uint64_t since_us;                     /* when that was known last; monotonic */
+/* A link between switches that statistics call bad, or that is on probation. */
+struct triad_ports_judged {
+	struct triad_damp_ends ends;
+	bool is_bad, may_take; /* may be taken now, by the plan (heal/plan.h) */
+	uint64_t since_us;     /* since when it is bad; monotonic */
+	uint64_t read_us; /* both ends' counters were read then or later; 0: never */
 	char text[TRIAD_RECORD_TEXT_SIZE / 2]; /* what is wrong, for people */
 };
 
-#define TRIAD_PORTS_MAX_BAD 64u
+#define TRIAD_PORTS_MAX_JUDGED 128u
 
-struct triad_ports_bad {
+/* The worst first. */
+struct triad_ports_verdicts {
 	uint64_t generation; /* of the fabric that was judged; 0: nothing is known */
-	uint64_t read_us;    /* all others were read since, and are good; monotonic */
 	uint32_t n;
-	struct triad_ports_bad_link links[TRIAD_PORTS_MAX_BAD];
+	struct triad_ports_judged links[TRIAD_PORTS_MAX_JUDGED];
 };
 
 /* What the healer knows now.  Any thread. */
-void triad_ports_set_bad(struct triad_ports *ports, const struct triad_ports_bad *bad);
+void triad_ports_set_verdicts(
+	struct triad_ports *ports, const struct triad_ports_verdicts *verdicts);
 
 /* A link that is out of routing, or on probation. */
 struct triad_ports_healed {

@@ -19,6 +19,10 @@
 #define LEFT_ALONE_US DAY_US
 /* How long a new master may need until it holds what the last one held. */
 #define RESUME_US (30 * TRIAD_US_PER_S)
+/* After its return: the first reading that says something of the time since, and how long an
+ * alert of the time before may last. */
+#define SETTLED_US (10 * TRIAD_US_PER_S)
+#define ALERT_ENDS_US (900 * TRIAD_US_PER_S)
 
 /* --- what the records say --- */
 
@@ -112,14 +116,14 @@ static struct ports_healed *add_healed(
 	return &heal->all[heal->n++];
 }
 
-static const struct triad_ports_bad_link *find_bad(
+static const struct triad_ports_judged *find_judged(
 	const struct triad_ports *ports, const struct triad_damp_ends *ends)
 {
-	const struct triad_ports_bad *bad = &ports->heal.bad;
+	const struct triad_ports_verdicts *verdicts = &ports->heal.verdicts;
 
-	for (uint32_t i = 0; i < bad->n; i++)
-		if (triad_damp_is_same(&bad->links[i].ends, ends))
-			return &bad->links[i];
+	for (uint32_t i = 0; i < verdicts->n; i++)
+		if (triad_damp_is_same(&verdicts->links[i].ends, ends))
+			return &verdicts->links[i];
 	return NULL;
 }
 
@@ -230,15 +234,15 @@ static void conclude(
  * shows the last act. */
 static bool is_plan_new(const struct triad_ports *ports)
 {
-	return ports->heal.bad.generation == ports->fabric->generation &&
+	return ports->heal.verdicts.generation == ports->fabric->generation &&
 		triad_last_act_is_seen(&ports->acts.last, ports->fabric);
 }
 
-static bool take(struct triad_ports *ports, const struct triad_ports_bad_link *bad)
+static bool take(struct triad_ports *ports, const struct triad_ports_judged *judged)
 {
-	struct triad_record record =
-		record_of(&bad->ends, TRIAD_ACTION_TAKE, TRIAD_REASON_HEAL, bad->text);
-	uint32_t port = find_linked(ports, &bad->ends);
+	struct triad_record record = record_of(
+		&judged->ends, TRIAD_ACTION_TAKE, TRIAD_REASON_HEAL, judged->text);
+	uint32_t port = find_linked(ports, &judged->ends);
 	const char *why;
 
 	if (port == TRIAD_FABRIC_NONE || ports_commit(ports, &record))
@@ -396,27 +400,30 @@ static bool is_out(struct triad_ports *ports, const struct ports_healed *healed)
 		!has_entry(ports, ends->far_guid, ends->far_number);
 }
 
-/* What was read since it is back. */
+/* By what was read since it is back.  Counters count from one reading to the next, and an alert
+ * from before lasts for a while. */
 static enum triad_course_verdict verdict_since(
 	const struct triad_ports *ports, const struct ports_healed *healed)
 {
-	const struct triad_ports_bad *known = &ports->heal.bad;
-	const struct triad_ports_bad_link *bad = find_bad(ports, &healed->ends);
+	const struct triad_ports_judged *judged = find_judged(ports, &healed->ends);
 
-	if (!known->generation || known->read_us <= healed->changed_us ||
-		find_linked(ports, &healed->ends) == TRIAD_FABRIC_NONE ||
-		(bad && bad->is_unknown))
+	if (!judged || judged->read_us < healed->changed_us + SETTLED_US ||
+		find_linked(ports, &healed->ends) == TRIAD_FABRIC_NONE)
 		return TRIAD_COURSE_NO_VERDICT;
-	return bad && bad->since_us > healed->changed_us ? TRIAD_COURSE_BAD
-							 : TRIAD_COURSE_GOOD;
+	if (!judged->is_bad)
+		return TRIAD_COURSE_GOOD;
+	return judged->since_us > healed->changed_us ||
+			judged->read_us > healed->changed_us + ALERT_ENDS_US
+		? TRIAD_COURSE_BAD
+		: TRIAD_COURSE_NO_VERDICT;
 }
 
 static struct triad_course_facts facts_of(
 	struct triad_ports *ports, const struct ports_healed *healed)
 {
-	const struct triad_ports_bad_link *bad = find_bad(ports, &healed->ends);
+	const struct triad_ports_judged *judged = find_judged(ports, &healed->ends);
 	struct triad_course_facts facts = {
-		.may_take = bad && bad->may_take && is_plan_new(ports)};
+		.may_take = judged && judged->may_take && is_plan_new(ports)};
 	struct triad_damp_link link = find_damped(ports, &healed->ends);
 
 	facts.is_held = link.is_held && link.is_pinned;
@@ -435,13 +442,13 @@ static struct triad_course_facts facts_of(
 static void carry_out(struct triad_ports *ports, struct ports_healed *healed,
 	enum triad_course_act act)
 {
-	const struct triad_ports_bad_link *bad;
+	const struct triad_ports_judged *judged;
 	bool worked = false;
 
 	switch (act) {
 	case TRIAD_COURSE_TAKE:
-		bad = find_bad(ports, &healed->ends);
-		worked = bad && take(ports, bad);
+		judged = find_judged(ports, &healed->ends);
+		worked = judged && take(ports, judged);
 		healed->changed_us = triad_clock_boot_us();
 		break;
 	case TRIAD_COURSE_BOUNCE:
@@ -485,33 +492,33 @@ static bool step(
 }
 
 /* The first that may be taken; the plan has the worst first. */
-static const struct triad_ports_bad_link *find_next(struct triad_ports *ports)
+static const struct triad_ports_judged *find_next(struct triad_ports *ports)
 {
-	const struct triad_ports_bad *bad = &ports->heal.bad;
+	const struct triad_ports_verdicts *verdicts = &ports->heal.verdicts;
 	uint32_t n_taken;
 
-	for (uint32_t i = 0; i < bad->n && ports->heal.n < PORTS_MAX_HEALED; i++)
-		if (bad->links[i].may_take &&
-			!find_healed(ports, &bad->links[i].ends) &&
-			!find_damped(ports, &bad->links[i].ends).is_held &&
-			recall(ports, &bad->links[i].ends, &n_taken) !=
+	for (uint32_t i = 0; i < verdicts->n && ports->heal.n < PORTS_MAX_HEALED; i++)
+		if (verdicts->links[i].may_take &&
+			!find_healed(ports, &verdicts->links[i].ends) &&
+			!find_damped(ports, &verdicts->links[i].ends).is_held &&
+			recall(ports, &verdicts->links[i].ends, &n_taken) !=
 				PAST_LEFT_ALONE &&
-			may_hold(ports, &bad->links[i].ends))
-			return &bad->links[i];
+			may_hold(ports, &verdicts->links[i].ends))
+			return &verdicts->links[i];
 	return NULL;
 }
 
 static void take_next(struct triad_ports *ports)
 {
 	const struct triad_course_conf conf = course_conf(ports);
-	const struct triad_ports_bad_link *bad = find_next(ports);
+	const struct triad_ports_judged *judged = find_next(ports);
 	struct ports_healed *healed;
 	uint32_t n_taken;
 
-	if (!bad || !take(ports, bad))
+	if (!judged || !take(ports, judged))
 		return;
-	healed = add_healed(ports, &bad->ends);
-	(void)recall(ports, &bad->ends, &n_taken);
+	healed = add_healed(ports, &judged->ends);
+	(void)recall(ports, &judged->ends, &n_taken);
 	triad_course_begin(
 		&healed->course, &conf, n_taken ? n_taken : 1, triad_clock_now_us());
 	healed->changed_us = triad_clock_boot_us();
@@ -615,7 +622,7 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 	uint64_t next_us = UINT64_MAX;
 	uint32_t i = 0;
 
-	ports_take_bad(ports);
+	ports_take_verdicts(ports);
 	if (ports->conf->heal.mode != TRIAD_HEAL_ACT || !ports->fabric ||
 		!ports_is_in_charge(ports) || !ports_may_act(ports)) {
 		heal->n = 0;

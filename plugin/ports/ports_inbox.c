@@ -241,17 +241,18 @@ void ports_request(struct triad_ports *ports, struct ports_request *request)
 	pthread_mutex_unlock(&ports->inbox.lock);
 }
 
-void triad_ports_set_bad(struct triad_ports *ports, const struct triad_ports_bad *bad)
+void triad_ports_set_verdicts(
+	struct triad_ports *ports, const struct triad_ports_verdicts *verdicts)
 {
 	pthread_mutex_lock(&ports->inbox.lock);
-	ports->inbox.bad = *bad;
+	ports->inbox.verdicts = *verdicts;
 	pthread_mutex_unlock(&ports->inbox.lock);
 }
 
-void ports_take_bad(struct triad_ports *ports)
+void ports_take_verdicts(struct triad_ports *ports)
 {
 	pthread_mutex_lock(&ports->inbox.lock);
-	ports->heal.bad = ports->inbox.bad;
+	ports->heal.verdicts = ports->inbox.verdicts;
 	pthread_mutex_unlock(&ports->inbox.lock);
 }
 

@@ -78,8 +78,8 @@ struct ports_inbox {
 	uint64_t past_wall_us;         /* when it was so */
 	const struct triad_conf *conf; /* NULL: none was left */
 	struct triad_inbox payloads;
-	struct triad_ports_bad bad;   /* links, as the healer left them last */
-	struct ports_request request; /* one at a time */
+	struct triad_ports_verdicts verdicts; /* the last */
+	struct ports_request request;         /* one at a time */
 };
 
 /* A port under test. */
@@ -109,7 +109,7 @@ struct ports_heal {
 	struct triad_damper *damper;
 	bool is_resumed;          /* what the history has, in this term */
 	uint64_t resume_until_us; /* 0: not begun */
-	struct triad_ports_bad bad;
+	struct triad_ports_verdicts verdicts;
 	uint32_t n;
 	struct ports_healed all[PORTS_MAX_HEALED];
 };
@@ -233,8 +233,8 @@ bool ports_next_past(
 	struct triad_ports *ports, struct triad_fabric **fabric, uint64_t *wall_us);
 bool ports_next_payload(struct triad_ports *ports, struct triad_payload *payload);
 bool ports_next_request(struct triad_ports *ports, struct ports_request *request);
-/* Copies the newest list of bad links. */
-void ports_take_bad(struct triad_ports *ports);
+/* Copies the newest verdicts on links. */
+void ports_take_verdicts(struct triad_ports *ports);
 /* Answers the request, if it is still awaited. */
 void ports_end_request(struct triad_ports *ports, const struct ports_request *request);
 /* For a command's thread: has the request done, and waits 10 s at most. */
