@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Bad links: what it costs to be without them, and what to do about each; pure.
+libtriad_la_SOURCES += \
+	heal/capacity.c heal/capacity.h \
+	heal/evidence.c heal/evidence.h \
+	heal/finding.h \
+	heal/plan.c heal/plan.h \
+	heal/words.c
