@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Bad links: which are to be taken out of routing, and how they come back; pure.
+# Bad links: what it costs to be without them, what to do about each, how they come back; pure.
 libtriad_la_SOURCES += \
-	heal/course.c heal/course.h
+	heal/capacity.c heal/capacity.h \
+	heal/course.c heal/course.h \
+	heal/evidence.c heal/evidence.h \
+	heal/finding.h \
+	heal/plan.c heal/plan.h \
+	heal/words.c

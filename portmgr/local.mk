@@ -55,6 +55,12 @@ else
 libtriadcluster_la_SOURCES += portmgr/cluster/corosync_stub.c
 endif
 
+# What must stay reachable is asked by others, too.
+libtriad_la_SOURCES += \
+	portmgr/plan/guard.c portmgr/plan/guard.h \
+	portmgr/plan/guard_parts.h \
+	portmgr/plan/guard_walk.c
+
 # libtriadportmgr.la: what is done to ports, and why; what the members know of it in
 # common.
 noinst_LTLIBRARIES += libtriadportmgr.la
@@ -65,9 +71,6 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/history/record.c portmgr/history/record.h \
 	portmgr/plan/agenda.c portmgr/plan/agenda.h \
 	portmgr/plan/overrides.c portmgr/plan/overrides.h \
-	portmgr/plan/guard.c portmgr/plan/guard.h \
-	portmgr/plan/guard_parts.h \
-	portmgr/plan/guard_walk.c \
 	portmgr/plan/last_act.h \
 	portmgr/plan/missing.c portmgr/plan/missing.h \
 	portmgr/plan/plan.c portmgr/plan/plan.h \

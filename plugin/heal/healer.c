@@ -210,12 +210,3 @@ void triad_healer_status(struct triad_healer *healer, struct triad_healer_status
 {
 	*status = TRIAD_LOCKED(&healer->lock, healer->status);
 }
-
-/* --- the alert --- */
-
-/* Of the worst link between switches. */
-void triad_healer_give(void *context, struct triad_found *found)
-{
-	(void)context;
-	(void)found;
-}

@@ -17,7 +17,6 @@
 
 struct triad_healer;
 struct triad_plugin;
-struct triad_found;
 
 /* NULL when memory is short. */
 struct triad_healer *triad_healer_new(struct triad_plugin *plugin);
@@ -38,8 +37,5 @@ struct triad_healer_status {
 };
 
 void triad_healer_status(struct triad_healer *healer, struct triad_healer_status *status);
-
-/* Adds bad links to an alert's findings (perfmgr/watch/finders.h). */
-void triad_healer_give(void *healer, struct triad_found *found);
 
 #endif
