@@ -2,6 +2,7 @@
 #include "plugin/facts.h"
 
 #include "plugin/damp/damper.h"
+#include "plugin/heal/healer.h"
 #include "plugin/reroute/rerouter.h"
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
@@ -80,6 +81,32 @@ const struct triad_fact triad_shield_facts[] = {
 	{"waited", "waited for a turn", TRIAD_FACT(UINT, n_waited),
 		TRIAD_COUNTER("triad_shield_waited",
 			"Requests to the SA that waited until it was their client's turn.")},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- bad links --- */
+
+#define STATUS struct triad_healer_status
+
+const struct triad_fact triad_heal_plan_facts[] = {
+	{"links_bad", "bad links between switches", TRIAD_FACT(UINT, n_bad),
+		TRIAD_GAUGE("triad_heal_links_bad",
+			"Links between switches that statistics call bad (heal.mode); none: "
+			"it is not known.")},
+	{"links_to_take", "of these, could be taken", TRIAD_FACT(UINT, n_take)},
+	{"plan_us", "the last plan took", TRIAD_FACT(US, plan_us)},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_heal_facts[] = {
+	{"links_out", "links out of routing", TRIAD_FACT(UINT, n_out),
+		TRIAD_GAUGE("triad_heal_links_out",
+			"Links that were bad and were taken out of routing.")},
+	{"links_stay_out", "of these, until mended", TRIAD_FACT(UINT, n_stay_out),
+		TRIAD_GAUGE("triad_heal_links_stay_out",
+			"Of these, those that stay out until somebody mends them.")},
+	{"links_on_probation", "links on probation", TRIAD_FACT(UINT, n_on_probation)},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

@@ -16,6 +16,9 @@ extern const struct triad_fact
 
 extern const struct triad_fact triad_shield_facts[]; /* struct triad_shield_status */
 extern const struct triad_fact triad_damp_facts[];   /* struct triad_damper_status */
+extern const struct triad_fact triad_heal_facts[];   /* struct triad_healer_status */
+/* The same, of a plan that is known. */
+extern const struct triad_fact triad_heal_plan_facts[];
 extern const struct triad_fact triad_repair_facts[]; /* struct triad_rerouter_status */
 
 /* Of struct triad_qos_status. */

@@ -19,6 +19,7 @@
 #include "plugin/own_metrics.h"
 #include "plugin/physp.h"
 #include "plugin/damp/damper.h"
+#include "plugin/heal/healer.h"
 #include "plugin/reroute/rerouter.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
@@ -46,6 +47,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	triad_ports_configure(plugin->ports, conf);
 	triad_damper_configure(plugin->damper, conf);
 	triad_rerouter_configure(plugin->rerouter, conf);
+	triad_healer_configure(plugin->healer, conf);
 	triad_worker_configure(plugin->worker, conf);
 	triad_auditor_configure(plugin->auditor, conf);
 }
@@ -242,6 +244,8 @@ static bool make_parts(struct triad_plugin *plugin)
 			plugin->damper, plugin->qos, plugin->elector, service->routes,
 			service->recorder, service->log);
 	if (plugin->rerouter)
+		plugin->healer = triad_healer_new(plugin);
+	if (plugin->healer)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,
 			service->perf, service->source, plugin->qos, plugin->ports,
 			service->recorder, service->routes, service->speeds);
@@ -300,8 +304,11 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 
 void triad_plugin_free(struct triad_plugin *plugin)
 {
-	bool ended = triad_service_stop(&plugin->service);
-	bool sends;
+	bool ended, sends;
+
+	/* It asks the service, and the port manager. */
+	triad_healer_stop(plugin->healer);
+	ended = triad_service_stop(&plugin->service);
 
 	triad_extended_speeds_stop(plugin->speeds);
 	triad_shield_stop(plugin->shield);
@@ -333,6 +340,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 		triad_shield_free(plugin->shield);
 		triad_damper_free(plugin->damper);
 		triad_rerouter_free(plugin->rerouter);
+		triad_healer_free(plugin->healer);
 	}
 	triad_events_free(plugin->events);
 	triad_extended_speeds_free(plugin->speeds);

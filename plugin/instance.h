@@ -51,6 +51,7 @@ struct triad_plugin {
 	struct triad_ports *ports;
 	struct triad_damper *damper;
 	struct triad_rerouter *rerouter;
+	struct triad_healer *healer;
 	struct triad_worker *worker;
 	struct triad_auditor *auditor;
 	/* Set by access.c; NULL: off or failed.  Atomic because threads that started

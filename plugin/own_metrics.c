@@ -10,6 +10,7 @@
 #include "plugin/election/elector.h"
 #include "plugin/extended_speeds.h"
 #include "plugin/damp/damper.h"
+#include "plugin/heal/healer.h"
 #include "plugin/reroute/rerouter.h"
 #include "plugin/facts.h"
 #include "plugin/instance.h"
@@ -86,6 +87,20 @@ static void add_rerouter(struct triad_own_metrics *list, struct triad_plugin *pl
 		"0: off, 1: what would be written is said, 2: lost links are routed around.",
 		status.mode);
 	triad_own_facts(list, triad_repair_facts, &status);
+}
+
+static void add_healer(struct triad_own_metrics *list, struct triad_plugin *plugin)
+{
+	struct triad_healer_status status;
+
+	triad_healer_status(plugin->healer, &status);
+	triad_own_gauge(list, "triad_heal_mode",
+		"0: off, 1: bad links are proposed, 2: they are taken out of routing, tested "
+		"and returned.",
+		status.mode);
+	triad_own_facts(list, triad_heal_facts, &status);
+	if (status.is_known)
+		triad_own_facts(list, triad_heal_plan_facts, &status);
 }
 
 static void add_audit(struct triad_own_metrics *list, struct triad_plugin *plugin)
@@ -265,6 +280,7 @@ void triad_plugin_add_metrics(void *context, struct triad_own_metrics *list)
 	add_shield(list, plugin);
 	add_damper(list, plugin);
 	add_rerouter(list, plugin);
+	add_healer(list, plugin);
 	add_audit(list, plugin);
 	add_paths(list, plugin);
 	add_tables(list, plugin);

@@ -107,7 +107,7 @@ static void judge(struct triad_healer *healer, const struct triad_heal_view *vie
 	struct triad_ports_verdicts *verdicts = &healer->verdicts;
 
 	verdicts->n = 0;
-	verdicts->generation = view->input.fabric->generation;
+	verdicts->generation = view->view->fabric->generation;
 	add_healed(healer);
 	add_bad(healer, view->plan);
 	for (uint32_t i = 0; i < verdicts->n; i++) {
@@ -208,5 +208,11 @@ void triad_healer_configure(struct triad_healer *healer, const struct triad_conf
 
 void triad_healer_status(struct triad_healer *healer, struct triad_healer_status *status)
 {
+	struct triad_ports_status ports;
+
 	*status = TRIAD_LOCKED(&healer->lock, healer->status);
+	triad_ports_status(healer->plugin->ports, &ports);
+	status->n_out = ports.n_heal_out;
+	status->n_stay_out = ports.n_heal_stay_out;
+	status->n_on_probation = ports.n_heal_on_probation;
 }

@@ -33,7 +33,8 @@ struct triad_healer_status {
 	bool is_known;           /* a plan was made of the newest fabric */
 	const char *not_known;   /* why nothing is known; NULL: it is, or not yet */
 	uint32_t n_bad, n_take;  /* links; those that may be taken */
-	uint64_t plan_us;        /* how long the last plan took */
+	uint32_t n_out, n_stay_out, n_on_probation; /* of the port manager's */
+	uint64_t plan_us; /* how long the last plan took */
 };
 
 void triad_healer_status(struct triad_healer *healer, struct triad_healer_status *status);

@@ -108,6 +108,13 @@ static void describe_manager(
 		? triad_journal_n_bad(ports->records.journal)
 		: 0;
 	triad_replica_status(ports->records.replica, &status->replica);
+	for (uint32_t i = 0; i < ports->heal.n; i++) {
+		uint8_t state = ports->heal.all[i].course.state;
+
+		status->n_heal_on_probation += state == TRIAD_COURSE_PROBATION;
+		status->n_heal_out += state != TRIAD_COURSE_PROBATION;
+		status->n_heal_stay_out += state == TRIAD_COURSE_STAYS_OUT;
+	}
 }
 
 void ports_publish_status(struct triad_ports *ports)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'heal': links that were bad, and are out of routing or on probation; and what 'status' says. */
+#include "plugin/command/commands.h"
+
+#include <string.h>
+
+#include "plugin/damp/damper.h"
+#include "plugin/facts.h"
+#include "plugin/heal/healer.h"
+#include "plugin/instance.h"
+#include "plugin/ports/ports.h"
+#include "plugin/sm_state.h"
+#include "service/command/list.h"
+#include "service/command/report.h"
+#include "triad/clock.h"
+#include "triad/control.h"
+
+#define MAX_HEALED 64u
+
+/* --- status --- */
+
+/* What keeps it from acting; NULL: nothing. */
+static const char *what_is_missing(struct triad_plugin *plugin)
+{
+	struct triad_ports_status ports;
+
+	triad_ports_status(plugin->ports, &ports);
+	if (!ports.is_enabled)
+		return "nothing is done: port.enabled is false";
+	if (!ports.is_enforcing)
+		return "nothing is done: port.mode is observe";
+	if (triad_damper_status(plugin->damper).mode != TRIAD_DAMP_ACT)
+		return "nothing is done: damp.mode is not act, so no link can be held";
+	if (!ports.may_act)
+		return "nothing is done: the port manager may not act";
+	return NULL;
+}
+
+static const char *heal_state(
+	struct triad_plugin *plugin, const struct triad_healer_status *status)
+{
+	const char *missing;
+
+	if (status->mode == TRIAD_HEAL_OFF)
+		return "off";
+	if (status->error)
+		return "there is no thread for it";
+	if (strcmp(triad_sm_state(plugin->osm), "master") != 0)
+		return "not the master";
+	if (status->not_known)
+		return status->not_known;
+	if (!status->is_known)
+		return "no plan was made yet";
+	if (status->mode == TRIAD_HEAL_PROPOSE)
+		return "bad links are proposed: 'heal plan'";
+	missing = what_is_missing(plugin);
+	return missing ? missing : "bad links are taken out of routing, tested and returned";
+}
+
+void triad_command_report_heal(struct triad_report *report, struct triad_plugin *plugin)
+{
+	struct triad_healer_status status;
+
+	triad_healer_status(plugin->healer, &status);
+	triad_report_section(report, "heal", "Bad links");
+	triad_report_text(report, "state", "state", heal_state(plugin, &status));
+	if (status.mode != TRIAD_HEAL_OFF || report->as_json)
+		triad_report_facts(report, triad_heal_facts, &status);
+	if (status.is_known)
+		triad_report_facts(report, triad_heal_plan_facts, &status);
+	triad_report_section_end(report);
+}
+
+/* --- the list --- */
+
+/* When something is next done by time; 0: not by time. */
+static uint64_t until_us(const struct triad_course *course)
+{
+	if (course->state == TRIAD_COURSE_RESTING)
+		return course->taken_us +
+			triad_course_out_us(&course->conf, course->n_taken);
+	return course->state == TRIAD_COURSE_PROBATION && !course->is_bad_again
+		? course->since_us + course->conf.probation_us
+		: 0;
+}
+
+static const char *what_of(const struct triad_ports_healed *healed)
+{
+	if (healed->course.is_bad_again)
+		return "bad again, and may not be taken: 'heal plan' says why";
+	if (healed->course.why)
+		return healed->course.why;
+	return healed->text[0] ? healed->text : NULL;
+}
+
+static void put_time(
+	struct triad_list *list, const char *name, const char *title, uint64_t at_us)
+{
+	char text[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_list_text(list, name, title, -20,
+		at_us ? triad_clock_format_s(triad_clock_to_wall_us(at_us), text)
+		      : NULL);
+}
+
+static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
+	const struct triad_ports_healed *healed)
+{
+	const struct triad_damp_ends *ends = &healed->ends;
+
+	triad_list_row(list);
+	triad_list_guid(list, "node_guid", NULL, ends->guid);
+	triad_list_node(list, "node_name", "switch", 16,
+		triad_fabric_node_by_guid(fabric, ends->guid));
+	triad_list_uint(list, "port", "port", 4, ends->number);
+	triad_list_blank(list);
+	triad_list_guid(list, "far_guid", NULL, ends->far_guid);
+	triad_list_node(list, "far_name", "far end", 16,
+		triad_fabric_node_by_guid(fabric, ends->far_guid));
+	triad_list_uint(list, "far_port", "port", 4, ends->far_number);
+	triad_list_blank(list);
+	triad_list_text(list, "state", "state", -10,
+		triad_course_state_name(healed->course.state));
+	triad_list_uint(list, "taken", "taken", 5, healed->course.n_taken);
+	triad_list_blank(list);
+	put_time(list, "since", "since", healed->course.since_us);
+	put_time(list, "until", "until", until_us(&healed->course));
+	triad_list_text(list, "what", "what", TRIAD_LIST_LONG, what_of(healed));
+	triad_list_row_end(list);
+}
+
+int triad_command_run_heal(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_ports_healed healed[MAX_HEALED];
+	struct triad_report report = {.output = output, .as_json = command->json};
+	struct triad_list list = {.report = &report, .phase = TRIAD_LIST_TITLES};
+	struct triad_fabric *fabric = triad_ports_fabric(plugin->ports);
+	struct triad_healer_status status;
+	uint32_t n = triad_ports_healed(plugin->ports, healed, MAX_HEALED);
+
+	triad_healer_status(plugin->healer, &status);
+	triad_report_array(&report, NULL);
+	if (n || command->json)
+		put_link(&list, NULL, &(struct triad_ports_healed){0});
+	for (uint32_t i = 0; i < n && i < command->limit; i++)
+		put_link(&list, fabric, &healed[i]);
+	triad_report_array_end(&report);
+	if (!n && !command->json)
+		triad_output_printf(output, "no link is out of routing, or on probation: %s\n",
+			heal_state(plugin, &status));
+	triad_fabric_unref(fabric);
+	return TRIAD_CONTROL_DONE;
+}
