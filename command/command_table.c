@@ -253,6 +253,18 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.no_past = "'history' has what became of lost links before",
 		.help = "Lists the links and switches that were lost (repair.mode), and whether "
 			"and how fast they were routed around before OpenSM swept."},
+	{.name = "heal plan",
+		.group = TRIAD_VERB_DIAGNOSE,
+		.verb = TRIAD_COMMAND_HEAL_PLAN,
+		.access = TRIAD_VERB_READS,
+		.needs_parts = true,
+		.options = BIT(LIMIT) | TABLE,
+		.no_past =
+			"'alerts --at' has which links were bad, 'routes --at' how many "
+			"pairs crossed links",
+		.help = "Lists links and nodes that alerts call bad, the worst first: the "
+			"evidence, what it costs to be without each link, what to do.  Exits "
+			"with 0 (none), 1 (some) or 3 (not known)."},
 	{.name = "repair settle",
 		.group = TRIAD_VERB_MAINTAIN,
 		.verb = TRIAD_COMMAND_REPAIR_SETTLE,

@@ -354,6 +354,14 @@ static const struct triad_conf_key table[] = {
 	{KEY(damp, half_life), UINT(5, 86400, "s"), .default_text = "900",
 		.at_run_time = true,
 		.help = "Half of what is held against such a link is forgotten in this time."},
+	{KEY(heal, max_out), UINT(0, 1000, "links"), .default_text = "2",
+		.at_run_time = true,
+		.help = "So many bad links of a tier may be out of routing at a time, in "
+			"'heal plan'."},
+	{KEY(heal, min_capacity), UINT(0, 100, "%"), .default_text = "75",
+		.at_run_time = true,
+		.help = "Each switch keeps at least this part of its paths to the top tier "
+			"then."},
 	{KEY_AS(audit, period, period_s), UINT(0, 2592000, "s"), .default_text = "0",
 		.at_run_time = true,
 		.help = "How often to compare what devices have with what OpenSM wants; 0: "

@@ -89,7 +89,7 @@ static bool judge_finding(
 				(double)triad_link_rate_bps(from->slow.rate));
 		return true;
 	case TRIAD_ALERT_NODE_GONE:
-		finding->kind = TRIAD_HEAL_COMES_AND_GOES;
+		finding->kind = TRIAD_HEAL_RESTARTS;
 		finding->is_sure = true;
 		return are_many(from);
 	case TRIAD_ALERT_UNANSWERED:
@@ -148,7 +148,7 @@ void triad_heal_evidence_add(
 				evidence->fabric, &alert->ends[from->end], &finding))
 			continue;
 		if (from->under_us && finding.kind != TRIAD_HEAL_FLAPS &&
-			finding.kind != TRIAD_HEAL_COMES_AND_GOES)
+			finding.kind != TRIAD_HEAL_RESTARTS)
 			finding.is_sure = false;
 		triad_alert_finding_format(
 			alert, from, finding.text, sizeof(finding.text));
@@ -221,7 +221,7 @@ static void join_flaps(
 	struct triad_heal_evidence *evidence, uint32_t node, uint32_t n_links)
 {
 	struct triad_heal_finding joined = {
-		.kind = TRIAD_HEAL_COMES_AND_GOES, .port = NONE, .node = node};
+		.kind = TRIAD_HEAL_RESTARTS, .port = NONE, .node = node};
 	uint32_t n = 0;
 	bool is_heard = false;
 

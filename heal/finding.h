@@ -10,14 +10,14 @@
 
 /* What is wrong.  Links first, the worst kind first; then nodes. */
 enum triad_heal_kind {
-	TRIAD_HEAL_BIT_ERRORS,     /* a bit error rate is worse than its target */
-	TRIAD_HEAL_ERRORS,         /* a counter of errors is over its threshold */
-	TRIAD_HEAL_FLAPS,          /* it goes down and comes back */
-	TRIAD_HEAL_HOT,            /* a module is above its own alarm */
-	TRIAD_HEAL_DARK,           /* a module gets too little light */
-	TRIAD_HEAL_SLOW,           /* width or speed is below what it should be */
-	TRIAD_HEAL_COMES_AND_GOES, /* a node */
-	TRIAD_HEAL_SILENT,         /* a node whose agent does not answer */
+	TRIAD_HEAL_BIT_ERRORS, /* a bit error rate is worse than its target */
+	TRIAD_HEAL_ERRORS,     /* a counter of errors is over its threshold */
+	TRIAD_HEAL_FLAPS,      /* it goes down and comes back */
+	TRIAD_HEAL_HOT,        /* a module is above its own alarm */
+	TRIAD_HEAL_DARK,       /* a module gets too little light */
+	TRIAD_HEAL_SLOW,       /* width or speed is below what it should be */
+	TRIAD_HEAL_RESTARTS,   /* a node */
+	TRIAD_HEAL_SILENT,     /* a node whose agent does not answer */
 	TRIAD_HEAL_N_KINDS
 };
 
@@ -35,7 +35,7 @@ struct triad_heal_finding {
 
 static inline bool triad_heal_is_of_node(unsigned kind)
 {
-	return kind >= TRIAD_HEAL_COMES_AND_GOES;
+	return kind >= TRIAD_HEAL_RESTARTS;
 }
 
 #endif

@@ -29,7 +29,9 @@ struct planning {
 	struct triad_guard *guard;
 	uint32_t *gone; /* ports of links that are out, but in the fabric, or taken */
 	uint32_t n_gone, n_judged;
-	uint64_t n_moved, n_lost; /* pairs, by those that are gone */
+	/* Pairs without those that are gone, and without one link more; NULL: as routes are
+	 * checked, or not known. */
+	struct triad_routes_without *now, *then;
 };
 
 unsigned triad_heal_rank(unsigned kind)
@@ -226,49 +228,51 @@ static uint32_t find_remedies(
 
 /* --- the cost --- */
 
-static void find_worst(const struct planning *planning,
-	const struct triad_routes_without *without, struct triad_heal_cost *cost)
+static void find_worst(const struct planning *planning, struct triad_heal_cost *cost)
 {
-	const struct triad_routes_check *check = planning->input->check;
 	const struct triad_fabric *fabric = planning->input->fabric;
+	const uint32_t *switch_of = planning->layout->switch_of_node;
+	const uint64_t *now =
+		planning->now ? planning->now->pairs : planning->input->check->pairs;
+	const uint64_t *then = planning->then->pairs;
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		uint32_t far = fabric->ports[i].remote;
 
-		if (without->pairs[i] <= check->pairs[i] || far == NONE ||
-			planning->layout->switch_of_node[fabric->ports[i].node] ==
-				NONE ||
-			planning->layout->switch_of_node[fabric->ports[far].node] ==
-				NONE ||
-			without->pairs[i] <= cost->worst_pairs)
+		if (then[i] <= now[i] || then[i] <= cost->worst_pairs || far == NONE ||
+			switch_of[fabric->ports[i].node] == NONE ||
+			switch_of[fabric->ports[far].node] == NONE)
 			continue;
 		cost->worst = i;
-		cost->worst_pairs = without->pairs[i];
-		cost->worst_before = check->pairs[i];
+		cost->worst_pairs = then[i];
+		cost->worst_before = now[i];
 	}
 }
 
-/* Pairs without the links that are gone, and that of 'port' (NONE: no other).  Returns 0 or
- * an errno: it is not known. */
-static int estimate(
-	struct planning *planning, uint32_t port, struct triad_heal_cost *cost)
+/* Pairs without the links that are gone and that of 'port' (NONE: no other) become 'then', which
+ * stays NULL when that can't be said.  Returns 0 or ENOMEM. */
+static int estimate_pairs(struct planning *planning, uint32_t port)
 {
-	struct triad_routes_without *without;
 	uint32_t n = planning->n_gone;
 	int error;
 
+	triad_routes_without_free(planning->then);
+	planning->then = NULL;
+	if (!planning->input->check)
+		return 0;
 	if (port != NONE)
 		planning->gone[n++] = port;
 	error = triad_routes_without_make(
-		planning->input->check, planning->gone, n, &without);
-	if (error)
-		return error;
-	cost->is_known = true;
-	cost->n_moved = without->n_moved;
-	cost->n_lost = without->n_lost;
-	find_worst(planning, without, cost);
-	triad_routes_without_free(without);
-	return 0;
+		planning->input->check, planning->gone, n, &planning->then);
+	return error == ENOMEM ? ENOMEM : 0;
+}
+
+/* What was estimated last is so. */
+static void keep_estimate(struct planning *planning)
+{
+	triad_routes_without_free(planning->now);
+	planning->now = planning->then;
+	planning->then = NULL;
 }
 
 /* Returns 0 or ENOMEM. */
@@ -279,22 +283,25 @@ static int find_cost(struct planning *planning, struct triad_heal_proposal *prop
 	struct triad_heal_share share =
 		triad_heal_capacity_without(planning->capacity, &ends);
 	struct triad_heal_cost *cost = &proposal->cost;
+	int error = estimate_pairs(planning, proposal->port);
 
 	cost->share = share.left;
 	cost->n_hosts_one = share.n_hosts_one;
 	if (share.sw != NONE)
 		cost->at_node = planning->layout->switches[share.sw].node;
-	if (!planning->input->check)
-		return 0;
-	if (estimate(planning, proposal->port, cost) == ENOMEM)
-		return ENOMEM;
-	if (cost->is_known) {
-		/* Pairs moved may be lost then: of these only what is more. */
-		cost->n_moved -= cost->n_moved > planning->n_moved ? planning->n_moved
-								   : cost->n_moved;
-		cost->n_lost -= cost->n_lost > planning->n_lost ? planning->n_lost
-								: cost->n_lost;
+	if (!planning->then)
+		return error;
+	cost->is_known = true;
+	cost->n_moved = planning->then->n_moved;
+	cost->n_lost = planning->then->n_lost;
+	if (planning->now) {
+		/* Pairs that moved may be lost then: of those only what is more. */
+		cost->n_moved = cost->n_moved > planning->now->n_moved
+			? cost->n_moved - planning->now->n_moved
+			: 0;
+		cost->n_lost -= planning->now->n_lost;
 	}
+	find_worst(planning, cost);
 	return 0;
 }
 
@@ -514,8 +521,7 @@ static int judge(struct planning *planning, struct triad_heal_proposal *proposal
 	if (why != TRIAD_HEAL_TAKE)
 		return 0;
 	planning->plan->n_take++;
-	planning->n_moved += proposal->cost.n_moved;
-	planning->n_lost += proposal->cost.n_lost;
+	keep_estimate(planning);
 	take_link(planning, proposal->port);
 	return 0;
 }
@@ -526,7 +532,7 @@ static int judge(struct planning *planning, struct triad_heal_proposal *proposal
 static int remove_out(struct planning *planning)
 {
 	const struct triad_heal_input *input = planning->input;
-	struct triad_heal_cost cost = {0};
+	int error = 0;
 
 	for (uint32_t i = 0; i < input->n_out; i++) {
 		const struct triad_damp_ends *ends = &input->out[i].ends;
@@ -543,13 +549,10 @@ static int remove_out(struct planning *planning)
 		planning->gone[planning->n_gone++] = port;
 		triad_guard_remove(planning->guard, port);
 	}
-	if (!input->check || !planning->n_gone)
-		return 0;
-	if (estimate(planning, NONE, &cost) == ENOMEM)
-		return ENOMEM;
-	planning->n_moved = cost.n_moved;
-	planning->n_lost = cost.n_lost;
-	return 0;
+	if (planning->n_gone)
+		error = estimate_pairs(planning, NONE);
+	keep_estimate(planning);
+	return error;
 }
 
 static int begin_planning(struct planning *planning)
@@ -603,6 +606,8 @@ int triad_heal_plan_make(
 	triad_guard_free(planning.guard);
 	triad_heal_capacity_free(planning.capacity);
 	triad_routes_layout_free(planning.own_layout);
+	triad_routes_without_free(planning.now);
+	triad_routes_without_free(planning.then);
 	free(planning.gone);
 	if (error)
 		triad_heal_plan_free(planning.plan);

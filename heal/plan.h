@@ -93,7 +93,8 @@ struct triad_heal_input {
 struct triad_heal_cost {
 	bool is_known;            /* of the pairs */
 	uint64_t n_moved, n_lost; /* pairs */
-	/* The link with the most pairs of those that get more; TRIAD_FABRIC_NONE: none does. */
+	/* The link with the most pairs of those that get more by it; TRIAD_FABRIC_NONE: none
+	 * does. */
 	uint32_t worst;
 	uint64_t worst_pairs, worst_before;
 	/* Paths to the top tier: the least share that a switch would keep (capacity.h), and

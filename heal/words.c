@@ -12,7 +12,7 @@ const char *triad_heal_kind_name(unsigned kind)
 		[TRIAD_HEAL_HOT] = "hot",
 		[TRIAD_HEAL_DARK] = "dark",
 		[TRIAD_HEAL_SLOW] = "slow",
-		[TRIAD_HEAL_COMES_AND_GOES] = "comes_and_goes",
+		[TRIAD_HEAL_RESTARTS] = "restarts",
 		[TRIAD_HEAL_SILENT] = "silent",
 	};
 

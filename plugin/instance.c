@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "plugin/audit/auditor.h"
+#include "plugin/audit/other_sms.h"
 #include "plugin/command/commands.h"
 #include "plugin/console.h"
 #include "plugin/election/elector.h"
@@ -100,6 +101,18 @@ static size_t copy_held(void *context, struct triad_held_link *links, size_t roo
 	return n;
 }
 
+static size_t copy_sms(void *context, uint64_t *port_guids, size_t room)
+{
+	struct triad_plugin *plugin = context;
+	struct triad_audit_sms sms = {0};
+	size_t n;
+
+	triad_audit_sms_read(&sms, plugin->osm);
+	for (n = 0; n < sms.n && n < room; n++)
+		port_guids[n] = sms.of[n].port_guid;
+	return n;
+}
+
 static void take_past(void *context, struct triad_fabric *fabric, uint64_t wall_us)
 {
 	struct triad_plugin *plugin = context;
@@ -127,6 +140,7 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 		.run_bus = triad_bus_relay_run,
 		.fill_lists = triad_commands_fill_lists,
 		.copy_held = copy_held,
+		.copy_sms = copy_sms,
 		.took_down = took_down,
 		.take_past = take_past,
 		.routes = {.context = plugin,

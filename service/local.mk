@@ -19,6 +19,7 @@ libtriadservice_la_SOURCES = \
 	service/command/congestion.c \
 	service/command/format.c service/command/format.h \
 	service/command/hardware.c service/command/hardware.h \
+	service/command/heal.c \
 	service/command/health.c service/command/health.h \
 	service/command/histogram.c \
 	service/command/diff.c \

@@ -92,6 +92,9 @@ struct triad_service_owner {
 	/* Copies the links that are held out of routing now, at most 'room'; returns how
 	 * many.  NULL: the owner holds none. */
 	size_t (*copy_held)(void *context, struct triad_held_link *links, size_t room);
+	/* Copies the port GUIDs of other SMs, at most 'room'; returns how many.  NULL: none are
+	 * known. */
+	size_t (*copy_sms)(void *context, uint64_t *port_guids, size_t room);
 	/* Is given the fabric of the last image; see struct triad_history_sources.  NULL:
 	 * the owner needs none. */
 	void (*take_past)(void *context, struct triad_fabric *fabric, uint64_t wall_us);

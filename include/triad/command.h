@@ -14,6 +14,7 @@
  *     routes over NODE:PORT [-n N] [--json]
  *     routes between NODE NODE [--sl N] [--json]
  *     repair plan NODE[:PORT] [-n N] [--json]
+ *     heal plan  [-n N] [--json]
  *     congestion [-n N] [--json]
  *     job        --nodes HOSTS [--since TIME|LENGTH] [-n N] [--json]
  *     topology   --slurm|--json
@@ -111,6 +112,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_ROUTES,
 	TRIAD_COMMAND_REPAIR_PLAN,
 	TRIAD_COMMAND_REPAIR_HISTORY,
+	TRIAD_COMMAND_HEAL_PLAN,
 	TRIAD_COMMAND_REPAIR_SETTLE,
 	TRIAD_COMMAND_CONGESTION,
 	TRIAD_COMMAND_JOB,

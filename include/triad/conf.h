@@ -236,6 +236,10 @@ struct triad_conf {
 		unsigned half_life; /* s */
 	} damp;
 	struct {
+		unsigned max_out;      /* links of a tier */
+		unsigned min_capacity; /* percent of a switch's paths up */
+	} heal;
+	struct {
 		unsigned mode; /* enum triad_repair_mode */
 	} repair;
 	struct {

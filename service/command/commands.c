@@ -166,6 +166,7 @@ static triad_service_command *const runs[TRIAD_N_COMMANDS] = {
 	[TRIAD_COMMAND_ROUTES_OVER] = triad_command_run_routes_over,
 	[TRIAD_COMMAND_ROUTES_BETWEEN] = triad_command_run_routes_between,
 	[TRIAD_COMMAND_REPAIR_PLAN] = triad_command_run_repair_plan,
+	[TRIAD_COMMAND_HEAL_PLAN] = triad_command_run_heal_plan,
 	[TRIAD_COMMAND_PERF_SHOW] = triad_command_run_perf_show,
 	[TRIAD_COMMAND_PERF_TOP] = triad_command_run_perf_top,
 	[TRIAD_COMMAND_PERF_SWEEP] = triad_command_run_perf_sweep,

@@ -240,7 +240,7 @@ READING = (
     "perf top --by SymbolErrorCounter", "alerts", "alerts --all", "history", "agents",
     "routes check", "routes", "routes over 'MF0;core-1:MQM8700/U1:2'",
     "routes between ca-silent ca-busy", "repair plan 'MF0;core-1:MQM8700/U1:2'",
-    "repair plan 'MF0;core-1:MQM8700/U1' -n 5", "congestion", "job --nodes sm,ca-silent", "perf resets",
+    "repair plan 'MF0;core-1:MQM8700/U1' -n 5", "heal plan", "congestion", "job --nodes sm,ca-silent", "perf resets",
     "perf details --all", "perf ber --all", "perf histogram SymbolErrorCounter", "silences",
     "qos clients", "qos nodes", "qos tables", "port list", "port history", "cables", "devices",
     "election")

@@ -337,7 +337,7 @@ START_TEST(test_parse_unknown_names_guessed)
 	ASSERT_ONE_DIAG("[perfmg]\nx = 5\n", 1, "did you mean [perfmgr]?");
 	ASSERT_ONE_DIAG("[]\nx = 5\n", 1, "unknown section []; known are ",
 		"[perfmgr], [state], [routes], [congestion], [collect], [log], [control], "
-		"[sm], [shield], [repair], [damp], [audit], [console], [group NAME], [devices], [alerts], [alerts NAME], [prometheus], "
+		"[sm], [shield], [repair], [damp], [heal], [audit], [console], [group NAME], [devices], [alerts], [alerts NAME], [prometheus], "
 		"[web], [sflow], [qos], [election], [port], [profile], [history], [port 0x...]");
 	ASSERT_ONE_DIAG("[ports 0x1]\n", 1, "unknown section [ports 0x1]");
 }

@@ -645,8 +645,7 @@ static unsigned try_random(unsigned long seed, bool *is_tree)
 		for (unsigned p = 1; p < ROUTED_PORTS; p++)
 			if (is_link(sw, p) && random_below(&state, 3) &&
 				input.n_findings < MAX_FINDINGS)
-				add_finding(
-					random_below(&state, TRIAD_HEAL_COMES_AND_GOES),
+				add_finding(random_below(&state, TRIAD_HEAL_RESTARTS),
 					switch_port(sw, p), random_below(&state, 8),
 					random_below(&state, 5));
 	make_plan();
