@@ -253,6 +253,14 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.no_past = "'history' has what became of lost links before",
 		.help = "Lists the links and switches that were lost (repair.mode), and whether "
 			"and how fast they were routed around before OpenSM swept."},
+	{.name = "heal",
+		.group = TRIAD_VERB_DIAGNOSE,
+		.verb = TRIAD_COMMAND_HEAL,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(LIMIT) | TABLE,
+		.no_past = "'port history' has what was done then",
+		.help = "Lists bad links that were taken out of routing, and those that are "
+			"back, on probation."},
 	{.name = "heal plan",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_HEAL_PLAN,

@@ -329,21 +329,6 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true,
 		.help = "Route around a link between switches that is lost, before OpenSM "
 			"sweeps (act), or only say what would be written (plan)."},
-	{KEY(heal, mode), CHOICE(heal_modes), .default_text = "off",
-		.at_run_time = true,
-		.help = "Take links between switches that statistics call bad out of routing, "
-			"retrain, test and return them (act), or only tell of them "
-			"(propose)."},
-	{KEY_AS(heal, out, out_s), UINT(0, 604800, "s"), .default_text = "600",
-		.at_run_time = true,
-		.help = "How long such a link is out the first time; each time after that "
-			"twice as long."},
-	{KEY_AS(heal, probation, probation_s), UINT(1, 2592000, "s"),
-		.default_text = "3600", .at_run_time = true,
-		.help = "How long it must be good when it is back, before it is forgotten."},
-	{KEY(heal, max_taken), UINT(1, 10, ""), .default_text = "3",
-		.at_run_time = true,
-		.help = "The last of so many times it stays out until somebody mends it."},
 	{KEY(damp, mode), CHOICE(damp_modes), .default_text = "off",
 		.at_run_time = true,
 		.help = "Hold links between switches that go down again and again out of "
@@ -354,14 +339,28 @@ static const struct triad_conf_key table[] = {
 	{KEY(damp, half_life), UINT(5, 86400, "s"), .default_text = "900",
 		.at_run_time = true,
 		.help = "Half of what is held against such a link is forgotten in this time."},
+	{KEY(heal, mode), CHOICE(heal_modes), .default_text = "off",
+		.at_run_time = true,
+		.help = "Take links between switches that statistics call bad out of routing, "
+			"retrain, test and return them (act), or only tell of them "
+			"(propose)."},
 	{KEY(heal, max_out), UINT(0, 1000, "links"), .default_text = "2",
 		.at_run_time = true,
-		.help = "So many bad links of a tier may be out of routing at a time, in "
-			"'heal plan'."},
+		.help = "So many bad links of a tier may be out of routing at a time."},
 	{KEY(heal, min_capacity), UINT(0, 100, "%"), .default_text = "75",
 		.at_run_time = true,
 		.help = "Each switch keeps at least this part of its paths to the top tier "
 			"then."},
+	{KEY_AS(heal, out, out_s), UINT(0, 604800, "s"), .default_text = "600",
+		.at_run_time = true,
+		.help = "How long such a link is out the first time; each time after that "
+			"twice as long."},
+	{KEY_AS(heal, probation, probation_s), UINT(1, 2592000, "s"),
+		.default_text = "3600", .at_run_time = true,
+		.help = "How long it must be good when it is back, before it is forgotten."},
+	{KEY(heal, max_taken), UINT(1, 10, ""), .default_text = "3",
+		.at_run_time = true,
+		.help = "The last of so many times it stays out until somebody mends it."},
 	{KEY_AS(audit, period, period_s), UINT(0, 2592000, "s"), .default_text = "0",
 		.at_run_time = true,
 		.help = "How often to compare what devices have with what OpenSM wants; 0: "

@@ -51,8 +51,8 @@ static void find_evidence(struct triad_heal_view *heal, struct triad_service *se
 		heal->no_evidence = "no sweep has ended yet";
 }
 
-static void add_out(struct triad_heal_view *heal, const struct triad_damp_ends *ends,
-	bool is_taken)
+static void add_out(
+	struct triad_heal_view *heal, const struct triad_damp_ends *ends, bool is_taken)
 {
 	heal->out[heal->n_out++] = (struct triad_heal_out){*ends, is_taken};
 	heal->n_taken += is_taken;
@@ -108,8 +108,8 @@ int triad_heal_view_make(struct triad_heal_view *heal, struct triad_service *ser
 	if (!heal->view)
 		return EAGAIN;
 	find_routes(heal, service);
-	input->fabric = heal->routes ? heal->routes->check->layout->fabric
-				     : heal->view->fabric;
+	input->fabric =
+		heal->routes ? heal->routes->check->layout->fabric : heal->view->fabric;
 	input->check = heal->routes ? heal->routes->check : NULL;
 	find_evidence(heal, service);
 	if (heal->evidence.is_short || !find_out(heal, service))

@@ -56,6 +56,7 @@ libtriadservice_la_SOURCES = \
 	service/exports.c service/exports.h \
 	service/fact.c service/fact.h \
 	service/facts.c service/facts.h \
+	service/heal_view.c service/heal_view.h \
 	service/health.c service/health.h \
 	service/health_congestion.c service/health_congestion.h \
 	service/health_links.c service/health_links.h \

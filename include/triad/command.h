@@ -14,7 +14,7 @@
  *     routes over NODE:PORT [-n N] [--json]
  *     routes between NODE NODE [--sl N] [--json]
  *     repair plan NODE[:PORT] [-n N] [--json]
- *     heal plan  [-n N] [--json]
+ *     heal       [-n N] [--json]  heal plan  [-n N] [--json]
  *     congestion [-n N] [--json]
  *     job        --nodes HOSTS [--since TIME|LENGTH] [-n N] [--json]
  *     topology   --slurm|--json
@@ -154,6 +154,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_DAMP_TRAPS,
 	TRIAD_COMMAND_DAMP_RELEASE,
 	TRIAD_COMMAND_DAMP_PIN,
+	TRIAD_COMMAND_HEAL,
 	TRIAD_COMMAND_ELECTION,
 	TRIAD_COMMAND_PORT_PRIORITY,
 	TRIAD_COMMAND_PORT_CONFIRM,

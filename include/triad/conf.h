@@ -109,7 +109,7 @@ enum triad_damp_mode {
 enum triad_heal_mode {
 	TRIAD_HEAL_OFF,
 	TRIAD_HEAL_PROPOSE, /* it is said, as an alert */
-	TRIAD_HEAL_ACT,     /* they are taken out of routing, retrained, tested, returned */
+	TRIAD_HEAL_ACT, /* they are taken out of routing, retrained, tested, returned */
 };
 
 /* What happens when a link between switches is lost: [repair] mode. */
@@ -236,17 +236,15 @@ struct triad_conf {
 		unsigned half_life; /* s */
 	} damp;
 	struct {
-		unsigned max_out;      /* links of a tier */
-		unsigned min_capacity; /* percent of a switch's paths up */
-	} heal;
-	struct {
 		unsigned mode; /* enum triad_repair_mode */
 	} repair;
 	struct {
-		unsigned mode;        /* enum triad_heal_mode */
-		unsigned out_s;       /* how long a link is out the first time */
-		unsigned probation_s; /* how long it must be good when it is back */
-		unsigned max_taken;   /* the last time that it is taken it stays out */
+		unsigned mode;         /* enum triad_heal_mode */
+		unsigned out_s;        /* how long a link is out the first time */
+		unsigned probation_s;  /* how long it must be good when it is back */
+		unsigned max_taken;    /* the last time that it is taken it stays out */
+		unsigned max_out;      /* links of a tier */
+		unsigned min_capacity; /* percent of a switch's paths up */
 	} heal;
 	struct {
 		unsigned period_s; /* 0: only when asked */

@@ -218,9 +218,8 @@ static void append_routes(
 			{"request from here that can stall or end OpenSM",
 				"requests from here that can stall or end OpenSM"},
 		[TRIAD_ALERT_HELD_LINKS] =
-			{"link that goes down again and again is held out of routing, this",
-				"links that go down again and again are held out of "
-				"routing, the worst here"},
+			{"link is held out of routing, this",
+				"links are held out of routing, the worst here"},
 	};
 	bool are_several = finding->value != 1;
 

@@ -42,6 +42,7 @@ triad_plugin_command triad_command_run_qos_nodes;
 triad_plugin_command triad_command_run_shield;
 /* 'damp', 'damp traps', 'damp release', 'damp pin' */
 triad_plugin_command triad_command_run_damp;
+triad_plugin_command triad_command_run_heal;
 triad_plugin_command triad_command_run_repair_history;
 triad_plugin_command triad_command_run_repair_settle;
 triad_plugin_command triad_command_run_audit;
@@ -79,6 +80,8 @@ void triad_command_report_shield(
 	struct triad_report *report, struct triad_plugin *plugin);
 
 /* The section of 'status' on held links and traps. */
+void triad_command_report_heal(
+	struct triad_report *report, struct triad_plugin *plugin);
 void triad_command_report_damp(
 	struct triad_report *report, struct triad_plugin *plugin);
 

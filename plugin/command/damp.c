@@ -55,7 +55,7 @@ static const char *link_state(const struct triad_damp_link *link, bool acts)
 		return link->refused ? "may not be held" : "routed";
 	if (!acts)
 		return "would be held";
-	return link->is_pinned ? "held by hand"
+	return link->is_pinned ? "held until released"
 		: link->is_up  ? "held, up"
 			       : "held, down";
 }

@@ -54,7 +54,8 @@ static const char *heal_state(
 	if (status->mode == TRIAD_HEAL_PROPOSE)
 		return "bad links are proposed: 'heal plan'";
 	missing = what_is_missing(plugin);
-	return missing ? missing : "bad links are taken out of routing, tested and returned";
+	return missing ? missing
+		       : "bad links are taken out of routing, tested and returned";
 }
 
 void triad_command_report_heal(struct triad_report *report, struct triad_plugin *plugin)
@@ -147,7 +148,8 @@ int triad_command_run_heal(struct triad_plugin *plugin,
 		put_link(&list, fabric, &healed[i]);
 	triad_report_array_end(&report);
 	if (!n && !command->json)
-		triad_output_printf(output, "no link is out of routing, or on probation: %s\n",
+		triad_output_printf(output,
+			"no link is out of routing, or on probation: %s\n",
 			heal_state(plugin, &status));
 	triad_fabric_unref(fabric);
 	return TRIAD_CONTROL_DONE;

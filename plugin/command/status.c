@@ -92,6 +92,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 	report_extended_speeds(&report, plugin);
 	triad_command_report_shield(&report, plugin);
 	triad_command_report_damp(&report, plugin);
+	triad_command_report_heal(&report, plugin);
 	triad_command_report_repair(&report, plugin);
 	triad_service_report_engine(&report, service);
 	report_topology(&report, plugin);

@@ -12,6 +12,7 @@
 #include "plugin/ports/ports.h"
 #include "service/heal_view.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 #define PERIOD_US (3 * TRIAD_US_PER_S)
 
@@ -98,7 +99,8 @@ static void add_bad(struct triad_healer *healer, const struct triad_heal_plan *p
 		judged->is_bad = true;
 		judged->may_take = proposal->why == TRIAD_HEAL_TAKE;
 		judged->since_us = worst->since_us;
-		snprintf(judged->text, sizeof(judged->text), "%s", worst->text);
+		snprintf(judged->text, sizeof(judged->text), "%.*s",
+			(int)sizeof(judged->text) - 1, worst->text);
 	}
 }
 

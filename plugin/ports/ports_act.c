@@ -443,9 +443,7 @@ static void report_stop(struct triad_ports *ports)
 	ports->acts.was_stopped = status.is_stopped;
 }
 
-/* Requests the sweep that shows the last act; the plan of what it finds is carried
- * out. */
-static uint64_t wait_for_view(struct triad_ports *ports, uint64_t now_us)
+uint64_t ports_wait_for_view(struct triad_ports *ports, uint64_t now_us)
 {
 	struct ports_acts *acts = &ports->acts;
 
@@ -471,7 +469,7 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 	if (!ports_is_ending(ports) && ports_may_act(ports))
 		kind = triad_agenda_next(ports->agenda, now_us, &entry, &until_us);
 	if (kind != TRIAD_AGENDA_WAIT && !ports->plan_may_act)
-		return wait_for_view(ports, now_us);
+		return ports_wait_for_view(ports, now_us);
 	if (kind != TRIAD_AGENDA_WAIT)
 		return act_on(ports, entry, kind, now_us);
 	/* Ask for one sweep after all actions of this plan, when nothing more is

@@ -238,7 +238,10 @@ static bool is_plan_new(const struct triad_ports *ports)
 		triad_last_act_is_seen(&ports->acts.last, ports->fabric);
 }
 
-static bool take(struct triad_ports *ports, const struct triad_ports_judged *judged)
+/* '*taken_us' becomes a time after which a view without the link is one that it was taken out
+ * of. */
+static bool take(struct triad_ports *ports, const struct triad_ports_judged *judged,
+	uint64_t *taken_us)
 {
 	struct triad_record record = record_of(
 		&judged->ends, TRIAD_ACTION_TAKE, TRIAD_REASON_HEAL, judged->text);
@@ -247,9 +250,10 @@ static bool take(struct triad_ports *ports, const struct triad_ports_judged *jud
 
 	if (port == TRIAD_FABRIC_NONE || ports_commit(ports, &record))
 		return false;
+	*taken_us = triad_clock_boot_us();
+	triad_last_act_note(&ports->acts.last, *taken_us);
 	why = hold(ports, port);
 	conclude(ports, &record, why);
-	triad_last_act_note(&ports->acts.last, triad_clock_boot_us());
 	return !why;
 }
 
@@ -448,8 +452,7 @@ static void carry_out(struct triad_ports *ports, struct ports_healed *healed,
 	switch (act) {
 	case TRIAD_COURSE_TAKE:
 		judged = find_judged(ports, &healed->ends);
-		worked = judged && take(ports, judged);
-		healed->changed_us = triad_clock_boot_us();
+		worked = judged && take(ports, judged, &healed->changed_us);
 		break;
 	case TRIAD_COURSE_BOUNCE:
 		worked = retrain(ports, healed);
@@ -508,20 +511,23 @@ static const struct triad_ports_judged *find_next(struct triad_ports *ports)
 	return NULL;
 }
 
-static void take_next(struct triad_ports *ports)
+static void take_next(struct triad_ports *ports, uint64_t now_us)
 {
 	const struct triad_course_conf conf = course_conf(ports);
 	const struct triad_ports_judged *judged = find_next(ports);
 	struct ports_healed *healed;
+	uint64_t taken_us;
 	uint32_t n_taken;
 
-	if (!judged || !take(ports, judged))
+	if (judged && !triad_last_act_is_seen(&ports->acts.last, ports->fabric))
+		(void)ports_wait_for_view(ports, now_us);
+	if (!judged || !is_plan_new(ports) || !take(ports, judged, &taken_us))
 		return;
 	healed = add_healed(ports, &judged->ends);
 	(void)recall(ports, &judged->ends, &n_taken);
 	triad_course_begin(
 		&healed->course, &conf, n_taken ? n_taken : 1, triad_clock_now_us());
-	healed->changed_us = triad_clock_boot_us();
+	healed->changed_us = taken_us;
 }
 
 /* --- a new term --- */
@@ -569,8 +575,9 @@ static bool find_ends(const struct triad_ports *ports,
 	return true;
 }
 
-/* Links that are in routing again, whatever the last master came to do with them. */
-static void resume_back(struct triad_ports *ports)
+/* Links that are in routing again, whatever the last master came to do with them.  Returns false:
+ * one that was taken may yet come to be held, and it is not 'late'. */
+static bool resume_back(struct triad_ports *ports, bool late)
 {
 	const struct triad_course_conf conf = course_conf(ports);
 	const uint64_t now_us = triad_clock_wall_us();
@@ -590,6 +597,8 @@ static void resume_back(struct triad_ports *ports)
 			find_damped(ports, &ends).is_held)
 			continue;
 		past = recall(ports, &ends, &n_taken);
+		if (past == PAST_OUT && !late)
+			return false;
 		healed = past == PAST_BACK || past == PAST_OUT
 			? add_healed(ports, &ends)
 			: NULL;
@@ -599,6 +608,7 @@ static void resume_back(struct triad_ports *ports)
 			&healed->course, &conf, n_taken, triad_clock_now_us());
 		healed->changed_us = triad_clock_now_us();
 	}
+	return true;
 }
 
 /* What the last holder of the lease had taken, or had on probation.  It may take a while until
@@ -610,10 +620,7 @@ static void resume(struct triad_ports *ports, uint64_t now_us)
 	if (!heal->resume_until_us)
 		heal->resume_until_us = now_us + RESUME_US;
 	resume_out(ports);
-	if (now_us < heal->resume_until_us)
-		return;
-	resume_back(ports);
-	heal->is_resumed = true;
+	heal->is_resumed = resume_back(ports, now_us >= heal->resume_until_us);
 }
 
 uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
@@ -637,8 +644,8 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 			i++;
 		else
 			heal->all[i] = heal->all[--heal->n];
-	if (heal->is_resumed && !ports_is_ending(ports) && is_plan_new(ports))
-		take_next(ports);
+	if (heal->is_resumed && !ports_is_ending(ports))
+		take_next(ports, now_us);
 	return next_us;
 }
 

@@ -335,6 +335,9 @@ void ports_publish_status(struct triad_ports *ports);
 /* --- ports_act.c --- */
 /* Does the next thing on the agenda; returns when to come back. */
 uint64_t ports_act(struct triad_ports *ports, uint64_t now_us);
+/* Requests the sweep that shows the last act; what is planned of what it finds may be done.
+ * Returns when to come back. */
+uint64_t ports_wait_for_view(struct triad_ports *ports, uint64_t now_us);
 /* Asks OpenSM for a heavy sweep, if this SM is the master. */
 void ports_ask_for_sweep(struct triad_ports *ports);
 /* Takes a link down and up again, so that it can be tested; 'why', for people. */

@@ -6,153 +6,25 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "heal/evidence.h"
 #include "lib/text.h"
 #include "service/command/commands.h"
 #include "service/command/format.h"
-#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/command/routes_parts.h"
-#include "service/health.h"
-#include "service/service.h"
+#include "service/heal_view.h"
 #include "triad/clock.h"
 #include "triad/control.h"
 
 #define VERB "heal plan"
-#define MAX_JUDGED 64u
-#define MAX_SMS 32u
 
 struct heal {
-	struct triad_service *service;
 	const struct triad_command *command;
 	struct triad_output *output;
-	struct triad_moment moment;
-	struct triad_route_result *routes; /* NULL: not of the present fabric */
-	const char *no_routes;             /* why; or NULL */
-	const char *no_evidence;           /* why counters say nothing; or NULL */
-	struct triad_heal_evidence evidence;
-	struct triad_heal_out *out;
-	uint32_t n_out, n_taken; /* links that carry nothing; of these, that are held */
-	uint64_t sm_guids[MAX_SMS];
-	struct triad_heal_input input;
-	struct triad_heal_plan *plan;
+	struct triad_heal_view *view;
+	const struct triad_heal_plan *plan; /* of the view */
 	struct triad_report report;
 };
-
-/* --- what is known --- */
-
-/* Routes of the fabric that alerts are of. */
-static void find_routes(struct heal *heal)
-{
-	struct triad_route_status status =
-		triad_route_checker_status(heal->service->routes);
-
-	heal->routes = triad_route_checker_result(heal->service->routes);
-	heal->no_routes = triad_route_state_text(status.state);
-	if (!heal->routes)
-		heal->no_routes =
-			heal->no_routes ? heal->no_routes : "they are being checked";
-	else if (triad_routes_hash(heal->moment.view->fabric) != heal->routes->hash) {
-		heal->no_routes = "links or forwarding tables have changed since they "
-				  "were checked: try again";
-		triad_route_result_unref(heal->routes);
-		heal->routes = NULL;
-	} else {
-		heal->no_routes = NULL;
-	}
-}
-
-static void find_evidence(struct heal *heal)
-{
-	struct triad_alert alert;
-	uint32_t cursor = 0;
-
-	heal->evidence.fabric = heal->input.fabric;
-	while (triad_moment_next_alert(&heal->moment, &cursor, &alert))
-		triad_heal_evidence_add(&heal->evidence, &alert);
-	triad_heal_evidence_end(&heal->evidence);
-	heal->no_evidence = triad_moment_trouble(&heal->moment);
-	if (!heal->no_evidence && !triad_health_alerts_report(heal->service))
-		heal->no_evidence =
-			"no alerts are looked for: 'set alerts.enabled true' begins it";
-	if (!heal->no_evidence && !triad_perf_status(heal->service->perf).finished_us)
-		heal->no_evidence = "no sweep has ended yet";
-}
-
-static void add_out(
-	struct heal *heal, const struct triad_damp_ends *ends, bool is_taken)
-{
-	heal->out[heal->n_out++] = (struct triad_heal_out){*ends, is_taken};
-	heal->n_taken += is_taken;
-}
-
-/* Links that are held, and those that are down.  False: memory is short. */
-static bool find_out(struct heal *heal)
-{
-	const struct triad_service_owner *owner = heal->service->owner;
-	struct triad_held_link held[TRIAD_MAX_HELD_LINKS];
-	size_t n_held = owner->copy_held
-		? owner->copy_held(owner->context, held, TRIAD_MAX_HELD_LINKS)
-		: 0;
-	struct triad_watch *watch = triad_perf_watch(heal->service->perf);
-	uint32_t n = 0;
-	struct triad_link *links = triad_watch_copy_links(watch, &n);
-	struct triad_damp_ends ends;
-
-	heal->out = malloc((n_held + n + 1) * sizeof(*heal->out));
-	for (size_t i = 0; i < n_held && heal->out; i++) {
-		ends = triad_damp_ends_of(held[i].node_guids[0], held[i].ports[0],
-			held[i].node_guids[1], held[i].ports[1]);
-		add_out(heal, &ends, true);
-	}
-	for (uint32_t i = 0; i < n && links && heal->out; i++) {
-		if (links[i].state == TRIAD_LINK_UP)
-			continue;
-		ends = triad_damp_ends_of(links[i].ends[0].node_guid,
-			links[i].ends[0].port, links[i].ends[1].node_guid,
-			links[i].ends[1].port);
-		add_out(heal, &ends, false);
-	}
-	free(links);
-	return links && heal->out;
-}
-
-static void find_limits(struct heal *heal)
-{
-	const struct triad_conf *conf = triad_service_conf(heal->service);
-
-	heal->input.max_out = conf->heal.max_out;
-	heal->input.min_capacity = conf->heal.min_capacity / 100.0;
-	heal->input.max_judged = MAX_JUDGED;
-	triad_conf_unref(conf);
-}
-
-/* Returns 0 or ENOMEM. */
-static int make_plan(struct heal *heal)
-{
-	const struct triad_service_owner *owner = heal->service->owner;
-	struct triad_heal_input *input = &heal->input;
-
-	find_routes(heal);
-	input->fabric = heal->routes ? heal->routes->check->layout->fabric
-				     : heal->moment.view->fabric;
-	input->check = heal->routes ? heal->routes->check : NULL;
-	find_evidence(heal);
-	if (heal->evidence.is_short || !find_out(heal))
-		return ENOMEM;
-	find_limits(heal);
-	input->findings = heal->evidence.findings;
-	input->n_findings = heal->evidence.n;
-	input->out = heal->out;
-	input->n_out = heal->n_out;
-	input->sm_guids = heal->sm_guids;
-	if (owner->copy_sms)
-		input->n_sm_guids = (uint32_t)owner->copy_sms(
-			owner->context, heal->sm_guids, MAX_SMS);
-	return triad_heal_plan_make(input, &heal->plan);
-}
 
 /* --- a proposal --- */
 
@@ -383,13 +255,13 @@ static void put_head_json(struct heal *heal)
 {
 	struct triad_json *json = &heal->report.json;
 
-	triad_json_bool(json, "evidence_known", !heal->no_evidence);
-	triad_json_string(json, "evidence_not_known_because", heal->no_evidence);
-	triad_json_bool(json, "routes_known", !heal->no_routes);
-	triad_json_string(json, "routes_not_known_because", heal->no_routes);
-	triad_json_uint(json, "max_out", heal->input.max_out);
-	triad_json_double(json, "min_capacity", heal->input.min_capacity);
-	triad_json_uint(json, "links_out", heal->n_taken);
+	triad_json_bool(json, "evidence_known", !heal->view->no_evidence);
+	triad_json_string(json, "evidence_not_known_because", heal->view->no_evidence);
+	triad_json_bool(json, "routes_known", !heal->view->no_routes);
+	triad_json_string(json, "routes_not_known_because", heal->view->no_routes);
+	triad_json_uint(json, "max_out", heal->view->input.max_out);
+	triad_json_double(json, "min_capacity", heal->view->input.min_capacity);
+	triad_json_uint(json, "links_out", heal->view->n_taken);
 	triad_json_uint(json, "links_to_take", heal->plan->n_take);
 }
 
@@ -405,14 +277,15 @@ static void put_head_text(struct heal *heal)
 		" could be taken out of routing; %" PRIu32 " bad node%s\n",
 		n_links, n_links == 1 ? "" : "s", plan->n_take, plan->n - n_links,
 		plan->n - n_links == 1 ? "" : "s");
-	if (heal->n_taken)
+	if (heal->view->n_taken)
 		triad_output_printf(heal->output,
 			"%" PRIu32 " link%s out of routing already ('damp')\n",
-			heal->n_taken, heal->n_taken == 1 ? " is" : "s are");
-	if (heal->no_routes)
+			heal->view->n_taken,
+			heal->view->n_taken == 1 ? " is" : "s are");
+	if (heal->view->no_routes)
 		triad_output_message(heal->output, TRIAD_FRAME_MESSAGE,
 			VERB ": costs are not known, as routes are not: %s\n",
-			heal->no_routes);
+			heal->view->no_routes);
 }
 
 static int put_plan(struct heal *heal)
@@ -421,15 +294,15 @@ static int put_plan(struct heal *heal)
 	struct triad_list list = {.report = &heal->report, .gap = "  "};
 	uint32_t n = plan->n < heal->command->limit ? plan->n : heal->command->limit;
 
-	if (heal->no_evidence)
+	if (heal->view->no_evidence)
 		triad_output_message(heal->output, TRIAD_FRAME_MESSAGE,
-			VERB ": not known: %s\n", heal->no_evidence);
+			VERB ": not known: %s\n", heal->view->no_evidence);
 	triad_report_begin(&heal->report);
 	if (heal->report.as_json)
 		put_head_json(heal);
 	else if (plan->n)
 		put_head_text(heal);
-	else if (!heal->no_evidence)
+	else if (!heal->view->no_evidence)
 		triad_output_printf(heal->output, "no link is bad\n");
 	triad_report_array(&heal->report, "proposals");
 	for (uint32_t i = 0; i < n; i++)
@@ -440,33 +313,28 @@ static int put_plan(struct heal *heal)
 		triad_command_put_left_out(heal->output, plan->n - n, plan->n, "more");
 	if (plan->n)
 		return TRIAD_CONTROL_FAILED;
-	return heal->no_evidence ? TRIAD_CONTROL_UNKNOWN : TRIAD_CONTROL_DONE;
+	return heal->view->no_evidence ? TRIAD_CONTROL_UNKNOWN : TRIAD_CONTROL_DONE;
 }
 
 int triad_command_run_heal_plan(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct heal heal = {.service = service,
-		.command = command,
+	struct triad_heal_view view;
+	struct heal heal = {.command = command,
 		.output = output,
+		.view = &view,
 		.report = {.output = output, .as_json = command->json}};
-	int status = TRIAD_CONTROL_UNKNOWN;
+	int status = TRIAD_CONTROL_UNKNOWN,
+	    error = triad_heal_view_make(&view, service);
 
-	if (!triad_moment_open(&heal.moment, service, command, output))
-		return TRIAD_CONTROL_UNKNOWN;
-	if (!heal.moment.view) {
-		(void)triad_command_no_view(service, output);
-		return TRIAD_CONTROL_UNKNOWN;
-	}
-	if (!make_plan(&heal))
+	heal.plan = view.plan;
+	if (!error)
 		status = put_plan(&heal);
+	else if (error == EAGAIN)
+		(void)triad_command_no_view(service, output);
 	else
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			VERB ": not enough memory; try again\n");
-	triad_heal_plan_free(heal.plan);
-	triad_heal_evidence_clear(&heal.evidence);
-	free(heal.out);
-	triad_route_result_unref(heal.routes);
-	triad_moment_close(&heal.moment);
+	triad_heal_view_clear(&view);
 	return status;
 }

@@ -386,7 +386,7 @@ def test_held_link_is_held_after_a_restart_and_one_that_was_let_go_is_not(tree):
         # They were never seen up.
         wait_until(lambda: lab.triad("links").returncode == 0, 10, "counters")
         assert len(held_links(lab)) == 2, ask(lab, "links")
-        assert link(lab, ("spine-02", 3))["state"] == "held by hand"
+        assert link(lab, ("spine-02", 3))["state"] == "held until released"
         assert not is_held(lab, ("spine-02", 5))
 
 
@@ -404,7 +404,7 @@ def test_by_hand(tree):
         assert mentions(ask(lab, "alerts"), "held out"), alert
         assert len(held_links(lab)) == 1 and not ask_json(lab, "links", "--down")
         row = link(lab)
-        assert row["state"] == "held by hand" and row["until"] is None, row
+        assert row["state"] == "held until released" and row["until"] is None, row
         ask(lab, "damp", "release", "leaf-01", "5")
         wait_until(lambda: n_links(lab) == present, 10, "the link in the tables")
         # Switched off, nothing is held.

@@ -20,7 +20,7 @@ BAD = (LEAF(1), 5)
 
 
 @contextlib.contextmanager
-def healing(cluster="none", out=1, probation=5, **options):
+def healing(cluster="none", out=6, probation=5, **options):
     with managed(cluster, perfmgr=PERFMGR, retrain=True, opensm_conf="",
                  port={"test_time": 1, "test_timeout": 20, **options.pop("port", {})},
                  more=CONF.format(out=out, probation=probation), **options) as ports:
@@ -68,7 +68,7 @@ def n_links(ports, sm=None):
 def deeds(ports, sm=None):
     """Of all ports, the oldest first."""
     rows = ask_json(ports.lab, "port", "history", sm=ports.master if sm is None else sm)
-    return [(row["action"], row["outcome"]) for row in reversed(rows)
+    return [(row["deed"], row["outcome"]) for row in reversed(rows)
             if row["reason"] == "heal"]
 
 
