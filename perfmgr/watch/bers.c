@@ -136,21 +136,6 @@ static int make_room_for_ports(struct triad_bers *bers, uint32_t n)
 	return 0;
 }
 
-int triad_bers_adopt(struct triad_bers *bers, struct triad_view *view)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
-		if (view->rows[i] >= n)
-			n = view->rows[i] + 1;
-	if (make_room_for_ports(bers, n))
-		return ENOMEM;
-	triad_view_unref(bers->view);
-	bers->view = triad_view_ref(view);
-	prepare_tests(bers);
-	return 0;
-}
-
 /* --- readings --- */
 
 /* Begins a test at the first error: until then the link was good.  Counts no more of
@@ -326,6 +311,31 @@ static bool find_worse(const struct port *port, enum triad_ber_kind *kind)
 		return true;
 	}
 	return false;
+}
+
+/* A port without a link is not read, so that no look sees it.  One that is not active now was down
+ * since it last was. */
+static void forget_lost_links(struct triad_bers *bers)
+{
+	for (uint32_t i = 0; i < bers->view->fabric->n_ports; i++)
+		if (bers->view->fabric->ports[i].state < TRIAD_PORT_ACTIVE)
+			forget_rates(bers, &bers->ports[bers->view->rows[i]]);
+}
+
+int triad_bers_adopt(struct triad_bers *bers, struct triad_view *view)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		if (view->rows[i] >= n)
+			n = view->rows[i] + 1;
+	if (make_room_for_ports(bers, n))
+		return ENOMEM;
+	triad_view_unref(bers->view);
+	bers->view = triad_view_ref(view);
+	prepare_tests(bers);
+	forget_lost_links(bers);
+	return 0;
 }
 
 enum triad_bers_change triad_bers_look(struct triad_bers *bers, uint32_t index,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "perfmgr/watch/alert_text.h"
+#include "triad/clock.h"
 #include "tests/unit/mentions.h"
 #include "tests/unit/perfmgr/alert_fixture.h"
 #include "triad/lists.h"
@@ -139,6 +140,37 @@ START_TEST(test_link_that_went_down_begins_anew)
 	sweep_with_errors(port, ERRORS);
 	ck_assert_uint_eq(rate_of(port, TRIAD_BER_SYMBOL).estimate.errors, ERRORS);
 	ck_assert_int_eq(rate_of(port, TRIAD_BER_SYMBOL).verdict, TRIAD_BER_UNDECIDED);
+}
+END_TEST
+
+/* A port without a link is not read, so only the fabric says that it was down. */
+START_TEST(test_link_that_was_down_unread_begins_anew)
+{
+	uint32_t port = find_port(0x201, 3);
+	struct triad_engine_changes changes = {
+		.fresh = 1u << TRIAD_SYMBOL_ERROR_COUNTER,
+		.changed = 1u << TRIAD_SYMBOL_ERROR_COUNTER,
+		.interval_us = {[TRIAD_READ_ERRORS] = 1e7f},
+		.change = {[TRIAD_SYMBOL_ERROR_COUNTER] = ERRORS},
+	};
+	struct triad_bers_rate rates[TRIAD_BER_N_KINDS];
+	enum triad_ber_kind kind;
+
+	for (unsigned i = 0; i < 3; i++)
+		(void)triad_bers_look(
+			bers, port, &changes, now_us += 10 * TRIAD_US_PER_S, &kind);
+	triad_bers_read(bers, view, port, rates);
+	ck_assert_uint_eq(rates[TRIAD_BER_SYMBOL].estimate.errors, 3 * ERRORS);
+	fabric->ports[port].state = TRIAD_PORT_DOWN;
+	ck_assert_int_eq(triad_bers_adopt(bers, view), 0);
+	fabric->ports[port].state = TRIAD_PORT_ACTIVE;
+	ck_assert_int_eq(triad_bers_adopt(bers, view), 0);
+	changes.changed = 0;
+	ck_assert_int_eq(triad_bers_look(bers, port, &changes,
+				 now_us += 10 * TRIAD_US_PER_S, &kind),
+		TRIAD_BERS_OVER);
+	triad_bers_read(bers, view, port, rates);
+	ck_assert_uint_eq(rates[TRIAD_BER_SYMBOL].estimate.errors, 0);
 }
 END_TEST
 
@@ -367,6 +399,7 @@ int main(void)
 	tcase_add_test(cases, test_alert_ends_when_the_link_has_recovered);
 	tcase_add_test(cases, test_one_burst_raises_no_alert);
 	tcase_add_test(cases, test_link_that_went_down_begins_anew);
+	tcase_add_test(cases, test_link_that_was_down_unread_begins_anew);
 	tcase_add_test(
 		cases, test_end_of_a_part_is_judged_and_goes_on_when_the_part_grows);
 	tcase_add_test(cases, test_port_without_a_link_is_not_judged);
