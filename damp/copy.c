@@ -149,7 +149,7 @@ static void hold_link(struct triad_damp_links *links,
 	if (!link)
 		return;
 	*link = *told;
-	link->bounced_us = told->at_us;
+	link->bounced_us = told->n_bounces ? told->at_us : 0;
 	link->is_held = true;
 	link->told_round = round;
 }

@@ -554,7 +554,6 @@ static void resume_out(struct triad_ports *ports)
 			return;
 		triad_course_begin(&healed->course, &conf, n_taken ? n_taken : 1,
 			triad_clock_now_us());
-		healed->changed_us = triad_clock_boot_us();
 	}
 }
 

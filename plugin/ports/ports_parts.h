@@ -100,8 +100,9 @@ struct ports_tests {
 struct ports_healed {
 	struct triad_damp_ends ends;
 	struct triad_course course; /* its times are monotonic */
-	uint64_t changed_us; /* when it was taken, on the boot clock, or returned */
-	uint64_t look_us;    /* when its ends are read next */
+	/* When it was taken, on the boot clock (0: by another SM), or returned. */
+	uint64_t changed_us;
+	uint64_t look_us;           /* when its ends are read next */
 	struct ports_test tests[2]; /* at each end */
 };
 

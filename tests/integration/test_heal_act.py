@@ -20,10 +20,10 @@ BAD = (LEAF(1), 5)
 
 
 @contextlib.contextmanager
-def healing(cluster="none", out=6, probation=5, **options):
+def healing(cluster="none", out=6, probation=5, more_heal="", **options):
     with managed(cluster, perfmgr=PERFMGR, retrain=True, opensm_conf="",
                  port={"test_time": 1, "test_timeout": 20, **options.pop("port", {})},
-                 more=CONF.format(out=out, probation=probation), **options) as ports:
+                 more=CONF.format(out=out, probation=probation) + more_heal, **options) as ports:
         wait_until(lambda: ask_json(ports.lab, "status", sm=ports.master)["heal"]["state"]
                    .startswith("bad links are taken"), 60,
                    lambda: ask(ports.lab, "status", sm=ports.master))
@@ -31,10 +31,10 @@ def healing(cluster="none", out=6, probation=5, **options):
 
 
 class Worn:
-    """A cable that has errors in each reading, until it is mended."""
+    """A cable that has errors in each reading, as long as it carries data."""
 
     def __init__(self, ports, end=BAD):
-        self._lab, self._end, self._n = ports.lab, end, 0
+        self._ports, self._lab, self._end, self._n = ports, ports.lab, end, 0
 
     def wear(self):
         self._n += 3
@@ -44,7 +44,8 @@ class Worn:
 
     def wear_until(self, condition, timeout_s, what):
         def is_so():
-            self.wear()
+            if state_of(self._ports) in (None, "probation"):
+                self.wear()
             return condition()
         wait_until(is_so, timeout_s, what)
 
@@ -92,3 +93,48 @@ def test_worn_link_is_out_while_it_is_tested_and_returns():
         wait_until(lambda: n_links(ports) == present, 20, "the link in the tables")
         wait_until(lambda: not healed(ports), 60, explain(ports))
         assert deeds(ports) == ONCE
+
+
+def test_link_that_is_bad_again_stays_out_until_somebody_releases_it():
+    with healing(out=2, probation=600, more_heal="max_taken = 2\n") as ports:
+        cable, present = Worn(ports), n_links(ports)
+        cable.wear_until(lambda: state_of(ports) == "stays out", 90, explain(ports))
+        assert healed(ports)["taken"] == 2
+        assert [deed for deed, outcome in deeds(ports) if outcome == "done"] == \
+            ["take", "bounce", "return", "take"]
+        assert n_links(ports) == present - 1
+        # A person wins: it is not taken again, however bad it is.
+        succeeded(ports.lab.triad("port", "release", "leaf-01:5", sm=ports.master))
+        assert not healed(ports)
+        wait_until(lambda: n_links(ports) == present, 20, "the link in the tables")
+        cable.wear_until(lambda: "PLAN" in ports.lab.triad("heal", "plan", sm=ports.master).stdout,
+                         30, "bad again")
+        until = time.monotonic() + 6
+        cable.wear_until(lambda: time.monotonic() > until, 20, "some plans")
+        assert not healed(ports)
+
+
+def test_link_that_somebody_else_lets_go_is_left_alone():
+    with healing(out=600) as ports:
+        cable = Worn(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        ask(ports.lab, "damp", "release", "leaf-01:5", sm=ports.master)
+        wait_until(lambda: not healed(ports), 10, explain(ports))
+        assert ask_json(ports.lab, "port", "history", sm=ports.master)[0]["reason"] == "by-hand"
+
+
+@pytest.mark.parametrize("cluster", ("corosync", "peers"))
+def test_next_master_goes_on_where_the_last_one_was(cluster):
+    with healing(cluster, out=20) as ports:
+        lab, old = ports.lab, ports.master
+        cable, present = Worn(ports), n_links(ports)
+        cable.wear_until(lambda: state_of(ports), 60, explain(ports))
+        hosts.kill(state.load_required(lab.folder), old, "opensm")
+        ports.master = ports.cluster.wait_for_holder(among=others(old))
+        wait_until(lambda: healed(ports), 40, explain(ports))
+        # Held all the time, taken once, and tested by the new master before it returns.
+        assert n_links(ports) == present - 1
+        wait_until(lambda: state_of(ports) == "probation", 60, explain(ports))
+        done = [deed for deed, outcome in deeds(ports) if outcome == "done"]
+        assert done.count("take") == 1 and done[-2:] == ["bounce", "return"], done
+        wait_until(lambda: n_links(ports) == present, 20, "the link in the tables")
