@@ -22,6 +22,7 @@
 
 #define VERB "heal plan"
 #define MAX_JUDGED 64u
+#define MAX_COUNTED 8u /* a third of a second each in a fabric of 5,000 nodes */
 #define MAX_SMS 32u
 
 struct heal {
@@ -126,6 +127,7 @@ static void find_limits(struct heal *heal)
 	heal->input.max_out = conf->heal.max_out;
 	heal->input.min_capacity = conf->heal.min_capacity / 100.0;
 	heal->input.max_judged = MAX_JUDGED;
+	heal->input.max_counted = MAX_COUNTED;
 	triad_conf_unref(conf);
 }
 
