@@ -64,13 +64,18 @@ static void count_paths(
 	for (uint32_t i = 0; i < layout->n_switches; i++) {
 		const struct triad_routes_switch *sw =
 			&layout->switches[capacity->order[i]];
-		double sum = sw->level == layout->n_levels;
+		double sum = 0;
+		bool is_top = true;
 
-		for (uint32_t n = sw->first_link; n < sw->first_link + sw->n_links; n++)
-			if (capacity->above[n] != NONE &&
-				(all || !capacity->is_gone[n]))
+		for (uint32_t n = sw->first_link; n < sw->first_link + sw->n_links;
+			n++) {
+			if (capacity->above[n] == NONE)
+				continue;
+			is_top = false;
+			if (all || !capacity->is_gone[n])
 				sum += paths[capacity->above[n]];
-		paths[capacity->order[i]] = sum;
+		}
+		paths[capacity->order[i]] = is_top ? 1 : sum;
 	}
 }
 

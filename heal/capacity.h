@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What share of its paths to the top tier each switch keeps when links go.
+/* What share of its paths to the top each switch keeps when links go.
  *
  * Model: the capacity rule of CorrOpt [Zhuo, Ghobadi, Mahajan, Foerster, Krishnamurthy,
  * Anderson: Understanding and Mitigating Packet Corruption in Data Center Networks,
- * SIGCOMM 2017].  A path leads up, from level to level (routes/layout.h), to a switch of
- * the highest one; each of parallel links is a path of its own.  The paths of a switch
- * are the sum of those of the switches that it has links up to.  A share is the number of
- * paths that are left divided by the number if no link were missing.
+ * SIGCOMM 2017].  A path leads up, from level to level (routes/layout.h), to a switch without
+ * links up: parts of a fabric may be of different height.  Each of parallel links is a path of
+ * its own.  The paths of a switch are the sum of those of the switches that it has links up to.
+ * A share is the number of paths that are left divided by the number if no link were missing.
  *
  * Links that are missing (down, or out of routing) count as paths that were lost, where
- * both ends are switches of the fabric.  A switch that has no path even then has no share.
+ * both ends are switches of the fabric.
  *
  * Only a tree of two levels or more has shares.  Elsewhere nothing is known: NAN.
  *

@@ -200,7 +200,6 @@ static uint32_t find_restarted(
 		if (!may_be_restart(finding) || seen[finding->port])
 			continue;
 		far = fabric->ports[finding->port].remote;
-		seen[finding->port] = true;
 		if (far != NONE)
 			seen[far] = true;
 		ends[1] = far_node(fabric, finding);

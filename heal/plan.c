@@ -8,6 +8,7 @@
 #include "heal/capacity.h"
 #include "ib/link.h"
 #include "portmgr/plan/guard.h"
+#include "routes/repair.h"
 #include "routes/without.h"
 
 #define NONE TRIAD_FABRIC_NONE
@@ -249,17 +250,15 @@ static void find_worst(const struct planning *planning, struct triad_heal_cost *
 	}
 }
 
-/* Pairs without the links that are gone and that of 'port' (NONE: no other) become 'then', which
+/* Counts pairs without the links that are gone and that of 'port' (NONE: no other): 'then'; it
  * stays NULL when that can't be said.  Returns 0 or ENOMEM. */
-static int estimate_pairs(struct planning *planning, uint32_t port)
+static int count_pairs(struct planning *planning, uint32_t port)
 {
 	uint32_t n = planning->n_gone;
 	int error;
 
 	triad_routes_without_free(planning->then);
 	planning->then = NULL;
-	if (!planning->input->check)
-		return 0;
 	if (port != NONE)
 		planning->gone[n++] = port;
 	error = triad_routes_without_make(
@@ -267,12 +266,34 @@ static int estimate_pairs(struct planning *planning, uint32_t port)
 	return error == ENOMEM ? ENOMEM : 0;
 }
 
-/* What was estimated last is so. */
-static void keep_estimate(struct planning *planning)
+/* What was counted last is so. */
+static void keep_count(struct planning *planning)
 {
 	triad_routes_without_free(planning->now);
 	planning->now = planning->then;
 	planning->then = NULL;
+}
+
+/* Returns 0 or ENOMEM. */
+static int find_pairs(
+	struct planning *planning, uint32_t port, struct triad_heal_cost *cost)
+{
+	struct triad_routes_repair *repair;
+	int error = triad_routes_repair_make_shortest(
+		planning->input->check, &port, 1, &repair);
+
+	if (error)
+		return error == ENOMEM ? ENOMEM : 0;
+	cost->is_known = true;
+	cost->n_moved = repair->n_crossing - repair->n_lost;
+	cost->n_lost = repair->n_lost;
+	triad_routes_repair_free(repair);
+	if (planning->n_judged > planning->input->max_counted)
+		return 0;
+	error = count_pairs(planning, port);
+	if (planning->then)
+		find_worst(planning, cost);
+	return error;
 }
 
 /* Returns 0 or ENOMEM. */
@@ -283,26 +304,12 @@ static int find_cost(struct planning *planning, struct triad_heal_proposal *prop
 	struct triad_heal_share share =
 		triad_heal_capacity_without(planning->capacity, &ends);
 	struct triad_heal_cost *cost = &proposal->cost;
-	int error = estimate_pairs(planning, proposal->port);
 
 	cost->share = share.left;
 	cost->n_hosts_one = share.n_hosts_one;
 	if (share.sw != NONE)
 		cost->at_node = planning->layout->switches[share.sw].node;
-	if (!planning->then)
-		return error;
-	cost->is_known = true;
-	cost->n_moved = planning->then->n_moved;
-	cost->n_lost = planning->then->n_lost;
-	if (planning->now) {
-		/* Pairs that moved may be lost then: of those only what is more. */
-		cost->n_moved = cost->n_moved > planning->now->n_moved
-			? cost->n_moved - planning->now->n_moved
-			: 0;
-		cost->n_lost -= planning->now->n_lost;
-	}
-	find_worst(planning, cost);
-	return 0;
+	return planning->input->check ? find_pairs(planning, proposal->port, cost) : 0;
 }
 
 /* --- judging --- */
@@ -394,8 +401,13 @@ static bool is_of_sm(
 static enum triad_heal_why ask_guard(
 	struct planning *planning, const struct triad_heal_proposal *proposal)
 {
+	const struct triad_fabric_port *port =
+		&planning->input->fabric->ports[proposal->port];
 	struct triad_guard_lost lost;
 
+	/* What SMPs don't reach is not guarded. */
+	if (!triad_guard_reaches(planning->guard, port->node))
+		return TRIAD_HEAL_NO_SM;
 	switch (triad_guard_judge(planning->guard, proposal->port, NONE, &lost)) {
 	case TRIAD_GUARD_FREE:
 		return TRIAD_HEAL_TAKE;
@@ -482,7 +494,7 @@ static enum triad_heal_why judge_limits(
 		return TRIAD_HEAL_TIER_FULL;
 	if (cost->share < input->min_capacity)
 		return TRIAD_HEAL_CAPACITY;
-	return cost->n_lost ? TRIAD_HEAL_LOSES_PAIRS : TRIAD_HEAL_TAKE;
+	return TRIAD_HEAL_TAKE;
 }
 
 static void take_link(struct planning *planning, uint32_t port)
@@ -521,7 +533,8 @@ static int judge(struct planning *planning, struct triad_heal_proposal *proposal
 	if (why != TRIAD_HEAL_TAKE)
 		return 0;
 	planning->plan->n_take++;
-	keep_estimate(planning);
+	if (planning->then)
+		keep_count(planning);
 	take_link(planning, proposal->port);
 	return 0;
 }
@@ -549,9 +562,9 @@ static int remove_out(struct planning *planning)
 		planning->gone[planning->n_gone++] = port;
 		triad_guard_remove(planning->guard, port);
 	}
-	if (planning->n_gone)
-		error = estimate_pairs(planning, NONE);
-	keep_estimate(planning);
+	if (input->check && planning->n_gone && input->max_counted)
+		error = count_pairs(planning, NONE);
+	keep_count(planning);
 	return error;
 }
 

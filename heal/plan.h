@@ -17,7 +17,7 @@
  *
  *   guards     a link of a host or router is not taken, its last one or not: what is sent to that
  *              port would be lost.  Nor one that is the only way to an SM or to a node
- *              (portmgr/plan/guard.h), nor one without which pairs of hosts are lost.
+ *              (portmgr/plan/guard.h).
  *   max_out    so many links of a tier may be out, those that were taken before included.  A tier
  *              is the links between two levels (routes/layout.h); 0: hosts.
  *   capacity   each switch that loses paths keeps at least that share of them (capacity.h)
@@ -26,13 +26,14 @@
  * no tree.  A plan says what could be done now; times (how long a link was bad, when it was out
  * last) are the caller's.
  *
- * Costs are estimates (routes/without.h), beyond those of links that are out or taken before.
- * Only the first 'max_judged' links have them, and only these are taken: when so many
- * links are bad, something else is.
+ * Costs are estimates: pairs that cross the link by the present tables (routes/repair.h), and how
+ * pairs lie on links without this one and those that are out or taken before (routes/without.h).
+ * Only the first 'max_judged' links have costs, and only these are taken: when so many links are
+ * bad, something else is.
  *
  * Thread-safety: functions without state.
- * Memory: the plan owns its arrays, and holds the fabric.  Time: for each link judged that of
- * routes/without.h, which grows with the fabric's LIDs and switches. */
+ * Memory: the plan owns its arrays, and holds the fabric.  Time: milliseconds for a
+ * link that is judged, and a pass over all LIDs for one that is counted. */
 #ifndef TRIAD_HEAL_PLAN_H
 #define TRIAD_HEAL_PLAN_H
 
@@ -58,13 +59,12 @@ enum triad_heal_why {
 	TRIAD_HEAL_OF_HOST,
 	TRIAD_HEAL_WAY_TO_SM,
 	TRIAD_HEAL_ONLY_WAY, /* to a node */
-	TRIAD_HEAL_NO_SM,    /* where this SM is, is not known */
+	TRIAD_HEAL_NO_SM,    /* how this SM reaches it is not known */
 	TRIAD_HEAL_NO_ROUTES,
 	TRIAD_HEAL_NO_TIERS,
 	TRIAD_HEAL_NOT_SURE,
 	TRIAD_HEAL_TIER_FULL,
 	TRIAD_HEAL_CAPACITY,
-	TRIAD_HEAL_LOSES_PAIRS,
 	TRIAD_HEAL_TOO_MANY,
 	TRIAD_HEAL_N_WHYS
 };
@@ -88,6 +88,7 @@ struct triad_heal_input {
 	uint32_t max_out;    /* of a tier */
 	double min_capacity; /* a share, 0 to 1 */
 	uint32_t max_judged;
+	uint32_t max_counted; /* of these, so many with the link that is worst then */
 };
 
 struct triad_heal_cost {

@@ -49,7 +49,7 @@ static const struct {
 		"what is sent to that port of the host would be lost"},
 	[TRIAD_HEAL_WAY_TO_SM] = {"way_to_sm", "it is the only way to an SM"},
 	[TRIAD_HEAL_ONLY_WAY] = {"only_way", "it is the only way to a node"},
-	[TRIAD_HEAL_NO_SM] = {"sm_unknown", "it is not known where this SM is"},
+	[TRIAD_HEAL_NO_SM] = {"sm_unknown", "it is not known how this SM reaches it"},
 	[TRIAD_HEAL_NO_ROUTES] = {"routes_unknown", "routes are not known"},
 	[TRIAD_HEAL_NO_TIERS] = {"tiers_unknown",
 		"the fabric is no tree, so it is not known what share of its paths each "
@@ -60,7 +60,6 @@ static const struct {
 		"(heal.max_out)"},
 	[TRIAD_HEAL_CAPACITY] = {"min_capacity",
 		"a switch would keep too small a share of its paths (heal.min_capacity)"},
-	[TRIAD_HEAL_LOSES_PAIRS] = {"loses_pairs", "pairs of hosts would have no path"},
 	[TRIAD_HEAL_TOO_MANY] = {"too_many",
 		"too many links are bad: its cost was not looked at"},
 };

@@ -99,7 +99,8 @@ static void find_limits(struct triad_heal_view *heal, struct triad_service *serv
 	triad_conf_unref(conf);
 }
 
-int triad_heal_view_make(struct triad_heal_view *heal, struct triad_service *service)
+int triad_heal_view_make(struct triad_heal_view *heal, struct triad_service *service,
+	uint32_t max_counted)
 {
 	const struct triad_service_owner *owner = service->owner;
 	struct triad_heal_input *input = &heal->input;
@@ -115,6 +116,7 @@ int triad_heal_view_make(struct triad_heal_view *heal, struct triad_service *ser
 	if (heal->evidence.is_short || !find_out(heal, service))
 		return ENOMEM;
 	find_limits(heal, service);
+	input->max_counted = max_counted;
 	input->findings = heal->evidence.findings;
 	input->n_findings = heal->evidence.n;
 	input->out = heal->out;

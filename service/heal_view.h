@@ -30,8 +30,9 @@ struct triad_heal_view {
 };
 
 /* Returns 0; EAGAIN: counters have no view of a fabric yet; or ENOMEM.  The view is to be
- * cleared in any case. */
-int triad_heal_view_make(struct triad_heal_view *view, struct triad_service *service);
+ * cleared in any case.  'max_counted': of heal/plan.h. */
+int triad_heal_view_make(struct triad_heal_view *view, struct triad_service *service,
+	uint32_t max_counted);
 void triad_heal_view_clear(struct triad_heal_view *view);
 
 #endif

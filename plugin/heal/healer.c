@@ -28,7 +28,8 @@ struct triad_healer {
 
 /* --- verdicts --- */
 
-static bool is_of_switches(const struct triad_fabric *fabric, uint32_t port, uint32_t far)
+static bool is_of_switches(
+	const struct triad_fabric *fabric, uint32_t port, uint32_t far)
 {
 	return fabric->nodes[fabric->ports[port].node].type == TRIAD_NODE_SWITCH &&
 		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
@@ -129,11 +130,12 @@ static void look(struct triad_healer *healer)
 	struct triad_healer_status status = {0};
 	struct triad_heal_view view;
 	uint64_t begun_us = triad_clock_now_us();
-	int error = triad_heal_view_make(&view, &healer->plugin->service);
+	int error = triad_heal_view_make(&view, &healer->plugin->service, 0);
 
 	healer->verdicts.generation = 0;
-	status.not_known = error ? "there is no view of the fabric, or no memory for a plan"
-				 : view.no_evidence;
+	status.not_known = error
+		? "there is no view of the fabric, or no memory for a plan"
+		: view.no_evidence;
 	if (!error && !view.no_evidence)
 		judge(healer, &view);
 	status.is_known = healer->verdicts.generation;
@@ -172,7 +174,8 @@ struct triad_healer *triad_healer_new(struct triad_plugin *plugin)
 		return NULL;
 	healer->plugin = plugin;
 	pthread_mutex_init(&healer->lock, NULL);
-	triad_task_init(&healer->task, &healer->lock, "triad-heal", look_when_due, healer);
+	triad_task_init(
+		&healer->task, &healer->lock, "triad-heal", look_when_due, healer);
 	return healer;
 }
 
@@ -208,7 +211,8 @@ void triad_healer_configure(struct triad_healer *healer, const struct triad_conf
 			"again");
 }
 
-void triad_healer_status(struct triad_healer *healer, struct triad_healer_status *status)
+void triad_healer_status(
+	struct triad_healer *healer, struct triad_healer_status *status)
 {
 	struct triad_ports_status ports;
 

@@ -17,6 +17,7 @@
 #include "triad/control.h"
 
 #define VERB "heal plan"
+#define MAX_COUNTED 8u /* a third of a second each in a fabric of 5,000 nodes */
 
 struct heal {
 	const struct triad_command *command;
@@ -325,7 +326,7 @@ int triad_command_run_heal_plan(struct triad_service *service,
 		.view = &view,
 		.report = {.output = output, .as_json = command->json}};
 	int status = TRIAD_CONTROL_UNKNOWN,
-	    error = triad_heal_view_make(&view, service);
+	    error = triad_heal_view_make(&view, service, MAX_COUNTED);
 
 	heal.plan = view.plan;
 	if (!error)

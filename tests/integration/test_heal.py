@@ -8,9 +8,11 @@ import subprocess
 import pytest
 
 from checks import fits_columns, mentions, succeeded, wait_until
-from labs import SRCDIR
+from labs import SRCDIR, TRIADD, need
 from test_devices import qsfp28
+from triadlab.tcp_ports import free_address
 from triadlib import TriadLab, ask, ask_json, status, sweep_heavily, wait_for_sweep
+from weblib import check_schema, get, get_json
 
 # Four leaves with two links to each of two spines; the SM is on host-0001, leaf-01:1.
 TREE = ("fat-tree", "--levels", "2", "--radix", "8", "--hosts", "16")
@@ -28,6 +30,8 @@ mode = act
 [heal]
 max_out = 10
 min_capacity = 50
+[web]
+listen = {address}
 """
 # (leaf, port): the far end
 WORN, BURST, SLOW, FLAPPING, HOT = (("leaf-02", 5), ("leaf-03", 7), ("leaf-04", 8), ("leaf-02", 8),
@@ -77,7 +81,10 @@ def wait_for(lab, end, kind):
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    with TriadLab(make_net(tmp_path_factory.mktemp("heal")), triad_conf=CONF) as lab:
+    need(TRIADD)
+    lab = TriadLab(make_net(tmp_path_factory.mktemp("heal")),
+                   triad_conf=CONF.format(address=free_address()))
+    with lab:
         wait_for_sweep(lab, 2)
         # While all is well there is nothing to do.
         process = lab.triad("heal", "plan")
@@ -139,6 +146,16 @@ def test_people_read_the_same(lab):
     assert mentions(process.stdout, "last link of its host")
     short = lab.triad("heal", "plan", "-n", "1").stdout
     assert "bit_errors" in short and "host" not in short.split("paths up")[-1].split("-n")[0]
+
+
+def test_resource_is_as_described(lab):
+    """Here answers have all members."""
+    address = status(lab)["web"]["listen"]
+    description = get_json(address, "/api/v1/openapi.json")
+    response = get(address, "/api/v1/heal/plan")
+    assert (response.status, response.getheader("Triad-Exit-Status")) == (200, "1")
+    check_schema(description, "#/components/schemas/heal_plan", json.loads(response.body),
+                 "heal/plan")
 
 
 def test_limits_are_kept(lab):

@@ -44,7 +44,7 @@ expected_file = {folder}/expected.csv
 """
 COMMANDS = ["health", "status", "links -n 20", "links --slow", "nodes -n 20",
             "ports --state free -n 20", "perf top", "perf ber --all -n 20", "perf details -n 20",
-            "perf show --errors", "perf resets", "alerts --all", "history", "routes", "routes check", "congestion", "silences", "election", "port list -n 20",
+            "perf show --errors", "perf resets", "alerts --all", "history", "routes", "routes check", "heal plan", "congestion", "silences", "election", "port list -n 20",
             "port plan", "perf histogram PortXmitData", "qos nodes"]
 
 

@@ -282,10 +282,10 @@ START_TEST(test_parse_commands_classed)
 		"qos clients", "shield", "damp", "damp traps", "nodes",
 		"ports --state free", "get", "routes", "routes check", "congestion",
 		"job --nodes a", "topology --slurm", "routes over leaf-01:3",
-		"routes between a b", "repair plan leaf-01", "repair history", "heal plan",
-		"config diff", "version", "qos explain --src a --dst b", "qos plan",
-		"qos tables", "qos nodes", "election", "port blacklist", "port plan",
-		"port list", "port history", "silences", "set --help"};
+		"routes between a b", "repair plan leaf-01", "repair history",
+		"heal plan", "config diff", "version", "qos explain --src a --dst b",
+		"qos plan", "qos tables", "qos nodes", "election", "port blacklist",
+		"port plan", "port list", "port history", "silences", "set --help"};
 	static const char *const changes[] = {"perf sweep", "audit --node leaf-01",
 		"audit repair 0123abcd", "audit repair --all --node leaf-01",
 		"repair settle", "perf clear totals --all", "perf clear histograms",
@@ -495,7 +495,7 @@ START_TEST(test_parse_unknown_command_guessed)
 	ASSERT_REFUSED("zzz", "unknown 'zzz' 'help'");
 	/* For part of a name there are at most three guesses. */
 	ASSERT_REFUSED("show", "unknown command 'show'; did you mean 'perf show'?");
-	ASSERT_REFUSED("plan", "unknown 'plan' 'qos plan' 'port plan'");
+	ASSERT_REFUSED("plan", "unknown 'plan' 'heal plan' 'qos plan'");
 	ASSERT_REFUSED("per", "unknown 'per' 'perf show' 'perf top' 'perf sweep'");
 }
 END_TEST
