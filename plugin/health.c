@@ -11,6 +11,7 @@
 #include "ib/node_label.h"
 #include "plugin/audit/auditor.h"
 #include "plugin/damp/damper.h"
+#include "plugin/heal/healer.h"
 #include "plugin/reroute/rerouter.h"
 #include "service/route_checker.h"
 #include "plugin/election/elector.h"
@@ -310,6 +311,33 @@ static enum triad_severity add_repair(
 	return TRIAD_WARNING;
 }
 
+/* Bad links that stay out, and heal.mode = act without what it needs. */
+static enum triad_severity add_healing(
+	struct triad_health *health, struct triad_plugin *plugin)
+{
+	const char *missing = triad_healer_missing(plugin->healer);
+	struct triad_healer_status status;
+	char text[256];
+
+	triad_healer_status(plugin->healer, &status);
+	if (status.n_stay_out) {
+		snprintf(text, sizeof(text),
+			"%" PRIu32 " bad link%s out of routing until mended",
+			status.n_stay_out,
+			status.n_stay_out == 1 ? " stays" : "s stay");
+		triad_health_add_trouble(health, TRIAD_WARNING, "SM", text,
+			"'triadctl heal' lists them; mend the cable, then 'port release NODE "
+			"PORT'");
+	}
+	if (status.mode != TRIAD_HEAL_ACT || (!status.error && !missing))
+		return status.n_stay_out ? TRIAD_WARNING : TRIAD_OK;
+	snprintf(text, sizeof(text), "bad links are not taken out (heal.mode): %s",
+		status.error ? "there is no thread for it" : missing);
+	triad_health_add_trouble(health, TRIAD_WARNING, "SM", text,
+		"switch that on, or set heal.mode to propose");
+	return TRIAD_WARNING;
+}
+
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 {
 	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
@@ -323,6 +351,8 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 	take_worse(&severity, add_subscriptions(health, plugin));
 	take_worse(&severity, add_damping(health, plugin));
 	take_worse(&severity, add_repair(health, plugin));
+	if (strcmp(triad_sm_state(plugin->osm), "master") == 0)
+		take_worse(&severity, add_healing(health, plugin));
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
 		/* An SM that sweeps often does its work. */
 		enum triad_severity one =

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "plugin/damp/damper.h"
 #include "plugin/facts.h"
 #include "plugin/heal/healer.h"
 #include "plugin/instance.h"
@@ -19,23 +18,6 @@
 
 /* --- status --- */
 
-/* What keeps it from acting; NULL: nothing. */
-static const char *what_is_missing(struct triad_plugin *plugin)
-{
-	struct triad_ports_status ports;
-
-	triad_ports_status(plugin->ports, &ports);
-	if (!ports.is_enabled)
-		return "nothing is done: port.enabled is false";
-	if (!ports.is_enforcing)
-		return "nothing is done: port.mode is observe";
-	if (triad_damper_status(plugin->damper).mode != TRIAD_DAMP_ACT)
-		return "nothing is done: damp.mode is not act, so no link can be held";
-	if (!ports.may_act)
-		return "nothing is done: the port manager may not act";
-	return NULL;
-}
-
 static const char *heal_state(
 	struct triad_plugin *plugin, const struct triad_healer_status *status)
 {
@@ -46,14 +28,14 @@ static const char *heal_state(
 	if (status->error)
 		return "there is no thread for it";
 	if (strcmp(triad_sm_state(plugin->osm), "master") != 0)
-		return "not the master";
+		return "not the master: the master heals";
 	if (status->not_known)
 		return status->not_known;
 	if (!status->is_known)
 		return "no plan was made yet";
 	if (status->mode == TRIAD_HEAL_PROPOSE)
 		return "bad links are proposed: 'heal plan'";
-	missing = what_is_missing(plugin);
+	missing = triad_healer_missing(plugin->healer);
 	return missing ? missing
 		       : "bad links are taken out of routing, tested and returned";
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "lib/task.h"
+#include "plugin/damp/damper.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "service/heal_view.h"
@@ -80,6 +81,13 @@ static void add_healed(struct triad_healer *healer)
 			(void)add_judged(healer, &healed[i].ends);
 }
 
+/* A retraining cures what a link does badly; not a hot module, nor one without light.  One that
+ * goes down and up is held by damping, and a slow one is better than none. */
+static bool is_cured_by_retraining(const struct triad_heal_finding *worst)
+{
+	return worst->kind == TRIAD_HEAL_BIT_ERRORS || worst->kind == TRIAD_HEAL_ERRORS;
+}
+
 static void add_bad(struct triad_healer *healer, const struct triad_heal_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->n; i++) {
@@ -98,7 +106,8 @@ static void add_bad(struct triad_healer *healer, const struct triad_heal_plan *p
 		if (!judged)
 			return;
 		judged->is_bad = true;
-		judged->may_take = proposal->why == TRIAD_HEAL_TAKE;
+		judged->may_take = proposal->why == TRIAD_HEAL_TAKE &&
+			is_cured_by_retraining(worst);
 		judged->since_us = worst->since_us;
 		snprintf(judged->text, sizeof(judged->text), "%.*s",
 			(int)sizeof(judged->text) - 1, worst->text);
@@ -221,4 +230,21 @@ void triad_healer_status(
 	status->n_out = ports.n_heal_out;
 	status->n_stay_out = ports.n_heal_stay_out;
 	status->n_on_probation = ports.n_heal_on_probation;
+}
+
+const char *triad_healer_missing(struct triad_healer *healer)
+{
+	struct triad_plugin *plugin = healer->plugin;
+	struct triad_ports_status ports;
+
+	triad_ports_status(plugin->ports, &ports);
+	if (!ports.is_enabled)
+		return "nothing is done: port.enabled is false";
+	if (!ports.is_enforcing)
+		return "nothing is done: port.mode is observe";
+	if (triad_damper_status(plugin->damper).mode != TRIAD_DAMP_ACT)
+		return "nothing is done: damp.mode is not act, so no link can be held";
+	if (!ports.may_act)
+		return "nothing is done: the port manager may not act ('port plan' says why)";
+	return NULL;
 }

@@ -28,15 +28,19 @@ void triad_healer_free(struct triad_healer *healer);
 void triad_healer_configure(struct triad_healer *healer, const struct triad_conf *conf);
 
 struct triad_healer_status {
-	unsigned mode;           /* enum triad_heal_mode */
-	int error;               /* of its thread; 0: none */
-	bool is_known;           /* a plan was made of the newest fabric */
-	const char *not_known;   /* why nothing is known; NULL: it is, or not yet */
-	uint32_t n_bad, n_take;  /* links; those that may be taken */
+	unsigned mode;          /* enum triad_heal_mode */
+	int error;              /* of its thread; 0: none */
+	bool is_known;          /* a plan was made of the newest fabric */
+	const char *not_known;  /* why nothing is known; NULL: it is, or not yet */
+	uint32_t n_bad, n_take; /* links; those that may be taken */
 	uint32_t n_out, n_stay_out, n_on_probation; /* of the port manager's */
-	uint64_t plan_us; /* how long the last plan took */
+	uint64_t plan_us;                           /* how long the last plan took */
 };
 
-void triad_healer_status(struct triad_healer *healer, struct triad_healer_status *status);
+/* What else must be switched on before links are taken out, for people; NULL: nothing. */
+const char *triad_healer_missing(struct triad_healer *healer);
+
+void triad_healer_status(
+	struct triad_healer *healer, struct triad_healer_status *status);
 
 #endif

@@ -61,7 +61,7 @@ end-qos-levels
 """
 COMMANDS = ["status", "health", "nodes", "ports", "links", "links --slow", "perf show",
             "perf top", "perf ber", "perf resets", "alerts --all", "history", "diff --since 1m",
-            "routes check", "routes over Switch1:1", "repair plan Switch1:1", "heal plan", "congestion", "job Hca1 Hca2",
+            "routes check", "routes over Switch1:1", "repair plan Switch1:1", "heal", "heal plan", "congestion", "job Hca1 Hca2",
             "silences", "election", "port plan", "port list", "qos show", "topology --slurm",
             "devices", "cables", "perf history Switch1:1", "perf show --at 1s"]
 ADDRESSES = ["/metrics", "/api/v1/health", "/api/v1/links", "/api/v1/history", "/"]

@@ -97,15 +97,17 @@ def test_what_is_set_off_has_no_thread():
             ask(lab, "set", "shield.mode", "watch")
             ask(lab, "set", "damp.mode", "act")
             ask(lab, "set", "repair.mode", "act")
+            ask(lab, "set", "heal.mode", "propose")
             ask(lab, "set", "audit.period", "3600")
             wait_until(lambda: {"triad-qos", "triad-sm", "triad-ports", "triad-devices",
-                                "triad-sflow", "triad-shield", "triad-damp", "triad-repair",
+                                "triad-sflow", "triad-shield", "triad-damp", "triad-repair", "triad-heal",
                                 "triad-audit"}
                        <= set(threads(lab)), 20, "threads for all")
             ask(lab, "set", "sflow.collectors", "")
             ask(lab, "set", "shield.mode", "off")
             ask(lab, "set", "damp.mode", "off")
             ask(lab, "set", "repair.mode", "off")
+            ask(lab, "set", "heal.mode", "off")
             ask(lab, "set", "audit.period", "0")
             for key in (*QOS, "port.enabled", "election.enabled", "devices.enabled"):
                 ask(lab, "set", key, "false")
