@@ -217,9 +217,8 @@ static void append_routes(
 		[TRIAD_ALERT_REQUESTS] =
 			{"request from here that can stall or end OpenSM",
 				"requests from here that can stall or end OpenSM"},
-		[TRIAD_ALERT_HELD_LINKS] =
-			{"link is held out of routing, this",
-				"links are held out of routing, the worst here"},
+		[TRIAD_ALERT_HELD_LINKS] = {"link is held out of routing, this",
+			"links are held out of routing, the worst here"},
 	};
 	bool are_several = finding->value != 1;
 
