@@ -431,6 +431,7 @@ static int (*const readers[TRIAD_N_COMMANDS])(const struct arguments *arguments)
 	[TRIAD_COMMAND_ROUTES_BETWEEN] = read_ends,
 	[TRIAD_COMMAND_REPAIR_PLAN] = read_switch_or_port,
 	[TRIAD_COMMAND_JOB] = read_job,
+	[TRIAD_COMMAND_HEAL_REPORT] = read_since,
 	[TRIAD_COMMAND_TOPOLOGY] = read_topology,
 	[TRIAD_COMMAND_PERF_CLEAR] = read_clear,
 	[TRIAD_COMMAND_PERF_HISTOGRAM] = read_histogram,

@@ -261,6 +261,13 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.no_past = "'port history' has what was done then",
 		.help = "Lists bad links that were taken out of routing, and those that are "
 			"back, on probation."},
+	{.name = "heal report",
+		.group = TRIAD_VERB_DIAGNOSE,
+		.verb = TRIAD_COMMAND_HEAL_REPORT,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(LIMIT) | BIT(SINCE) | TABLE,
+		.help = "Lists links that were taken out of routing since a time, 30 days "
+			"without it: how often, for how long, why, both ends, the cable."},
 	{.name = "heal plan",
 		.group = TRIAD_VERB_DIAGNOSE,
 		.verb = TRIAD_COMMAND_HEAL_PLAN,

@@ -90,6 +90,7 @@ libosmtriad_la_SOURCES = \
 	plugin/ports/ports_heal.c \
 	plugin/heal/healer.c plugin/heal/healer.h \
 	plugin/command/heal.c \
+	plugin/command/heal_report.c \
 	plugin/ports/ports_test.c \
 	plugin/ports/smp.c plugin/ports/smp.h \
 	plugin/ports/source.c plugin/ports/source.h \

@@ -15,6 +15,7 @@
  *     routes between NODE NODE [--sl N] [--json]
  *     repair plan NODE[:PORT] [-n N] [--json]
  *     heal       [-n N] [--json]  heal plan  [-n N] [--json]
+ *     heal report [--since TIME|LENGTH] [-n N] [--json]
  *     congestion [-n N] [--json]
  *     job        --nodes HOSTS [--since TIME|LENGTH] [-n N] [--json]
  *     topology   --slurm|--json
@@ -155,6 +156,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_DAMP_RELEASE,
 	TRIAD_COMMAND_DAMP_PIN,
 	TRIAD_COMMAND_HEAL,
+	TRIAD_COMMAND_HEAL_REPORT,
 	TRIAD_COMMAND_ELECTION,
 	TRIAD_COMMAND_PORT_PRIORITY,
 	TRIAD_COMMAND_PORT_CONFIRM,

@@ -43,6 +43,7 @@ triad_plugin_command triad_command_run_shield;
 /* 'damp', 'damp traps', 'damp release', 'damp pin' */
 triad_plugin_command triad_command_run_damp;
 triad_plugin_command triad_command_run_heal;
+triad_plugin_command triad_command_run_heal_report;
 triad_plugin_command triad_command_run_repair_history;
 triad_plugin_command triad_command_run_repair_settle;
 triad_plugin_command triad_command_run_audit;

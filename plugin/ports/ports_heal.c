@@ -200,12 +200,21 @@ static void say(struct triad_ports *ports, const struct triad_record *record)
 		record->port, triad_port_action_name(record->action), record->text);
 }
 
-static struct triad_record record_of(const struct triad_damp_ends *ends,
-	enum triad_port_action action, enum triad_port_reason reason, const char *text)
+static uint64_t guid_of_switch(const struct triad_ports *ports, uint64_t node_guid)
+{
+	uint32_t port = triad_fabric_port_at(ports->fabric, node_guid, 0);
+
+	return port == TRIAD_FABRIC_NONE ? 0 : ports->fabric->ports[port].guid;
+}
+
+static struct triad_record record_of(const struct triad_ports *ports,
+	const struct triad_damp_ends *ends, enum triad_port_action action,
+	enum triad_port_reason reason, const char *text)
 {
 	struct triad_record record = {
 		.node_guid = ends->guid,
 		.port = ends->number,
+		.remote_guid = guid_of_switch(ports, ends->far_guid),
 		.action = (uint8_t)action,
 		.outcome = TRIAD_OUTCOME_INTENDED,
 		.reason = (uint8_t)reason,
@@ -243,8 +252,8 @@ static bool is_plan_new(const struct triad_ports *ports)
 static bool take(struct triad_ports *ports, const struct triad_ports_judged *judged,
 	uint64_t *taken_us)
 {
-	struct triad_record record = record_of(
-		&judged->ends, TRIAD_ACTION_TAKE, TRIAD_REASON_HEAL, judged->text);
+	struct triad_record record = record_of(ports, &judged->ends, TRIAD_ACTION_TAKE,
+		TRIAD_REASON_HEAL, judged->text);
 	uint32_t port = find_linked(ports, &judged->ends);
 	const char *why;
 
@@ -260,20 +269,13 @@ static bool take(struct triad_ports *ports, const struct triad_ports_judged *jud
 static bool give_back(struct triad_ports *ports, const struct triad_damp_ends *ends,
 	enum triad_port_action action, enum triad_port_reason reason, const char *text)
 {
-	struct triad_record record = record_of(ends, action, reason, text);
+	struct triad_record record = record_of(ports, ends, action, reason, text);
 
 	if (ports_commit(ports, &record))
 		return false;
 	let_go(ports, ends);
 	conclude(ports, &record, NULL);
 	return true;
-}
-
-static uint64_t guid_of_switch(const struct triad_ports *ports, uint64_t node_guid)
-{
-	uint32_t port = triad_fabric_port_at(ports->fabric, node_guid, 0);
-
-	return port == TRIAD_FABRIC_NONE ? 0 : ports->fabric->ports[port].guid;
 }
 
 static bool retrain(struct triad_ports *ports, struct ports_healed *healed)

@@ -93,6 +93,10 @@ def test_worn_link_is_out_while_it_is_tested_and_returns():
         wait_until(lambda: n_links(ports) == present, 20, "the link in the tables")
         wait_until(lambda: not healed(ports), 60, explain(ports))
         assert deeds(ports) == ONCE
+        [row] = ask_json(ports.lab, "heal", "report", "--since", "1h")
+        assert (row["taken"], row["now"]) == (1, "routed") and 0 < row["out_h"] < .1, row
+        assert (row["far_name"], row["far_port"]) == (SPINE(1), 1)
+        assert mentions(ask(ports.lab, "heal", "report"), "symbol bit error rate")
 
 
 def test_link_that_is_bad_again_stays_out_until_somebody_releases_it():

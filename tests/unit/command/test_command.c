@@ -279,7 +279,7 @@ START_TEST(test_parse_commands_classed)
 		"cables leaf-01:3", "devices --firmware", "perf histogram PortXmitWait",
 		"perf history leaf-01:3 PortXmitData", "diff 2h 1h", "alerts",
 		"history leaf-01:3 --since 2d", "agents", "agents owner NODE",
-		"qos clients", "shield", "damp", "damp traps", "heal", "nodes",
+		"qos clients", "shield", "damp", "damp traps", "heal", "heal report --since 1d", "nodes",
 		"ports --state free", "get", "routes", "routes check", "congestion",
 		"job --nodes a", "topology --slurm", "routes over leaf-01:3",
 		"routes between a b", "repair plan leaf-01", "repair history",
