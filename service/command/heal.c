@@ -393,6 +393,7 @@ static void put_head_json(struct heal *heal)
 	triad_json_double(json, "min_capacity", heal->input.min_capacity);
 	triad_json_uint(json, "links_out", heal->n_taken);
 	triad_json_uint(json, "links_to_take", heal->plan->n_take);
+	triad_json_uint(json, "findings_left_out", heal->evidence.n_left_out);
 }
 
 static void put_head_text(struct heal *heal)
@@ -411,6 +412,12 @@ static void put_head_text(struct heal *heal)
 		triad_output_printf(heal->output,
 			"%" PRIu32 " link%s out of routing already ('damp')\n",
 			heal->n_taken, heal->n_taken == 1 ? " is" : "s are");
+	if (heal->evidence.n_left_out)
+		triad_output_printf(heal->output,
+			"%" PRIu32
+			" findings of alerts more were too many to be looked "
+			"at\n",
+			heal->evidence.n_left_out);
 	if (heal->no_routes)
 		triad_output_message(heal->output, TRIAD_FRAME_MESSAGE,
 			VERB ": costs are not known, as routes are not: %s\n",
