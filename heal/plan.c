@@ -180,11 +180,12 @@ static bool can_be_slower(
 	struct triad_link_rate rate = triad_link_rate_active(a);
 	unsigned widths = a->width_supported & b->width_supported;
 
-	for (unsigned width = 1; width <= widths; width <<= 1)
-		if (widths & width &&
-			triad_link_width_lanes((uint8_t)width) <
-				triad_link_width_lanes(rate.width))
+	for (unsigned width = 1; width <= widths; width <<= 1) {
+		unsigned lanes = triad_link_width_lanes((uint8_t)(widths & width));
+
+		if (lanes && lanes < triad_link_width_lanes(rate.width))
 			return true;
+	}
 	for (unsigned speed = TRIAD_SPEED_SDR; speed < rate.speed; speed++)
 		if (are_speeds_shared(a, b, speed))
 			return true;
