@@ -115,9 +115,13 @@ static bool find_place(const struct triad_fabric *fabric,
 		(triad_heal_is_of_node(finding->kind) || finding->port != NONE);
 }
 
-/* Room for one more; NULL: memory is short. */
+/* Room for one more; NULL: memory is short, or there are too many. */
 static struct triad_heal_finding *add_finding(struct triad_heal_evidence *evidence)
 {
+	if (evidence->n == TRIAD_HEAL_MAX_FINDINGS) {
+		evidence->n_left_out++;
+		return NULL;
+	}
 	if (evidence->n == evidence->room) {
 		uint32_t room = evidence->room ? 2 * evidence->room : 64;
 		struct triad_heal_finding *findings =

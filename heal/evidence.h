@@ -28,7 +28,7 @@
  * Silenced alerts are evidence: a silence says who shall be woken.
  *
  * Thread-safety: one thread.
- * Memory: a finding of some 250 octets for each, as many as alerts have. */
+ * Memory: TRIAD_HEAL_MAX_FINDINGS findings of some 250 octets at most, allocated as needed. */
 #ifndef TRIAD_HEAL_EVIDENCE_H
 #define TRIAD_HEAL_EVIDENCE_H
 
@@ -37,13 +37,15 @@
 
 #define TRIAD_HEAL_MANY_TIMES 3.0f
 #define TRIAD_HEAL_TOGETHER 4u
+#define TRIAD_HEAL_MAX_FINDINGS 16384u
 
 /* All zeros, but for the fabric, which is borrowed. */
 struct triad_heal_evidence {
 	const struct triad_fabric *fabric;
 	struct triad_heal_finding *findings;
 	uint32_t n, room;
-	bool is_short; /* of memory: some are missing */
+	uint32_t n_left_out; /* over TRIAD_HEAL_MAX_FINDINGS */
+	bool is_short;       /* of memory: some are missing */
 };
 
 /* Adds what an alert says. */

@@ -115,6 +115,7 @@ static void add_proposal(struct planning *planning, uint32_t index)
 		.far = NONE,
 		.tier = {TRIAD_ROUTES_NO_LEVEL, TRIAD_ROUTES_NO_LEVEL},
 		.first = index,
+		.why = TRIAD_HEAL_NODE, /* until a link is judged */
 		.cost = {.worst = NONE, .at_node = NONE, .share = NAN},
 	};
 	if (triad_heal_is_of_node(finding->kind))
@@ -124,35 +125,14 @@ static void add_proposal(struct planning *planning, uint32_t index)
 	proposal->node = plan->fabric->ports[finding->port].node;
 }
 
-struct ranked {
-	struct triad_heal_finding worst;
-	struct triad_heal_proposal proposal;
-};
-
-static int compare_ranked(const void *a, const void *b)
+static int compare_proposals(const void *a, const void *b, void *context)
 {
-	const struct ranked *one = a, *other = b;
-	int order = compare_badness(&one->worst, &other->worst);
+	const struct triad_heal_proposal *one = a, *other = b;
+	const struct triad_heal_plan *plan = context;
+	int order = compare_badness(
+		&plan->findings[one->first], &plan->findings[other->first]);
 
-	if (order)
-		return order;
-	return one->proposal.first < other->proposal.first ? -1 : 1;
-}
-
-static int rank_proposals(struct triad_heal_plan *plan)
-{
-	struct ranked *ranked = malloc((plan->n + 1u) * sizeof(*ranked));
-
-	if (!ranked)
-		return ENOMEM;
-	for (uint32_t i = 0; i < plan->n; i++)
-		ranked[i] = (struct ranked){
-			plan->findings[plan->proposals[i].first], plan->proposals[i]};
-	qsort(ranked, plan->n, sizeof(*ranked), compare_ranked);
-	for (uint32_t i = 0; i < plan->n; i++)
-		plan->proposals[i] = ranked[i].proposal;
-	free(ranked);
-	return 0;
+	return order ? order : one->first < other->first ? -1 : 1;
 }
 
 static int make_proposals(struct planning *planning)
@@ -176,7 +156,9 @@ static int make_proposals(struct planning *planning)
 		plan->proposals[plan->n - 1].n++;
 	}
 	free(placed);
-	return rank_proposals(plan);
+	qsort_r(plan->proposals, plan->n, sizeof(*plan->proposals), compare_proposals,
+		plan);
+	return 0;
 }
 
 /* --- remedies --- */
@@ -198,11 +180,12 @@ static bool can_be_slower(
 	struct triad_link_rate rate = triad_link_rate_active(a);
 	unsigned widths = a->width_supported & b->width_supported;
 
-	for (unsigned width = 1; width <= widths; width <<= 1)
-		if (widths & width &&
-			triad_link_width_lanes((uint8_t)width) <
-				triad_link_width_lanes(rate.width))
+	for (unsigned width = 1; width <= widths; width <<= 1) {
+		unsigned lanes = triad_link_width_lanes((uint8_t)(widths & width));
+
+		if (lanes && lanes < triad_link_width_lanes(rate.width))
 			return true;
+	}
 	for (unsigned speed = TRIAD_SPEED_SDR; speed < rate.speed; speed++)
 		if (are_speeds_shared(a, b, speed))
 			return true;
@@ -596,8 +579,6 @@ static int run_planning(struct planning *planning)
 
 	if (!error)
 		error = make_proposals(planning);
-	for (uint32_t i = 0; i < plan->n && !error; i++)
-		plan->proposals[i].why = TRIAD_HEAL_NODE; /* not judged yet */
 	if (!error)
 		error = remove_out(planning);
 	for (uint32_t i = 0; i < plan->n && !error; i++)

@@ -264,6 +264,7 @@ static void put_head_json(struct heal *heal)
 	triad_json_double(json, "min_capacity", heal->view->input.min_capacity);
 	triad_json_uint(json, "links_out", heal->view->n_taken);
 	triad_json_uint(json, "links_to_take", heal->plan->n_take);
+	triad_json_uint(json, "findings_left_out", heal->view->evidence.n_left_out);
 }
 
 static void put_head_text(struct heal *heal)
@@ -283,6 +284,13 @@ static void put_head_text(struct heal *heal)
 			"%" PRIu32 " link%s out of routing already ('damp')\n",
 			heal->view->n_taken,
 			heal->view->n_taken == 1 ? " is" : "s are");
+	if (heal->view->evidence.n_left_out)
+		triad_output_printf(heal->output,
+			"%" PRIu32
+			" findings of alerts more were too many to be looked "
+			"at
+			",
+			heal->view->evidence.n_left_out);
 	if (heal->view->no_routes)
 		triad_output_message(heal->output, TRIAD_FRAME_MESSAGE,
 			VERB ": costs are not known, as routes are not: %s\n",

@@ -21,7 +21,6 @@ CONF = """\
 sweep_period = 1
 reset = never
 [devices]
-enabled = true
 period = 1
 [alerts]
 clear_after = 86400
@@ -36,7 +35,7 @@ listen = {address}
 # (leaf, port): the far end
 WORN, BURST, SLOW, FLAPPING, HOT = (("leaf-02", 5), ("leaf-03", 7), ("leaf-04", 8), ("leaf-02", 8),
                                     ("leaf-04", 5))
-HOST, SM = ("leaf-02", 2), ("leaf-01", 1)
+HOST, SM, STANDBY = ("leaf-02", 2), ("leaf-01", 1), ("leaf-04", 4)
 
 
 def make_net(folder):
@@ -83,16 +82,18 @@ def wait_for(lab, end, kind):
 def lab(tmp_path_factory):
     need(TRIADD)
     lab = TriadLab(make_net(tmp_path_factory.mktemp("heal")),
-                   triad_conf=CONF.format(address=free_address()))
+                   sms=["host-0001", "host-0016"], triad_conf=CONF.format(address=free_address()))
     with lab:
         wait_for_sweep(lab, 2)
         # While all is well there is nothing to do.
         process = lab.triad("heal", "plan")
         assert (process.returncode, process.stdout) == (0, "no link is bad\n"), process
         assert plan(lab, 0)["proposals"] == []
+        # A device that was asked without any module refuses to tell of them for good.
         lab.sim(*qsfp28("MT2133VS01234", temperature=78).commands(*HOT))
+        ask(lab, "set", "devices.enabled", "true")
         set_counter(lab, FLAPPING, "LinkDownedCounter", 4)
-        for end in (BURST, HOST, SM):
+        for end in (BURST, HOST, SM, STANDBY):
             set_counter(lab, end, "SymbolErrorCounter", 500)
         # Both ends could do what its neighbours do.
         lab.sim(f'Speed "{SLOW[0]}"[{SLOW[1]}] active=1xSDR', 'Speed "spine-02"[8] active=1xSDR')
@@ -103,7 +104,7 @@ def lab(tmp_path_factory):
             set_counter(lab, WORN, "SymbolErrorCounter", n)
             wait_for_sweep(lab, status(lab)["perfmgr"]["sweeps"] + 1)
         for end, kind in ((HOT, "hot"), (FLAPPING, "flaps"), (BURST, "errors"),
-                          (HOST, "errors"), (SM, "errors")):
+                          (HOST, "errors"), (SM, "errors"), (STANDBY, "errors")):
             wait_for(lab, end, kind)
         yield lab
 
@@ -124,7 +125,7 @@ def test_bad_link_is_to_be_taken_and_its_evidence_is_said(lab, end, kind, words)
 
 
 @pytest.mark.parametrize("end, why", (
-    (BURST, "not_sure"), (HOST, "last_of_host"), (SM, "way_to_sm")))
+    (BURST, "not_sure"), (HOST, "last_of_host"), (SM, "way_to_sm"), (STANDBY, "way_to_sm")))
 def test_what_may_not_be_taken_is_proposed(lab, end, why):
     row = proposals(lab)[end]
     assert (row["kind"], row["take"], row["only_proposed_because"]) == ("errors", False, why), row
@@ -194,8 +195,10 @@ def test_link_that_is_held_counts(lab):
         wait_until(lambda: proposals(lab)[WORN]["cost"]["share_of_paths_left"] == 0.5, 30,
                    "the path that is missing")
         ask(lab, "set", "heal.max_out", "1")
+        # Not while routes are checked once more.
+        wait_until(lambda: proposals(lab)[WORN]["only_proposed_because"] == "max_out", 30,
+                   "too many are out")
         assert all(not row["take"] for row in proposals(lab).values())
-        assert proposals(lab)[WORN]["only_proposed_because"] == "max_out"
     finally:
         ask(lab, "set", "heal.max_out", "10")
         ask(lab, "damp", "release", "leaf-02:6")
@@ -216,6 +219,20 @@ def test_without_routes_nothing_is_taken_and_no_cost_is_known(lab):
     finally:
         ask(lab, "set", "routes.enabled", "true")
     wait_until(lambda: plan(lab)["routes_known"], 30, "routes")
+
+
+def test_silent_node_is_proposed(lab):
+    lab.sim('Quirk "host-0010" silent')
+    try:
+        wait_until(lambda: any(row["kind"] == "silent" for row in plan(lab)["proposals"]), 60,
+                   "a silent node")
+        row = plan(lab)["proposals"][-1]
+        assert row["node_name"].startswith("host-0010") and row["port"] is None, row
+        assert (row["far_node_name"], row["levels"], row["remedies"]) == (None, [], []), row
+        assert (row["take"], row["only_proposed_because"]) == (False, "node"), row
+        assert mentions(lab.triad("heal", "plan").stdout, "host-0010 silent propose")
+    finally:
+        lab.sim('Quirk "host-0010" none')
 
 
 def test_without_alerts_it_is_not_known_whether_links_are_bad(lab):

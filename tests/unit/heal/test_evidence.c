@@ -267,6 +267,18 @@ START_TEST(test_evidence_flaps_that_are_sure_stay_those_of_links)
 }
 END_TEST
 
+START_TEST(test_evidence_of_too_many_is_left_out_and_counted)
+{
+	struct triad_alert alert = alert_at(2, counter(TRIAD_SYMBOL_ERROR_COUNTER, 2));
+
+	for (unsigned i = 0; i < TRIAD_HEAL_MAX_FINDINGS + 3; i++)
+		triad_heal_evidence_add(&evidence, &alert);
+	ck_assert_uint_eq(evidence.n, TRIAD_HEAL_MAX_FINDINGS);
+	ck_assert_uint_eq(evidence.n_left_out, 3);
+	ck_assert(!evidence.is_short);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("evidence");
@@ -279,5 +291,6 @@ int main(void)
 	tcase_add_test(cases, test_evidence_only_of_raised_findings_of_active_alerts);
 	tcase_add_test(cases, test_evidence_links_of_one_node_are_its_restart);
 	tcase_add_test(cases, test_evidence_flaps_that_are_sure_stay_those_of_links);
+	tcase_add_test(cases, test_evidence_of_too_many_is_left_out_and_counted);
 	return run_cases(cases);
 }

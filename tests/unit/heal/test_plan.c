@@ -261,7 +261,11 @@ START_TEST(test_plan_remedies_slower_only_where_both_ends_can)
 		1u << TRIAD_HEAL_OUT | 1u << TRIAD_HEAL_DISABLE);
 	ck_assert_uint_eq(proposal_at(switch_port(3, 1))->remedies,
 		1u << TRIAD_HEAL_RETRAIN | 1u << TRIAD_HEAL_OUT);
-	fabric->ports[far].width_supported = 3;
+	/* What is no width is not less. */
+	fabric->ports[port].width_supported = fabric->ports[far].width_supported = 0x42;
+	make_plan();
+	ck_assert(!(proposal_at(port)->remedies & 1u << TRIAD_HEAL_SLOWER));
+	fabric->ports[port].width_supported = fabric->ports[far].width_supported = 3;
 	make_plan();
 	ck_assert(proposal_at(port)->remedies & 1u << TRIAD_HEAL_SLOWER);
 	fabric->ports[far].width_supported = 2;
