@@ -18,7 +18,8 @@
  *   - each block is in OpenSM's two copies alike, with the entries that were planned from: so no
  *     newer table, and no Set of OpenSM's, is on its way;
  *   - each port that packets are sent to is ACTIVE and linked in OpenSM's view;
- *   - this SM is the master and, with the election, has permission to enforce.
+ *   - this SM is the master and, with the election, has permission to enforce: looked at right
+ *     before each Set, since answers to those before may be long in coming.
  * The first two must hold again for each block when its answer has come: then both copies get it.  If
  * they don't, or no answer came, OpenSM's copy of what the switch has is made void, as OpenSM
  * does it before its own Set, so that its next routing writes the block.

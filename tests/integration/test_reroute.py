@@ -9,7 +9,7 @@ import time
 import pytest
 
 from checks import lines_mention, mentions, succeeded, wait_until
-from electionlib import others
+from electionlib import now_s, others
 from portlib import RECORD, managed
 from tablelib import n_sweeps
 from test_repair import LFT, Tree
@@ -19,6 +19,8 @@ from triadlib import TriadLab, ask, ask_json, health_findings, status, wait_for_
 pytestmark = pytest.mark.row("N22")
 
 TREE = ("fat-tree", "--levels", "2", "--radix", "8")
+# Of two blocks of LIDs.
+WIDE = ("fat-tree", "--levels", "2", "--radix", "12")
 CONF = "[perfmgr]\nsweep_period = 1\n[repair]\nmode = {}\n"
 SET = 2
 # OpenSM's discovery takes some tenths of a second: on fabrics as small as these it would be as
@@ -346,3 +348,26 @@ def test_only_who_has_permission_writes():
         for sm in others(ports.master):
             assert not losses(lab, sm=sm)
             assert mentions(status(lab, sm=sm)["repair"]["state"], "not the master")
+
+
+def test_nothing_is_written_from_the_end_of_permission_on():
+    """Also not in the middle of a step: answers are slow, and the lease of an SM that is alone runs
+    out."""
+    with managed("peers", more="[repair]\nmode = act\n", fabric=WIDE, opensm_conf="",
+                 sms=("host-0001", "host-0025", "host-0049")) as ports:
+        lab, sm = ports.lab, ports.master
+        wait_until(lambda: is_ready(lab, sm=sm), 20, "routes of the master")
+        lab.harm_mads("delay ms 40 attribute 0x11 direction out\n"
+                      f"delay ms 80 attribute {LFT:#x} direction in\n")
+        lab.host("partition", [[sm], others(sm)])
+        wait_until(lambda: 0 < ports.cluster.held(sm)[-1].end - now_s() < 0.15, 10,
+                   "the end of permission is near")
+        end = ports.cluster.held(sm)[-1].end
+        lab.sim('Unlink "spine-02"')
+        loss = wait_for_losses(lab, 1, sm=sm)[0]
+        lines = map(str.split, (ports.folder / "record").read_text().splitlines())
+        times = [int(words[10]) / 1e6 for words in lines
+                 if (int(words[1], 16), int(words[2], 16)) == (SET, LFT) and
+                 words[12] == "triad-repair"]
+        assert times and max(times) < end, (times, end)
+        assert loss["outcome"] == "failed" and mentions(loss["why"], "permission"), loss
