@@ -233,6 +233,22 @@ def test_lost_link_of_the_sms_own_switch_is_routed_around(net):
         assert loss["outcome"] == "done" and "leaf-02" in (loss["node_name"], loss["far_name"])
 
 
+def test_far_end_of_a_lost_link_of_the_sms_own_switch_says_so_alone(tmp_path):
+    """Nothing is reached around that switch, so its other neighbours can't be asked; it is not
+    lost for that."""
+    net = generate(tmp_path / "pairs.net", *TREE, "--hosts", "16")
+    with repairing(net) as lab:
+        tree = Tree(lab, net)
+        own, tables = tree.leaf("host-0001"), tree.tables()
+        # Each spine has two links to it, and its way to the SM is one of them.
+        port = next(port for port, (far, _) in tree.links[own].items() if far == "spine-01" and
+                    tree.links[own][port][1] != tables["spine-01"][tree.lids["host-0001"]])
+        lab.harm_mads(f"{SLOWLY}lose attribute 0x2 lid {tree.lids[own]} direction in\n")
+        lab.sim(f'Unlink "{own}"[{port}]')
+        loss = wait_for_losses(lab, 1)[0]
+        assert (loss["outcome"], loss["links"], loss["lost_pairs"]) == ("done", 1, 0), loss
+
+
 def test_link_that_flaps_is_left_and_takes_no_turn_of_others(net):
     """Of eight in a minute.  OpenSM drops the tenth trap like one another in 5 s."""
     with repairing(net) as lab:
