@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/election/elector.h"
 #include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
@@ -27,6 +28,7 @@ static const char *repair_state(
 {
 	struct triad_route_status routes =
 		triad_route_checker_status(plugin->service.routes);
+	struct triad_permission permission = triad_elector_permission(plugin->elector);
 
 	if (status->mode == TRIAD_REPAIR_OFF)
 		return "off";
@@ -39,6 +41,9 @@ static const char *repair_state(
 		return "waiting for OpenSM";
 	if (strcmp(triad_sm_state(plugin->osm), "master") != 0)
 		return "not the master: no traps come here";
+	if (!permission.is_given && !(permission.reasons & TRIAD_PERMISSION_OFF))
+		return "nothing is written: this SM has no permission to enforce ('port "
+		       "status' says why)";
 	if (routes.state != TRIAD_ROUTE_CHECKED)
 		return "nothing can be planned: routes are not checked ('routes check' says "
 		       "why)";

@@ -141,7 +141,9 @@ struct triad_rerouter_status triad_rerouter_status(struct triad_rerouter *rerout
 	pthread_mutex_unlock(&rerouter->lock);
 	triad_route_result_unref(routes);
 	status.mode = (enum triad_repair_mode)atomic_load(&rerouter->mode);
-	status.n_waiting = atomic_load(&rerouter->n_waiting);
+	/* The next master's sweep computes them, of which this one hears nothing. */
+	status.n_waiting =
+		reroute_is_master(rerouter) ? atomic_load(&rerouter->n_waiting) : 0;
 	status.is_installed = triad_taker_is_asked(TRIAD_TAKER_LOSSES);
 	status.error = status.is_installed ? 0 : atomic_load(&rerouter->error);
 	return status;

@@ -14,6 +14,7 @@ from portlib import RECORD, managed
 from tablelib import n_sweeps
 from test_repair import LFT, Tree
 from test_routes import generate
+from triadlab import hosts, state
 from triadlib import TriadLab, ask, ask_json, health_findings, status, wait_for_sweep
 
 pytestmark = pytest.mark.row("N22")
@@ -364,6 +365,10 @@ def test_only_who_has_permission_writes():
         for sm in others(ports.master):
             assert not losses(lab, sm=sm)
             assert mentions(status(lab, sm=sm)["repair"]["state"], "not the master")
+        for sm in others(ports.master):
+            hosts.kill(state.load_required(lab.folder), sm, "opensm")
+        wait_until(lambda: mentions(status(lab, sm=ports.master)["repair"]["state"], "permission"),
+                   10, lambda: str(status(lab, sm=ports.master)["repair"]))
 
 
 def test_nothing_is_written_from_the_end_of_permission_on():
