@@ -28,7 +28,7 @@ static const char *repair_state(
 {
 	struct triad_route_status routes =
 		triad_route_checker_status(plugin->service.routes);
-	struct triad_permission permission = triad_elector_permission(plugin->elector);
+	const char *forbidden = triad_elector_forbids(plugin->elector);
 
 	if (status->mode == TRIAD_REPAIR_OFF)
 		return "off";
@@ -41,9 +41,8 @@ static const char *repair_state(
 		return "waiting for OpenSM";
 	if (strcmp(triad_sm_state(plugin->osm), "master") != 0)
 		return "not the master: no traps come here";
-	if (!permission.is_given && !(permission.reasons & TRIAD_PERMISSION_OFF))
-		return "nothing is written: this SM has no permission to enforce ('port "
-		       "status' says why)";
+	if (forbidden)
+		return forbidden;
 	if (routes.state != TRIAD_ROUTE_CHECKED)
 		return "nothing can be planned: routes are not checked ('routes check' says "
 		       "why)";

@@ -30,8 +30,6 @@ static bool does_route_afresh(const struct triad_rerouter *rerouter)
 const char *reroute_forbids(const struct reroute_loss *loss)
 {
 	const struct triad_rerouter *rerouter = loss->rerouter;
-	struct triad_permission permission =
-		triad_elector_permission(rerouter->elector);
 
 	if (osm_exit_flag)
 		return "OpenSM ends";
@@ -41,10 +39,7 @@ const char *reroute_forbids(const struct reroute_loss *loss)
 		return "OpenSM writes its tables at this moment";
 	if (has_discovered(loss))
 		return "OpenSM has discovered the fabric anew since";
-	/* Without elections the master alone has a say. */
-	if (!permission.is_given && !(permission.reasons & TRIAD_PERMISSION_OFF))
-		return "this SM has no permission to enforce; 'port status' says why";
-	return NULL;
+	return triad_elector_forbids(rerouter->elector);
 }
 
 /* --- blocks --- */

@@ -4,6 +4,7 @@ replayed write by write, and what devices have is walked pair by pair."""
 
 import contextlib
 import itertools
+import re
 import time
 
 import pytest
@@ -367,8 +368,14 @@ def test_only_who_has_permission_writes():
             assert mentions(status(lab, sm=sm)["repair"]["state"], "not the master")
         for sm in others(ports.master):
             hosts.kill(state.load_required(lab.folder), sm, "opensm")
-        wait_until(lambda: mentions(status(lab, sm=ports.master)["repair"]["state"], "permission"),
-                   10, lambda: str(status(lab, sm=ports.master)["repair"]))
+
+        def why():
+            said = status(lab, sm=ports.master)["repair"]["state"]
+            return said if mentions(said, "permission") else None
+
+        # It names a command.
+        ask(lab, *re.search("'(.+)'", wait_until(why, 10, "no permission"))[1].split(),
+            sm=ports.master)
 
 
 def test_nothing_is_written_from_the_end_of_permission_on():
