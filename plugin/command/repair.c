@@ -95,8 +95,10 @@ static void put_loss(struct triad_list *list, const struct triad_reroute *loss)
 	triad_list_text(list, "at", "at", -20,
 		triad_clock_format_s(triad_clock_to_wall_us(loss->trap_us), text));
 	/* Long names leave no room for much behind them. */
-	triad_list_text(list, "outcome", "outcome", -14,
-		triad_reroute_outcome_text(loss->outcome));
+	list->next.name = "outcome";
+	triad_list_text(list, NULL, "outcome", -14, triad_reroute_outcome_shown(loss));
+	triad_list_text(
+		list, "outcome", NULL, 0, triad_reroute_outcome_text(loss->outcome));
 	triad_list_guid(list, "node_guid", NULL, first->guid);
 	triad_list_node(list, "node_name", "switch", 16, &loss->near);
 	triad_list_uint(list, "port", "port", 4, first->number);
@@ -128,6 +130,10 @@ static void put_loss(struct triad_list *list, const struct triad_reroute *loss)
 	triad_list_text(list, "why", NULL, 0, loss->why);
 	if (loss->why)
 		triad_list_note(list, "  %s", loss->why);
+	if (loss->n_lost)
+		triad_list_note(list,
+			"  %" PRIu64 " of %" PRIu64 " pairs have no other way",
+			loss->n_lost, loss->n_crossing);
 	if (loss->n_groups)
 		note_groups(list, loss);
 	triad_list_row_end(list);

@@ -25,6 +25,15 @@ const char *triad_reroute_outcome_text(enum triad_reroute_outcome outcome)
 	return texts[outcome];
 }
 
+const char *triad_reroute_outcome_shown(const struct triad_reroute *loss)
+{
+	if (loss->n_lost && loss->outcome == TRIAD_REROUTE_DONE)
+		return "done in part";
+	if (loss->n_lost && loss->outcome == TRIAD_REROUTE_WOULD)
+		return "would in part";
+	return triad_reroute_outcome_text(loss->outcome);
+}
+
 static void describe_paths(
 	const struct triad_reroute *report, char text[TRIAD_TIMELINE_TEXT_SIZE])
 {
@@ -34,7 +43,7 @@ static void describe_paths(
 		snprintf(ms, sizeof(ms), ", %.1f ms after the trap",
 			(double)(report->ended_us - report->trap_us) / 1000);
 	snprintf(text, TRIAD_TIMELINE_TEXT_SIZE, "routed around: %s%s%s%s",
-		triad_reroute_outcome_text(report->outcome), report->why ? ": " : "",
+		triad_reroute_outcome_shown(report), report->why ? ": " : "",
 		report->why ? report->why : "", ms);
 }
 

@@ -147,5 +147,7 @@ size_t triad_rerouter_history(
 	struct triad_rerouter *rerouter, struct triad_reroute *losses, size_t room);
 /* "done", "would be done", "nothing to do", "left to OpenSM", "failed". */
 const char *triad_reroute_outcome_text(enum triad_reroute_outcome outcome);
+/* The same for people: "done in part" where some pairs have no other way. */
+const char *triad_reroute_outcome_shown(const struct triad_reroute *loss);
 
 #endif

@@ -15,7 +15,7 @@ from portlib import RECORD, managed
 from tablelib import n_sweeps
 from test_repair import LFT, Tree
 from test_routes import generate
-from triadlab import hosts, state
+from triadlab import hosts, netfile, state
 from triadlib import TriadLab, ask, ask_json, health_findings, status, wait_for_sweep
 
 pytestmark = pytest.mark.row("N22")
@@ -167,6 +167,24 @@ def test_last_link_of_a_leaf_leaves_nothing_to_do_and_that_is_said(net):
         assert lines_mention(ask(lab, "repair", "history", "-n", "1"), "OUTCOME SWITCH",
                              "nothing to do leaf-02", "no link is left"), \
             ask(lab, "repair", "history")
+
+
+def test_pairs_without_another_way_are_said_where_others_have_one(tmp_path):
+    """A host is on the switch that is lost."""
+    net = generate(tmp_path / "tree.net", *TREE, "--hosts", "12")
+    fabric = netfile.read(net)
+    host = fabric.add(netfile.Node(netfile.HCA, "host-0013", 1, "host-0013", 0x1000))
+    fabric.link(host, 1, fabric.nodes["spine-02"], 8)
+    with open(net, "w", encoding="utf-8") as stream:
+        netfile.write(fabric, stream, "a host on a spine")
+    with repairing(net) as lab:
+        lab.sim('Unlink "spine-02"')
+        loss = wait_for_losses(lab, 1)[0]
+        assert (loss["outcome"], loss["lost_pairs"]) == ("done", 24), loss
+        assert lines_mention(ask(lab, "repair", "history"), "OUTCOME", "done in part",
+                             f"24 of {loss['crossing_pairs']} pairs"), ask(lab, "repair", "history")
+        wait_until(lambda: mentions(ask(lab, "history"), "routed around done in part"), 5,
+                   lambda: ask(lab, "history"))
 
 
 def test_with_plan_it_is_said_and_nothing_is_written(net, record):
