@@ -478,18 +478,12 @@ static int confirm(struct run *run)
 
 const char *triad_auditor_forbids(struct triad_auditor *auditor)
 {
-	struct triad_permission permission =
-		triad_elector_permission(auditor->plugin->elector);
-
 	if (!triad_auditor_status(auditor).may_repair)
 		return "audit.repair is false";
 	if (triad_osm_peek(&auditor->plugin->osm->subn.sm_state) !=
 		IB_SMINFO_STATE_MASTER)
 		return "this SM is not the master";
-	/* Without elections the master alone has a say. */
-	if (!permission.is_given && !(permission.reasons & TRIAD_PERMISSION_OFF))
-		return "this SM has no permission to enforce; 'port status' says why";
-	return NULL;
+	return triad_elector_forbids(auditor->plugin->elector);
 }
 
 static const char *why_no_repair(void *context)

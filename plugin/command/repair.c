@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/election/elector.h"
 #include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
@@ -27,6 +28,7 @@ static const char *repair_state(
 {
 	struct triad_route_status routes =
 		triad_route_checker_status(plugin->service.routes);
+	const char *forbidden = triad_elector_forbids(plugin->elector);
 
 	if (status->mode == TRIAD_REPAIR_OFF)
 		return "off";
@@ -39,6 +41,8 @@ static const char *repair_state(
 		return "waiting for OpenSM";
 	if (strcmp(triad_sm_state(plugin->osm), "master") != 0)
 		return "not the master: no traps come here";
+	if (forbidden)
+		return forbidden;
 	if (routes.state != TRIAD_ROUTE_CHECKED)
 		return "nothing can be planned: routes are not checked ('routes check' says "
 		       "why)";
@@ -91,8 +95,10 @@ static void put_loss(struct triad_list *list, const struct triad_reroute *loss)
 	triad_list_text(list, "at", "at", -20,
 		triad_clock_format_s(triad_clock_to_wall_us(loss->trap_us), text));
 	/* Long names leave no room for much behind them. */
-	triad_list_text(list, "outcome", "outcome", -14,
-		triad_reroute_outcome_text(loss->outcome));
+	list->next.name = "outcome";
+	triad_list_text(list, NULL, "outcome", -14, triad_reroute_outcome_shown(loss));
+	triad_list_text(
+		list, "outcome", NULL, 0, triad_reroute_outcome_text(loss->outcome));
 	triad_list_guid(list, "node_guid", NULL, first->guid);
 	triad_list_node(list, "node_name", "switch", 16, &loss->near);
 	triad_list_uint(list, "port", "port", 4, first->number);
@@ -124,6 +130,10 @@ static void put_loss(struct triad_list *list, const struct triad_reroute *loss)
 	triad_list_text(list, "why", NULL, 0, loss->why);
 	if (loss->why)
 		triad_list_note(list, "  %s", loss->why);
+	if (loss->n_lost)
+		triad_list_note(list,
+			"  %" PRIu64 " of %" PRIu64 " pairs have no other way",
+			loss->n_lost, loss->n_crossing);
 	if (loss->n_groups)
 		note_groups(list, loss);
 	triad_list_row_end(list);

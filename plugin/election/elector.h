@@ -87,6 +87,9 @@ void triad_elector_note_up(struct triad_elector *elector);
 struct triad_permission triad_elector_permission(struct triad_elector *elector);
 struct triad_permission triad_elector_permission_in_term(
 	struct triad_elector *elector, uint64_t term);
+/* Why this SM may enforce nothing; NULL: it has permission, or there are no elections, and the
+ * master alone has a say.  Any thread. */
+const char *triad_elector_forbids(struct triad_elector *elector);
 
 void triad_elector_status(
 	struct triad_elector *elector, struct triad_elector_status *status);

@@ -29,6 +29,15 @@ struct triad_permission triad_elector_permission_in_term(
 	return triad_permission_judge_term(&facts, term, triad_clock_boot_us());
 }
 
+const char *triad_elector_forbids(struct triad_elector *elector)
+{
+	struct triad_permission permission = triad_elector_permission(elector);
+
+	return permission.is_given || permission.reasons & TRIAD_PERMISSION_OFF
+		? NULL
+		: "this SM has no permission to enforce; 'election' says why";
+}
+
 /* --- the port manager --- */
 
 void triad_elector_set_config(

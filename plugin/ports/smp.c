@@ -150,6 +150,7 @@ int triad_smp_ask(struct triad_smp *smp, const struct triad_smp_route *route,
 struct batch {
 	struct triad_smp *smp;
 	struct triad_smp_item *items;
+	size_t n; /* of these as many as may be sent */
 	size_t n_sent, n_pending;
 	uint32_t first_tid;
 	uint64_t until_us; /* the time of the last one that was sent */
@@ -193,9 +194,11 @@ static void take_reply(struct batch *batch, const struct triad_mad_reply *reply)
 }
 
 int triad_smp_ask_all(struct triad_smp *smp, const struct triad_smp_request *request,
-	struct triad_smp_item *items, size_t n)
+	struct triad_smp_item *items, size_t n, triad_smp_may_send *may_send,
+	void *context)
 {
-	struct batch batch = {.smp = smp, .items = items, .first_tid = smp->tid + 1};
+	struct batch batch = {
+		.smp = smp, .items = items, .n = n, .first_tid = smp->tid + 1};
 	const struct triad_mad_transport *transport;
 	struct triad_mad_reply reply;
 	int error = open_class(smp, DIRECTED);
@@ -203,11 +206,14 @@ int triad_smp_ask_all(struct triad_smp *smp, const struct triad_smp_request *req
 	if (error)
 		return error;
 	transport = triad_umad_transport(smp->umads[DIRECTED]);
-	while (!error && (batch.n_sent < n || batch.n_pending)) {
+	while (!error && (batch.n_sent < batch.n || batch.n_pending)) {
 		uint64_t now_us = triad_clock_now_us();
 
-		if (batch.n_sent < n && batch.n_pending < WINDOW) {
-			error = send_item(&batch, request, transport);
+		if (batch.n_sent < batch.n && batch.n_pending < WINDOW) {
+			if (may_send && !may_send(context))
+				batch.n = batch.n_sent;
+			else
+				error = send_item(&batch, request, transport);
 			continue;
 		}
 		if (now_us >= batch.until_us)
@@ -220,7 +226,9 @@ int triad_smp_ask_all(struct triad_smp *smp, const struct triad_smp_request *req
 			error = 0;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (i >= batch.n_sent || items[i].error == EINPROGRESS)
+		if (i >= batch.n)
+			items[i].error = ECANCELED;
+		else if (i >= batch.n_sent || items[i].error == EINPROGRESS)
 			items[i].error = error ? error : ETIMEDOUT;
 	return batch.n_sent ? 0 : error;
 }

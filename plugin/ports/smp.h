@@ -51,10 +51,17 @@ struct triad_smp_item {
 	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE];
 };
 
+/* Whether one more may be sent. */
+typedef bool triad_smp_may_send(void *context);
+
 /* Sends all of them, some at a time, each once, and waits.  'request' has what they have in
- * common.  Returns 0 when each was answered or has timed out, or why none could be sent. */
+ * common.  'may_send' is asked before each one, since answers may be long in coming, or this
+ * process be stopped; the rest is not sent when it says no, and gets the error ECANCELED.  NULL:
+ * all may be.  Returns 0 when each was answered, has timed out or was not to be sent, or why none
+ * could be sent. */
 int triad_smp_ask_all(struct triad_smp *smp, const struct triad_smp_request *request,
-	struct triad_smp_item *items, size_t n);
+	struct triad_smp_item *items, size_t n, triad_smp_may_send *may_send,
+	void *context);
 
 /* Asks the PMA at 'lid'.  Returns 0, ETIMEDOUT, EPROTO or why it could not be sent. */
 int triad_smp_read_counters(struct triad_smp *smp, uint16_t lid, uint8_t sl,

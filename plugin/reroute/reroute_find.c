@@ -58,8 +58,8 @@ static void ask_ports(struct reroute_loss *loss, struct asked *asked, size_t fir
 	const struct triad_smp_request request = {
 		.attribute = TRIAD_SMP_PORT_INFO, .timeout_ms = TIMEOUT_MS};
 
-	(void)triad_smp_ask_all(
-		loss->rerouter->smp, &request, asked->items + first, asked->n - first);
+	(void)triad_smp_ask_all(loss->rerouter->smp, &request, asked->items + first,
+		asked->n - first, NULL, NULL);
 }
 
 static bool has_answered(const struct asked *asked, size_t i)
@@ -255,7 +255,8 @@ static void lose_links_of(struct reroute_loss *loss, uint32_t node)
 
 /* What else was lost there: its other links, or all of it.  Its neighbours are asked, not
  * through it, since a switch that is lost does not answer.  If none of them sees it, it is lost,
- * and those behind it with it; else it is asked for the links to these. */
+ * and those behind it with it; else it is asked for the links to these, and to all where none can
+ * be asked so, as around the SM's own. */
 static const char *read_far_end(
 	struct reroute_loss *loss, uint32_t node, struct asked *asked)
 {
@@ -272,8 +273,7 @@ static const char *read_far_end(
 	add_links_to(loss, around, NULL, node, asked);
 	if (!ask_for_lost(loss, asked)) {
 		why = silent;
-	} else if (loss->report->n_links &&
-		loss->report->n_links - n_before == asked->n) {
+	} else if (asked->n && loss->report->n_links - n_before == asked->n) {
 		lose_links_of(loss, node);
 	} else {
 		out = reroute_find_routes(loss, TRIAD_FABRIC_NONE, TRIAD_FABRIC_NONE);

@@ -158,6 +158,7 @@ struct reroute_writing {
 	struct triad_smp_route *routes; /* of each switch of the layout */
 	struct triad_smp_item *items;   /* of each block */
 	bool has_begun;                 /* something was sent */
+	const char *why_stopped;        /* in the middle of a step; NULL: it was not */
 	bool must_sweep;
 };
 

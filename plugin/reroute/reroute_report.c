@@ -25,6 +25,15 @@ const char *triad_reroute_outcome_text(enum triad_reroute_outcome outcome)
 	return texts[outcome];
 }
 
+const char *triad_reroute_outcome_shown(const struct triad_reroute *loss)
+{
+	if (loss->n_lost && loss->outcome == TRIAD_REROUTE_DONE)
+		return "done in part";
+	if (loss->n_lost && loss->outcome == TRIAD_REROUTE_WOULD)
+		return "would in part";
+	return triad_reroute_outcome_text(loss->outcome);
+}
+
 static void describe_paths(
 	const struct triad_reroute *report, char text[TRIAD_TIMELINE_TEXT_SIZE])
 {
@@ -34,7 +43,7 @@ static void describe_paths(
 		snprintf(ms, sizeof(ms), ", %.1f ms after the trap",
 			(double)(report->ended_us - report->trap_us) / 1000);
 	snprintf(text, TRIAD_TIMELINE_TEXT_SIZE, "routed around: %s%s%s%s",
-		triad_reroute_outcome_text(report->outcome), report->why ? ": " : "",
+		triad_reroute_outcome_shown(report), report->why ? ": " : "",
 		report->why ? report->why : "", ms);
 }
 
@@ -141,7 +150,9 @@ struct triad_rerouter_status triad_rerouter_status(struct triad_rerouter *rerout
 	pthread_mutex_unlock(&rerouter->lock);
 	triad_route_result_unref(routes);
 	status.mode = (enum triad_repair_mode)atomic_load(&rerouter->mode);
-	status.n_waiting = atomic_load(&rerouter->n_waiting);
+	/* The next master's sweep computes them, of which this one hears nothing. */
+	status.n_waiting =
+		reroute_is_master(rerouter) ? atomic_load(&rerouter->n_waiting) : 0;
 	status.is_installed = triad_taker_is_asked(TRIAD_TAKER_LOSSES);
 	status.error = status.is_installed ? 0 : atomic_load(&rerouter->error);
 	return status;

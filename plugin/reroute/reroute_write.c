@@ -30,8 +30,6 @@ static bool does_route_afresh(const struct triad_rerouter *rerouter)
 const char *reroute_forbids(const struct reroute_loss *loss)
 {
 	const struct triad_rerouter *rerouter = loss->rerouter;
-	struct triad_permission permission =
-		triad_elector_permission(rerouter->elector);
 
 	if (osm_exit_flag)
 		return "OpenSM ends";
@@ -41,10 +39,7 @@ const char *reroute_forbids(const struct reroute_loss *loss)
 		return "OpenSM writes its tables at this moment";
 	if (has_discovered(loss))
 		return "OpenSM has discovered the fabric anew since";
-	/* Without elections the master alone has a say. */
-	if (!permission.is_given && !(permission.reasons & TRIAD_PERMISSION_OFF))
-		return "this SM has no permission to enforce; 'port status' says why";
-	return NULL;
+	return triad_elector_forbids(rerouter->elector);
 }
 
 /* --- blocks --- */
@@ -204,6 +199,14 @@ static const char *find_routes(
 	return NULL;
 }
 
+static bool may_send(void *context)
+{
+	struct reroute_writing *writing = context;
+
+	writing->why_stopped = writing->table->forbids(writing->loss);
+	return !writing->why_stopped;
+}
+
 /* Sends the blocks from 'first' on, of one step; those without an answer once more, one by one
  * until one stays without. */
 static void send_step(struct reroute_writing *writing, uint32_t first, uint32_t n)
@@ -220,17 +223,16 @@ static void send_step(struct reroute_writing *writing, uint32_t first, uint32_t 
 		memcpy(writing->items[i].data, writing->blocks[i].after,
 			REROUTE_BLOCK_SIZE);
 	}
-	(void)triad_smp_ask_all(smp, &request, writing->items + first, n);
+	(void)triad_smp_ask_all(
+		smp, &request, writing->items + first, n, may_send, writing);
 	for (uint32_t i = first; i < first + n; i++) {
 		struct triad_smp_item *item = &writing->items[i];
 
 		if (item->error != ETIMEDOUT)
 			continue;
-		if (writing->table->forbids(writing->loss))
-			break;
 		memcpy(item->data, writing->blocks[i].after, REROUTE_BLOCK_SIZE);
-		(void)triad_smp_ask_all(smp, &request, item, 1);
-		if (item->error == ETIMEDOUT)
+		(void)triad_smp_ask_all(smp, &request, item, 1, may_send, writing);
+		if (item->error == ETIMEDOUT || item->error == ECANCELED)
 			break;
 	}
 }
@@ -244,9 +246,12 @@ static bool is_taken(const struct reroute_writing *writing, const uint8_t *answe
 		: memcmp(answer, wanted, REROUTE_BLOCK_SIZE) == 0;
 }
 
-static const char *why_not_written(const struct triad_smp_item *item)
+static const char *why_not_written(
+	const struct reroute_writing *writing, const struct triad_smp_item *item)
 {
 	switch (item->error) {
+	case ECANCELED:
+		return writing->why_stopped;
 	case 0:
 		return "a switch did not take what was written";
 	case ETIMEDOUT:
@@ -275,7 +280,7 @@ static const char *note_step(
 		note_block(writing, block, is_written);
 		writing->n_written += is_written;
 		if (!is_written)
-			why = why_not_written(item);
+			why = why_not_written(writing, item);
 	}
 	cl_plock_release(&osm->lock);
 	if (!why && writing->must_sweep)

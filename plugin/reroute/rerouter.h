@@ -18,7 +18,8 @@
  *   - each block is in OpenSM's two copies alike, with the entries that were planned from: so no
  *     newer table, and no Set of OpenSM's, is on its way;
  *   - each port that packets are sent to is ACTIVE and linked in OpenSM's view;
- *   - this SM is the master and, with the election, has permission to enforce.
+ *   - this SM is the master and, with the election, has permission to enforce: looked at right
+ *     before each Set, since answers to those before may be long in coming.
  * The first two must hold again for each block when its answer has come: then both copies get it.  If
  * they don't, or no answer came, OpenSM's copy of what the switch has is made void, as OpenSM
  * does it before its own Set, so that its next routing writes the block.
@@ -146,5 +147,7 @@ size_t triad_rerouter_history(
 	struct triad_rerouter *rerouter, struct triad_reroute *losses, size_t room);
 /* "done", "would be done", "nothing to do", "left to OpenSM", "failed". */
 const char *triad_reroute_outcome_text(enum triad_reroute_outcome outcome);
+/* The same for people: "done in part" where some pairs have no other way. */
+const char *triad_reroute_outcome_shown(const struct triad_reroute *loss);
 
 #endif

@@ -4,21 +4,25 @@ replayed write by write, and what devices have is walked pair by pair."""
 
 import contextlib
 import itertools
+import re
 import time
 
 import pytest
 
 from checks import lines_mention, mentions, succeeded, wait_until
-from electionlib import others
+from electionlib import now_s, others
 from portlib import RECORD, managed
 from tablelib import n_sweeps
 from test_repair import LFT, Tree
 from test_routes import generate
+from triadlab import hosts, netfile, state
 from triadlib import TriadLab, ask, ask_json, health_findings, status, wait_for_sweep
 
 pytestmark = pytest.mark.row("N22")
 
 TREE = ("fat-tree", "--levels", "2", "--radix", "8")
+# Of two blocks of LIDs.
+WIDE = ("fat-tree", "--levels", "2", "--radix", "12")
 CONF = "[perfmgr]\nsweep_period = 1\n[repair]\nmode = {}\n"
 SET = 2
 # OpenSM's discovery takes some tenths of a second: on fabrics as small as these it would be as
@@ -165,6 +169,24 @@ def test_last_link_of_a_leaf_leaves_nothing_to_do_and_that_is_said(net):
             ask(lab, "repair", "history")
 
 
+def test_pairs_without_another_way_are_said_where_others_have_one(tmp_path):
+    """A host is on the switch that is lost."""
+    net = generate(tmp_path / "tree.net", *TREE, "--hosts", "12")
+    fabric = netfile.read(net)
+    host = fabric.add(netfile.Node(netfile.HCA, "host-0013", 1, "host-0013", 0x1000))
+    fabric.link(host, 1, fabric.nodes["spine-02"], 8)
+    with open(net, "w", encoding="utf-8") as stream:
+        netfile.write(fabric, stream, "a host on a spine")
+    with repairing(net) as lab:
+        lab.sim('Unlink "spine-02"')
+        loss = wait_for_losses(lab, 1)[0]
+        assert (loss["outcome"], loss["lost_pairs"]) == ("done", 24), loss
+        assert lines_mention(ask(lab, "repair", "history"), "OUTCOME", "done in part",
+                             f"24 of {loss['crossing_pairs']} pairs"), ask(lab, "repair", "history")
+        wait_until(lambda: mentions(ask(lab, "history"), "routed around done in part"), 5,
+                   lambda: ask(lab, "history"))
+
+
 def test_with_plan_it_is_said_and_nothing_is_written(net, record):
     with repairing(net, "plan", preload=[RECORD]) as lab:
         plan = ask_json(lab, "repair", "plan", "leaf-02:5")
@@ -229,6 +251,22 @@ def test_lost_link_of_the_sms_own_switch_is_routed_around(net):
         lab.sim('Unlink "leaf-02"[5]')
         loss = wait_for_losses(lab, 1)[0]
         assert loss["outcome"] == "done" and "leaf-02" in (loss["node_name"], loss["far_name"])
+
+
+def test_far_end_of_a_lost_link_of_the_sms_own_switch_says_so_alone(tmp_path):
+    """Nothing is reached around that switch, so its other neighbours can't be asked; it is not
+    lost for that."""
+    net = generate(tmp_path / "pairs.net", *TREE, "--hosts", "16")
+    with repairing(net) as lab:
+        tree = Tree(lab, net)
+        own, tables = tree.leaf("host-0001"), tree.tables()
+        # Each spine has two links to it, and its way to the SM is one of them.
+        port = next(port for port, (far, _) in tree.links[own].items() if far == "spine-01" and
+                    tree.links[own][port][1] != tables["spine-01"][tree.lids["host-0001"]])
+        lab.harm_mads(f"{SLOWLY}lose attribute 0x2 lid {tree.lids[own]} direction in\n")
+        lab.sim(f'Unlink "{own}"[{port}]')
+        loss = wait_for_losses(lab, 1)[0]
+        assert (loss["outcome"], loss["links"], loss["lost_pairs"]) == ("done", 1, 0), loss
 
 
 def test_link_that_flaps_is_left_and_takes_no_turn_of_others(net):
@@ -346,3 +384,36 @@ def test_only_who_has_permission_writes():
         for sm in others(ports.master):
             assert not losses(lab, sm=sm)
             assert mentions(status(lab, sm=sm)["repair"]["state"], "not the master")
+        for sm in others(ports.master):
+            hosts.kill(state.load_required(lab.folder), sm, "opensm")
+
+        def why():
+            said = status(lab, sm=ports.master)["repair"]["state"]
+            return said if mentions(said, "permission") else None
+
+        # It names a command.
+        ask(lab, *re.search("'(.+)'", wait_until(why, 10, "no permission"))[1].split(),
+            sm=ports.master)
+
+
+def test_nothing_is_written_from_the_end_of_permission_on():
+    """Also not in the middle of a step: answers are slow, and the lease of an SM that is alone runs
+    out."""
+    with managed("peers", more="[repair]\nmode = act\n", fabric=WIDE, opensm_conf="",
+                 sms=("host-0001", "host-0025", "host-0049")) as ports:
+        lab, sm = ports.lab, ports.master
+        wait_until(lambda: is_ready(lab, sm=sm), 20, "routes of the master")
+        lab.harm_mads("delay ms 40 attribute 0x11 direction out\n"
+                      f"delay ms 80 attribute {LFT:#x} direction in\n")
+        lab.host("partition", [[sm], others(sm)])
+        wait_until(lambda: 0 < ports.cluster.held(sm)[-1].end - now_s() < 0.15, 10,
+                   "the end of permission is near")
+        end = ports.cluster.held(sm)[-1].end
+        lab.sim('Unlink "spine-02"')
+        loss = wait_for_losses(lab, 1, sm=sm)[0]
+        lines = map(str.split, (ports.folder / "record").read_text().splitlines())
+        times = [int(words[10]) / 1e6 for words in lines
+                 if (int(words[1], 16), int(words[2], 16)) == (SET, LFT) and
+                 words[12] == "triad-repair"]
+        assert times and max(times) < end, (times, end)
+        assert loss["outcome"] == "failed" and mentions(loss["why"], "permission"), loss

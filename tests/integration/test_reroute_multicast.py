@@ -5,6 +5,8 @@ each member."""
 
 import contextlib
 import itertools
+import os
+import signal
 
 import pytest
 
@@ -426,6 +428,23 @@ def test_nothing_is_written_before_opensm_discovers(net, record):
         assert len(mft_sets(record, groups.tree)) == n_before
         assert health_findings(lab, "multicast groups")
         sweep_heavily(lab, lambda: not health_findings(lab, "multicast groups"))
+
+
+def test_groups_that_wait_are_no_matter_of_an_sm_that_has_handed_over(net):
+    """It hears nothing of the next master's sweep."""
+    with grouped(net, engine="updn\nsweep_on_trap FALSE", host="host-0003",
+                 sms=["host-0001", "host-0002"]) as groups:
+        lab = groups.lab
+        lab.sim(f'Unlink "leaf-03"[{groups.link_of_trees("leaf-03")}]')
+        wait_for_losses(lab, 1)
+        assert status(lab)["repair"]["groups_waiting"] and health_findings(lab, "multicast groups")
+        conf = lab.folder / "sm-1" / "opensm.conf"
+        conf.write_text(conf.read_text() + "sm_priority 5\n")
+        os.kill(lab.status()["sms"][1]["pid"], signal.SIGHUP)
+        wait_until(lambda: [sm["state"] for sm in lab.status()["sms"]] == ["standby", "master"],
+                   60, "the other one is master")
+        assert not status(lab)["repair"]["groups_waiting"]
+        assert not health_findings(lab, "multicast groups")
 
 
 def test_group_that_was_joined_since_is_left_and_others_are_repaired(net, record):

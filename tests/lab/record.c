@@ -3,13 +3,13 @@
  * it writes a line for each MAD given to umad_send() to the file that TRIAD_RECORD
  * names:
  *
- *     CLASS METHOD ATTRIBUTE LID SL P_KEY_INDEX MODIFIER M_KEY PATH DATA TIME NODE
+ *     CLASS METHOD ATTRIBUTE LID SL P_KEY_INDEX MODIFIER M_KEY PATH DATA TIME NODE THREAD
  *
- * All fields but the last two are hexadecimal.  M_KEY and DATA (64 octets) are taken
+ * All fields but the last three are hexadecimal.  M_KEY and DATA (64 octets) are taken
  * from their offsets in an SMP.  PATH is the directed route: port numbers, each
  * followed by ','; "-" for none.  TIME is CLOCK_BOOTTIME in us.  NODE is the node of
- * the program.  The simulator ignores SL, P_Key and M_Key; tests check them by these
- * lines.
+ * the program, THREAD the name of its thread.  The simulator ignores SL, P_Key and M_Key;
+ * tests check them by these lines.
  *
  * TRIAD_RECORD_OPTIMIZED: switches report in SwitchInfo that they support optimised
  * SL2VL mapping.  The simulator's switches accept such SMPs (and store only one of the
@@ -177,15 +177,18 @@ static void write_line(
 	const ib_mad_addr_t *to, const unsigned char mad[MAD_SIZE], int length)
 {
 	char path[4 * PATH_SIZE] = "-", data[2 * DATA_SIZE + 1] = "-";
+	char thread[16] = "";
 
+	prctl(PR_GET_NAME, thread);
 	if (length >= MAD_SIZE && mad[1] == CLASS_SMP_DIRECTED)
 		format_path(mad, path, sizeof(path));
 	for (unsigned i = 0; length >= MAD_SIZE && i < DATA_SIZE; i++)
 		snprintf(data + 2 * i, 3, "%02x", mad[AT_DATA + i]);
-	fprintf(record, "%x %x %x %x %x %x %x %" PRIx64 " %s %s %" PRIu64 " %s\n",
+	fprintf(record, "%x %x %x %x %x %x %x %" PRIx64 " %s %s %" PRIu64 " %s %s\n",
 		mad[1], mad[3], (unsigned)get(mad + AT_ATTRIBUTE, 2), be16toh(to->lid),
 		to->sl, to->pkey_index, (unsigned)get(mad + AT_MODIFIER, 4),
-		get(mad + AT_M_KEY, 8), path, data, now_us(), node ? node : "-");
+		get(mad + AT_M_KEY, 8), path, data, now_us(), node ? node : "-",
+		thread[0] ? thread : "-");
 }
 
 /* The PortPhysicalState that a Set(PortInfo) requests; 0: no change. */
