@@ -288,8 +288,7 @@ static void put_head_text(struct heal *heal)
 		triad_output_printf(heal->output,
 			"%" PRIu32
 			" findings of alerts more were too many to be looked "
-			"at
-			",
+			"at\n",
 			heal->view->evidence.n_left_out);
 	if (heal->view->no_routes)
 		triad_output_message(heal->output, TRIAD_FRAME_MESSAGE,
