@@ -226,8 +226,10 @@ static int pin_link(struct triad_plugin *plugin, struct triad_fabric *fabric,
 
 	if (error == ENOMEM)
 		why = "memory is short";
-	if (!error)
+	if (!error) {
+		triad_ports_keep_out(plugin->ports, found->guid, (uint8_t)found->port);
 		return TRIAD_CONTROL_DONE;
+	}
 	triad_output_message(output, TRIAD_FRAME_MESSAGE,
 		"damp pin: the link of %s port %d is not held: %s\n", found->name,
 		found->port, why);

@@ -799,16 +799,36 @@ static bool ends_at(
 	return true;
 }
 
+/* With links_lock: the link that is held at the port, which the fabric does not have. */
+static struct triad_damp_link *find_held_at(
+	struct triad_damper *damper, uint64_t node_guid, uint8_t number)
+{
+	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
+		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
+
+		if (link->is_held && has_end(&link->ends, node_guid, number))
+			return link;
+	}
+	return NULL;
+}
+
 int triad_damper_pin(struct triad_damper *damper, const struct triad_fabric *fabric,
 	uint32_t port, const char *what, const char **why)
 {
+	const struct triad_fabric_port *near = &fabric->ports[port];
+	struct triad_damp_link *link;
 	struct triad_damp_ends ends;
-	int error;
+	int error = ENOENT;
 
-	if (!ends_at(fabric, port, &ends))
-		return ENOENT;
 	pthread_mutex_lock(&damper->links_lock);
-	error = pin(damper, fabric, &ends, what, why);
+	link = find_held_at(damper, fabric->nodes[near->node].guid, near->number);
+	if (link) {
+		link->is_pinned = true;
+		damper_note(damper, fabric, &link->ends, DAMPER_PINNED, what);
+		error = 0;
+	} else if (ends_at(fabric, port, &ends)) {
+		error = pin(damper, fabric, &ends, what, why);
+	}
 	pthread_mutex_unlock(&damper->links_lock);
 	wake(damper);
 	return error;

@@ -121,7 +121,8 @@ size_t triad_damper_held(
  * Returns 0 or ENOENT: nothing is known of such a link. */
 int triad_damper_release(struct triad_damper *damper, uint64_t node_guid,
 	uint8_t number, const char *what);
-/* Holds the link of a port of the fabric until it is released; 'what' as above.  Returns 0;
+/* Holds the link of a port of the fabric until it is released, whether it is held already or not;
+ * 'what' as above.  Returns 0;
  * ENOENT: it has no link; EBUSY: it may not be held, '*why' says why; or ENOMEM. */
 int triad_damper_pin(struct triad_damper *damper, const struct triad_fabric *fabric,
 	uint32_t port, const char *what, const char **why);

@@ -106,8 +106,9 @@ static void add_bad(struct triad_healer *healer, const struct triad_heal_plan *p
 		if (!judged)
 			return;
 		judged->is_bad = true;
+		/* Somebody who silenced it is at work there, or knows. */
 		judged->may_take = proposal->why == TRIAD_HEAL_TAKE &&
-			is_cured_by_retraining(worst);
+			is_cured_by_retraining(worst) && !worst->silence;
 		judged->since_us = worst->since_us;
 		snprintf(judged->text, sizeof(judged->text), "%.*s",
 			(int)sizeof(judged->text) - 1, worst->text);

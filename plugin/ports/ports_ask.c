@@ -466,6 +466,10 @@ void ports_answer_request(struct triad_ports *ports)
 		case PORTS_APPROVE_ALL:
 			request.n_approved = triad_agenda_approve_all(ports->agenda);
 			break;
+		case PORTS_KEEP_OUT:
+			if (!ports_keep_out(ports, request.node_guid, request.number))
+				request.answer = TRIAD_PORTS_NOTHING;
+			break;
 		case PORTS_READ:
 			break;
 		}
@@ -496,6 +500,14 @@ enum triad_ports_answer triad_ports_release(
 
 	ports_request(ports, &request);
 	return request.answer;
+}
+
+void triad_ports_keep_out(struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	struct ports_request request = {
+		.kind = PORTS_KEEP_OUT, .node_guid = node_guid, .number = number};
+
+	ports_request(ports, &request);
 }
 
 enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,

@@ -37,22 +37,22 @@ static bool is_of(const struct triad_record *record, const struct triad_damp_end
 
 static enum past past_by(const struct triad_record *record, uint64_t now_wall_us)
 {
-	bool is_ours = record->reason == TRIAD_REASON_HEAL &&
-		record->outcome != TRIAD_OUTCOME_DROPPED;
+	bool is_ours = record->reason == TRIAD_REASON_HEAL,
+	     is_by_hand = record->reason == TRIAD_REASON_BY_HAND,
+	     is_left = is_by_hand && now_wall_us < record->at_us + LEFT_ALONE_US;
 
+	if ((!is_ours && !is_by_hand) || record->outcome == TRIAD_OUTCOME_DROPPED)
+		return PAST_NOTHING;
 	switch (record->action) {
 	case TRIAD_ACTION_TAKE:
 	case TRIAD_ACTION_BOUNCE:
-		return is_ours ? PAST_OUT : PAST_NOTHING;
+		return is_ours ? PAST_OUT : PAST_LEFT_ALONE;
 	case TRIAD_ACTION_RETURN:
-		if (is_ours)
-			return PAST_BACK;
-		/* fall through */
 	case TRIAD_ACTION_RELEASE:
-		return record->reason == TRIAD_REASON_BY_HAND &&
-				now_wall_us < record->at_us + LEFT_ALONE_US
-			? PAST_LEFT_ALONE
-			: PAST_NOTHING;
+		/* It may not have come to that. */
+		if (record->outcome == TRIAD_OUTCOME_INTENDED)
+			return PAST_OUT;
+		return is_ours ? PAST_BACK : is_left ? PAST_LEFT_ALONE : PAST_NOTHING;
 	default:
 		return PAST_NOTHING;
 	}
@@ -630,7 +630,8 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 	uint64_t next_us = UINT64_MAX;
 	uint32_t i = 0;
 
-	ports_take_verdicts(ports);
+	bool has_news = ports_take_verdicts(ports);
+
 	if (ports->conf->heal.mode != TRIAD_HEAL_ACT || !ports->fabric ||
 		!ports_is_in_charge(ports) || !ports_may_act(ports)) {
 		heal->n = 0;
@@ -645,29 +646,51 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 			i++;
 		else
 			heal->all[i] = heal->all[--heal->n];
-	if (heal->is_resumed && !ports_is_ending(ports))
+	if (heal->is_resumed && has_news && !ports_is_ending(ports))
 		take_next(ports, now_us);
 	return next_us;
 }
 
 /* --- for others --- */
 
+/* The link of the port; NULL: it is none of ours. */
+static struct ports_healed *find_of_port(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	const struct triad_record at = {.node_guid = node_guid, .port = number};
+
+	for (uint32_t i = 0; i < ports->heal.n; i++)
+		if (is_of(&at, &ports->heal.all[i].ends))
+			return &ports->heal.all[i];
+	return NULL;
+}
+
 bool ports_release_healed(struct triad_ports *ports, uint64_t node_guid, uint8_t number)
 {
-	struct ports_heal *heal = &ports->heal;
+	struct ports_healed *healed = find_of_port(ports, node_guid, number);
 
-	for (uint32_t i = 0; i < heal->n; i++) {
-		const struct triad_record at = {.node_guid = node_guid, .port = number};
+	if (!healed ||
+		!give_back(ports, &healed->ends, TRIAD_ACTION_RELEASE,
+			TRIAD_REASON_BY_HAND, "released by hand"))
+		return false;
+	*healed = ports->heal.all[--ports->heal.n];
+	return true;
+}
 
-		if (!is_of(&at, &heal->all[i].ends))
-			continue;
-		if (!give_back(ports, &heal->all[i].ends, TRIAD_ACTION_RELEASE,
-			    TRIAD_REASON_BY_HAND, "released by hand"))
-			return false;
-		heal->all[i] = heal->all[--heal->n];
-		return true;
-	}
-	return false;
+bool ports_keep_out(struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	struct ports_healed *healed = find_of_port(ports, node_guid, number);
+	struct triad_record record;
+
+	if (!healed)
+		return false;
+	record = record_of(ports, &healed->ends, TRIAD_ACTION_TAKE,
+		TRIAD_REASON_BY_HAND, "held by hand");
+	if (ports_commit(ports, &record))
+		return false;
+	conclude(ports, &record, NULL);
+	*healed = ports->heal.all[--ports->heal.n];
+	return true;
 }
 
 uint32_t triad_ports_healed(

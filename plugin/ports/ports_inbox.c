@@ -246,14 +246,21 @@ void triad_ports_set_verdicts(
 {
 	pthread_mutex_lock(&ports->inbox.lock);
 	ports->inbox.verdicts = *verdicts;
+	ports->inbox.has_verdicts = true;
 	pthread_mutex_unlock(&ports->inbox.lock);
 }
 
-void ports_take_verdicts(struct triad_ports *ports)
+bool ports_take_verdicts(struct triad_ports *ports)
 {
+	bool has_new;
+
 	pthread_mutex_lock(&ports->inbox.lock);
-	ports->heal.verdicts = ports->inbox.verdicts;
+	has_new = ports->inbox.has_verdicts;
+	ports->inbox.has_verdicts = false;
+	if (has_new)
+		ports->heal.verdicts = ports->inbox.verdicts;
 	pthread_mutex_unlock(&ports->inbox.lock);
+	return has_new;
 }
 
 bool ports_next_request(struct triad_ports *ports, struct ports_request *request)

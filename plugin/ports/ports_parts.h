@@ -59,7 +59,13 @@ struct ports_request {
 		PORTS_ABANDONED, /* begun, but the command has stopped waiting */
 		PORTS_ANSWERED,
 	} state;
-	enum { PORTS_RELEASE, PORTS_APPROVE, PORTS_APPROVE_ALL, PORTS_READ } kind;
+	enum {
+		PORTS_RELEASE,
+		PORTS_APPROVE,
+		PORTS_APPROVE_ALL,
+		PORTS_READ,
+		PORTS_KEEP_OUT
+	} kind;
 	uint64_t node_guid;
 	uint8_t number;
 	enum triad_ports_answer answer;
@@ -79,7 +85,8 @@ struct ports_inbox {
 	const struct triad_conf *conf; /* NULL: none was left */
 	struct triad_inbox payloads;
 	struct triad_ports_verdicts verdicts; /* the last */
-	struct ports_request request;         /* one at a time */
+	bool has_verdicts;
+	struct ports_request request; /* one at a time */
 };
 
 /* A port under test. */
@@ -234,8 +241,8 @@ bool ports_next_past(
 	struct triad_ports *ports, struct triad_fabric **fabric, uint64_t *wall_us);
 bool ports_next_payload(struct triad_ports *ports, struct triad_payload *payload);
 bool ports_next_request(struct triad_ports *ports, struct ports_request *request);
-/* Copies the newest verdicts on links. */
-void ports_take_verdicts(struct triad_ports *ports);
+/* Copies the newest verdicts on links; false: there are no new ones. */
+bool ports_take_verdicts(struct triad_ports *ports);
 /* Answers the request, if it is still awaited. */
 void ports_end_request(struct triad_ports *ports, const struct ports_request *request);
 /* For a command's thread: has the request done, and waits 10 s at most. */
@@ -352,6 +359,8 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us);
  * none of ours. */
 bool ports_release_healed(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
+/* By hand: leaves it to whoever holds it.  False: it is none of ours, or that can't be recorded. */
+bool ports_keep_out(struct triad_ports *ports, uint64_t node_guid, uint8_t number);
 
 /* --- ports_test.c --- */
 bool ports_has_room_for_test(const struct triad_ports *ports);

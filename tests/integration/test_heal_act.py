@@ -127,6 +127,17 @@ def test_link_that_somebody_else_lets_go_is_left_alone():
         assert ask_json(ports.lab, "port", "history", sm=ports.master)[0]["reason"] == "by-hand"
 
 
+def test_link_that_a_person_holds_stays_out():
+    with healing(out=8) as ports:
+        cable, present = Worn(ports), n_links(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        ask(ports.lab, "damp", "pin", "leaf-01:5", sm=ports.master)
+        assert not healed(ports)
+        # Its time out is over.
+        time.sleep(9)
+        assert n_links(ports) == present - 1 and not healed(ports), explain(ports)()
+
+
 @pytest.mark.parametrize("cluster", ("corosync", "peers"))
 def test_next_master_goes_on_where_the_last_one_was(cluster):
     with healing(cluster, out=20) as ports:
