@@ -71,6 +71,17 @@ static void judge_test(
 		end_as(course, TRIAD_COURSE_STAYS_OUT, "its tests were bad", now_us);
 }
 
+/* Its tests were bad, but it is up, and better than none. */
+static void give_up(struct triad_course *course, const struct triad_course_facts *facts,
+	uint64_t now_us)
+{
+	if (course->state != TRIAD_COURSE_STAYS_OUT || !course->conf.returns_anyway ||
+		!facts->is_up)
+		return;
+	end_as(course, TRIAD_COURSE_RESTING, "its retraining changed nothing", now_us);
+	course->is_given_up = true;
+}
+
 /* Moves on as far as facts and time allow. */
 static void advance(struct triad_course *course, const struct triad_course_facts *facts,
 	uint64_t now_us)
@@ -97,6 +108,7 @@ static void advance(struct triad_course *course, const struct triad_course_facts
 	/* What was tested is a link that has stayed up since. */
 	if (course->state == TRIAD_COURSE_RESTING && !facts->is_up)
 		judge_test(course, TRIAD_COURSE_BAD, now_us);
+	give_up(course, facts, now_us);
 }
 
 static uint64_t due_us(const struct triad_course *course)
@@ -105,8 +117,9 @@ static uint64_t due_us(const struct triad_course *course)
 
 	switch (course->state) {
 	case TRIAD_COURSE_RESTING:
-		at_us = course->taken_us +
-			triad_course_out_us(&course->conf, course->n_taken);
+		at_us = course->is_given_up ? 0
+					    : course->taken_us +
+				triad_course_out_us(&course->conf, course->n_taken);
 		return course->next_us > at_us ? course->next_us : at_us;
 	case TRIAD_COURSE_PROBATION:
 		return course->is_bad_again
@@ -125,8 +138,10 @@ enum triad_course_act triad_course_step(struct triad_course *course,
 	bool must_be_held = course->state != TRIAD_COURSE_PROBATION &&
 		course->state != TRIAD_COURSE_ENDED;
 
-	if (must_be_held && !facts->is_held)
+	if (must_be_held && !facts->is_held) {
 		end_as(course, TRIAD_COURSE_ENDED, "it was let go by others", now_us);
+		course->is_let_go = true;
+	}
 	advance(course, facts, now_us);
 	*until_us = due_us(course);
 	if (course->state == TRIAD_COURSE_TESTING)
@@ -169,7 +184,10 @@ void triad_course_did(struct triad_course *course, enum triad_course_act act,
 		enter(course, TRIAD_COURSE_TESTING, now_us);
 		break;
 	case TRIAD_COURSE_RETURN:
-		enter(course, TRIAD_COURSE_PROBATION, now_us);
+		enter(course,
+			course->is_given_up ? TRIAD_COURSE_ENDED
+					    : TRIAD_COURSE_PROBATION,
+			now_us);
 		break;
 	default:
 		break;

@@ -8,6 +8,9 @@
  *     probation    it is back; if it is bad again by what was read since, it is taken again
  *     stays out    its tests were bad, or it was bad again too often: until somebody mends it
  *
+ * A link that is better than none, as one that is merely slow, returns also when its tests were bad,
+ * at once and without probation.
+ *
  * Model: facts go in, and one act at a time comes out.  The caller carries it out and
  * says whether it was done.  So acts are those of the port manager: with permission, recorded,
  * guarded; what a course needs after a fail-over is in the records: that the link was taken,
@@ -52,7 +55,8 @@ struct triad_course_conf {
 	uint64_t out_us; /* how long it is out the first time */
 	uint64_t
 		probation_us; /* how long it must be good, without a break, when it is back */
-	uint32_t max_taken; /* the last time that it is taken it stays out */
+	uint32_t max_taken;  /* the last time that it is taken it stays out */
+	bool returns_anyway; /* also after bad tests: it is better than none */
 };
 
 enum triad_course_verdict {
@@ -81,6 +85,8 @@ struct triad_course {
 	uint32_t n_failed;           /* acts in a row that could not be done */
 	uint8_t state;               /* enum triad_course_state */
 	bool is_bad_again;           /* in probation, but it may not be taken */
+	bool is_given_up;            /* its tests were bad, and it returns anyway */
+	bool is_let_go;              /* it has ended because others hold it no longer */
 	const char *why; /* it stays out, or has ended; NULL: nothing to say */
 };
 

@@ -83,6 +83,7 @@ static bool judge_finding(
 		return true;
 	case TRIAD_ALERT_SLOW_LINK:
 		finding->kind = TRIAD_HEAL_SLOW;
+		finding->wanted = from->slow.expected;
 		finding->is_sure = from->value <= 1;
 		finding->times =
 			times_of((double)triad_link_rate_bps(from->slow.expected),

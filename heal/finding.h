@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ib/link.h"
+
 #define TRIAD_HEAL_TEXT_SIZE 192
 
 /* What is wrong.  Links first, the worst kind first; then nodes. */
@@ -30,6 +32,8 @@ struct triad_heal_finding {
 	double times;      /* how many times over its limit; 0: not to be compared */
 	uint64_t since_us; /* monotonic */
 	uint32_t silence;  /* number of its silence; 0: none */
+	/* Of a slow link: what it should be; else zeros. */
+	struct triad_link_rate wanted;
 	char text[TRIAD_HEAL_TEXT_SIZE]; /* in numbers, for people */
 };
 

@@ -81,11 +81,11 @@ static void add_healed(struct triad_healer *healer)
 			(void)add_judged(healer, &healed[i].ends);
 }
 
-/* A retraining cures what a link does badly; not a hot module, nor one without light.  One that
- * goes down and up is held by damping, and a slow one is better than none. */
+/* Not a hot module, nor one without light.  A link that goes down and up is held by damping. */
 static bool is_cured_by_retraining(const struct triad_heal_finding *worst)
 {
-	return worst->kind == TRIAD_HEAL_BIT_ERRORS || worst->kind == TRIAD_HEAL_ERRORS;
+	return worst->kind == TRIAD_HEAL_BIT_ERRORS ||
+		worst->kind == TRIAD_HEAL_ERRORS || worst->kind == TRIAD_HEAL_SLOW;
 }
 
 static void add_bad(struct triad_healer *healer, const struct triad_heal_plan *plan)
@@ -110,6 +110,7 @@ static void add_bad(struct triad_healer *healer, const struct triad_heal_plan *p
 		judged->may_take = proposal->why == TRIAD_HEAL_TAKE &&
 			is_cured_by_retraining(worst) && !worst->silence;
 		judged->since_us = worst->since_us;
+		judged->wanted = worst->wanted;
 		snprintf(judged->text, sizeof(judged->text), "%.*s",
 			(int)sizeof(judged->text) - 1, worst->text);
 	}

@@ -30,6 +30,7 @@
 
 #include "damp/links.h"
 #include "heal/course.h"
+#include "ib/link.h"
 #include "plugin/ports/hold.h"
 #include "portmgr/election/permission.h"
 #include "portmgr/history/history.h"
@@ -112,8 +113,10 @@ void triad_ports_set_damper(struct triad_ports *ports, struct triad_damper *damp
 struct triad_ports_judged {
 	struct triad_damp_ends ends;
 	bool is_bad, may_take; /* may be taken now, by the plan (heal/plan.h) */
-	uint64_t since_us;     /* since when it is bad; monotonic */
-	uint64_t read_us; /* both ends' counters were read then or later; 0: never */
+	/* It is slow: what it should be.  Zeros: it is bad in another way. */
+	struct triad_link_rate wanted;
+	uint64_t since_us; /* since when it is bad; monotonic */
+	uint64_t read_us;  /* both ends' counters were read then or later; 0: never */
 	char text[TRIAD_RECORD_TEXT_SIZE / 2]; /* what is wrong, for people */
 };
 

@@ -281,7 +281,8 @@ static bool give_back(struct triad_ports *ports, const struct triad_damp_ends *e
 static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
 {
 	const struct triad_test_conf conf = ports_test_conf(ports);
-	const struct triad_test_expected any = {0};
+	const struct triad_test_expected expected = {
+		.width = healed->wanted.width, .speed = (uint8_t)healed->wanted.speed};
 	const struct triad_damp_ends *ends = &healed->ends;
 
 	if (ports_bounce(ports, ends->guid, ends->number,
@@ -295,7 +296,8 @@ static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
 			.node_guid = i ? ends->far_guid : ends->guid,
 			.number = i ? ends->far_number : ends->number,
 		};
-		triad_port_test_begin(&test->test, &conf, &any, triad_clock_boot_us());
+		triad_port_test_begin(
+			&test->test, &conf, &expected, triad_clock_boot_us());
 	}
 	healed->look_us = 0;
 	return true;
@@ -461,7 +463,10 @@ static void carry_out(struct triad_ports *ports, struct ports_healed *healed,
 		break;
 	case TRIAD_COURSE_RETURN:
 		worked = give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
-			TRIAD_REASON_HEAL, "it passed its test: on probation");
+			TRIAD_REASON_HEAL,
+			healed->course.is_given_up
+				? healed->course.why
+				: "it passed its test: on probation");
 		healed->changed_us = triad_clock_now_us();
 		break;
 	case TRIAD_COURSE_TEST:
@@ -479,7 +484,6 @@ static bool step(
 {
 	struct triad_course_facts facts = facts_of(ports, healed);
 	uint64_t now_us = triad_clock_now_us(), until_us;
-	bool was_out = healed->course.state != TRIAD_COURSE_PROBATION;
 	enum triad_course_act act =
 		triad_course_step(&healed->course, &facts, now_us, &until_us);
 
@@ -491,23 +495,31 @@ static bool step(
 		return true;
 	}
 	/* Others let it go: recorded, so that it is not taken again at once. */
-	return was_out &&
+	return healed->course.is_let_go &&
 		!give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
 			TRIAD_REASON_BY_HAND, healed->course.why);
+}
+
+/* A person wants it left alone; or it is slow, and was retrained lately. */
+static bool was_enough(
+	const struct triad_ports *ports, const struct triad_ports_judged *judged)
+{
+	uint32_t n_taken;
+	enum past past = recall(ports, &judged->ends, &n_taken);
+
+	return past == PAST_LEFT_ALONE || (judged->wanted.width && n_taken);
 }
 
 /* The first that may be taken; the plan has the worst first. */
 static const struct triad_ports_judged *find_next(struct triad_ports *ports)
 {
 	const struct triad_ports_verdicts *verdicts = &ports->heal.verdicts;
-	uint32_t n_taken;
 
 	for (uint32_t i = 0; i < verdicts->n && ports->heal.n < PORTS_MAX_HEALED; i++)
 		if (verdicts->links[i].may_take &&
 			!find_healed(ports, &verdicts->links[i].ends) &&
 			!find_damped(ports, &verdicts->links[i].ends).is_held &&
-			recall(ports, &verdicts->links[i].ends, &n_taken) !=
-				PAST_LEFT_ALONE &&
+			!was_enough(ports, &verdicts->links[i]) &&
 			may_hold(ports, &verdicts->links[i].ends))
 			return &verdicts->links[i];
 	return NULL;
@@ -530,6 +542,8 @@ static void take_next(struct triad_ports *ports, uint64_t now_us)
 	triad_course_begin(
 		&healed->course, &conf, n_taken ? n_taken : 1, triad_clock_now_us());
 	healed->changed_us = taken_us;
+	healed->wanted = judged->wanted;
+	healed->course.conf.returns_anyway = judged->wanted.width;
 }
 
 /* --- a new term --- */

@@ -109,8 +109,9 @@ struct ports_healed {
 	struct triad_course course; /* its times are monotonic */
 	/* When it was taken, on the boot clock (0: by another SM), or returned. */
 	uint64_t changed_us;
-	uint64_t look_us;           /* when its ends are read next */
-	struct ports_test tests[2]; /* at each end */
+	uint64_t look_us;              /* when its ends are read next */
+	struct triad_link_rate wanted; /* it is slow: what it should be */
+	struct ports_test tests[2];    /* at each end */
 };
 
 struct ports_heal {

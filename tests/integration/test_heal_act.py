@@ -20,9 +20,9 @@ BAD = (LEAF(1), 5)
 
 
 @contextlib.contextmanager
-def healing(cluster="none", out=6, probation=5, more_heal="", **options):
+def healing(cluster="none", out=6, probation=5, more_heal="", port=None, **options):
     with managed(cluster, perfmgr=PERFMGR, retrain=True, opensm_conf="",
-                 port={"test_time": 1, "test_timeout": 20, **options.pop("port", {})},
+                 port={"test_time": 1, "test_timeout": 20, **(port or {})},
                  more=CONF.format(out=out, probation=probation) + more_heal, **options) as ports:
         wait_until(lambda: ask_json(ports.lab, "status", sm=ports.master)["heal"]["state"]
                    .startswith("bad links are taken"), 60,
@@ -115,6 +115,32 @@ def test_link_that_is_bad_again_stays_out_until_somebody_releases_it():
                          30, "bad again")
         until = time.monotonic() + 6
         cable.wear_until(lambda: time.monotonic() > until, 20, "some plans")
+        assert not healed(ports)
+
+
+def narrow(text):
+    """The link of leaf-01's port 5 runs at a quarter of its width."""
+    node, lines = None, []
+    for line in text.splitlines(keepends=True):
+        if line.startswith(("Switch", "Hca", "Ca")):
+            node = line.split('"')[1]
+        if (node, line[:3]) in (("leaf-01", "[5]"), ("spine-01", "[1]")):
+            line = line.replace("4xEDR", "1xEDR")
+        lines.append(line)
+    return "".join(lines)
+
+
+def test_slow_link_is_retrained_once_and_returns_as_it_was():
+    with healing(edit=narrow, port={"test_timeout": 2}) as ports:
+        # Three times, as the lab's ends never agree on more.
+        wait_until(lambda: ("return", "done") in deeds(ports), 60, explain(ports))
+        done = [deed for deed, outcome in deeds(ports) if outcome == "done"]
+        assert done == ["take", "bounce", "bounce", "bounce", "return"]
+        wait_until(lambda: not healed(ports), 10, explain(ports))
+        # It is bad still, and is not taken again for a week.
+        wait_until(lambda: "slow" in ports.lab.triad("heal", "plan", sm=ports.master).stdout,
+                   30, "slow still")
+        time.sleep(7)
         assert not healed(ports)
 
 

@@ -149,6 +149,27 @@ START_TEST(test_bad_tests_end_in_staying_out)
 }
 END_TEST
 
+START_TEST(test_link_that_is_better_than_none_returns_anyway)
+{
+	course.conf.returns_anyway = true;
+	for (unsigned i = 0; i < TRIAD_COURSE_MAX_RETRAINS; i++) {
+		bring_to_test(TRIAD_COURSE_BAD);
+		if (i + 1 < TRIAD_COURSE_MAX_RETRAINS)
+			ck_assert_int_eq(step(), TRIAD_COURSE_BOUNCE);
+	}
+	/* One that is down is not. */
+	facts.is_up = false;
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+	facts.is_up = true;
+	ck_assert_int_eq(step(), TRIAD_COURSE_RETURN);
+	did(TRIAD_COURSE_RETURN, true);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_ENDED);
+	ck_assert(!course.is_let_go);
+	ck_assert(course.why);
+}
+END_TEST
+
 START_TEST(test_link_that_goes_down_after_its_test_is_retrained)
 {
 	bring_to_test(TRIAD_COURSE_GOOD);
@@ -207,6 +228,7 @@ START_TEST(test_link_that_others_let_go_is_left_alone)
 		facts.is_held = false;
 		ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
 		ck_assert_int_eq(course.state, TRIAD_COURSE_ENDED);
+		ck_assert(course.is_let_go);
 	}
 }
 END_TEST
@@ -263,6 +285,7 @@ int main(void)
 		cases, test_link_that_is_bad_again_is_out_for_longer_and_then_for_good);
 	tcase_add_test(cases, test_link_that_may_not_be_taken_again_waits_until_it_may);
 	tcase_add_test(cases, test_bad_tests_end_in_staying_out);
+	tcase_add_test(cases, test_link_that_is_better_than_none_returns_anyway);
 	tcase_add_test(cases, test_link_that_goes_down_after_its_test_is_retrained);
 	tcase_add_test(cases, test_switch_that_refuses_is_asked_some_times);
 	tcase_add_test(cases, test_return_that_could_not_be_recorded_is_tried_again);
