@@ -130,7 +130,8 @@ static void put_loss(struct triad_list *list, const struct triad_reroute *loss)
 	triad_list_text(list, "why", NULL, 0, loss->why);
 	if (loss->why)
 		triad_list_note(list, "  %s", loss->why);
-	if (loss->n_lost)
+	/* Else the reason says it. */
+	if (loss->n_lost && loss->outcome != TRIAD_REROUTE_NOTHING)
 		triad_list_note(list,
 			"  %" PRIu64 " of %" PRIu64 " pairs have no other way",
 			loss->n_lost, loss->n_crossing);
