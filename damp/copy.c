@@ -9,6 +9,7 @@
 #define HEAD_SIZE 16u
 #define LINK_SIZE 40u
 #define IS_PINNED 1u
+#define IS_BY_HEAL 2u
 #define MAX_NUMBER 254u
 
 /* --- writing --- */
@@ -27,7 +28,9 @@ static void put_link(
 	triad_wire_put(w, 8, link->ends.far_guid);
 	triad_wire_put(w, 1, link->ends.number);
 	triad_wire_put(w, 1, link->ends.far_number);
-	triad_wire_put(w, 1, link->is_pinned ? IS_PINNED : 0);
+	triad_wire_put(w, 1,
+		(link->is_pinned ? IS_PINNED : 0) |
+			(link->is_by_heal ? IS_BY_HEAL : 0));
 	triad_wire_put(w, 1, link->n_holds < 255 ? link->n_holds : 255);
 	triad_wire_put(w, 4, (uint32_t)link->penalty);
 	triad_wire_put(w, 4, in_s(now_us - link->at_us));
@@ -120,13 +123,16 @@ static bool read_link(
 	struct triad_wire *w, uint64_t now_us, struct triad_damp_link *link)
 {
 	struct triad_damp_ends ends;
+	unsigned flags;
 
 	memset(link, 0, sizeof(*link));
 	link->ends.guid = triad_wire_get(w, 8);
 	link->ends.far_guid = triad_wire_get(w, 8);
 	link->ends.number = (uint8_t)triad_wire_get(w, 1);
 	link->ends.far_number = (uint8_t)triad_wire_get(w, 1);
-	link->is_pinned = triad_wire_get(w, 1) & IS_PINNED;
+	flags = (unsigned)triad_wire_get(w, 1);
+	link->is_pinned = flags & IS_PINNED;
+	link->is_by_heal = flags & IS_BY_HEAL;
 	link->n_holds = (uint32_t)triad_wire_get(w, 1);
 	link->penalty = (double)triad_wire_get(w, 4);
 	link->at_us = ago(w, now_us);

@@ -17,8 +17,9 @@
  *     10    2     links in this one, at most TRIAD_DAMP_COPY_LINKS
  *     12    4     the round
  *     16    40 n  links: both nodes' GUIDs (8 each), both port numbers (1 each), flags (1;
- *                 bit 0: pinned), number of holds (1), penalty (4), its age, how long it
- *                 is held, how long it must be up (4 each, s), number of bounces (4)
+ *                 bit 0: pinned; bit 1: by the port manager), number of holds (1), penalty
+ *                 (4), its age, how long it is held, how long it must be up (4 each, s), number
+ *                 of bounces (4)
  *
  * A receiver ignores what follows in a piece.
  *

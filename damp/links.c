@@ -283,7 +283,7 @@ void triad_damp_link_refuse(struct triad_damp_link *link, const char *why)
 void triad_damp_link_release(
 	struct triad_damp_link *link, bool forgive, uint64_t now_us)
 {
-	link->is_held = link->is_pinned = link->is_up = false;
+	link->is_held = link->is_pinned = link->is_by_heal = link->is_up = false;
 	link->held_us = now_us;
 	if (!forgive)
 		return;

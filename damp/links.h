@@ -60,7 +60,8 @@ struct triad_damp_link {
 	double penalty;                 /* at 'at_us' */
 	uint64_t at_us;                 /* all times are monotonic */
 	uint64_t n_bounces, bounced_us; /* the last one */
-	bool is_held, is_pinned;        /* pinned: held by hand, until it is released */
+	bool is_held, is_pinned;        /* pinned: until it is released */
+	bool is_by_heal;                /* pinned by the port manager, which heals it */
 	bool is_host;                   /* one of its ends */
 	bool is_up;                     /* a held link is in INIT at both ends */
 	bool must_read;      /* it is held, and its ends were not read since */

@@ -55,9 +55,10 @@ static const char *link_state(const struct triad_damp_link *link, bool acts)
 		return link->refused ? "may not be held" : "routed";
 	if (!acts)
 		return "would be held";
-	return link->is_pinned ? "held until released"
-		: link->is_up  ? "held, up"
-			       : "held, down";
+	return link->is_by_heal   ? "held by 'heal'"
+		: link->is_pinned ? "held until released"
+		: link->is_up     ? "held, up"
+				  : "held, down";
 }
 
 /* When it returns, or why it is not held. */
@@ -194,13 +195,16 @@ static int run_traps(struct triad_plugin *plugin, const struct triad_command *co
 static int run_release(struct triad_plugin *plugin, const struct triad_command *command,
 	struct triad_output *output)
 {
+	enum triad_ports_answer answer;
 	struct triad_command_switch found;
 
 	if (triad_command_find_switch_port(
 		    plugin, "damp release", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
+	answer = triad_ports_let_go(plugin->ports, found.guid, (uint8_t)found.port);
 	if (triad_damper_release(plugin->damper, found.guid, (uint8_t)found.port,
-		    "no longer held: by hand")) {
+		    "no longer held: by hand") &&
+		answer != TRIAD_PORTS_OK) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"damp release: nothing is known of a link of %s port %d that "
 			"went down; 'damp' lists those that did\n",
@@ -219,17 +223,18 @@ static int pin_link(struct triad_plugin *plugin, struct triad_fabric *fabric,
 		? triad_fabric_port_at(fabric, found->guid, (uint8_t)found->port)
 		: TRIAD_FABRIC_NONE;
 	const char *why = "OpenSM has no link there now";
-	int error = port == TRIAD_FABRIC_NONE
-		? ENOENT
-		: triad_damper_pin(plugin->damper, fabric, port,
-			  "held out of routing by hand", &why);
+	int error = ENOENT;
 
+	if (port != TRIAD_FABRIC_NONE) {
+		(void)triad_ports_keep_out(
+			plugin->ports, found->guid, (uint8_t)found->port);
+		error = triad_damper_pin(plugin->damper, fabric, port, false,
+			"held out of routing by hand", &why);
+	}
 	if (error == ENOMEM)
 		why = "memory is short";
-	if (!error) {
-		triad_ports_keep_out(plugin->ports, found->guid, (uint8_t)found->port);
+	if (!error)
 		return TRIAD_CONTROL_DONE;
-	}
 	triad_output_message(output, TRIAD_FRAME_MESSAGE,
 		"damp pin: the link of %s port %d is not held: %s\n", found->name,
 		found->port, why);

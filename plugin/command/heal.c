@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "plugin/damp/damper.h"
 #include "plugin/facts.h"
 #include "plugin/heal/healer.h"
 #include "plugin/instance.h"
@@ -15,6 +16,7 @@
 #include "triad/control.h"
 
 #define MAX_HEALED 64u
+#define MAX_HELD 256u
 
 /* --- status --- */
 
@@ -86,8 +88,9 @@ static void put_time(
 		      : NULL);
 }
 
+/* 'held': why nothing is done with it, though it is held; or NULL. */
 static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
-	const struct triad_ports_healed *healed)
+	const struct triad_ports_healed *healed, const char *held)
 {
 	const struct triad_damp_ends *ends = &healed->ends;
 
@@ -103,13 +106,50 @@ static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
 	triad_list_uint(list, "far_port", "port", 4, ends->far_number);
 	triad_list_blank(list);
 	triad_list_text(list, "state", "state", -10,
-		triad_course_state_name(healed->course.state));
-	triad_list_uint(list, "taken", "taken", 5, healed->course.n_taken);
+		held ? "held" : triad_course_state_name(healed->course.state));
+	if (held)
+		triad_list_text(list, "taken", "taken", 5, NULL);
+	else
+		triad_list_uint(list, "taken", "taken", 5, healed->course.n_taken);
 	triad_list_blank(list);
 	put_time(list, "since", "since", healed->course.since_us);
-	put_time(list, "until", "until", until_us(&healed->course));
-	triad_list_text(list, "what", "what", TRIAD_LIST_LONG, what_of(healed));
+	put_time(list, "until", "until", held ? 0 : until_us(&healed->course));
+	triad_list_text(
+		list, "what", "what", TRIAD_LIST_LONG, held ? held : what_of(healed));
 	triad_list_row_end(list);
+}
+
+static bool is_healed(const struct triad_ports_healed *healed, uint32_t n,
+	const struct triad_damp_ends *ends)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (triad_damp_is_same(&healed[i].ends, ends))
+			return true;
+	return false;
+}
+
+/* Leaves those of the links that are held to be healed and are not among the healed ones: with
+ * another heal.mode than act, on a standby, or for a moment.  Returns how many. */
+static uint32_t find_only_held(struct triad_plugin *plugin,
+	const struct triad_ports_healed *healed, uint32_t n_healed,
+	struct triad_damp_link links[MAX_HELD])
+{
+	uint32_t n = (uint32_t)triad_damper_links(plugin->damper, links, MAX_HELD),
+		 n_held = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (links[i].is_held && links[i].is_by_heal &&
+			!is_healed(healed, n_healed, &links[i].ends))
+			links[n_held++] = links[i];
+	return n_held;
+}
+
+static const char *why_only_held(
+	struct triad_plugin *plugin, const struct triad_healer_status *status)
+{
+	if (status->mode == TRIAD_HEAL_ACT)
+		return heal_state(plugin, status);
+	return "heal.mode is not act: it stays out until 'port release'";
 }
 
 int triad_command_run_heal(struct triad_plugin *plugin,
@@ -120,16 +160,23 @@ int triad_command_run_heal(struct triad_plugin *plugin,
 	struct triad_list list = {.report = &report, .phase = TRIAD_LIST_TITLES};
 	struct triad_fabric *fabric = triad_ports_fabric(plugin->ports);
 	struct triad_healer_status status;
-	uint32_t n = triad_ports_healed(plugin->ports, healed, MAX_HEALED);
+	struct triad_damp_link held[MAX_HELD];
+	uint32_t n = triad_ports_healed(plugin->ports, healed, MAX_HEALED),
+		 n_held = find_only_held(plugin, healed, n, held);
 
 	triad_healer_status(plugin->healer, &status);
 	triad_report_array(&report, NULL);
-	if (n || command->json)
-		put_link(&list, NULL, &(struct triad_ports_healed){0});
+	if (n + n_held || command->json)
+		put_link(&list, NULL, &(struct triad_ports_healed){0}, NULL);
 	for (uint32_t i = 0; i < n && i < command->limit; i++)
-		put_link(&list, fabric, &healed[i]);
+		put_link(&list, fabric, &healed[i], NULL);
+	for (uint32_t i = 0; i < n_held && n + i < command->limit; i++)
+		put_link(&list, fabric,
+			&(struct triad_ports_healed){.ends = held[i].ends,
+				.course.since_us = held[i].held_us},
+			why_only_held(plugin, &status));
 	triad_report_array_end(&report);
-	if (!n && !command->json)
+	if (!n && !n_held && !command->json)
 		triad_output_printf(output,
 			"no link is out of routing, or on probation: %s\n",
 			heal_state(plugin, &status));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plugin/command/commands.h"
+#include "plugin/damp/damper.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "service/command/list.h"
@@ -84,7 +85,7 @@ static int compare_links(const void *a, const void *b)
 
 /* The far end: of the fabric, or of a link that is out. */
 static void find_far_end(struct link *link, const struct triad_fabric *fabric,
-	const struct triad_ports_healed *healed, uint32_t n_healed)
+	const struct triad_damp_ends *held, size_t n_held)
 {
 	uint32_t port = fabric ? triad_fabric_port_at(fabric, link->guid, link->port)
 			       : TRIAD_FABRIC_NONE;
@@ -94,11 +95,10 @@ static void find_far_end(struct link *link, const struct triad_fabric *fabric,
 		link->far_guid = fabric->nodes[fabric->ports[far].node].guid;
 		link->far_port = fabric->ports[far].number;
 	}
-	for (uint32_t i = 0; i < n_healed; i++)
-		if (healed[i].ends.guid == link->guid &&
-			healed[i].ends.number == link->port) {
-			link->far_guid = healed[i].ends.far_guid;
-			link->far_port = healed[i].ends.far_number;
+	for (size_t i = 0; i < n_held; i++)
+		if (held[i].guid == link->guid && held[i].number == link->port) {
+			link->far_guid = held[i].far_guid;
+			link->far_port = held[i].far_number;
 		}
 }
 
@@ -160,11 +160,11 @@ static void put_link(struct triad_list *list, struct triad_plugin *plugin,
 static void put_links(struct triad_plugin *plugin, const struct triad_command *command,
 	struct links *links, uint64_t since_us, struct triad_output *output)
 {
-	struct triad_ports_healed healed[64];
+	struct triad_damp_ends held[256];
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_list list = {.report = &report, .phase = TRIAD_LIST_TITLES};
 	struct triad_fabric *fabric = triad_ports_fabric(plugin->ports);
-	uint32_t n_healed = triad_ports_healed(plugin->ports, healed, 64);
+	size_t n_held = triad_damper_held(plugin->damper, held, 256);
 	uint64_t now_us = triad_clock_wall_us();
 	char since[TRIAD_CLOCK_TEXT_SIZE];
 
@@ -173,7 +173,7 @@ static void put_links(struct triad_plugin *plugin, const struct triad_command *c
 
 		if (link->taken_us && now_us > link->taken_us)
 			link->out_us += now_us - link->taken_us;
-		find_far_end(link, fabric, healed, n_healed);
+		find_far_end(link, fabric, held, n_held);
 	}
 	qsort(links->all, links->n, sizeof(*links->all), compare_links);
 	triad_report_array(&report, NULL);

@@ -128,12 +128,13 @@ static int run_release(struct triad_plugin *plugin, const struct triad_command *
 	answer = triad_ports_release(plugin->ports, found.guid, (uint8_t)found.port);
 	if (answer == TRIAD_PORTS_NOTHING)
 		return triad_command_fail_port(output, "release",
-			"this port was not disabled as failed; 'port list --failed' "
-			"has those that were");
+			"this port was not disabled as failed ('port list --failed'), "
+			"nor is its link healed ('heal')");
 	if (answer != TRIAD_PORTS_OK)
 		return explain_refusal(plugin, "release", answer, output);
 	triad_output_printf(output,
-		"%s port %d: released; it is enabled when the plan comes to it\n",
+		"%s port %d: released; if it is disabled, it is enabled when the plan comes "
+		"to it\n",
 		found.name, found.port);
 	return TRIAD_CONTROL_DONE;
 }

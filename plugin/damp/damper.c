@@ -766,14 +766,50 @@ int triad_damper_release(struct triad_damper *damper, uint64_t node_guid,
 	return error;
 }
 
-static int pin(struct triad_damper *damper, const struct triad_fabric *fabric,
-	const struct triad_damp_ends *ends, const char *what, const char **why)
+void triad_damper_release_healed(struct triad_damper *damper,
+	const struct triad_damp_ends *ends, const char *what)
 {
-	struct triad_guard *guard = damper_make_guard(damper, fabric);
+	struct triad_fabric *fabric = triad_ports_fabric(damper->ports);
 	struct triad_damp_link *link;
 
-	*why = damper_refusal(damper, fabric, guard, ends);
+	pthread_mutex_lock(&damper->links_lock);
+	link = triad_damp_links_find(damper->links, ends, false);
+	if (link && link->is_held && link->is_by_heal) {
+		damper_note(damper, fabric, &link->ends, DAMPER_NOT_HELD, what);
+		triad_damp_link_release(link, true, triad_clock_now_us());
+	}
+	pthread_mutex_unlock(&damper->links_lock);
+	triad_fabric_unref(fabric);
+	wake(damper);
+}
+
+bool triad_damper_acts(const struct triad_damper *damper)
+{
+	return damper_acts(damper);
+}
+
+/* With links_lock: why it may not be pinned; NULL: it may. */
+static const char *refusal_to_pin(struct triad_damper *damper,
+	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
+{
+	struct triad_guard *guard;
+	const char *why;
+
+	if (!damper_acts(damper))
+		return "damp.mode is not act";
+	guard = damper_make_guard(damper, fabric);
+	why = damper_refusal(damper, fabric, guard, ends);
 	triad_guard_free(guard);
+	return why;
+}
+
+static int pin(struct triad_damper *damper, const struct triad_fabric *fabric,
+	const struct triad_damp_ends *ends, bool by_heal, const char *what,
+	const char **why)
+{
+	struct triad_damp_link *link;
+
+	*why = refusal_to_pin(damper, fabric, ends);
 	if (*why)
 		return EBUSY;
 	link = triad_damp_links_find(damper->links, ends, true);
@@ -782,7 +818,9 @@ static int pin(struct triad_damper *damper, const struct triad_fabric *fabric,
 	triad_damp_link_hold(damper->links, link, triad_clock_now_us());
 	link->is_host = damper_is_of_host(fabric, ends);
 	link->is_pinned = true;
-	damper_note(damper, fabric, ends, DAMPER_PINNED, what);
+	link->is_by_heal = by_heal;
+	damper_note(damper, fabric, ends,
+		by_heal ? DAMPER_PINNED_BY_HEAL : DAMPER_PINNED, what);
 	return 0;
 }
 
@@ -813,7 +851,7 @@ static struct triad_damp_link *find_held_at(
 }
 
 int triad_damper_pin(struct triad_damper *damper, const struct triad_fabric *fabric,
-	uint32_t port, const char *what, const char **why)
+	uint32_t port, bool by_heal, const char *what, const char **why)
 {
 	const struct triad_fabric_port *near = &fabric->ports[port];
 	struct triad_damp_link *link;
@@ -824,10 +862,12 @@ int triad_damper_pin(struct triad_damper *damper, const struct triad_fabric *fab
 	link = find_held_at(damper, fabric->nodes[near->node].guid, near->number);
 	if (link) {
 		link->is_pinned = true;
-		damper_note(damper, fabric, &link->ends, DAMPER_PINNED, what);
+		link->is_by_heal = by_heal;
+		damper_note(damper, fabric, &link->ends,
+			by_heal ? DAMPER_PINNED_BY_HEAL : DAMPER_PINNED, what);
 		error = 0;
 	} else if (ends_at(fabric, port, &ends)) {
-		error = pin(damper, fabric, &ends, what, why);
+		error = pin(damper, fabric, &ends, by_heal, what, why);
 	}
 	pthread_mutex_unlock(&damper->links_lock);
 	wake(damper);
@@ -838,14 +878,11 @@ int triad_damper_would_pin(struct triad_damper *damper,
 	const struct triad_fabric *fabric, uint32_t port, const char **why)
 {
 	struct triad_damp_ends ends;
-	struct triad_guard *guard;
 
 	if (!ends_at(fabric, port, &ends))
 		return ENOENT;
 	pthread_mutex_lock(&damper->links_lock);
-	guard = damper_make_guard(damper, fabric);
-	*why = damper_refusal(damper, fabric, guard, &ends);
-	triad_guard_free(guard);
+	*why = refusal_to_pin(damper, fabric, &ends);
 	pthread_mutex_unlock(&damper->links_lock);
 	return *why ? EBUSY : 0;
 }

@@ -122,10 +122,15 @@ size_t triad_damper_held(
 int triad_damper_release(struct triad_damper *damper, uint64_t node_guid,
 	uint8_t number, const char *what);
 /* Holds the link of a port of the fabric until it is released, whether it is held already or not;
- * 'what' as above.  Returns 0;
+ * 'by_heal': for the port manager, which heals it; 'what' as above.  Returns 0;
  * ENOENT: it has no link; EBUSY: it may not be held, '*why' says why; or ENOMEM. */
 int triad_damper_pin(struct triad_damper *damper, const struct triad_fabric *fabric,
-	uint32_t port, const char *what, const char **why);
+	uint32_t port, bool by_heal, const char *what, const char **why);
+/* Releases the link if it is held for the port manager; others may hold it by now. */
+void triad_damper_release_healed(struct triad_damper *damper,
+	const struct triad_damp_ends *ends, const char *what);
+/* Whether links that are to be held are: damp.mode is act. */
+bool triad_damper_acts(const struct triad_damper *damper);
 /* Whether it would be: the same, and nothing changes. */
 int triad_damper_would_pin(struct triad_damper *damper,
 	const struct triad_fabric *fabric, uint32_t port, const char **why);

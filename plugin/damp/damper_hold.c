@@ -244,7 +244,8 @@ static void hold(struct triad_damper *damper, struct triad_guard *guard,
 	if (port != TRIAD_FABRIC_NONE)
 		triad_guard_remove(guard, port);
 	damper_note(damper, damper->fabric, &link->ends,
-		link->is_pinned               ? DAMPER_PINNED
+		link->is_by_heal              ? DAMPER_PINNED_BY_HEAL
+			: link->is_pinned     ? DAMPER_PINNED
 			: damper_acts(damper) ? DAMPER_HELD
 					      : DAMPER_NOT_HELD,
 		!link->n_bounces ? "held out of routing as before the restart"
@@ -385,10 +386,11 @@ static bool is_in(const struct triad_damp_ends *list, uint32_t n,
 	return false;
 }
 
-/* The newest events about links first.  Returns whether older ones may still count. */
+/* The newest events about links first.  What bounced before 'since_us' counts no more; what is
+ * pinned is held until it is released.  Returns whether older events may still count. */
 static bool hold_as_in(struct triad_damper *damper,
-	const struct triad_timeline_event *event, struct triad_damp_ends *known,
-	uint32_t *n_known)
+	const struct triad_timeline_event *event, uint64_t since_us,
+	struct triad_damp_ends *known, uint32_t *n_known)
 {
 	const struct triad_damp_ends ends = triad_damp_ends_of(event->ends[0].node_guid,
 		event->ends[0].port, event->ends[1].node_guid, event->ends[1].port);
@@ -397,12 +399,16 @@ static bool hold_as_in(struct triad_damper *damper,
 	if (event->kind != TRIAD_TIMELINE_DAMP || is_in(known, *n_known, &ends))
 		return true;
 	known[(*n_known)++] = ends;
-	link = event->count ? triad_damp_links_find(damper->links, &ends, true) : NULL;
+	link = event->count >= DAMPER_PINNED ||
+			(event->count && event->at_us >= since_us)
+		? triad_damp_links_find(damper->links, &ends, true)
+		: NULL;
 	/* Whether it may be held is looked at as with any other. */
 	if (link && !link->is_held) {
 		link->penalty = TRIAD_DAMP_LIMIT + TRIAD_DAMP_PENALTY / 2;
 		link->at_us = triad_clock_now_us();
-		link->is_pinned = event->count == DAMPER_PINNED;
+		link->is_pinned = event->count >= DAMPER_PINNED;
+		link->is_by_heal = event->count == DAMPER_PINNED_BY_HEAL;
 	}
 	return *n_known < DAMPER_MAX_HELD;
 }
@@ -422,8 +428,8 @@ bool damper_hold_as_before(struct triad_damper *damper)
 	while (goes_on &&
 		(n = triad_recorder_copy(damper->recorder, &number, events, N_EVENTS)))
 		for (uint32_t i = 0; i < n && goes_on; i++)
-			goes_on = events[i].at_us >= since_us &&
-				hold_as_in(damper, &events[i], known, &n_known);
+			goes_on = hold_as_in(
+				damper, &events[i], since_us, known, &n_known);
 	return true;
 }
 

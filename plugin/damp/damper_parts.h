@@ -137,7 +137,7 @@ bool damper_review(struct triad_damper *damper, uint64_t now_us);
 void damper_let_go(struct triad_damper *damper, const struct triad_damp_ends *ends,
 	const char *why);
 /* Writes to the log and the history what became of a link; the latter as the event's count. */
-enum damper_hold { DAMPER_NOT_HELD, DAMPER_HELD, DAMPER_PINNED };
+enum damper_hold { DAMPER_NOT_HELD, DAMPER_HELD, DAMPER_PINNED, DAMPER_PINNED_BY_HEAL };
 void damper_note(struct triad_damper *damper, const struct triad_fabric *fabric,
 	const struct triad_damp_ends *ends, enum damper_hold hold, const char *what);
 /* With links_lock: puts links over the limit that were held when this process began, by the

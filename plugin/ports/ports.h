@@ -199,8 +199,11 @@ bool triad_ports_read(struct triad_ports *ports, struct triad_diags *mistakes);
 /* Voids the record of a failure, and enables the port again. */
 enum triad_ports_answer triad_ports_release(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
-/* A person holds the link of the port: it is not healed any longer. */
-void triad_ports_keep_out(
+/* A person is about to hold the link of the port: it is not healed any longer. */
+enum triad_ports_answer triad_ports_keep_out(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
+/* A person lets the link of the port go, however it is held: it is left alone for a day. */
+enum triad_ports_answer triad_ports_let_go(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
 /* Does the port's item although a guard stops it, or the plan has too many items.
  * 'cut' receives the nodes that this cuts off, by name and number, or "". */

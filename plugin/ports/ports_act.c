@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plugin/damp/damper.h"
 #include "plugin/ports/ports_parts.h"
 #include "plugin/sm_recover.h"
 
@@ -80,6 +81,17 @@ static int get_port(struct action *action)
 		action->record.port, (uint8_t *)&action->info);
 }
 
+static bool is_held_out(struct triad_ports *ports, const struct triad_record *record)
+{
+	bool is_held;
+
+	ports_begin_wait(ports);
+	is_held = ports->heal.damper &&
+		triad_damper_holds(ports->heal.damper, record->node_guid, record->port);
+	ports_end_wait(ports);
+	return is_held;
+}
+
 /* Guards and plan used the link as the last sweep saw it.  If another port is at its
  * far end now, or one where there was none, plan the port anew (ESTALE).  Go on if a
  * known far end does not answer: that may be what is wrong with the port. */
@@ -89,7 +101,11 @@ static int check_far_end(struct action *action)
 	const ib_node_info_t *info = (const void *)data;
 	struct triad_smp_route route = action->route;
 
-	if (phys_state(action) != TRIAD_PHYS_LINK_UP)
+	/* The view has no far end of a link that is held out of routing, which cuts nobody
+	 * off. */
+	if (phys_state(action) != TRIAD_PHYS_LINK_UP ||
+		(!action->record.remote_guid &&
+			is_held_out(action->ports, &action->record)))
 		return 0;
 	if (triad_smp_add_hop(&route, action->record.port) ||
 		get_attribute(action, &route, TRIAD_SMP_NODE_INFO, 0, data))

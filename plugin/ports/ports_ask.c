@@ -400,9 +400,7 @@ static enum triad_ports_answer release(
 
 	if (!triad_plan_has_failed(
 		    triad_history_find(ports->records.history, node_guid, number)))
-		return ports_release_healed(ports, node_guid, number)
-			? TRIAD_PORTS_OK
-			: TRIAD_PORTS_NOTHING;
+		return ports_release_healed(ports, node_guid, number, false);
 	/* Without a majority the next holder of the lease might still see the
 	 * failure. */
 	if (ports_commit(ports, &record))
@@ -467,8 +465,12 @@ void ports_answer_request(struct triad_ports *ports)
 			request.n_approved = triad_agenda_approve_all(ports->agenda);
 			break;
 		case PORTS_KEEP_OUT:
-			if (!ports_keep_out(ports, request.node_guid, request.number))
-				request.answer = TRIAD_PORTS_NOTHING;
+			request.answer = ports_keep_out(
+				ports, request.node_guid, request.number);
+			break;
+		case PORTS_LET_GO:
+			request.answer = ports_release_healed(
+				ports, request.node_guid, request.number, true);
 			break;
 		case PORTS_READ:
 			break;
@@ -502,12 +504,24 @@ enum triad_ports_answer triad_ports_release(
 	return request.answer;
 }
 
-void triad_ports_keep_out(struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+enum triad_ports_answer triad_ports_keep_out(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
 {
 	struct ports_request request = {
 		.kind = PORTS_KEEP_OUT, .node_guid = node_guid, .number = number};
 
 	ports_request(ports, &request);
+	return request.answer;
+}
+
+enum triad_ports_answer triad_ports_let_go(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	struct ports_request request = {
+		.kind = PORTS_LET_GO, .node_guid = node_guid, .number = number};
+
+	ports_request(ports, &request);
+	return request.answer;
 }
 
 enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,

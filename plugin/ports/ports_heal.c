@@ -11,6 +11,11 @@
 #include "plugin/ports/ports_parts.h"
 
 #define LOOK_US TRIAD_US_PER_S
+/* How often links are looked for that are held to be healed, and that nobody heals. */
+#define ADOPT_US TRIAD_US_PER_S
+#define MAX_HELD 256u
+/* When to try again to record that others let a link go. */
+#define NOTE_AGAIN_US (5 * TRIAD_US_PER_S)
 #define SMP_TIMEOUT_MS 100u
 #define DAY_US (24 * 3600 * TRIAD_US_PER_S)
 /* Takings that are older are no longer counted. */
@@ -26,7 +31,7 @@
 
 /* --- what the records say --- */
 
-enum past { PAST_NOTHING, PAST_OUT, PAST_BACK, PAST_LEFT_ALONE };
+enum past { PAST_NOTHING, PAST_OUT, PAST_BACK, PAST_KEPT_OUT, PAST_LEFT_ALONE };
 
 static bool is_of(const struct triad_record *record, const struct triad_damp_ends *ends)
 {
@@ -46,7 +51,7 @@ static enum past past_by(const struct triad_record *record, uint64_t now_wall_us
 	switch (record->action) {
 	case TRIAD_ACTION_TAKE:
 	case TRIAD_ACTION_BOUNCE:
-		return is_ours ? PAST_OUT : PAST_LEFT_ALONE;
+		return is_ours ? PAST_OUT : PAST_KEPT_OUT;
 	case TRIAD_ACTION_RETURN:
 	case TRIAD_ACTION_RELEASE:
 		/* It may not have come to that. */
@@ -141,6 +146,7 @@ static uint32_t find_linked(
 
 /* --- the damper, which waits for its own locks --- */
 
+/* With another damp.mode than act no link is held, whatever is noted. */
 static struct triad_damp_link find_damped(
 	struct triad_ports *ports, const struct triad_damp_ends *ends)
 {
@@ -149,7 +155,25 @@ static struct triad_damp_link find_damped(
 	ports_begin_wait(ports);
 	(void)triad_damper_find(ports->heal.damper, ends, &link);
 	ports_end_wait(ports);
+	link.is_held &= triad_damper_acts(ports->heal.damper);
 	return link;
+}
+
+/* Copies links that are noted as held for us.  Returns how many. */
+static uint32_t copy_ours(
+	struct triad_ports *ports, struct triad_damp_ends ours[MAX_HELD])
+{
+	struct triad_damp_link links[MAX_HELD];
+	uint32_t n_ours = 0;
+	size_t n;
+
+	ports_begin_wait(ports);
+	n = triad_damper_links(ports->heal.damper, links, MAX_HELD);
+	ports_end_wait(ports);
+	for (size_t i = 0; i < n; i++)
+		if (links[i].is_held && links[i].is_by_heal)
+			ours[n_ours++] = links[i].ends;
+	return n_ours;
 }
 
 /* Returns why not; NULL: it is held. */
@@ -159,7 +183,7 @@ static const char *hold(struct triad_ports *ports, uint32_t port)
 	int error;
 
 	ports_begin_wait(ports);
-	error = triad_damper_pin(ports->heal.damper, ports->fabric, port,
+	error = triad_damper_pin(ports->heal.damper, ports->fabric, port, true,
 		"held out of routing: statistics call it bad", &why);
 	ports_end_wait(ports);
 	if (error == ENOMEM)
@@ -185,8 +209,8 @@ static bool may_hold(struct triad_ports *ports, const struct triad_damp_ends *en
 static void let_go(struct triad_ports *ports, const struct triad_damp_ends *ends)
 {
 	ports_begin_wait(ports);
-	(void)triad_damper_release(ports->heal.damper, ends->guid, ends->number,
-		"no longer held: it was tested, or released");
+	triad_damper_release_healed(
+		ports->heal.damper, ends, "no longer held: it was tested, or released");
 	ports_end_wait(ports);
 }
 
@@ -278,6 +302,45 @@ static bool give_back(struct triad_ports *ports, const struct triad_damp_ends *e
 	return true;
 }
 
+/* A person holds it from now on. */
+static bool leave_out(struct triad_ports *ports, const struct triad_damp_ends *ends)
+{
+	struct triad_record record = record_of(
+		ports, ends, TRIAD_ACTION_TAKE, TRIAD_REASON_BY_HAND, "held by hand");
+
+	if (ports_commit(ports, &record))
+		return false;
+	conclude(ports, &record, NULL);
+	return true;
+}
+
+/* Whether somebody, or the expected configuration, has the port disabled: it stays so.  A bounce
+ * that was not finished leaves one disabled, too. */
+static bool is_disabled_by_others(
+	struct triad_ports *ports, const struct triad_damp_ends *ends)
+{
+	const struct triad_smp_request request = {.attribute = TRIAD_SMP_PORT_INFO,
+		.modifier = ends->number,
+		.timeout_ms = SMP_TIMEOUT_MS};
+	const struct triad_record *last =
+		triad_history_find(ports->records.history, ends->guid, ends->number);
+	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
+	struct triad_smp_route route;
+	uint16_t status;
+
+	if (last && last->action == TRIAD_ACTION_BOUNCE &&
+		last->outcome != TRIAD_OUTCOME_DONE &&
+		last->outcome != TRIAD_OUTCOME_DROPPED)
+		return false;
+	if (last && last->action == TRIAD_ACTION_DISABLE &&
+		last->outcome == TRIAD_OUTCOME_DONE)
+		return true;
+	return !ports_find_route(ports, ends->guid, ends->number, &route) &&
+		!ports_ask(ports, &route, &request, data, &status) &&
+		ib_port_info_get_port_phys_state((const void *)data) ==
+		TRIAD_PHYS_DISABLED;
+}
+
 static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
 {
 	const struct triad_test_conf conf = ports_test_conf(ports);
@@ -285,9 +348,10 @@ static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
 		.width = healed->wanted.width, .speed = (uint8_t)healed->wanted.speed};
 	const struct triad_damp_ends *ends = &healed->ends;
 
-	if (ports_bounce(ports, ends->guid, ends->number,
-		    guid_of_switch(ports, ends->far_guid), TRIAD_REASON_HEAL,
-		    "it is out of routing, and is retrained"))
+	if (is_disabled_by_others(ports, ends) ||
+		ports_bounce(ports, ends->guid, ends->number,
+			guid_of_switch(ports, ends->far_guid), TRIAD_REASON_HEAL,
+			"it is out of routing, and is retrained"))
 		return false;
 	for (unsigned i = 0; i < 2; i++) {
 		struct ports_test *test = &healed->tests[i];
@@ -418,7 +482,8 @@ static enum triad_course_verdict verdict_since(
 	if (!judged || judged->read_us < healed->changed_us + SETTLED_US ||
 		find_linked(ports, &healed->ends) == TRIAD_FABRIC_NONE)
 		return TRIAD_COURSE_NO_VERDICT;
-	if (!judged->is_bad)
+	/* One that is slow was retrained, which is done once in a week. */
+	if (!judged->is_bad || judged->wanted.width)
 		return TRIAD_COURSE_GOOD;
 	return judged->since_us > healed->changed_us ||
 			judged->read_us > healed->changed_us + ALERT_ENDS_US
@@ -434,7 +499,7 @@ static struct triad_course_facts facts_of(
 		.may_take = judged && judged->may_take && is_plan_new(ports)};
 	struct triad_damp_link link = find_damped(ports, &healed->ends);
 
-	facts.is_held = link.is_held && link.is_pinned;
+	facts.is_held = link.is_held && link.is_by_heal;
 	facts.is_up = link.is_up;
 	if (healed->course.state == TRIAD_COURSE_MOVING)
 		facts.is_out = is_out(ports, healed);
@@ -478,6 +543,21 @@ static void carry_out(struct triad_ports *ports, struct ports_healed *healed,
 	triad_course_did(&healed->course, act, worked, triad_clock_now_us());
 }
 
+/* Others let it go, or hold it now: recorded, so that it is not taken again at once. */
+static bool note_let_go(
+	struct triad_ports *ports, struct ports_healed *healed, uint64_t now_us)
+{
+	struct triad_damp_link link = find_damped(ports, &healed->ends);
+
+	if (now_us < healed->look_us)
+		return false;
+	healed->look_us = now_us + NOTE_AGAIN_US;
+	if (link.is_held && link.is_pinned && !link.is_by_heal)
+		return leave_out(ports, &healed->ends);
+	return give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
+		TRIAD_REASON_BY_HAND, healed->course.why);
+}
+
 /* Returns false: its course has ended. */
 static bool step(
 	struct triad_ports *ports, struct ports_healed *healed, uint64_t *next_us)
@@ -494,10 +574,7 @@ static bool step(
 		carry_out(ports, healed, act);
 		return true;
 	}
-	/* Others let it go: recorded, so that it is not taken again at once. */
-	return healed->course.is_let_go &&
-		!give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
-			TRIAD_REASON_BY_HAND, healed->course.why);
+	return healed->course.is_let_go && !note_let_go(ports, healed, now_us);
 }
 
 /* A person wants it left alone; or it is slow, and was retrained lately. */
@@ -507,7 +584,8 @@ static bool was_enough(
 	uint32_t n_taken;
 	enum past past = recall(ports, &judged->ends, &n_taken);
 
-	return past == PAST_LEFT_ALONE || (judged->wanted.width && n_taken);
+	return past == PAST_LEFT_ALONE || past == PAST_KEPT_OUT ||
+		(judged->wanted.width && n_taken);
 }
 
 /* The first that may be taken; the plan has the worst first. */
@@ -548,29 +626,40 @@ static void take_next(struct triad_ports *ports, uint64_t now_us)
 
 /* --- a new term --- */
 
-static void resume_out(struct triad_ports *ports)
+/* A link that is held for us, and that nobody heals here: the last holder of the lease took it, or
+ * this SM before it was restarted.  One that is back by the records was let go in vain. */
+static void adopt_link(struct triad_ports *ports, const struct triad_damp_ends *ends)
 {
 	const struct triad_course_conf conf = course_conf(ports);
-	struct triad_damp_link links[PORTS_MAX_HEALED];
-	size_t n;
+	struct ports_healed *healed = find_healed(ports, ends);
+	uint32_t n_taken;
+	enum past past = recall(ports, ends, &n_taken);
 
-	ports_begin_wait(ports);
-	n = triad_damper_links(ports->heal.damper, links, PORTS_MAX_HEALED);
-	ports_end_wait(ports);
-	for (size_t i = 0; i < n; i++) {
-		struct ports_healed *healed;
-		uint32_t n_taken;
-
-		if (!links[i].is_held || !links[i].is_pinned ||
-			find_healed(ports, &links[i].ends) ||
-			recall(ports, &links[i].ends, &n_taken) != PAST_OUT)
-			continue;
-		healed = add_healed(ports, &links[i].ends);
-		if (!healed)
-			return;
+	if ((healed && healed->course.state != TRIAD_COURSE_PROBATION) ||
+		past == PAST_KEPT_OUT)
+		return;
+	if (healed || past == PAST_BACK || past == PAST_LEFT_ALONE) {
+		let_go(ports, ends);
+		return;
+	}
+	healed = add_healed(ports, ends);
+	if (healed)
 		triad_course_begin(&healed->course, &conf, n_taken ? n_taken : 1,
 			triad_clock_now_us());
-	}
+}
+
+/* It may take a while until the damper holds what was held before. */
+static void adopt_ours(struct triad_ports *ports, uint64_t now_us)
+{
+	struct triad_damp_ends ours[MAX_HELD];
+	uint32_t n;
+
+	if (now_us < ports->heal.adopt_us)
+		return;
+	ports->heal.adopt_us = now_us + ADOPT_US;
+	n = copy_ours(ports, ours);
+	for (uint32_t i = 0; i < n; i++)
+		adopt_link(ports, &ours[i]);
 }
 
 /* Whose link the record is, as the fabric has it; false: it has none. */
@@ -590,51 +679,62 @@ static bool find_ends(const struct triad_ports *ports,
 	return true;
 }
 
+/* Begins the probation of a link that is in routing again.  One that was taken, and that nobody came
+ * to hold, is recorded as back. */
+static void begin_probation(struct triad_ports *ports,
+	const struct triad_damp_ends *ends, enum past past, uint32_t n_taken)
+{
+	const struct triad_course_conf conf = course_conf(ports);
+	struct ports_healed *healed;
+
+	if (past == PAST_OUT)
+		(void)give_back(ports, ends, TRIAD_ACTION_RETURN, TRIAD_REASON_HEAL,
+			"it is not held any longer: on probation");
+	healed = add_healed(ports, ends);
+	if (!healed)
+		return;
+	triad_course_begin_back(&healed->course, &conf, n_taken, triad_clock_now_us());
+	healed->changed_us = triad_clock_now_us();
+}
+
 /* Links that are in routing again, whatever the last master came to do with them.  Returns false:
  * one that was taken may yet come to be held, and it is not 'late'. */
 static bool resume_back(struct triad_ports *ports, bool late)
 {
-	const struct triad_course_conf conf = course_conf(ports);
-	const uint64_t now_us = triad_clock_wall_us();
+	const uint64_t now_us = triad_clock_wall_us(),
+		       probation_us = course_conf(ports).probation_us;
 	const struct triad_record *record;
 
 	for (uint32_t i = 0;
 		(record = triad_history_latest(ports->records.history, i)) != NULL &&
-		record->at_us + conf.probation_us > now_us;
+		record->at_us + REMEMBERED_US > now_us;
 		i++) {
+		bool is_recent = record->at_us + probation_us > now_us;
 		struct triad_damp_ends ends;
-		struct ports_healed *healed;
 		enum past past;
 		uint32_t n_taken;
 
 		if (record->reason != TRIAD_REASON_HEAL ||
+			(!is_recent && record->action != TRIAD_ACTION_TAKE) ||
 			!find_ends(ports, record, &ends) || find_healed(ports, &ends) ||
 			find_damped(ports, &ends).is_held)
 			continue;
 		past = recall(ports, &ends, &n_taken);
 		if (past == PAST_OUT && !late)
 			return false;
-		healed = past == PAST_BACK || past == PAST_OUT
-			? add_healed(ports, &ends)
-			: NULL;
-		if (!healed)
-			continue;
-		triad_course_begin_back(
-			&healed->course, &conf, n_taken, triad_clock_now_us());
-		healed->changed_us = triad_clock_now_us();
+		if (past == PAST_OUT || (past == PAST_BACK && is_recent))
+			begin_probation(ports, &ends, past, n_taken);
 	}
 	return true;
 }
 
-/* What the last holder of the lease had taken, or had on probation.  It may take a while until
- * the damper holds what was held before. */
+/* What the last holder of the lease had on probation. */
 static void resume(struct triad_ports *ports, uint64_t now_us)
 {
 	struct ports_heal *heal = &ports->heal;
 
 	if (!heal->resume_until_us)
 		heal->resume_until_us = now_us + RESUME_US;
-	resume_out(ports);
 	heal->is_resumed = resume_back(ports, now_us >= heal->resume_until_us);
 }
 
@@ -650,9 +750,10 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 		!ports_is_in_charge(ports) || !ports_may_act(ports)) {
 		heal->n = 0;
 		heal->is_resumed = false;
-		heal->resume_until_us = 0;
+		heal->resume_until_us = heal->adopt_us = 0;
 		return UINT64_MAX;
 	}
+	adopt_ours(ports, now_us);
 	if (!heal->is_resumed)
 		resume(ports, now_us);
 	while (i < heal->n && !ports_is_ending(ports))
@@ -667,44 +768,67 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 
 /* --- for others --- */
 
-/* The link of the port; NULL: it is none of ours. */
-static struct ports_healed *find_of_port(
-	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+/* The link of the port that is healed, or held for that, with any mode; with 'or_kept', also one
+ * that somebody then had kept out.  False: there is none. */
+static bool find_of_port(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
+	bool or_kept, struct triad_damp_ends *ends)
 {
 	const struct triad_record at = {.node_guid = node_guid, .port = number};
+	struct triad_damp_link links[MAX_HELD];
+	uint32_t n_taken;
+	size_t n;
 
-	for (uint32_t i = 0; i < ports->heal.n; i++)
-		if (is_of(&at, &ports->heal.all[i].ends))
-			return &ports->heal.all[i];
-	return NULL;
+	for (uint32_t i = 0; i < ports->heal.n; i++) {
+		*ends = ports->heal.all[i].ends;
+		if (is_of(&at, ends))
+			return true;
+	}
+	ports_begin_wait(ports);
+	n = triad_damper_links(ports->heal.damper, links, MAX_HELD);
+	ports_end_wait(ports);
+	for (size_t i = 0; i < n; i++) {
+		*ends = links[i].ends;
+		if (links[i].is_held && is_of(&at, ends))
+			return links[i].is_by_heal ||
+				(or_kept &&
+					recall(ports, ends, &n_taken) == PAST_KEPT_OUT);
+	}
+	return false;
 }
 
-bool ports_release_healed(struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+static void forget_healed(struct triad_ports *ports, const struct triad_damp_ends *ends)
 {
-	struct ports_healed *healed = find_of_port(ports, node_guid, number);
+	struct ports_healed *healed = find_healed(ports, ends);
 
-	if (!healed ||
-		!give_back(ports, &healed->ends, TRIAD_ACTION_RELEASE,
-			TRIAD_REASON_BY_HAND, "released by hand"))
-		return false;
-	*healed = ports->heal.all[--ports->heal.n];
-	return true;
+	if (healed)
+		*healed = ports->heal.all[--ports->heal.n];
 }
 
-bool ports_keep_out(struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+enum triad_ports_answer ports_release_healed(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number, bool or_kept)
 {
-	struct ports_healed *healed = find_of_port(ports, node_guid, number);
-	struct triad_record record;
+	struct triad_damp_ends ends;
 
-	if (!healed)
-		return false;
-	record = record_of(ports, &healed->ends, TRIAD_ACTION_TAKE,
-		TRIAD_REASON_BY_HAND, "held by hand");
-	if (ports_commit(ports, &record))
-		return false;
-	conclude(ports, &record, NULL);
-	*healed = ports->heal.all[--ports->heal.n];
-	return true;
+	if (!find_of_port(ports, node_guid, number, or_kept, &ends))
+		return TRIAD_PORTS_NOTHING;
+	if (!give_back(ports, &ends, TRIAD_ACTION_RELEASE, TRIAD_REASON_BY_HAND,
+		    "released by hand"))
+		return TRIAD_PORTS_NOT_WRITTEN;
+	forget_healed(ports, &ends);
+	return TRIAD_PORTS_OK;
+}
+
+enum triad_ports_answer ports_keep_out(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	struct triad_damp_ends ends;
+
+	if (!find_of_port(ports, node_guid, number, false, &ends))
+		return TRIAD_PORTS_NOTHING;
+	if (!leave_out(ports, &ends))
+		return TRIAD_PORTS_NOT_WRITTEN;
+	forget_healed(ports, &ends);
+	return TRIAD_PORTS_OK;
 }
 
 uint32_t triad_ports_healed(

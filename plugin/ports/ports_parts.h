@@ -64,7 +64,8 @@ struct ports_request {
 		PORTS_APPROVE,
 		PORTS_APPROVE_ALL,
 		PORTS_READ,
-		PORTS_KEEP_OUT
+		PORTS_KEEP_OUT,
+		PORTS_LET_GO
 	} kind;
 	uint64_t node_guid;
 	uint8_t number;
@@ -118,6 +119,7 @@ struct ports_heal {
 	struct triad_damper *damper;
 	bool is_resumed;          /* what the history has, in this term */
 	uint64_t resume_until_us; /* 0: not begun */
+	uint64_t adopt_us;        /* when links that nobody heals are looked for */
 	struct triad_ports_verdicts verdicts;
 	uint32_t n;
 	struct ports_healed all[PORTS_MAX_HEALED];
@@ -356,12 +358,13 @@ int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 /* --- ports_heal.c --- */
 /* Does the next thing with each link that is bad; returns when to come back. */
 uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us);
-/* By hand: lets the link of a port go, which is left alone for a day.  Returns false: it is
- * none of ours. */
-bool ports_release_healed(
+/* By hand: lets the link of a port go, which is left alone for a day; 'or_kept': or records that of
+ * one that was kept out.  Returns OK, NOTHING or NOT_WRITTEN. */
+enum triad_ports_answer ports_release_healed(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number, bool or_kept);
+/* By hand: leaves it to whoever holds it.  Returns the same. */
+enum triad_ports_answer ports_keep_out(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
-/* By hand: leaves it to whoever holds it.  False: it is none of ours, or that can't be recorded. */
-bool ports_keep_out(struct triad_ports *ports, uint64_t node_guid, uint8_t number);
 
 /* --- ports_test.c --- */
 bool ports_has_room_for_test(const struct triad_ports *ports);

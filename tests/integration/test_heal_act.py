@@ -2,15 +2,17 @@
 """Bad links are taken out of routing, retrained, tested, and returned."""
 
 import contextlib
+import datetime
 import time
+import zlib
 
 import pytest
 
 from checks import mentions, succeeded, wait_until
 from electionlib import others
-from portlib import DISABLED, LEAF, POLLING, SPINE, managed
+from portlib import DISABLED, LEAF, POLLING, SPINE, managed, switch_guid
 from triadlab import hosts, state
-from triadlib import ask, ask_json, status
+from triadlib import ask, ask_json, log_has, status
 
 PERFMGR = "sweep_period = 1\nreset = never\n"
 CONF = ("[alerts]\nSymbolErrorCounter = off\n[damp]\nmode = act\n"
@@ -62,6 +64,12 @@ def state_of(ports, sm=None):
     return healed(ports, sm=sm).get("state")
 
 
+def held_links(ports, sm=None):
+    """By 'damp'."""
+    rows = ask_json(ports.lab, "damp", sm=ports.master if sm is None else sm)
+    return [row for row in rows if row["state"].startswith("held")]
+
+
 def n_links(ports, sm=None):
     return status(ports.lab, sm=ports.master if sm is None else sm)["topology"]["links"]
 
@@ -111,11 +119,7 @@ def test_link_that_is_bad_again_stays_out_until_somebody_releases_it():
         succeeded(ports.lab.triad("port", "release", "leaf-01:5", sm=ports.master))
         assert not healed(ports)
         wait_until(lambda: n_links(ports) == present, 20, "the link in the tables")
-        cable.wear_until(lambda: "PLAN" in ports.lab.triad("heal", "plan", sm=ports.master).stdout,
-                         30, "bad again")
-        until = time.monotonic() + 6
-        cable.wear_until(lambda: time.monotonic() > until, 20, "some plans")
-        assert not healed(ports)
+        assert stays_in_routing(ports, cable)
 
 
 def narrow(text):
@@ -162,6 +166,154 @@ def test_link_that_a_person_holds_stays_out():
         # Its time out is over.
         time.sleep(9)
         assert n_links(ports) == present - 1 and not healed(ports), explain(ports)()
+
+
+def stays_in_routing(ports, cable, time_s=6):
+    """However bad it is, for some plans."""
+    cable.wear_until(lambda: "PLAN" in ports.lab.triad("heal", "plan", sm=ports.master).stdout,
+                     30, "bad again")
+    until = time.monotonic() + time_s
+    cable.wear_until(lambda: time.monotonic() > until, 20, "some plans")
+    return not healed(ports)
+
+
+def test_person_who_pinned_a_link_and_releases_it_is_on_record():
+    with healing(out=600) as ports:
+        cable = Worn(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        ask(ports.lab, "damp", "pin", "leaf-01:5", sm=ports.master)
+        ask(ports.lab, "damp", "release", "leaf-01:5", sm=ports.master)
+        [row] = ask_json(ports.lab, "heal", "report")
+        assert row["now"] == "routed", row
+        done = [(row["deed"], row["reason"])
+                for row in ask_json(ports.lab, "port", "history", sm=ports.master)
+                if row["outcome"] == "done"]
+        assert done[:2] == [("release", "by-hand"), ("take", "by-hand")], done
+
+
+@pytest.mark.parametrize("command", ("port", "damp"))
+def test_link_that_is_out_when_healing_is_switched_off_is_listed_and_released(command):
+    with healing(out=600) as ports:
+        cable, present = Worn(ports), n_links(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        ask(ports.lab, "set", "heal.mode", "off", sm=ports.master)
+        wait_until(lambda: state_of(ports) == "held", 10, explain(ports))
+        assert healed(ports)["taken"] is None
+        [row] = ask_json(ports.lab, "heal", "report")
+        assert (row["now"], row["far_name"]) == ("out", SPINE(1)), row
+        succeeded(ports.lab.triad(command, "release", "leaf-01:5", sm=ports.master))
+        wait_until(lambda: n_links(ports) == present, 20, "the link in the tables")
+        ask(ports.lab, "set", "heal.mode", "act", sm=ports.master)
+        assert stays_in_routing(ports, cable), explain(ports)()
+
+
+def test_nothing_is_taken_or_kept_when_no_link_can_be_held():
+    with healing(out=600) as ports:
+        cable, present = Worn(ports), n_links(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        n_sets = len(ports.sets())
+        ask(ports.lab, "set", "damp.mode", "watch", sm=ports.master)
+        wait_until(lambda: n_links(ports) == present and not healed(ports), 20, explain(ports))
+        # Another one is no better off.
+        other = Worn(ports, end=(LEAF(2), 5))
+        other.wear_until(lambda: "take" in ports.lab.triad(
+            "heal", "plan", sm=ports.master).stdout, 30, "another one")
+        assert stays_in_routing(ports, other), explain(ports)()
+        assert not ask_json(ports.lab, "heal", sm=ports.master), explain(ports)()
+        ask(ports.lab, "set", "heal.mode", "propose", sm=ports.master)
+        ask(ports.lab, "set", "damp.mode", "act", sm=ports.master)
+        ports.sweep(2, ports.master)
+        assert n_links(ports) == present and not held_links(ports), explain(ports)()
+        assert len(ports.sets()) == n_sets
+
+
+def restart(ports, meanwhile=lambda: None):
+    lab = state.load_required(ports.lab.folder)
+    hosts.kill(lab, 0, "opensm")
+    meanwhile()
+    hosts.start(lab, 0, "opensm")
+    ports.master = ports.cluster.wait_for_holder()
+    ports.wait_for_state("enforcing", timeout_s=60)
+
+
+def test_link_that_returned_right_before_a_restart_is_not_held_by_nobody():
+    with healing(probation=600) as ports:
+        cable, present = Worn(ports), n_links(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        time.sleep(2)
+        [path] = ports.lab.folder.glob("**/history-*")
+        history = path.read_bytes()
+        assert b"held out of routing" in history
+        wait_until(lambda: state_of(ports) == "probation", 60, explain(ports))
+        # Its return is in the journal, and was not written to the history.
+        restart(ports, lambda: path.write_bytes(history))
+        log_has(ports.lab, "held out of routing as before the restart", timeout_s=60)
+        wait_until(lambda: state_of(ports) == "probation", 60, explain(ports))
+        wait_until(lambda: n_links(ports) == present and not held_links(ports), 20,
+                   explain(ports))
+
+
+def test_link_that_was_taken_and_that_nobody_came_to_hold_is_back_on_record():
+    with healing(out=600, probation=1) as ports:
+        [path] = ports.lab.folder.glob("**/history-*")
+        history = path.read_bytes()
+        cable = Worn(ports)
+        cable.wear_until(lambda: state_of(ports), 60, explain(ports))
+        restart(ports, lambda: path.write_bytes(history))
+        wait_until(lambda: ("return", "done") in deeds(ports), 60, explain(ports))
+        [row] = ask_json(ports.lab, "heal", "report")
+        assert row["now"] == "routed", row
+
+
+def aged(line):
+    """The line of an event two days before, with its checksum."""
+    at = datetime.datetime.fromisoformat(line[:26].decode()) - datetime.timedelta(days=2)
+    line = at.isoformat(timespec="microseconds").encode() + line.rpartition(b" ")[0][26:]
+    return line + b" %08x\n" % zlib.crc32(line)
+
+
+def test_link_is_out_after_a_restart_two_days_later_without_a_journal():
+    with healing(out=600) as ports:
+        cable, present = Worn(ports), n_links(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        time.sleep(2)
+
+        def age_history():
+            for path in ports.lab.folder.glob("**/history-*"):
+                path.write_bytes(b"".join(map(aged, path.read_bytes().splitlines())))
+            for path in ports.folder.glob("state-*/ports-*.journal"):
+                path.unlink()
+        restart(ports, age_history)
+        wait_until(lambda: healed(ports), 40, explain(ports))
+        assert n_links(ports) == present - 1
+
+
+def test_link_that_is_to_be_disabled_is_and_stays_so():
+    with healing(out=600) as ports:
+        cable = Worn(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        n_sets = len(ports.sets())
+        ports.expected.change(switch_guid(1), 5, state="disabled")
+        ports.expected.change(switch_guid(4), 1, state="disabled")
+        ports.load(ports.master)
+        wait_until(lambda: [s.phys_state for s in ports.sets()[n_sets:]] == [DISABLED] * 2, 30,
+                   explain(ports))
+        # Its switches tell that it is down, so it is no longer as it was tested.
+        ports.lab.sim('Unlink "leaf-01"[5]')
+        wait_until(lambda: state_of(ports) == "retraining", 20, explain(ports))
+        time.sleep(1)
+        assert len(ports.sets()) == n_sets + 2
+
+
+def test_slow_link_is_not_taken_for_ever_by_the_next_master():
+    with healing("peers", out=2, probation=30, edit=narrow) as ports:
+        lab, old = ports.lab, ports.master
+        wait_until(lambda: state_of(ports) == "testing", 60, explain(ports))
+        hosts.kill(state.load_required(lab.folder), old, "opensm")
+        ports.master = ports.cluster.wait_for_holder(among=others(old))
+        wait_until(lambda: state_of(ports) == "probation", 60, explain(ports))
+        wait_until(lambda: not healed(ports), 60, explain(ports))
+        assert deeds(ports).count(("take", "done")) == 1
 
 
 @pytest.mark.parametrize("cluster", ("corosync", "peers"))

@@ -70,12 +70,13 @@ START_TEST(test_standby_holds_what_the_master_holds_and_as_long)
 {
 	struct triad_damp_link *link = hold(1), *there;
 
-	link->is_pinned = true;
+	link->is_pinned = link->is_by_heal = true;
 	hold(2);
 	ck_assert_uint_eq(tell(1, UINT32_MAX), 1);
 	there = copied(1);
 	ck_assert_ptr_nonnull(there);
 	ck_assert(there->is_pinned && !copied(2)->is_pinned);
+	ck_assert(there->is_by_heal && !copied(2)->is_by_heal);
 	ck_assert_uint_eq(
 		there->quiet_us / TRIAD_US_PER_S, link->quiet_us / TRIAD_US_PER_S);
 	ck_assert_uint_eq(standby_us - there->held_us, master_us - link->held_us);
