@@ -12,6 +12,7 @@ from portlib import DISABLED, LEAF, POLLING, SPINE, managed
 from triadlab import hosts, state
 from triadlib import ask, ask_json, status
 
+pytestmark = pytest.mark.row("N23")
 PERFMGR = "sweep_period = 1\nreset = never\n"
 CONF = ("[alerts]\nSymbolErrorCounter = off\n[damp]\nmode = act\n"
         "[heal]\nmode = act\nout = {out}\nprobation = {probation}\nmin_capacity = 50\n")
