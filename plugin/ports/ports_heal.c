@@ -418,7 +418,8 @@ static enum triad_course_verdict verdict_since(
 	if (!judged || judged->read_us < healed->changed_us + SETTLED_US ||
 		find_linked(ports, &healed->ends) == TRIAD_FABRIC_NONE)
 		return TRIAD_COURSE_NO_VERDICT;
-	if (!judged->is_bad)
+	/* One that is merely slow, and was retrained, is not taken again for that. */
+	if (!judged->is_bad || judged->wanted.width)
 		return TRIAD_COURSE_GOOD;
 	return judged->since_us > healed->changed_us ||
 			judged->read_us > healed->changed_us + ALERT_ENDS_US
