@@ -149,6 +149,8 @@ def test_link_that_somebody_else_lets_go_is_left_alone():
     with healing(out=600) as ports:
         cable = Worn(ports)
         cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        [port] = ask_json(ports.lab, "ports", "--node", "leaf-01", "--port", "5")
+        assert port["state"] == "init", port
         ask(ports.lab, "damp", "release", "leaf-01:5", sm=ports.master)
         wait_until(lambda: not healed(ports), 10, explain(ports))
         assert ask_json(ports.lab, "port", "history", sm=ports.master)[0]["reason"] == "by-hand"
