@@ -701,6 +701,8 @@ static bool step_once(struct sim *sim, uint32_t at)
 		until_us = link->moved_us;
 	if (act == TRIAD_COURSE_TEST)
 		until_us = link->test_us;
+	if (link->course.state == TRIAD_COURSE_STAYS_OUT && link->is_dead)
+		until_us = sim->now_us + 60 * S;
 	if (act == TRIAD_COURSE_WAIT || act == TRIAD_COURSE_TEST) {
 		if (is_back && until_us <= sim->now_us)
 			until_us = sim->now_us + 60 * S;
