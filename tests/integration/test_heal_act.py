@@ -145,6 +145,20 @@ def test_slow_link_is_retrained_once_and_returns_as_it_was():
         assert not healed(ports)
 
 
+def test_link_that_stays_out_is_tested_and_returns_when_it_was_mended():
+    with healing(out=2, more_heal="max_taken = 1\n") as ports:
+        cable, present = Worn(ports), n_links(ports)
+        cable.wear_until(lambda: state_of(ports) == "stays out", 60, explain(ports))
+        ports.lab.sim(f'Unlink "{LEAF(1)}"[5]')
+        time.sleep(35)  # who works at a cable needs half a minute (heal/course.c)
+        assert state_of(ports) == "stays out"
+        ports.lab.sim(f'Link "{LEAF(1)}"[5] "{SPINE(1)}"[1]')
+        wait_until(lambda: state_of(ports) == "probation", 60, explain(ports))
+        assert [deed for deed, outcome in deeds(ports) if outcome == "done"] == \
+            ["take", "bounce", "return"]
+        wait_until(lambda: n_links(ports) == present, 20, "the link in the tables")
+
+
 def test_link_that_somebody_else_lets_go_is_left_alone():
     with healing(out=600) as ports:
         cable = Worn(ports)

@@ -5,7 +5,7 @@
  * Healing runs the product's code: BER tests (perfmgr/watch/ber.h) on sweeps, courses (heal/course.h),
  * shares (heal/capacity.h) and damping (damp/links.h).  The rules of heal/plan.h are written here
  * once more, because a plan of such a fabric counts all its pairs: the worst first, one at a time,
- * max_out of a tier, min_capacity, a day of peace after a release by hand.
+ * max_out of a tier, min_capacity.
  *
  * Windows are those of UFM's plug-in [UFM SDK, pdr_deterministic_plugin/README.md]: polls each 300 s;
  * out after more than 2.88 symbol errors in 12 minutes or 3 in 125, or when the link went down; back
@@ -52,7 +52,6 @@
 #define BPS 4e11
 #define PACKET_BITS (4096.0 * 8)
 #define RESWEEP (10 * S) /* until tables have no more of a link */
-#define LEFT_ALONE DAY
 #define REMEMBERED (7 * DAY)
 #define MAX_HEALED 64u
 #define FLOOR 0.75
@@ -94,11 +93,13 @@ struct link {
 	const struct fault *fault; /* NULL: it is good, or has ended */
 	uint64_t random, epoch, accrued_us;
 	double n_errors; /* not read yet */
-	bool is_bad, is_dead, is_out, is_active, is_reading, is_worse, has_ticket;
+	double low;      /* its BER is not less */
+	bool is_bad, is_dead, is_out, is_active, is_reading, is_worse, has_ticket,
+		is_done;
 	bool is_held, is_damped, is_measured;
 	enum kind kind; /* the last one */
 	size_t delay;   /* in 'delays_s' */
-	uint64_t onset_us, hurts_us, waits_us, released_us, moved_us, test_us, back_us;
+	uint64_t onset_us, hurts_us, waits_us, moved_us, test_us, back_us;
 	uint64_t taken_us[8];
 	unsigned n_taken;
 	struct triad_ber ber;
@@ -128,7 +129,7 @@ struct result {
 };
 
 struct sim {
-	uint64_t radix, days, n_seeds, seed, rate, sweep_s, max_out, release;
+	uint64_t radix, days, n_seeds, seed, rate, sweep_s, max_out;
 	uint64_t random, now_us, end_us;
 	struct triad_fabric *fabric;
 	struct triad_routes_layout *layout;
@@ -501,7 +502,7 @@ static double settle(struct sim *sim, uint32_t at)
 {
 	struct link *link = &sim->links[at];
 	bool hurts = link->is_bad && carries(link);
-	bool waits = !link->is_bad && !link->is_dead && link->is_out;
+	bool waits = link->is_out && !link->is_bad && !(link->is_dead && link->fault);
 
 	count_time(sim);
 	if (!link->is_active) {
@@ -515,7 +516,7 @@ static double settle(struct sim *sim, uint32_t at)
 	if (waits && link->waits_us == NEVER) {
 		link->waits_us = sim->now_us;
 	} else if (!waits && link->waits_us != NEVER) {
-		if (!link->is_bad && !link->is_dead)
+		if (!link->is_out)
 			add(&sim->result->back_s,
 				(double)(sim->now_us - link->waits_us) / S);
 		link->waits_us = NEVER;
@@ -580,6 +581,7 @@ static void take_out(struct sim *sim, uint32_t at)
 		delays_s->all[link->delay] =
 			(double)(sim->now_us + RESWEEP - link->onset_us) / S;
 	link->is_out = true;
+	link->is_done = false;
 	least = settle(sim, at);
 	sim->n_out++;
 	if (sim->n_out > result->n_most_out)
@@ -625,7 +627,6 @@ static bool may_take(struct sim *sim, const struct link *link)
 	double left;
 
 	if (!carries(link) || !link->is_worse || !has_room(sim, link) ||
-		(link->released_us && sim->now_us < link->released_us + LEFT_ALONE) ||
 		triad_heal_capacity_new(sim->layout, &capacity))
 		return false;
 	for (uint32_t i = 0; i < sim->n_active; i++)
@@ -700,6 +701,8 @@ static bool step_once(struct sim *sim, uint32_t at)
 		until_us = link->moved_us;
 	if (act == TRIAD_COURSE_TEST)
 		until_us = link->test_us;
+	if (link->course.state == TRIAD_COURSE_STAYS_OUT && link->is_dead)
+		until_us = sim->now_us + 60 * S;
 	if (act == TRIAD_COURSE_WAIT || act == TRIAD_COURSE_TEST) {
 		if (is_back && until_us <= sim->now_us)
 			until_us = sim->now_us + 60 * S;
@@ -735,8 +738,7 @@ static void begin_course(struct sim *sim, uint32_t at)
 
 	note_taken(sim, at);
 	for (unsigned i = 0; i < 8 && i < link->n_taken; i++)
-		n += link->taken_us[i] + REMEMBERED > sim->now_us &&
-			link->taken_us[i] >= link->released_us;
+		n += link->taken_us[i] + REMEMBERED > sim->now_us;
 	link->is_held = true;
 	triad_course_begin(&link->course, &conf, n, sim->now_us);
 	step(sim, at);
@@ -750,14 +752,13 @@ static void take_next(struct sim *sim)
 	sim->has_slot = false;
 	for (uint32_t i = 0; i < sim->n_active; i++) {
 		struct link *link = &sim->links[sim->active[i]];
-		double low = triad_ber_estimate(&link->ber, &sim->test, 0.95).low;
 
 		n_held += link->is_held;
 		if (!link->is_worse || !carries(link) ||
-			(best != NONE && low <= most) || !may_take(sim, link))
+			(best != NONE && link->low <= most) || !may_take(sim, link))
 			continue;
 		best = sim->active[i];
-		most = low;
+		most = link->low;
 	}
 	if (best == NONE || (!sim->links[best].is_held && n_held >= MAX_HEALED))
 		return;
@@ -784,6 +785,8 @@ static void read_sweep(struct sim *sim, uint32_t at)
 		? triad_ber_add(&link->ber, &sim->test, &reading)
 		: triad_ber_add_quiet(&link->ber, &sim->test, seconds, 0);
 	link->n_errors = 0;
+	if (verdict == TRIAD_BER_WORSE && !link->is_worse)
+		link->low = triad_ber_estimate(&link->ber, &sim->test, 0.95).low;
 	link->is_worse = verdict == TRIAD_BER_WORSE;
 	if (link->is_worse) {
 		ask_slot(sim);
@@ -914,7 +917,7 @@ static bool is_for_people(const struct sim *sim, const struct link *link)
 	if (link->is_dead || (link->is_bad && link->kind == FLAPPING))
 		return true;
 	if (sim->policy == HEALING && link->is_held)
-		return link->course.state == TRIAD_COURSE_STAYS_OUT;
+		return link->course.state == TRIAD_COURSE_STAYS_OUT && !link->is_done;
 	return link->is_out || link->is_worse;
 }
 
@@ -960,6 +963,7 @@ static void mended(struct sim *sim, uint32_t at)
 
 	link->is_dead = link->kind == DEAD && link->fault && !works;
 	link->has_ticket = false;
+	link->is_done = works || !link->fault;
 	if (works) {
 		link->is_bad = false;
 		link->fault = NULL;
@@ -969,12 +973,6 @@ static void mended(struct sim *sim, uint32_t at)
 		link->n_errors = 100;
 	settle(sim, at);
 	step(sim, at);
-	if (link->is_held && link->course.state == TRIAD_COURSE_STAYS_OUT &&
-		!link->is_dead && unit(&link->random) * 100 < (double)sim->release) {
-		link->is_held = false;
-		link->released_us = sim->now_us;
-		bring_back(sim, at);
-	}
 	if (!link->is_dead && (link->is_bad || link->n_errors > 0))
 		read_later(sim, at);
 	ask_slot(sim);
@@ -1179,9 +1177,9 @@ static void run(struct sim *sim)
 	printf("{\"seed\": %" PRIu64 ", \"seeds\": %" PRIu64 ", \"days\": %" PRIu64
 	       ", \"links\": %u, \"faults\": %" PRIu64 ", \"rate\": %" PRIu64
 	       ", \"sweep_s\": %" PRIu64 ", \"max_out\": %" PRIu64
-	       ", \"release\": %" PRIu64 ",\n\"policies\": [\n",
+	       ",\n\"policies\": [\n",
 		seed, sim->n_seeds, sim->days, sim->n_links, n_faults, sim->rate,
-		sim->sweep_s, sim->max_out, sim->release);
+		sim->sweep_s, sim->max_out);
 	for (unsigned policy = 0; policy < N_POLICIES; policy++)
 		print_policy(sim, policy);
 	puts("]}");
@@ -1202,24 +1200,24 @@ static void usage(void)
 	     "  --seed N        the first one (default 1)\n"
 	     "  --rate N        faults, in percent of the usual ones (default 100)\n"
 	     "  --sweep N       perfmgr.sweep_period, in seconds (default 60)\n"
-	     "  --max-out N     heal.max_out (default 2)\n"
-	     "  --release N     percent of mended links that somebody releases (default 100)");
+	     "  --max-out N     heal.max_out (default 10)");
 }
 
 static bool take_option(int option, void *wish)
 {
 	struct sim *sim = wish;
-	uint64_t *const numbers[] = {['x'] = &sim->radix,
+	uint64_t *const numbers[] = {
+		['x'] = &sim->radix,
 		['d'] = &sim->days,
 		['n'] = &sim->n_seeds,
 		['s'] = &sim->seed,
 		['r'] = &sim->rate,
 		['w'] = &sim->sweep_s,
 		['m'] = &sim->max_out,
-		['l'] = &sim->release};
+	};
 
 	return storms_read_number(optarg, numbers[option]) &&
-		(*numbers[option] || option == 'l' || option == 's' || option == 'm') &&
+		(*numbers[option] || option == 's' || option == 'm') &&
 		*numbers[option] <= 100000 && sim->radix % 2 == 0 && sim->radix >= 4 &&
 		sim->radix <= 36;
 }
@@ -1232,7 +1230,6 @@ static const struct option known[] = {
 	{"rate", required_argument, NULL, 'r'},
 	{"sweep", required_argument, NULL, 'w'},
 	{"max-out", required_argument, NULL, 'm'},
-	{"release", required_argument, NULL, 'l'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -1246,8 +1243,7 @@ int main(int argc, char **argv)
 		.seed = 1,
 		.rate = 100,
 		.sweep_s = 60,
-		.max_out = 2,
-		.release = 100,
+		.max_out = 10,
 		.heap = {.size = sizeof(struct event)}};
 	int status;
 
