@@ -344,7 +344,7 @@ static const struct triad_conf_key table[] = {
 		.help = "Take links between switches that statistics call bad out of routing, "
 			"retrain, test and return them (act), or only tell of them "
 			"(propose)."},
-	{KEY(heal, max_out), UINT(0, 1000, "links"), .default_text = "2",
+	{KEY(heal, max_out), UINT(0, 1000, "links"), .default_text = "10",
 		.at_run_time = true,
 		.help = "So many bad links of a tier may be out of routing at a time."},
 	{KEY(heal, min_capacity), UINT(0, 100, "%"), .default_text = "75",

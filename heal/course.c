@@ -9,6 +9,8 @@
 #define MOST_AGAIN_US (300 * TRIAD_US_PER_S)
 /* Bounces that could not be done, in a row: the switch refuses them, or does not answer. */
 #define MAX_FAILED 5u
+/* A link that stays out and is down for so long, then up: somebody has worked at it. */
+#define WORK_US (30 * TRIAD_US_PER_S)
 
 uint64_t triad_course_out_us(const struct triad_course_conf *conf, uint32_t n_taken)
 {
@@ -82,6 +84,27 @@ static void give_up(struct triad_course *course, const struct triad_course_facts
 	course->is_given_up = true;
 }
 
+/* Retrains and tests a link that stays out and that somebody has worked at, and gives it one more
+ * chance. */
+static void look_for_work(struct triad_course *course,
+	const struct triad_course_facts *facts, uint64_t now_us)
+{
+	uint64_t down_us = course->down_us;
+
+	if (!facts->is_up && !down_us)
+		course->down_us = now_us;
+	if (!facts->is_up)
+		return;
+	course->down_us = 0;
+	if (!down_us || now_us < down_us + WORK_US)
+		return;
+	course->taken_us = now_us;
+	course->n_retrained = 0;
+	if (course->n_taken >= course->conf.max_taken)
+		course->n_taken = course->conf.max_taken - 1;
+	end_as(course, TRIAD_COURSE_RETRAINING, NULL, now_us);
+}
+
 /* Moves on as far as facts and time allow. */
 static void advance(struct triad_course *course, const struct triad_course_facts *facts,
 	uint64_t now_us)
@@ -93,6 +116,9 @@ static void advance(struct triad_course *course, const struct triad_course_facts
 		break;
 	case TRIAD_COURSE_TESTING:
 		judge_test(course, facts->test, now_us);
+		break;
+	case TRIAD_COURSE_STAYS_OUT:
+		look_for_work(course, facts, now_us);
 		break;
 	case TRIAD_COURSE_PROBATION:
 		course->is_bad_again = facts->back == TRIAD_COURSE_BAD;

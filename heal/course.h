@@ -6,7 +6,8 @@
  *     testing      it is up and carries SMPs alone, which are counted, with errors at both ends
  *     resting      its test was good; it is out for longer the more often it was bad
  *     probation    it is back; if it is bad again by what was read since, it is taken again
- *     stays out    its tests were bad, or it was bad again too often: until somebody mends it
+ *     stays out    its tests were bad, or it was bad again too often: until somebody mends it;
+ *                  a link that was down for half a minute and is up again is retrained
  *
  * A link that is better than none, as one that is merely slow, returns also when its tests were bad,
  * at once and without probation.
@@ -79,6 +80,7 @@ struct triad_course_facts {
 struct triad_course {
 	struct triad_course_conf conf;
 	uint64_t taken_us, since_us; /* since when it is in its state */
+	uint64_t down_us;            /* since when one that stays out is; 0: it is up */
 	uint64_t next_us;            /* nothing is to be done before */
 	uint32_t n_taken;            /* lately, this time among them */
 	uint32_t n_retrained;        /* since it was taken */

@@ -43,6 +43,9 @@ static enum triad_port_condition without_far_end(const struct triad_fabric *fabr
 	case TRIAD_PHYS_RECOVERY:
 		return TRIAD_CONDITION_TRAINING;
 	case TRIAD_PHYS_LINK_UP:
+		/* The SM was told not to look there. */
+		if (port->is_held)
+			return TRIAD_CONDITION_INIT;
 		/* A source that hides links may hide this one. */
 		return fabric->n_hidden ? TRIAD_CONDITION_UNKNOWN
 					: TRIAD_CONDITION_SILENT;

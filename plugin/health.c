@@ -326,8 +326,8 @@ static enum triad_severity add_healing(
 			status.n_stay_out,
 			status.n_stay_out == 1 ? " stays" : "s stay");
 		triad_health_add_trouble(health, TRIAD_WARNING, "SM", text,
-			"'triadctl heal' lists them; mend the cable, then 'port release NODE "
-			"PORT'");
+			"'triadctl heal' lists them; mend the cable: a link that was down for "
+			"half a minute is tested again");
 	}
 	if (status.mode != TRIAD_HEAL_ACT || (!status.error && !missing))
 		return status.n_stay_out ? TRIAD_WARNING : TRIAD_OK;

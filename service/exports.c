@@ -21,7 +21,7 @@ struct triad_exports {
 
 /* --- metrics --- */
 
-#define MAX_OWN 256
+#define MAX_OWN 512
 #define PIECE_SIZE 16384
 
 /* NULL while counters are not read: a frozen total would look idle.  Also NULL at an SM

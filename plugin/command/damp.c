@@ -96,13 +96,13 @@ static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
 		triad_fabric_node_by_guid(fabric, ends->guid));
 	triad_list_uint(list, "port", "port", 4, ends->number);
 	triad_list_blank(list);
+	triad_list_text(list, "state", "state", -15, link_state(link, acts));
+	triad_list_uint(list, "bounces", "times", 5, link->n_bounces);
+	triad_list_blank(list);
 	triad_list_guid(list, "far_guid", NULL, ends->far_guid);
 	triad_list_node(list, "far_name", "far end", 16,
 		triad_fabric_node_by_guid(fabric, ends->far_guid));
 	triad_list_uint(list, "far_port", "port", 4, ends->far_number);
-	triad_list_blank(list);
-	triad_list_text(list, "state", "state", -15, link_state(link, acts));
-	triad_list_uint(list, "bounces", "times", 5, link->n_bounces);
 	triad_list_blank(list);
 	put_time(list, "last", "last", link->bounced_us);
 	triad_list_uint(list, "penalty", "penalty", 7, (uint64_t)link->penalty);

@@ -100,17 +100,17 @@ static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
 		triad_fabric_node_by_guid(fabric, ends->guid));
 	triad_list_uint(list, "port", "port", 4, ends->number);
 	triad_list_blank(list);
-	triad_list_guid(list, "far_guid", NULL, ends->far_guid);
-	triad_list_node(list, "far_name", "far end", 16,
-		triad_fabric_node_by_guid(fabric, ends->far_guid));
-	triad_list_uint(list, "far_port", "port", 4, ends->far_number);
-	triad_list_blank(list);
 	triad_list_text(list, "state", "state", -10,
 		held ? "held" : triad_course_state_name(healed->course.state));
 	if (held)
 		triad_list_text(list, "taken", "taken", 5, NULL);
 	else
 		triad_list_uint(list, "taken", "taken", 5, healed->course.n_taken);
+	triad_list_blank(list);
+	triad_list_guid(list, "far_guid", NULL, ends->far_guid);
+	triad_list_node(list, "far_name", "far end", 16,
+		triad_fabric_node_by_guid(fabric, ends->far_guid));
+	triad_list_uint(list, "far_port", "port", 4, ends->far_number);
 	triad_list_blank(list);
 	put_time(list, "since", "since", healed->course.since_us);
 	put_time(list, "until", "until", held ? 0 : until_us(&healed->course));

@@ -140,15 +140,15 @@ static void put_link(struct triad_list *list, struct triad_plugin *plugin,
 		triad_fabric_node_by_guid(fabric, link->guid));
 	triad_list_uint(list, "port", "port", 4, link->port);
 	triad_list_blank(list);
-	triad_list_guid(list, "far_guid", NULL, link->far_guid);
-	triad_list_node(list, "far_name", "far end", 16,
-		triad_fabric_node_by_guid(fabric, link->far_guid));
-	triad_list_uint(list, "far_port", "port", 4, link->far_port);
 	triad_list_uint(list, "taken", "taken", 5, link->n_taken);
 	triad_list_real(list, "out_h", "hours", 7, (double)link->out_us / 3.6e9, "%.1f",
 		(double)link->out_us / 3.6e9);
 	triad_list_blank(list);
 	triad_list_text(list, "now", "now", -7, link->taken_us ? "out" : "routed");
+	triad_list_guid(list, "far_guid", NULL, link->far_guid);
+	triad_list_node(list, "far_name", "far end", 16,
+		triad_fabric_node_by_guid(fabric, link->far_guid));
+	triad_list_uint(list, "far_port", "port", 4, link->far_port);
 	put_time(list, "first", NULL, link->first_us);
 	put_time(list, "last", "last taken", link->last_us);
 	triad_list_text(list, "part", "part", -16, cable ? cable->part : NULL);

@@ -326,19 +326,21 @@ static bool is_disabled_by_others(
 		triad_history_find(ports->records.history, ends->guid, ends->number);
 	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
 	struct triad_smp_route route;
+	unsigned phys_state;
 	uint16_t status;
 
 	if (last && last->action == TRIAD_ACTION_BOUNCE &&
 		last->outcome != TRIAD_OUTCOME_DONE &&
 		last->outcome != TRIAD_OUTCOME_DROPPED)
 		return false;
-	if (last && last->action == TRIAD_ACTION_DISABLE &&
-		last->outcome == TRIAD_OUTCOME_DONE)
-		return true;
-	return !ports_find_route(ports, ends->guid, ends->number, &route) &&
-		!ports_ask(ports, &route, &request, data, &status) &&
-		ib_port_info_get_port_phys_state((const void *)data) ==
-		TRIAD_PHYS_DISABLED;
+	if (ports_find_route(ports, ends->guid, ends->number, &route) ||
+		ports_ask(ports, &route, &request, data, &status))
+		return false;
+	phys_state = ib_port_info_get_port_phys_state((const void *)data);
+	return phys_state == TRIAD_PHYS_DISABLED ||
+		(phys_state != TRIAD_PHYS_LINK_UP && last &&
+			last->action == TRIAD_ACTION_DISABLE &&
+			last->outcome == TRIAD_OUTCOME_DONE);
 }
 
 static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
@@ -482,7 +484,7 @@ static enum triad_course_verdict verdict_since(
 	if (!judged || judged->read_us < healed->changed_us + SETTLED_US ||
 		find_linked(ports, &healed->ends) == TRIAD_FABRIC_NONE)
 		return TRIAD_COURSE_NO_VERDICT;
-	/* One that is slow was retrained, which is done once in a week. */
+	/* One that is merely slow, and was retrained, is not taken again for that. */
 	if (!judged->is_bad || judged->wanted.width)
 		return TRIAD_COURSE_GOOD;
 	return judged->since_us > healed->changed_us ||

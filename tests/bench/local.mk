@@ -16,7 +16,8 @@ benchmarks = \
 	tests/bench/scopes \
 	tests/sim/ber_trials \
 	tests/sim/congestion_trials \
-	tests/sim/damp_trials
+	tests/sim/damp_trials \
+	tests/sim/heal_trials
 EXTRA_PROGRAMS += $(benchmarks)
 CLEANFILES += $(benchmarks)
 .PHONY: benchmarks

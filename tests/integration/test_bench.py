@@ -28,6 +28,26 @@ def test_damp_trials_small_hold_what_flaps_alone():
     assert all(kind["let_through"] <= 4 for kind in flapping if kind["pace_s"] <= 300), flapping
 
 
+def test_heal_trials_small_break_no_rule():
+    """A small tree with ten times the faults; figures are those of its seeds."""
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "sim" / "heal_trials", "--radix", "8", "--days", "90", "--rate",
+         "1000", "--seeds", "2", "--max-out", "3"],
+        capture_output=True, text=True, check=False)
+    succeeded(process)
+    result = json.loads(process.stdout)
+    assert (result["links"], result["max_out"]) == (256, 3) and result["faults"] > 200, result
+    ours, windows, people = result["policies"]
+    assert ours["floor_broken"] == ours["cut_off"] == 0 < windows["floor_broken"], result
+    # Of both tiers; damping holds what flaps without asking.
+    assert ours["most_out"] <= 2 * 3 + ours["flaps_isolated"]["n"], ours
+    assert ours["isolated"]["n"] > 50 and ours["isolated"]["p50_s"] < 300, ours
+    assert ours["good_back"]["n"] > 50 and ours["not_back"] == 0, ours
+    assert ours["good_taken_per_year"] == 0 < windows["good_taken_per_year"], result
+    assert ours["bad_hours_per_year"] < people["bad_hours_per_year"] / 3, result
+    assert people["isolated"]["share"] == 0 and people["taken_per_year"] == 0, people
+
+
 def test_ber_trials_small_keeps_what_is_promised():
     """Figures hold for the seed; the program's default size has them more exactly."""
     process = subprocess.run(

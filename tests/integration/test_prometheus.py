@@ -57,7 +57,8 @@ def fetch(address, path="/metrics", **headers):
 def sample(text, name, **labels):
     """The value of one sample."""
     wanted = ",".join(f'{key}="{value}"' for key, value in labels.items())
-    found = re.search(rf"^{name}{{{re.escape(wanted)}}} (\S+)$", text, re.MULTILINE)
+    series = re.escape(f"{name}{{{wanted}}}" if labels else name)
+    found = re.search(rf"^{series} (\S+)$", text, re.MULTILINE)
     assert found, f"no {name}{{{wanted}}}"
     return float(found[1])
 
@@ -95,6 +96,8 @@ def test_metrics_are_perfquerys_values_and_promtool_is_content():
                           collector=collector) == 0, "errors"
             ended = sample(text, "infiniband_exporter_last_execution", collector=collector)
             assert 0 <= time.time() - ended < 3600, ended
+        # All of its own found room.
+        assert sample(text, "triad_own_metrics_dropped") == 0
         check = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
                                capture_output=True, check=False)
         assert (check.returncode, check.stderr) == (0, ""), "promtool check metrics"

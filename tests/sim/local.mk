@@ -48,7 +48,7 @@ check_PROGRAMS += tests/sim/model_replay
 
 # Benchmarks (tests/bench/local.mk): ber_trials prints how soon links of known BER are judged,
 # congestion_trials how often congestion is explained rightly, damp_trials how often good links are
-# held.
+# held, heal_trials what becomes of bad links in a year.
 
 # Runs flows on a fabric that it is told of; a lab's counters are set to what comes out.
 check_PROGRAMS += tests/sim/flows_run

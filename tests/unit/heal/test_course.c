@@ -170,6 +170,68 @@ START_TEST(test_link_that_is_better_than_none_returns_anyway)
 }
 END_TEST
 
+static void bring_to_stay_out(void)
+{
+	for (unsigned i = 0; i < TRIAD_COURSE_MAX_RETRAINS; i++) {
+		bring_to_test(TRIAD_COURSE_BAD);
+		step();
+	}
+	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+}
+
+static enum triad_course_act go_down_for(uint64_t us)
+{
+	facts.is_up = false;
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	now_us += us;
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	facts.is_up = true;
+	return step();
+}
+
+START_TEST(test_link_that_stays_out_and_was_mended_is_tested_again)
+{
+	bring_to_stay_out();
+	now_us += 5000 * MINUTE;
+	ck_assert_int_eq(go_down_for(MINUTE), TRIAD_COURSE_BOUNCE);
+	ck_assert(!course.why);
+	did(TRIAD_COURSE_BOUNCE, true);
+	facts.test = TRIAD_COURSE_GOOD;
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_RESTING);
+	/* Up without a break for as long as one that was taken. */
+	ck_assert_uint_eq(until_us, now_us + 10 * MINUTE);
+	now_us = until_us;
+	ck_assert_int_eq(step(), TRIAD_COURSE_RETURN);
+}
+END_TEST
+
+START_TEST(test_link_that_only_retrained_or_was_mended_badly_stays_out)
+{
+	bring_to_stay_out();
+	ck_assert_int_eq(go_down_for(MINUTE / 4), TRIAD_COURSE_WAIT);
+	now_us += 5000 * MINUTE;
+	ck_assert_int_eq(go_down_for(MINUTE / 4), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+	ck_assert_int_eq(go_down_for(MINUTE), TRIAD_COURSE_BOUNCE);
+	bring_to_stay_out();
+}
+END_TEST
+
+START_TEST(test_link_that_was_taken_too_often_has_one_more_chance_when_mended)
+{
+	triad_course_begin(&course, &conf, conf.max_taken, now_us);
+	step();
+	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+	ck_assert_int_eq(go_down_for(MINUTE), TRIAD_COURSE_BOUNCE);
+	bring_back();
+	facts.back = TRIAD_COURSE_BAD;
+	ck_assert_int_eq(step(), TRIAD_COURSE_TAKE);
+	did(TRIAD_COURSE_TAKE, true);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+}
+END_TEST
+
 START_TEST(test_link_that_goes_down_after_its_test_is_retrained)
 {
 	bring_to_test(TRIAD_COURSE_GOOD);
@@ -286,6 +348,11 @@ int main(void)
 	tcase_add_test(cases, test_link_that_may_not_be_taken_again_waits_until_it_may);
 	tcase_add_test(cases, test_bad_tests_end_in_staying_out);
 	tcase_add_test(cases, test_link_that_is_better_than_none_returns_anyway);
+	tcase_add_test(cases, test_link_that_stays_out_and_was_mended_is_tested_again);
+	tcase_add_test(
+		cases, test_link_that_only_retrained_or_was_mended_badly_stays_out);
+	tcase_add_test(cases,
+		test_link_that_was_taken_too_often_has_one_more_chance_when_mended);
 	tcase_add_test(cases, test_link_that_goes_down_after_its_test_is_retrained);
 	tcase_add_test(cases, test_switch_that_refuses_is_asked_some_times);
 	tcase_add_test(cases, test_return_that_could_not_be_recorded_is_tried_again);

@@ -96,6 +96,20 @@ START_TEST(test_condition_is_unknown_where_links_are_hidden)
 }
 END_TEST
 
+/* It is kept from the SM, which asked nobody there. */
+START_TEST(test_held_port_is_not_silent)
+{
+	uint32_t port = port_to_host();
+
+	fabric->ports[port].remote = TRIAD_FABRIC_NONE;
+	fabric->ports[port].phys_state = TRIAD_PHYS_LINK_UP;
+	fabric->ports[port].state = TRIAD_PORT_INIT;
+	fabric->ports[port].is_held = true;
+	ck_assert_int_eq(
+		triad_port_condition(fabric, port, true), TRIAD_CONDITION_INIT);
+}
+END_TEST
+
 START_TEST(test_port_0_of_a_switch_is_not_silent)
 {
 	uint32_t port = fabric->nodes[fabric->ports[port_to_host()].node].first_port;
@@ -134,6 +148,7 @@ int main(void)
 		test_condition_of_a_port_without_far_end_is_that_of_its_physical_state);
 	tcase_add_test(cases, test_condition_of_a_link_that_is_up_is_its_logical_state);
 	tcase_add_test(cases, test_condition_is_unknown_where_links_are_hidden);
+	tcase_add_test(cases, test_held_port_is_not_silent);
 	tcase_add_test(cases, test_port_0_of_a_switch_is_not_silent);
 	tcase_add_test(
 		cases, test_condition_of_a_link_is_that_of_the_end_that_tells_more);
