@@ -259,13 +259,12 @@ def restart(ports, meanwhile=lambda: None):
 
 
 def test_link_that_returned_right_before_a_restart_is_not_held_by_nobody():
-    with healing(probation=600) as ports:
+    with healing(out=15, probation=600) as ports:
         cable, present = Worn(ports), n_links(ports)
         cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
-        time.sleep(2)
         [path] = ports.lab.folder.glob("**/history-*")
+        wait_until(lambda: b"held out of routing" in path.read_bytes(), 10, "it is in the history")
         history = path.read_bytes()
-        assert b"held out of routing" in history
         wait_until(lambda: state_of(ports) == "probation", 60, explain(ports))
         # Its return is in the journal, and was not written to the history.
         restart(ports, lambda: path.write_bytes(history))
@@ -298,7 +297,8 @@ def test_link_is_out_after_a_restart_two_days_later_without_a_journal():
     with healing(out=600) as ports:
         cable, present = Worn(ports), n_links(ports)
         cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
-        time.sleep(2)
+        [path] = ports.lab.folder.glob("**/history-*")
+        wait_until(lambda: b"held out of routing" in path.read_bytes(), 10, "it is in the history")
 
         def age_history():
             for path in ports.lab.folder.glob("**/history-*"):
