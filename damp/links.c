@@ -44,6 +44,28 @@ bool triad_damp_is_same(
 		a->number == b->number && a->far_number == b->far_number;
 }
 
+bool triad_damp_ends_at(
+	const struct triad_fabric *fabric, uint32_t port, struct triad_damp_ends *ends)
+{
+	const struct triad_fabric_port *near, *far;
+
+	if (port == TRIAD_FABRIC_NONE ||
+		fabric->ports[port].remote == TRIAD_FABRIC_NONE)
+		return false;
+	near = &fabric->ports[port];
+	far = &fabric->ports[near->remote];
+	*ends = triad_damp_ends_of(fabric->nodes[near->node].guid, near->number,
+		fabric->nodes[far->node].guid, far->number);
+	return true;
+}
+
+bool triad_damp_has_end(
+	const struct triad_damp_ends *ends, uint64_t guid, uint8_t number)
+{
+	return (ends->guid == guid && ends->number == number) ||
+		(ends->far_guid == guid && ends->far_number == number);
+}
+
 struct triad_damp_links *triad_damp_links_new(void)
 {
 	struct triad_damp_links *links = calloc(1, sizeof(*links));

@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "triad/clock.h"
+#include "triad/fabric.h"
 
 #define TRIAD_DAMP_PENALTY 1000.0
 #define TRIAD_DAMP_LIMIT 2500.0
@@ -52,8 +53,14 @@ struct triad_damp_ends {
 /* Brings the ends into that order. */
 struct triad_damp_ends triad_damp_ends_of(
 	uint64_t guid, uint8_t number, uint64_t far_guid, uint8_t far_number);
+/* Those of the link at the fabric's port.  False: it has none, or the port is TRIAD_FABRIC_NONE. */
+bool triad_damp_ends_at(
+	const struct triad_fabric *fabric, uint32_t port, struct triad_damp_ends *ends);
 bool triad_damp_is_same(
 	const struct triad_damp_ends *a, const struct triad_damp_ends *b);
+/* Whether the port is one of them. */
+bool triad_damp_has_end(
+	const struct triad_damp_ends *ends, uint64_t guid, uint8_t number);
 
 struct triad_damp_link {
 	struct triad_damp_ends ends;

@@ -5,5 +5,6 @@ libtriad_la_SOURCES += \
 	heal/course.c heal/course.h \
 	heal/evidence.c heal/evidence.h \
 	heal/finding.h \
+	heal/past.c heal/past.h \
 	heal/plan.c heal/plan.h \
 	heal/words.c

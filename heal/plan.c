@@ -42,15 +42,6 @@ unsigned triad_heal_rank(unsigned kind)
 	return kind <= TRIAD_HEAL_FLAPS ? 1 : kind < TRIAD_HEAL_SLOW ? 2 : 3;
 }
 
-struct triad_damp_ends triad_heal_ends(const struct triad_fabric *fabric, uint32_t port)
-{
-	const struct triad_fabric_port *near = &fabric->ports[port],
-				       *far = &fabric->ports[near->remote];
-
-	return triad_damp_ends_of(fabric->nodes[near->node].guid, near->number,
-		fabric->nodes[far->node].guid, far->number);
-}
-
 /* --- findings become proposals --- */
 
 static int compare_badness(
@@ -282,12 +273,12 @@ static int find_pairs(
 /* Returns 0 or ENOMEM. */
 static int find_cost(struct planning *planning, struct triad_heal_proposal *proposal)
 {
-	struct triad_damp_ends ends =
-		triad_heal_ends(planning->input->fabric, proposal->port);
-	struct triad_heal_share share =
-		triad_heal_capacity_without(planning->capacity, &ends);
 	struct triad_heal_cost *cost = &proposal->cost;
+	struct triad_damp_ends ends = {0};
+	struct triad_heal_share share;
 
+	(void)triad_damp_ends_at(planning->input->fabric, proposal->port, &ends);
+	share = triad_heal_capacity_without(planning->capacity, &ends);
 	cost->share = share.left;
 	cost->n_hosts_one = share.n_hosts_one;
 	if (share.sw != NONE)
@@ -482,8 +473,9 @@ static enum triad_heal_why judge_limits(
 
 static void take_link(struct planning *planning, uint32_t port)
 {
-	struct triad_damp_ends ends = triad_heal_ends(planning->input->fabric, port);
+	struct triad_damp_ends ends = {0};
 
+	(void)triad_damp_ends_at(planning->input->fabric, port, &ends);
 	planning->gone[planning->n_gone++] = port;
 	triad_heal_capacity_remove(planning->capacity, &ends);
 	triad_guard_remove(planning->guard, port);

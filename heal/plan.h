@@ -133,9 +133,6 @@ void triad_heal_plan_free(struct triad_heal_plan *plan); /* accepts NULL */
 
 /* 1 to 4, as above. */
 unsigned triad_heal_rank(unsigned kind);
-/* A link's ends, as damp/links.h has them. */
-struct triad_damp_ends triad_heal_ends(
-	const struct triad_fabric *fabric, uint32_t port);
 
 /* Words for programs ("bit_errors", "retrain", "take"), and texts for people; the text of
  * TRIAD_HEAL_TAKE is NULL. */

@@ -74,16 +74,6 @@ static const char *link_outlook(
 	return triad_clock_format_s(triad_clock_to_wall_us(at_us), text);
 }
 
-static void put_time(
-	struct triad_list *list, const char *name, const char *title, uint64_t at_us)
-{
-	char text[TRIAD_CLOCK_TEXT_SIZE];
-
-	triad_list_text(list, name, title, -20,
-		at_us ? triad_clock_format_s(triad_clock_to_wall_us(at_us), text)
-		      : NULL);
-}
-
 static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
 	const struct triad_damp_link *link, bool acts)
 {
@@ -91,23 +81,19 @@ static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
 	char outlook[TRIAD_CLOCK_TEXT_SIZE];
 
 	triad_list_row(list);
-	triad_list_guid(list, "node_guid", NULL, ends->guid);
-	triad_list_node(list, "node_name", "switch", 16,
-		triad_fabric_node_by_guid(fabric, ends->guid));
-	triad_list_uint(list, "port", "port", 4, ends->number);
+	triad_list_end(list, false, ends->guid,
+		triad_fabric_node_by_guid(fabric, ends->guid), ends->number);
 	triad_list_blank(list);
 	triad_list_text(list, "state", "state", -15, link_state(link, acts));
 	triad_list_uint(list, "bounces", "times", 5, link->n_bounces);
 	triad_list_blank(list);
-	triad_list_guid(list, "far_guid", NULL, ends->far_guid);
-	triad_list_node(list, "far_name", "far end", 16,
-		triad_fabric_node_by_guid(fabric, ends->far_guid));
-	triad_list_uint(list, "far_port", "port", 4, ends->far_number);
+	triad_list_end(list, true, ends->far_guid,
+		triad_fabric_node_by_guid(fabric, ends->far_guid), ends->far_number);
 	triad_list_blank(list);
-	put_time(list, "last", "last", link->bounced_us);
+	triad_list_time(list, "last", "last", link->bounced_us);
 	triad_list_uint(list, "penalty", "penalty", 7, (uint64_t)link->penalty);
 	triad_list_blank(list);
-	put_time(list, "since", "held since", link->is_held ? link->held_us : 0);
+	triad_list_time(list, "since", "held since", link->is_held ? link->held_us : 0);
 	triad_list_text(
 		list, "until", "until", TRIAD_LIST_LONG, link_outlook(link, outlook));
 	triad_list_row_end(list);

@@ -78,16 +78,6 @@ static const char *what_of(const struct triad_ports_healed *healed)
 	return healed->text[0] ? healed->text : NULL;
 }
 
-static void put_time(
-	struct triad_list *list, const char *name, const char *title, uint64_t at_us)
-{
-	char text[TRIAD_CLOCK_TEXT_SIZE];
-
-	triad_list_text(list, name, title, -20,
-		at_us ? triad_clock_format_s(triad_clock_to_wall_us(at_us), text)
-		      : NULL);
-}
-
 /* 'held': why nothing is done with it, though it is held; or NULL. */
 static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
 	const struct triad_ports_healed *healed, const char *held)
@@ -95,10 +85,8 @@ static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
 	const struct triad_damp_ends *ends = &healed->ends;
 
 	triad_list_row(list);
-	triad_list_guid(list, "node_guid", NULL, ends->guid);
-	triad_list_node(list, "node_name", "switch", 16,
-		triad_fabric_node_by_guid(fabric, ends->guid));
-	triad_list_uint(list, "port", "port", 4, ends->number);
+	triad_list_end(list, false, ends->guid,
+		triad_fabric_node_by_guid(fabric, ends->guid), ends->number);
 	triad_list_blank(list);
 	triad_list_text(list, "state", "state", -10,
 		held ? "held" : triad_course_state_name(healed->course.state));
@@ -107,13 +95,11 @@ static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
 	else
 		triad_list_uint(list, "taken", "taken", 5, healed->course.n_taken);
 	triad_list_blank(list);
-	triad_list_guid(list, "far_guid", NULL, ends->far_guid);
-	triad_list_node(list, "far_name", "far end", 16,
-		triad_fabric_node_by_guid(fabric, ends->far_guid));
-	triad_list_uint(list, "far_port", "port", 4, ends->far_number);
+	triad_list_end(list, true, ends->far_guid,
+		triad_fabric_node_by_guid(fabric, ends->far_guid), ends->far_number);
 	triad_list_blank(list);
-	put_time(list, "since", "since", healed->course.since_us);
-	put_time(list, "until", "until", held ? 0 : until_us(&healed->course));
+	triad_list_time(list, "since", "since", healed->course.since_us);
+	triad_list_time(list, "until", "until", held ? 0 : until_us(&healed->course));
 	triad_list_text(
 		list, "what", "what", TRIAD_LIST_LONG, held ? held : what_of(healed));
 	triad_list_row_end(list);

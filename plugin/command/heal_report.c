@@ -104,15 +104,6 @@ static void find_far_end(struct link *link, const struct triad_fabric *fabric,
 
 /* --- the list --- */
 
-static void put_time(
-	struct triad_list *list, const char *name, const char *title, uint64_t at_us)
-{
-	char text[TRIAD_CLOCK_TEXT_SIZE];
-
-	triad_list_text(list, name, title, -20,
-		at_us ? triad_clock_format_s(at_us, text) : NULL);
-}
-
 /* Of the end that knows its cable. */
 static const struct triad_cable *find_cable(struct triad_plugin *plugin,
 	const struct link *link, struct triad_cable_known *known)
@@ -135,22 +126,18 @@ static void put_link(struct triad_list *list, struct triad_plugin *plugin,
 	const struct triad_cable *cable = find_cable(plugin, link, &known);
 
 	triad_list_row(list);
-	triad_list_guid(list, "node_guid", NULL, link->guid);
-	triad_list_node(list, "node_name", "switch", 16,
-		triad_fabric_node_by_guid(fabric, link->guid));
-	triad_list_uint(list, "port", "port", 4, link->port);
+	triad_list_end(list, false, link->guid,
+		triad_fabric_node_by_guid(fabric, link->guid), link->port);
 	triad_list_blank(list);
 	triad_list_uint(list, "taken", "taken", 5, link->n_taken);
 	triad_list_real(list, "out_h", "hours", 7, (double)link->out_us / 3.6e9, "%.1f",
 		(double)link->out_us / 3.6e9);
 	triad_list_blank(list);
 	triad_list_text(list, "now", "now", -7, link->taken_us ? "out" : "routed");
-	triad_list_guid(list, "far_guid", NULL, link->far_guid);
-	triad_list_node(list, "far_name", "far end", 16,
-		triad_fabric_node_by_guid(fabric, link->far_guid));
-	triad_list_uint(list, "far_port", "port", 4, link->far_port);
-	put_time(list, "first", NULL, link->first_us);
-	put_time(list, "last", "last taken", link->last_us);
+	triad_list_end(list, true, link->far_guid,
+		triad_fabric_node_by_guid(fabric, link->far_guid), link->far_port);
+	triad_list_wall_time(list, "first", NULL, link->first_us);
+	triad_list_wall_time(list, "last", "last taken", link->last_us);
 	triad_list_text(list, "part", "part", -16, cable ? cable->part : NULL);
 	triad_list_text(list, "serial", "serial", -13, cable ? cable->serial : NULL);
 	triad_list_text(list, "why", "why", TRIAD_LIST_LONG, link->why);

@@ -89,23 +89,17 @@ static void note_groups(struct triad_list *list, const struct triad_reroute *los
 static void put_loss(struct triad_list *list, const struct triad_reroute *loss)
 {
 	const struct triad_reroute_link *first = &loss->links[0];
-	char text[TRIAD_CLOCK_TEXT_SIZE];
 
 	triad_list_row(list);
-	triad_list_text(list, "at", "at", -20,
-		triad_clock_format_s(triad_clock_to_wall_us(loss->trap_us), text));
+	triad_list_time(list, "at", "at", loss->trap_us);
 	/* Long names leave no room for much behind them. */
 	list->next.name = "outcome";
 	triad_list_text(list, NULL, "outcome", -14, triad_reroute_outcome_shown(loss));
 	triad_list_text(
 		list, "outcome", NULL, 0, triad_reroute_outcome_text(loss->outcome));
-	triad_list_guid(list, "node_guid", NULL, first->guid);
-	triad_list_node(list, "node_name", "switch", 16, &loss->near);
-	triad_list_uint(list, "port", "port", 4, first->number);
+	triad_list_end(list, false, first->guid, &loss->near, first->number);
 	triad_list_blank(list);
-	triad_list_guid(list, "far_guid", NULL, first->far_guid);
-	triad_list_node(list, "far_name", "far end", 16, &loss->far);
-	triad_list_uint(list, "far_port", "port", 4, first->far_number);
+	triad_list_end(list, true, first->far_guid, &loss->far, first->far_number);
 	triad_list_uint(list, "links", "links", 5, loss->n_links);
 	triad_list_uint(list, "crossing_pairs", "pairs", 8, loss->n_crossing);
 	triad_list_uint(list, "lost_pairs", "lost", 8, loss->n_lost);

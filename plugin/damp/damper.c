@@ -666,20 +666,13 @@ size_t triad_damper_senders(
 	return n;
 }
 
-static bool has_end(
-	const struct triad_damp_ends *ends, uint64_t node_guid, uint8_t number)
-{
-	return (ends->guid == node_guid && ends->number == number) ||
-		(ends->far_guid == node_guid && ends->far_number == number);
-}
-
 bool triad_damper_holds(struct triad_damper *damper, uint64_t node_guid, uint8_t number)
 {
 	bool holds = false;
 
 	pthread_mutex_lock(&damper->held_lock);
 	for (uint32_t i = 0; i < damper->n_held && !holds; i++)
-		holds = has_end(&damper->held[i], node_guid, number);
+		holds = triad_damp_has_end(&damper->held[i], node_guid, number);
 	pthread_mutex_unlock(&damper->held_lock);
 	return holds;
 }
@@ -753,7 +746,7 @@ int triad_damper_release(struct triad_damper *damper, uint64_t node_guid,
 	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
 		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
 
-		if (!has_end(&link->ends, node_guid, number))
+		if (!triad_damp_has_end(&link->ends, node_guid, number))
 			continue;
 		error = 0;
 		if (link->is_held)
@@ -824,19 +817,6 @@ static int pin(struct triad_damper *damper, const struct triad_fabric *fabric,
 	return 0;
 }
 
-static bool ends_at(
-	const struct triad_fabric *fabric, uint32_t port, struct triad_damp_ends *ends)
-{
-	const struct triad_fabric_port *near = &fabric->ports[port], *far;
-
-	if (near->remote == TRIAD_FABRIC_NONE)
-		return false;
-	far = &fabric->ports[near->remote];
-	*ends = triad_damp_ends_of(fabric->nodes[near->node].guid, near->number,
-		fabric->nodes[far->node].guid, far->number);
-	return true;
-}
-
 /* With links_lock: the link that is held at the port, which the fabric does not have. */
 static struct triad_damp_link *find_held_at(
 	struct triad_damper *damper, uint64_t node_guid, uint8_t number)
@@ -844,7 +824,7 @@ static struct triad_damp_link *find_held_at(
 	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
 		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
 
-		if (link->is_held && has_end(&link->ends, node_guid, number))
+		if (link->is_held && triad_damp_has_end(&link->ends, node_guid, number))
 			return link;
 	}
 	return NULL;
@@ -866,7 +846,7 @@ int triad_damper_pin(struct triad_damper *damper, const struct triad_fabric *fab
 		damper_note(damper, fabric, &link->ends,
 			by_heal ? DAMPER_PINNED_BY_HEAL : DAMPER_PINNED, what);
 		error = 0;
-	} else if (ends_at(fabric, port, &ends)) {
+	} else if (triad_damp_ends_at(fabric, port, &ends)) {
 		error = pin(damper, fabric, &ends, by_heal, what, why);
 	}
 	pthread_mutex_unlock(&damper->links_lock);
@@ -879,7 +859,7 @@ int triad_damper_would_pin(struct triad_damper *damper,
 {
 	struct triad_damp_ends ends;
 
-	if (!ends_at(fabric, port, &ends))
+	if (!triad_damp_ends_at(fabric, port, &ends))
 		return ENOENT;
 	pthread_mutex_lock(&damper->links_lock);
 	*why = refusal_to_pin(damper, fabric, &ends);

@@ -238,24 +238,18 @@ static bool find_ends(struct triad_damper *damper, uint64_t guid, uint8_t number
 	struct triad_damp_ends *ends, unsigned n_links[2])
 {
 	const struct triad_fabric *fabric = damper->fabric;
-	uint32_t node = triad_fabric_find_node(fabric, guid), port, far;
+	uint32_t port = triad_fabric_port_at(fabric, guid, number);
 
-	port = node == TRIAD_FABRIC_NONE ? node
-					 : triad_fabric_find_port(fabric, node, number);
-	far = port == TRIAD_FABRIC_NONE ? port : fabric->ports[port].remote;
-	if (far != TRIAD_FABRIC_NONE) {
-		uint32_t far_node = fabric->ports[far].node;
-
-		*ends = triad_damp_ends_of(guid, number, fabric->nodes[far_node].guid,
-			fabric->ports[far].number);
-		n_links[ends->guid != guid] = count_links(fabric, node);
-		n_links[ends->guid == guid] = count_links(fabric, far_node);
+	if (triad_damp_ends_at(fabric, port, ends)) {
+		n_links[0] =
+			count_links(fabric, triad_fabric_find_node(fabric, ends->guid));
+		n_links[1] = count_links(
+			fabric, triad_fabric_find_node(fabric, ends->far_guid));
 		return true;
 	}
 	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
 		*ends = triad_damp_links_at(damper->links, i)->ends;
-		if ((ends->guid == guid && ends->number == number) ||
-			(ends->far_guid == guid && ends->far_number == number))
+		if (triad_damp_has_end(ends, guid, number))
 			return true;
 	}
 	return false;
@@ -287,9 +281,7 @@ static struct triad_damp_link *find_held(
 		struct triad_damp_link *link = triad_damp_links_at(damper->links, i);
 
 		if (link->is_held &&
-			((link->ends.guid == guid && link->ends.number == number) ||
-				(link->ends.far_guid == guid &&
-					link->ends.far_number == number)))
+			triad_damp_has_end(&link->ends, guid, (uint8_t)number))
 			return link;
 	}
 	return NULL;

@@ -36,14 +36,6 @@ static bool is_of_switches(
 		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
 }
 
-static struct triad_damp_ends ends_of(
-	const struct triad_fabric *fabric, uint32_t port, uint32_t far)
-{
-	return triad_damp_ends_of(fabric->nodes[fabric->ports[port].node].guid,
-		fabric->ports[port].number, fabric->nodes[fabric->ports[far].node].guid,
-		fabric->ports[far].number);
-}
-
 static uint64_t read_us(const struct triad_view *view, uint64_t guid, uint8_t number)
 {
 	uint32_t port = triad_fabric_port_at(view->fabric, guid, number);
@@ -99,9 +91,9 @@ static void add_bad(struct triad_healer *healer, const struct triad_heal_plan *p
 
 		if (proposal->port == TRIAD_FABRIC_NONE ||
 			proposal->far == TRIAD_FABRIC_NONE ||
-			!is_of_switches(plan->fabric, proposal->port, proposal->far))
+			!is_of_switches(plan->fabric, proposal->port, proposal->far) ||
+			!triad_damp_ends_at(plan->fabric, proposal->port, &ends))
 			continue;
-		ends = ends_of(plan->fabric, proposal->port, proposal->far);
 		judged = add_judged(healer, &ends);
 		if (!judged)
 			return;

@@ -494,34 +494,32 @@ bool triad_ports_read(struct triad_ports *ports, struct triad_diags *mistakes)
 	return mistakes->n == 0;
 }
 
-enum triad_ports_answer triad_ports_release(
-	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+static enum triad_ports_answer ask_of_port(struct triad_ports *ports,
+	enum ports_request_kind kind, uint64_t node_guid, uint8_t number)
 {
 	struct ports_request request = {
-		.kind = PORTS_RELEASE, .node_guid = node_guid, .number = number};
+		.kind = kind, .node_guid = node_guid, .number = number};
 
 	ports_request(ports, &request);
 	return request.answer;
+}
+
+enum triad_ports_answer triad_ports_release(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	return ask_of_port(ports, PORTS_RELEASE, node_guid, number);
 }
 
 enum triad_ports_answer triad_ports_keep_out(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
 {
-	struct ports_request request = {
-		.kind = PORTS_KEEP_OUT, .node_guid = node_guid, .number = number};
-
-	ports_request(ports, &request);
-	return request.answer;
+	return ask_of_port(ports, PORTS_KEEP_OUT, node_guid, number);
 }
 
 enum triad_ports_answer triad_ports_let_go(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
 {
-	struct ports_request request = {
-		.kind = PORTS_LET_GO, .node_guid = node_guid, .number = number};
-
-	ports_request(ports, &request);
-	return request.answer;
+	return ask_of_port(ports, PORTS_LET_GO, node_guid, number);
 }
 
 enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,

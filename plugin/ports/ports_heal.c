@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heal/past.h"
 #include "plugin/damp/damper.h"
 #include "plugin/physp.h"
 #include "plugin/ports/ports_parts.h"
@@ -17,11 +18,6 @@
 /* When to try again to record that others let a link go. */
 #define NOTE_AGAIN_US (5 * TRIAD_US_PER_S)
 #define SMP_TIMEOUT_MS 100u
-#define DAY_US (24 * 3600 * TRIAD_US_PER_S)
-/* Takings that are older are no longer counted. */
-#define REMEMBERED_US (7 * DAY_US)
-/* How long a person's release is respected. */
-#define LEFT_ALONE_US DAY_US
 /* How long a new master may need until it holds what the last one held. */
 #define RESUME_US (30 * TRIAD_US_PER_S)
 /* After its return: the first reading that says something of the time since, and how long an
@@ -29,65 +25,12 @@
 #define SETTLED_US (10 * TRIAD_US_PER_S)
 #define ALERT_ENDS_US (900 * TRIAD_US_PER_S)
 
-/* --- what the records say --- */
-
-enum past { PAST_NOTHING, PAST_OUT, PAST_BACK, PAST_KEPT_OUT, PAST_LEFT_ALONE };
-
-static bool is_of(const struct triad_record *record, const struct triad_damp_ends *ends)
-{
-	return (record->node_guid == ends->guid && record->port == ends->number) ||
-		(record->node_guid == ends->far_guid &&
-			record->port == ends->far_number);
-}
-
-static enum past past_by(const struct triad_record *record, uint64_t now_wall_us)
-{
-	bool is_ours = record->reason == TRIAD_REASON_HEAL,
-	     is_by_hand = record->reason == TRIAD_REASON_BY_HAND,
-	     is_left = is_by_hand && now_wall_us < record->at_us + LEFT_ALONE_US;
-
-	if ((!is_ours && !is_by_hand) || record->outcome == TRIAD_OUTCOME_DROPPED)
-		return PAST_NOTHING;
-	switch (record->action) {
-	case TRIAD_ACTION_TAKE:
-	case TRIAD_ACTION_BOUNCE:
-		return is_ours ? PAST_OUT : PAST_KEPT_OUT;
-	case TRIAD_ACTION_RETURN:
-	case TRIAD_ACTION_RELEASE:
-		/* It may not have come to that. */
-		if (record->outcome == TRIAD_OUTCOME_INTENDED)
-			return PAST_OUT;
-		return is_ours ? PAST_BACK : is_left ? PAST_LEFT_ALONE : PAST_NOTHING;
-	default:
-		return PAST_NOTHING;
-	}
-}
-
-/* What became of a link, by its newest record that says so; and how often it was taken since
- * somebody released it. */
-static enum past recall(const struct triad_ports *ports,
+/* What became of a link by the records, and how often it was taken lately. */
+static enum triad_past recall(const struct triad_ports *ports,
 	const struct triad_damp_ends *ends, uint32_t *n_taken)
 {
-	const uint64_t now_us = triad_clock_wall_us();
-	const struct triad_record *record;
-	enum past past = PAST_NOTHING;
-
-	*n_taken = 0;
-	for (uint32_t i = 0;
-		(record = triad_history_latest(ports->records.history, i)) != NULL;
-		i++) {
-		if (!is_of(record, ends))
-			continue;
-		if (!past)
-			past = past_by(record, now_us);
-		if (record->reason == TRIAD_REASON_BY_HAND ||
-			record->at_us + REMEMBERED_US < now_us)
-			break;
-		*n_taken += record->action == TRIAD_ACTION_TAKE &&
-			record->reason == TRIAD_REASON_HEAL &&
-			record->outcome == TRIAD_OUTCOME_DONE;
-	}
-	return past;
+	return triad_past_of(
+		ports->records.history, ends, triad_clock_wall_us(), n_taken);
 }
 
 /* --- the list --- */
@@ -584,9 +527,9 @@ static bool was_enough(
 	const struct triad_ports *ports, const struct triad_ports_judged *judged)
 {
 	uint32_t n_taken;
-	enum past past = recall(ports, &judged->ends, &n_taken);
+	enum triad_past past = recall(ports, &judged->ends, &n_taken);
 
-	return past == PAST_LEFT_ALONE || past == PAST_KEPT_OUT ||
+	return past == TRIAD_PAST_LEFT_ALONE || past == TRIAD_PAST_KEPT_OUT ||
 		(judged->wanted.width && n_taken);
 }
 
@@ -635,12 +578,12 @@ static void adopt_link(struct triad_ports *ports, const struct triad_damp_ends *
 	const struct triad_course_conf conf = course_conf(ports);
 	struct ports_healed *healed = find_healed(ports, ends);
 	uint32_t n_taken;
-	enum past past = recall(ports, ends, &n_taken);
+	enum triad_past past = recall(ports, ends, &n_taken);
 
 	if ((healed && healed->course.state != TRIAD_COURSE_PROBATION) ||
-		past == PAST_KEPT_OUT)
+		past == TRIAD_PAST_KEPT_OUT)
 		return;
-	if (healed || past == PAST_BACK || past == PAST_LEFT_ALONE) {
+	if (healed || past == TRIAD_PAST_BACK || past == TRIAD_PAST_LEFT_ALONE) {
 		let_go(ports, ends);
 		return;
 	}
@@ -664,32 +607,15 @@ static void adopt_ours(struct triad_ports *ports, uint64_t now_us)
 		adopt_link(ports, &ours[i]);
 }
 
-/* Whose link the record is, as the fabric has it; false: it has none. */
-static bool find_ends(const struct triad_ports *ports,
-	const struct triad_record *record, struct triad_damp_ends *ends)
-{
-	const struct triad_fabric *fabric = ports->fabric;
-	uint32_t port = triad_fabric_port_at(fabric, record->node_guid, record->port);
-	const struct triad_fabric_port *far;
-
-	if (port == TRIAD_FABRIC_NONE ||
-		fabric->ports[port].remote == TRIAD_FABRIC_NONE)
-		return false;
-	far = &fabric->ports[fabric->ports[port].remote];
-	*ends = triad_damp_ends_of(record->node_guid, record->port,
-		fabric->nodes[far->node].guid, far->number);
-	return true;
-}
-
 /* Begins the probation of a link that is in routing again.  One that was taken, and that nobody came
  * to hold, is recorded as back. */
 static void begin_probation(struct triad_ports *ports,
-	const struct triad_damp_ends *ends, enum past past, uint32_t n_taken)
+	const struct triad_damp_ends *ends, enum triad_past past, uint32_t n_taken)
 {
 	const struct triad_course_conf conf = course_conf(ports);
 	struct ports_healed *healed;
 
-	if (past == PAST_OUT)
+	if (past == TRIAD_PAST_OUT)
 		(void)give_back(ports, ends, TRIAD_ACTION_RETURN, TRIAD_REASON_HEAL,
 			"it is not held any longer: on probation");
 	healed = add_healed(ports, ends);
@@ -709,22 +635,25 @@ static bool resume_back(struct triad_ports *ports, bool late)
 
 	for (uint32_t i = 0;
 		(record = triad_history_latest(ports->records.history, i)) != NULL &&
-		record->at_us + REMEMBERED_US > now_us;
+		record->at_us + TRIAD_PAST_REMEMBERED_US > now_us;
 		i++) {
 		bool is_recent = record->at_us + probation_us > now_us;
 		struct triad_damp_ends ends;
-		enum past past;
+		enum triad_past past;
 		uint32_t n_taken;
 
 		if (record->reason != TRIAD_REASON_HEAL ||
 			(!is_recent && record->action != TRIAD_ACTION_TAKE) ||
-			!find_ends(ports, record, &ends) || find_healed(ports, &ends) ||
-			find_damped(ports, &ends).is_held)
+			!triad_damp_ends_at(ports->fabric,
+				triad_fabric_port_at(
+					ports->fabric, record->node_guid, record->port),
+				&ends) ||
+			find_healed(ports, &ends) || find_damped(ports, &ends).is_held)
 			continue;
 		past = recall(ports, &ends, &n_taken);
-		if (past == PAST_OUT && !late)
+		if (past == TRIAD_PAST_OUT && !late)
 			return false;
-		if (past == PAST_OUT || (past == PAST_BACK && is_recent))
+		if (past == TRIAD_PAST_OUT || (past == TRIAD_PAST_BACK && is_recent))
 			begin_probation(ports, &ends, past, n_taken);
 	}
 	return true;
@@ -775,14 +704,13 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 static bool find_of_port(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 	bool or_kept, struct triad_damp_ends *ends)
 {
-	const struct triad_record at = {.node_guid = node_guid, .port = number};
 	struct triad_damp_link links[MAX_HELD];
 	uint32_t n_taken;
 	size_t n;
 
 	for (uint32_t i = 0; i < ports->heal.n; i++) {
 		*ends = ports->heal.all[i].ends;
-		if (is_of(&at, ends))
+		if (triad_damp_has_end(ends, node_guid, number))
 			return true;
 	}
 	ports_begin_wait(ports);
@@ -790,10 +718,11 @@ static bool find_of_port(struct triad_ports *ports, uint64_t node_guid, uint8_t 
 	ports_end_wait(ports);
 	for (size_t i = 0; i < n; i++) {
 		*ends = links[i].ends;
-		if (links[i].is_held && is_of(&at, ends))
+		if (links[i].is_held && triad_damp_has_end(ends, node_guid, number))
 			return links[i].is_by_heal ||
 				(or_kept &&
-					recall(ports, ends, &n_taken) == PAST_KEPT_OUT);
+					recall(ports, ends, &n_taken) ==
+						TRIAD_PAST_KEPT_OUT);
 	}
 	return false;
 }

@@ -59,7 +59,7 @@ struct ports_request {
 		PORTS_ABANDONED, /* begun, but the command has stopped waiting */
 		PORTS_ANSWERED,
 	} state;
-	enum {
+	enum ports_request_kind {
 		PORTS_RELEASE,
 		PORTS_APPROVE,
 		PORTS_APPROVE_ALL,

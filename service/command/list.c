@@ -11,6 +11,7 @@
 
 #include "lib/text.h"
 #include "service/command/format.h"
+#include "triad/clock.h"
 
 #define HEADING_SIZE 64
 #define LONG_COLUMN 20 /* width of TRIAD_LIST_LONG in lines */
@@ -265,6 +266,31 @@ void triad_list_node(struct triad_list *list, const char *name, const char *titl
 		triad_json_string(
 			triad_list_json(list), name, node ? node->name : NULL);
 	put_cell(list, name, title, width, node ? triad_node_label(node).text : "-");
+}
+
+void triad_list_end(struct triad_list *list, bool is_far, uint64_t guid,
+	const struct triad_fabric_node *node, uint8_t port)
+{
+	triad_list_guid(list, is_far ? "far_guid" : "node_guid", NULL, guid);
+	triad_list_node(list, is_far ? "far_name" : "node_name",
+		is_far ? "far end" : "switch", 16, node);
+	triad_list_uint(list, is_far ? "far_port" : "port", "port", 4, port);
+}
+
+void triad_list_wall_time(
+	struct triad_list *list, const char *name, const char *title, uint64_t wall_us)
+{
+	char text[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_list_text(list, name, title, -20,
+		wall_us ? triad_clock_format_s(wall_us, text) : NULL);
+}
+
+void triad_list_time(
+	struct triad_list *list, const char *name, const char *title, uint64_t at_us)
+{
+	triad_list_wall_time(
+		list, name, title, at_us ? triad_clock_to_wall_us(at_us) : 0);
 }
 
 void triad_list_bool(struct triad_list *list, const char *name, const char *title,

@@ -88,6 +88,17 @@ void triad_list_text(struct triad_list *list, const char *name, const char *titl
 void triad_list_node(struct triad_list *list, const char *name, const char *title,
 	int width, const struct triad_fabric_node *node);
 
+/* The end of a link between switches: "node_guid", "node_name", "port", or for the far one
+ * "far_guid", "far_name", "far_port".  'node': NULL: the fabric does not have it. */
+void triad_list_end(struct triad_list *list, bool is_far, uint64_t guid,
+	const struct triad_fabric_node *node, uint8_t port);
+
+/* A time of the wall clock, or of the monotonic one, by seconds; null for 0. */
+void triad_list_wall_time(
+	struct triad_list *list, const char *name, const char *title, uint64_t wall_us);
+void triad_list_time(
+	struct triad_list *list, const char *name, const char *title, uint64_t at_us);
+
 /* "yes" or "-" for people. */
 void triad_list_bool(struct triad_list *list, const char *name, const char *title,
 	int width, bool value);

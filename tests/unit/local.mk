@@ -170,6 +170,7 @@ unit_tests = \
 	tests/unit/congestion/test_roots \
 	tests/unit/congestion/test_track \
 	tests/unit/heal/test_evidence \
+	tests/unit/heal/test_past \
 	tests/unit/heal/test_plan \
 	tests/unit/damp/test_copy \
 	tests/unit/damp/test_links \

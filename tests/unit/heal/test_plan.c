@@ -45,6 +45,14 @@ static void end(void)
 	fabric = NULL;
 }
 
+static struct triad_damp_ends ends_at(uint32_t port)
+{
+	struct triad_damp_ends ends;
+
+	ck_assert(triad_damp_ends_at(fabric, port, &ends));
+	return ends;
+}
+
 static uint64_t switch_guid(unsigned sw)
 {
 	return 0x1000 + 16 * sw;
@@ -391,13 +399,13 @@ START_TEST(test_plan_max_out_of_tier_and_those_out_count)
 	ck_assert_int_eq(why_at(switch_port(3, 3)), TRIAD_HEAL_TIER_FULL);
 	taken = switch_port(0, 1);
 	gone = switch_port(0, 2);
-	out[0] = (struct triad_heal_out){triad_heal_ends(fabric, taken), true};
+	out[0] = (struct triad_heal_out){ends_at(taken), true};
 	input.n_out = 1;
 	make_plan();
 	ck_assert_int_eq(why_at(switch_port(1, 1)), TRIAD_HEAL_TAKE);
 	ck_assert_int_eq(why_at(switch_port(2, 2)), TRIAD_HEAL_TIER_FULL);
 	/* One that is down by itself does not. */
-	out[0] = (struct triad_heal_out){triad_heal_ends(fabric, gone), false};
+	out[0] = (struct triad_heal_out){ends_at(gone), false};
 	make_plan();
 	ck_assert_int_eq(why_at(switch_port(2, 2)), TRIAD_HEAL_TAKE);
 }
@@ -411,8 +419,7 @@ START_TEST(test_plan_capacity_counts_links_that_are_missing)
 	add_bad(switch_port(1, 3));
 	make_plan();
 	ck_assert_int_eq(why_at(switch_port(1, 3)), TRIAD_HEAL_TAKE);
-	out[0] = (struct triad_heal_out){
-		triad_heal_ends(fabric, switch_port(1, 1)), false};
+	out[0] = (struct triad_heal_out){ends_at(switch_port(1, 1)), false};
 	input.n_out = 1;
 	make_plan();
 	ck_assert_int_eq(why_at(switch_port(1, 3)), TRIAD_HEAL_CAPACITY);
@@ -438,7 +445,7 @@ START_TEST(test_plan_link_that_is_out_is_not_taken_again)
 	make_tree();
 	port = switch_port(1, 2);
 	add_bad(port);
-	out[0] = (struct triad_heal_out){triad_heal_ends(fabric, port), true};
+	out[0] = (struct triad_heal_out){ends_at(port), true};
 	input.n_out = 1;
 	make_plan();
 	ck_assert_int_eq(why_at(port), TRIAD_HEAL_IS_OUT);

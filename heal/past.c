@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "heal/past.h"
+
+/* How long a person's release is respected. */
+#define LEFT_ALONE_US (24 * 3600 * TRIAD_US_PER_S)
+
+static enum triad_past past_by(const struct triad_record *record, uint64_t now_wall_us)
+{
+	bool is_ours = record->reason == TRIAD_REASON_HEAL,
+	     is_by_hand = record->reason == TRIAD_REASON_BY_HAND,
+	     is_left = is_by_hand && now_wall_us < record->at_us + LEFT_ALONE_US;
+
+	if ((!is_ours && !is_by_hand) || record->outcome == TRIAD_OUTCOME_DROPPED)
+		return TRIAD_PAST_NOTHING;
+	switch (record->action) {
+	case TRIAD_ACTION_TAKE:
+	case TRIAD_ACTION_BOUNCE:
+		return is_ours ? TRIAD_PAST_OUT : TRIAD_PAST_KEPT_OUT;
+	case TRIAD_ACTION_RETURN:
+	case TRIAD_ACTION_RELEASE:
+		if (record->outcome == TRIAD_OUTCOME_INTENDED)
+			return TRIAD_PAST_OUT;
+		return is_ours    ? TRIAD_PAST_BACK
+			: is_left ? TRIAD_PAST_LEFT_ALONE
+				  : TRIAD_PAST_NOTHING;
+	default:
+		return TRIAD_PAST_NOTHING;
+	}
+}
+
+enum triad_past triad_past_of(const struct triad_history *history,
+	const struct triad_damp_ends *ends, uint64_t now_wall_us, uint32_t *n_taken)
+{
+	const struct triad_record *record;
+	enum triad_past past = TRIAD_PAST_NOTHING;
+
+	*n_taken = 0;
+	for (uint32_t i = 0; (record = triad_history_latest(history, i)) != NULL; i++) {
+		if (!triad_damp_has_end(ends, record->node_guid, record->port))
+			continue;
+		if (!past)
+			past = past_by(record, now_wall_us);
+		if (record->reason == TRIAD_REASON_BY_HAND ||
+			record->at_us + TRIAD_PAST_REMEMBERED_US < now_wall_us)
+			break;
+		*n_taken += record->action == TRIAD_ACTION_TAKE &&
+			record->reason == TRIAD_REASON_HEAL &&
+			record->outcome == TRIAD_OUTCOME_DONE;
+	}
+	return past;
+}
