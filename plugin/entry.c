@@ -178,7 +178,7 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 	if (kind == TRIAD_EVENT_SWEEP_DONE) {
 		triad_worker_note_discovered(plugin->worker);
 		triad_qos_note_discovered(plugin->qos);
-		triad_ports_avoid(plugin->ports);
+		triad_ports_hide(plugin->ports);
 		triad_rerouter_note_discovered(plugin->rerouter);
 	}
 	if (kind == TRIAD_EVENT_SUBNET_UP) {

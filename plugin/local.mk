@@ -77,7 +77,6 @@ libosmtriad_la_SOURCES = \
 	plugin/own_metrics.c plugin/own_metrics.h \
 	plugin/physp.c plugin/physp.h \
 	plugin/ports/hold.c plugin/ports/hold.h \
-	plugin/ports/minhop.c plugin/ports/minhop.h \
 	plugin/ports/ports.c plugin/ports/ports.h \
 	plugin/ports/ports_act.c \
 	plugin/ports/ports_ask.c \

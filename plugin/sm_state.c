@@ -81,6 +81,17 @@ uint64_t triad_sm_sa_key(const struct osm_opensm *osm)
 	return cl_ntoh64(osm->subn.opt.sa_key);
 }
 
+bool triad_sm_routes_by_file(const struct osm_opensm *osm)
+{
+	/* OpenSM frees its engines before it ends its plugins. */
+	const struct osm_routing_engine *engine = NULL;
+
+	if (!osm_exit_flag)
+		engine = osm->routing_engine_used ? osm->routing_engine_used
+						  : osm->routing_engine_list;
+	return engine && engine->type == OSM_ROUTING_ENGINE_TYPE_FILE;
+}
+
 const char *triad_sm_node_name_map(const struct osm_opensm *osm)
 {
 	const char *path = osm->subn.opt.node_name_map_name;

@@ -33,6 +33,9 @@ void triad_sm_smps(
 /* The SM_Key that makes a request to the SA trusted, as this SM is configured. */
 uint64_t triad_sm_sa_key(const struct osm_opensm *osm);
 
+/* Whether routes come from a file (the routing engine 'file'), whatever links are up. */
+bool triad_sm_routes_by_file(const struct osm_opensm *osm);
+
 /* The path of the file by which OpenSM names nodes: the configured one, or its default if
  * that is there; NULL: none. */
 const char *triad_sm_node_name_map(const struct osm_opensm *osm);

@@ -7,6 +7,7 @@
 
 #include "ib/node_label.h"
 #include "plugin/physp.h"
+#include "plugin/sm_state.h"
 #include "plugin/takers.h"
 #include "portmgr/plan/guard.h"
 #include "service/recorder.h"
@@ -21,14 +22,6 @@ static const char not_there[] =
 #define MAX_NOT_OUT 3u
 
 /* --- which link may be held --- */
-
-static bool routes_by_file(const struct osm_opensm *osm)
-{
-	const struct osm_routing_engine *engine =
-		osm_exit_flag ? NULL : osm->routing_engine_used;
-
-	return engine && engine->type == OSM_ROUTING_ENGINE_TYPE_FILE;
-}
 
 static bool is_there(const struct triad_fabric *fabric, uint64_t guid)
 {
@@ -175,7 +168,7 @@ const char *damper_refusal(struct triad_damper *damper,
 
 	if (!triad_taker_is_asked(TRIAD_TAKER_HELD))
 		return "OpenSM can't be shown that it is down: 'triadctl status' says why";
-	if (routes_by_file(damper->osm))
+	if (triad_sm_routes_by_file(damper->osm))
 		return "the routing engine 'file' routes over it whatever is up";
 	if (!fabric || !is_there(fabric, ends->guid) ||
 		!is_there(fabric, ends->far_guid))
@@ -293,7 +286,7 @@ static const char *must_let_go(struct triad_damper *damper, struct triad_guard *
 
 	if (now_us >= triad_damp_link_returns_us(link))
 		return "has been up for long enough: no longer held";
-	if (routes_by_file(damper->osm))
+	if (triad_sm_routes_by_file(damper->osm))
 		return "no longer held: the routing engine is 'file'";
 	if (!fabric || !guard)
 		return NULL;

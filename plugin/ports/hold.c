@@ -9,14 +9,22 @@
 #include <string.h>
 
 #include "plugin/physp.h"
-#include "plugin/ports/minhop.h"
+#include "plugin/sm_state.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
+
+/* A link between switches that OpenSM does not have while it routes. */
+struct hidden {
+	uint64_t guid, far_guid; /* of nodes */
+	uint8_t number, far_number;
+};
 
 struct triad_hold {
 	pthread_mutex_t lock; /* protects all but atomic members */
 	struct triad_hold_port *ports;
 	uint32_t n;
+	struct hidden *hidden; /* room for 'n' */
+	uint32_t n_hidden;
 	struct triad_hold_end *ends; /* far ends of held ports; room for 'n' */
 	uint64_t longest_us;
 	atomic_uint n_held;
@@ -37,6 +45,7 @@ void triad_hold_free(struct triad_hold *hold)
 		return;
 	pthread_mutex_destroy(&hold->lock);
 	free(hold->ports);
+	free(hold->hidden);
 	free(hold->ends);
 	free(hold);
 }
@@ -62,109 +71,68 @@ static struct triad_hold_port *find_held(
 		: NULL;
 }
 
-/* Copies the state of the old ports to the new ones: held ports stay held until the
- * next mark.  Appends links that routing still avoids though they are no longer
- * published; they stay until they are restored.  Returns the number of these. */
-static uint32_t carry_over(
-	const struct triad_hold *hold, struct triad_hold_port *ports, uint32_t n)
-{
-	uint32_t n_gone = 0;
+struct lists {
+	struct triad_hold_port *ports;
+	struct hidden *hidden;
+	struct triad_hold_end *ends;
+};
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct triad_hold_port *old =
-			find_held(hold, ports[i].node_guid, ports[i].number);
-
-		ports[i].is_held = old && old->is_held;
-		ports[i].is_avoided = old && old->is_avoided;
-		ports[i].far_guid = old ? old->far_guid : 0;
-		ports[i].far_number = old ? old->far_number : 0;
-		ports[i].is_gone = false;
-	}
-	for (uint32_t i = 0; i < hold->n; i++) {
-		const struct triad_hold_port *old = &hold->ports[i];
-
-		if (!old->is_avoided ||
-			(n &&
-				bsearch(old, ports, n, sizeof(*ports),
-					triad_hold_compare)))
-			continue;
-		ports[n + n_gone] = *old;
-		ports[n + n_gone].is_held = false;
-		ports[n + n_gone++].is_gone = true;
-	}
-	return n_gone;
-}
-
-static void replace(struct triad_hold *hold, struct triad_hold_port *ports,
-	struct triad_hold_end *ends, uint32_t n)
+/* Takes the lists over.  Held ports stay held until the next mark, what is hidden until it is shown again,
+ * and the ends of the last mark stay: requests for paths are compared with them. */
+static void replace(struct triad_hold *hold, const struct lists *lists, uint32_t n)
 {
 	uint32_t n_ends = atomic_load(&hold->n_held);
 
-	/* Keep the ends of the last mark: requests for paths are compared with them. */
+	for (uint32_t i = 0; i < n; i++) {
+		const struct triad_hold_port *old = find_held(
+			hold, lists->ports[i].node_guid, lists->ports[i].number);
+
+		lists->ports[i].is_held = old && old->is_held;
+	}
 	if (n_ends > n)
 		n_ends = n;
 	if (n_ends)
-		memcpy(ends, hold->ends, n_ends * sizeof(*ends));
+		memcpy(lists->ends, hold->ends, n_ends * sizeof(*lists->ends));
+	if (hold->n_hidden)
+		memcpy(lists->hidden, hold->hidden,
+			hold->n_hidden * sizeof(*lists->hidden));
 	atomic_store(&hold->n_held, n_ends);
 	free(hold->ports);
+	free(hold->hidden);
 	free(hold->ends);
-	hold->ports = ports;
-	hold->ends = ends;
+	hold->ports = lists->ports;
+	hold->hidden = lists->hidden;
+	hold->ends = lists->ends;
 	hold->n = n;
 }
 
 int triad_hold_publish(
 	struct triad_hold *hold, const struct triad_hold_port *ports, uint32_t n)
 {
-	struct triad_hold_port *copy;
-	struct triad_hold_end *ends;
-	uint32_t room = n;
+	struct lists lists;
+	size_t n_hidden;
+	bool has_all;
 
 	pthread_mutex_lock(&hold->lock);
-	/* carry_over() may append each link that routing avoids. */
-	for (uint32_t i = 0; i < hold->n; i++)
-		room += hold->ports[i].is_avoided;
-	copy = calloc((size_t)room + 1, sizeof(*copy));
-	ends = calloc((size_t)room + 1, sizeof(*ends));
-	if (copy && ends) {
+	n_hidden = n > hold->n_hidden ? n : hold->n_hidden;
+	lists.ports = calloc((size_t)n + 1, sizeof(*lists.ports));
+	lists.hidden = calloc(n_hidden + 1, sizeof(*lists.hidden));
+	lists.ends = calloc((size_t)n + 1, sizeof(*lists.ends));
+	has_all = lists.ports && lists.hidden && lists.ends;
+	if (has_all) {
 		if (n)
-			memcpy(copy, ports, n * sizeof(*copy));
-		n += carry_over(hold, copy, n);
-		qsort(copy, n, sizeof(*copy), triad_hold_compare);
-		replace(hold, copy, ends, n);
+			memcpy(lists.ports, ports, n * sizeof(*ports));
+		replace(hold, &lists, n);
 	} else {
-		free(copy);
-		free(ends);
+		free(lists.ports);
+		free(lists.hidden);
+		free(lists.ends);
 	}
 	pthread_mutex_unlock(&hold->lock);
-	return copy && ends ? 0 : ENOMEM;
+	return has_all ? 0 : ENOMEM;
 }
 
 /* --- marking --- */
-
-bool triad_hold_routes_over_all(const struct osm_opensm *osm)
-{
-	const struct osm_routing_engine *engine;
-
-	/* OpenSM frees its engines before it ends its plugins. */
-	if (osm_exit_flag)
-		return true;
-	engine = osm->routing_engine_used ? osm->routing_engine_used
-					  : osm->routing_engine_list;
-	if (!engine)
-		return false; /* the default is min-hop */
-	switch (engine->type) {
-	case OSM_ROUTING_ENGINE_TYPE_MINHOP:
-	case OSM_ROUTING_ENGINE_TYPE_DOR:
-	case OSM_ROUTING_ENGINE_TYPE_FTREE:
-	case OSM_ROUTING_ENGINE_TYPE_NUE:
-	case OSM_ROUTING_ENGINE_TYPE_SSSP:
-	case OSM_ROUTING_ENGINE_TYPE_DFSSSP:
-		return false;
-	default:
-		return true;
-	}
-}
 
 static void add_end(struct triad_hold *hold, const osm_physp_t *far)
 {
@@ -197,7 +165,7 @@ static bool find_link(struct osm_opensm *osm, const struct triad_hold_port *port
 /* Which ports one walk may hold. */
 struct rules {
 	enum triad_hold_whom whom;
-	bool holds_links; /* also links between switches */
+	bool holds_links; /* also those between switches */
 };
 
 static bool must_hold(const struct triad_hold_port *port, const osm_physp_t *far,
@@ -206,40 +174,26 @@ static bool must_hold(const struct triad_hold_port *port, const osm_physp_t *far
 	/* Never hold the port of an SM: it could not take over. */
 	if (far->port_info.capability_mask & IB_PORT_CAP_IS_SM)
 		return false;
-	if (port->is_gone || (far->p_node->sw && !rules->holds_links) ||
+	if ((far->p_node->sw && !rules->holds_links) ||
 		port->admitted == cl_ntoh64(osm_physp_get_port_guid(far)))
 		return false;
 	return port->is_remembered || rules->whom == TRIAD_HOLD_ALL ||
 		(rules->whom == TRIAD_HOLD_HELD && port->is_held);
 }
 
-/* Marks both ends healthy.  Finds the far end by node and number, because OpenSM may no
- * longer link the two. */
-static void give_back(struct osm_opensm *osm, struct triad_hold_port *port)
-{
-	osm_physp_t *near = triad_physp_find(osm, port->node_guid, port->number);
-	osm_physp_t *far = triad_physp_find(osm, port->far_guid, port->far_number);
-
-	if (near)
-		osm_physp_set_health(near, TRUE);
-	if (far)
-		osm_physp_set_health(far, TRUE);
-	port->is_avoided = false;
-}
-
-/* Makes routing avoid a link that must be held.  Skips one that OpenSM itself has
- * marked unhealthy: give_back() must not mark it healthy. */
-static void avoid_port(struct triad_hold_port *port, osm_physp_t *physp,
-	osm_physp_t *far, const struct rules *rules)
+static void hide_link(struct triad_hold *hold, const struct triad_hold_port *port,
+	osm_physp_t *physp, osm_physp_t *far, const struct rules *rules)
 {
 	if (!far->p_node->sw || osm_physp_get_port_state(physp) != IB_LINK_INIT ||
-		!must_hold(port, far, rules) || !osm_link_is_healthy(physp))
+		!must_hold(port, far, rules))
 		return;
-	osm_physp_set_health(physp, FALSE);
-	osm_physp_set_health(far, FALSE);
-	port->is_avoided = true;
-	port->far_guid = cl_ntoh64(osm_node_get_node_guid(far->p_node));
-	port->far_number = osm_physp_get_port_num(far);
+	osm_physp_unlink(physp, far);
+	hold->hidden[hold->n_hidden++] = (struct hidden){
+		.guid = port->node_guid,
+		.number = port->number,
+		.far_guid = cl_ntoh64(osm_node_get_node_guid(far->p_node)),
+		.far_number = osm_physp_get_port_num(far),
+	};
 }
 
 static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
@@ -261,46 +215,32 @@ static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
 		add_end(hold, far);
 }
 
-/* If memory is short, min-hop counts them. */
-static void keep_from_minhop(struct triad_hold *hold, struct osm_opensm *osm)
-{
-	struct triad_minhop_link *links = NULL;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < hold->n; i++)
-		n += hold->ports[i].is_avoided;
-	if (n)
-		links = calloc(n, sizeof(*links));
-	n = 0;
-	for (uint32_t i = 0; links && i < hold->n; i++) {
-		const struct triad_hold_port *port = &hold->ports[i];
-
-		if (port->is_avoided)
-			links[n++] = (struct triad_minhop_link){
-				.guid = port->node_guid,
-				.number = port->number,
-				.far_guid = port->far_guid,
-				.far_number = port->far_number,
-			};
-	}
-	triad_minhop_avoid(osm, links, n);
-}
-
-static void avoid_all(
+/* What was hidden in a sweep that did not come to its mark, OpenSM has linked anew since. */
+static void hide_all(
 	struct triad_hold *hold, struct osm_opensm *osm, const struct rules *rules)
 {
 	osm_physp_t *physp, *far;
 	osm_node_t *node = NULL;
 
-	/* Restore all links first.  Those that are unhealthy after this were marked by
-	 * OpenSM. */
-	for (uint32_t i = 0; i < hold->n; i++)
-		if (hold->ports[i].is_avoided)
-			give_back(osm, &hold->ports[i]);
+	hold->n_hidden = 0;
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
-			avoid_port(&hold->ports[i], physp, far, rules);
-	keep_from_minhop(hold, osm);
+			hide_link(hold, &hold->ports[i], physp, far, rules);
+}
+
+static void show_again(struct triad_hold *hold, struct osm_opensm *osm)
+{
+	for (uint32_t i = 0; i < hold->n_hidden; i++) {
+		const struct hidden *link = &hold->hidden[i];
+		osm_physp_t *near = triad_physp_find(osm, link->guid, link->number),
+			    *far = triad_physp_find(
+				    osm, link->far_guid, link->far_number);
+
+		if (near && far && !osm_physp_get_remote(near) &&
+			!osm_physp_get_remote(far))
+			osm_physp_link(near, far);
+	}
+	hold->n_hidden = 0;
 }
 
 static void mark_all(
@@ -309,6 +249,7 @@ static void mark_all(
 	osm_physp_t *physp, *far;
 	osm_node_t *node = NULL;
 
+	show_again(hold, osm);
 	atomic_store(&hold->n_held, 0);
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
@@ -325,13 +266,13 @@ static void walk_ports(struct triad_hold *hold, struct osm_opensm *osm,
 {
 	const struct rules rules = {
 		.whom = whom,
-		.holds_links = !triad_hold_routes_over_all(osm),
+		.holds_links = !triad_sm_routes_by_file(osm),
 	};
 	uint64_t begun_us, took_us;
 
 	pthread_mutex_lock(&hold->lock);
-	if (hold->n) {
-		/* Exclusively: the walk changes flags and states that OpenSM's threads
+	if (hold->n || hold->n_hidden) {
+		/* Exclusively: the walk changes links and states that OpenSM's threads
 		 * read. */
 		cl_plock_excl_acquire(&osm->lock);
 		begun_us = triad_clock_now_us();
@@ -344,10 +285,10 @@ static void walk_ports(struct triad_hold *hold, struct osm_opensm *osm,
 	pthread_mutex_unlock(&hold->lock);
 }
 
-void triad_hold_avoid(
+void triad_hold_hide(
 	struct triad_hold *hold, struct osm_opensm *osm, enum triad_hold_whom whom)
 {
-	walk_ports(hold, osm, whom, avoid_all);
+	walk_ports(hold, osm, whom, hide_all);
 }
 
 void triad_hold_mark(

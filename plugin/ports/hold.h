@@ -6,11 +6,10 @@
  * stays in INIT.  This lasts for one heavy sweep, so each sweep marks the ports anew; a
  * port that is no longer marked becomes active in the next heavy sweep.
  *
- * Routes must not go over a link between switches meanwhile. So, before routing, hold.c
- * marks the link as not healthy, OpenSM's own flag for links that its routing engines
- * avoid (minhop.h has what min-hop needs besides); and, when the link is no longer held,
- * as healthy again.  Some engines ignore the flag (updn, dnup, LASH, torus-2QoS and
- * others): with those no link between switches is held.
+ * Routes must not go over a link between switches meanwhile.  So, before routing, hold.c
+ * takes the link out of OpenSM's tables, and puts it back when routing is done: each engine
+ * routes as if it were not there, but for 'file', with which no link between switches is
+ * held.  If a sweep ends in between, the next one finds the link anew.
  *
  * The port manager's thread publishes the ports that may be held: those that are
  * expected to be tested.  The mark decides which of them are held: those whose link is
@@ -33,7 +32,7 @@
 struct osm_opensm;
 struct triad_hold;
 
-/* The port manager fills the members above the line; the marks at a sweep fill those
+/* The port manager fills the members above the line; the mark at a sweep fills the one
  * below. */
 struct triad_hold_port {
 	uint64_t node_guid;
@@ -41,11 +40,7 @@ struct triad_hold_port {
 	uint8_t number;
 	bool is_remembered; /* a test of it has begun, and was not passed */
 	/* --- */
-	bool is_held;      /* by the last mark */
-	bool is_avoided;   /* OpenSM's routing avoids the link, because of us */
-	uint64_t far_guid; /* of the node at its far end */
-	uint8_t far_number;
-	bool is_gone; /* no longer published, but still avoided */
+	bool is_held; /* by the last mark */
 };
 
 /* A held port, for requests for paths: the far end's GUID and LIDs. */
@@ -59,10 +54,6 @@ struct triad_hold_end {
 struct triad_hold *triad_hold_new(void);
 /* Accepts NULL. */
 void triad_hold_free(struct triad_hold *hold);
-
-/* Whether OpenSM's routing engine ignores whether a link is healthy.  Any thread; takes
- * no lock: OpenSM writes a pointer. */
-bool triad_hold_routes_over_all(const struct osm_opensm *osm);
 
 /* Compares two ports by (node GUID, number), for qsort() and bsearch(). */
 int triad_hold_compare(const void *a, const void *b);
@@ -80,7 +71,7 @@ enum triad_hold_whom {
 
 /* From report() of HEAVY_SWEEP_DONE, before routing, with none of OpenSM's locks
  * held. */
-void triad_hold_avoid(
+void triad_hold_hide(
 	struct triad_hold *hold, struct osm_opensm *osm, enum triad_hold_whom whom);
 
 /* From report() of UCAST_ROUTING_DONE in a heavy sweep, with none of OpenSM's locks

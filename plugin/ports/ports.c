@@ -31,11 +31,9 @@ static enum triad_hold_whom whom_to_hold(struct triad_ports *ports)
 								 : TRIAD_HOLD_ALL;
 }
 
-/* If no ports are published, triad_ports_avoid() gives links back to routing and
- * triad_ports_mark() holds nothing. */
-void triad_ports_avoid(struct triad_ports *ports)
+void triad_ports_hide(struct triad_ports *ports)
 {
-	triad_hold_avoid(ports->hold, ports->osm, whom_to_hold(ports));
+	triad_hold_hide(ports->hold, ports->osm, whom_to_hold(ports));
 }
 
 void triad_ports_mark(struct triad_ports *ports)

@@ -146,7 +146,7 @@ uint32_t triad_ports_healed(
 
 /* From report() of HEAVY_SWEEP_DONE, and of UCAST_ROUTING_DONE in a heavy sweep,
  * without OpenSM's locks: see hold.h. */
-void triad_ports_avoid(struct triad_ports *ports);
+void triad_ports_hide(struct triad_ports *ports);
 void triad_ports_mark(struct triad_ports *ports);
 
 /* --- for commands --- */

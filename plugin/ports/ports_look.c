@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plugin/ports/ports_parts.h"
+#include "plugin/sm_state.h"
 
 const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid)
 {
@@ -161,7 +162,7 @@ struct triad_plan_input ports_plan_input(const struct triad_ports *ports)
 		.n_sm_guids = ports->sms.seen.n,
 		.overrides = ports->overrides.all,
 		.n_overrides = ports->overrides.n,
-		.routes_over_all = triad_hold_routes_over_all(ports->osm),
+		.routes_by_file = triad_sm_routes_by_file(ports->osm),
 		.missing = ports->seen.missing,
 	};
 }

@@ -80,7 +80,7 @@ static void look_at_test(struct build *build, struct triad_plan_item *item,
 {
 	if (triad_plan_has_failed(record))
 		keep(build, item, TRIAD_PLAN_DISABLE, record->reason, TRIAD_NOTE_NONE);
-	else if (item->remote_guid && build->input->routes_over_all &&
+	else if (item->remote_guid && build->input->routes_by_file &&
 		is_between_switches(build->input->fabric, item))
 		keep(build, item, TRIAD_PLAN_NOTE, 0, TRIAD_NOTE_ENGINE);
 	else if (item->remote_guid)

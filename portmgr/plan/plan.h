@@ -116,9 +116,9 @@ struct triad_plan_input {
 	uint32_t n_sm_guids;
 	const struct triad_plan_override *overrides;
 	uint32_t n_overrides;
-	/* The routing engine ignores whether a link is healthy, so links between
-	 * switches can't be held. */
-	bool routes_over_all;
+	/* The routing engine is 'file', which routes over links whatever they are, so those
+	 * between switches can't be held. */
+	bool routes_by_file;
 	const char *missing; /* what triad_missing_find() said; NULL: nothing */
 };
 

@@ -96,8 +96,8 @@ static void add_note(struct triad_text_buffer *text,
 		break;
 	case TRIAD_NOTE_ENGINE:
 		triad_text_add(text,
-			"a link between switches is not tested with this routing "
-			"engine: it would route over it meanwhile");
+			"a link between switches is not tested with the routing "
+			"engine 'file': it would route over it meanwhile");
 		break;
 	case TRIAD_NOTE_LATER:
 		triad_text_add(text,

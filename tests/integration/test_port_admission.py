@@ -332,14 +332,17 @@ def silent_lids(lab, node):
                    node=node).stdout.split()
 
 
-def test_only_link_between_two_switches_is_routed_around_while_held():
+@pytest.mark.parametrize("engine", ["minhop", "updn", "lash"])
+def test_only_link_between_two_switches_is_routed_around_while_held(engine):
     with managed(fabric=("fat-tree", "--hosts", "8", "--radix", "4"),
+                 opensm_conf=f"sweep_interval 1\nrouting_engine {engine}\n",
                  port={"test_timeout": 60}, retrain=True) as ports:
         # Routes lead over it; it is taken down for the test for a moment.
         ports.expected.change(switch_guid(2), 3, state="test", check="name=nobody")
         ports.load()
         wait_until(lambda: ports.row("leaf-02", 3)["held"], 40, "the link held")
         ports.sweep()
+        assert ask_json(ports.lab, "repair", "plan", "leaf-02:4")["engine"] == engine
         for node in ("host-0002", "host-0003"):
             assert not silent_lids(ports.lab, node), f"from {node}"
         assert ports.row("leaf-02", 3)["state"] == "init", "the link"
