@@ -625,6 +625,16 @@ static void begin_probation(struct triad_ports *ports,
 	healed->changed_us = triad_clock_now_us();
 }
 
+/* One that was taken is held again: this SM's damper may not have heard that it was.  Then it is
+ * adopted. */
+static void hold_again(struct triad_ports *ports, const struct triad_damp_ends *ends)
+{
+	uint32_t port = find_linked(ports, ends);
+
+	if (port != TRIAD_FABRIC_NONE)
+		(void)hold(ports, port);
+}
+
 /* Links that are in routing again, whatever the last master came to do with them.  Returns false:
  * one that was taken may yet come to be held, and it is not 'late'. */
 static bool resume_back(struct triad_ports *ports, bool late)
@@ -632,6 +642,7 @@ static bool resume_back(struct triad_ports *ports, bool late)
 	const uint64_t now_us = triad_clock_wall_us(),
 		       probation_us = course_conf(ports).probation_us;
 	const struct triad_record *record;
+	bool are_all_known = true;
 
 	for (uint32_t i = 0;
 		(record = triad_history_latest(ports->records.history, i)) != NULL &&
@@ -651,12 +662,15 @@ static bool resume_back(struct triad_ports *ports, bool late)
 			find_healed(ports, &ends) || find_damped(ports, &ends).is_held)
 			continue;
 		past = recall(ports, &ends, &n_taken);
-		if (past == TRIAD_PAST_OUT && !late)
-			return false;
+		if (past == TRIAD_PAST_OUT && !late) {
+			hold_again(ports, &ends);
+			are_all_known = false;
+			continue;
+		}
 		if (past == TRIAD_PAST_OUT || (past == TRIAD_PAST_BACK && is_recent))
 			begin_probation(ports, &ends, past, n_taken);
 	}
-	return true;
+	return are_all_known;
 }
 
 /* What the last holder of the lease had on probation. */

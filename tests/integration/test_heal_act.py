@@ -274,13 +274,30 @@ def test_link_that_returned_right_before_a_restart_is_not_held_by_nobody():
                    explain(ports))
 
 
-def test_link_that_was_taken_and_that_nobody_came_to_hold_is_back_on_record():
+def test_link_that_was_taken_and_of_whose_hold_nobody_knows_is_held_again():
+    with healing(out=600) as ports:
+        [path] = ports.lab.folder.glob("**/history-*")
+        history = path.read_bytes()
+        cable, present = Worn(ports), n_links(ports)
+        cable.wear_until(lambda: state_of(ports), 60, explain(ports))
+        restart(ports, lambda: path.write_bytes(history))
+        wait_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        assert n_links(ports) == present - 1
+        assert [deed for deed, outcome in deeds(ports) if outcome == "done"].count("take") == 1
+
+
+def test_link_that_was_taken_and_can_be_held_no_more_is_back_on_record():
     with healing(out=600, probation=1) as ports:
         [path] = ports.lab.folder.glob("**/history-*")
         history = path.read_bytes()
         cable = Worn(ports)
         cable.wear_until(lambda: state_of(ports), 60, explain(ports))
-        restart(ports, lambda: path.write_bytes(history))
+
+        def hold_none():
+            path.write_bytes(history)
+            conf = ports.lab.folder / "sm-0/triad.conf"
+            conf.write_text(conf.read_text().replace("[damp]\nmode = act", "[damp]\nmode = watch"))
+        restart(ports, hold_none)
         wait_until(lambda: ("return", "done") in deeds(ports), 60, explain(ports))
         [row] = ask_json(ports.lab, "heal", "report")
         assert row["now"] == "routed", row
@@ -333,6 +350,8 @@ def test_next_master_goes_on_where_the_last_one_was(cluster):
         lab, old = ports.lab, ports.master
         cable, present = Worn(ports), n_links(ports)
         cable.wear_until(lambda: state_of(ports), 60, explain(ports))
+        for sm in others(old):
+            wait_until(lambda sm=sm: held_links(ports, sm), 10, "each has heard that it is held")
         hosts.kill(state.load_required(lab.folder), old, "opensm")
         ports.master = ports.cluster.wait_for_holder(among=others(old))
         wait_until(lambda: healed(ports), 40, explain(ports))
