@@ -275,6 +275,9 @@ static bool make_parts(struct triad_plugin *plugin)
 		triad_watch_add_finder(triad_perf_watch(service->perf),
 			&(struct triad_finder){
 				.read = triad_damper_give, .context = plugin->damper});
+		triad_watch_add_finder(triad_perf_watch(service->perf),
+			&(struct triad_finder){
+				.read = triad_healer_give, .context = plugin->healer});
 	}
 	return plugin->auditor;
 }

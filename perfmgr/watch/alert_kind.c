@@ -87,6 +87,9 @@ const char *triad_alert_routes_advice(enum triad_alert_routes routes)
 		[TRIAD_ALERT_HELD_LINKS] =
 			"mend the cables; 'triadctl damp' has when they return, 'damp "
 			"release' gives one back at once",
+		[TRIAD_ALERT_STAYS_OUT] =
+			"'triadctl heal' says why, 'heal report' has their cables; one "
+			"that was unplugged for half a minute is tested anew",
 	};
 
 	return routes < TRIAD_ALERT_N_ROUTES ? advice[routes] : NULL;

@@ -182,6 +182,7 @@ static const char *routes_name(unsigned routes)
 		[TRIAD_ALERT_DEVICE_TABLES] = "device_tables",
 		[TRIAD_ALERT_REQUESTS] = "harmful_requests",
 		[TRIAD_ALERT_HELD_LINKS] = "held_links",
+		[TRIAD_ALERT_STAYS_OUT] = "links_that_stay_out",
 	};
 
 	return routes < TRIAD_ALERT_N_ROUTES ? names[routes] : NULL;
@@ -219,6 +220,8 @@ static void append_routes(
 				"requests from here that can stall or end OpenSM"},
 		[TRIAD_ALERT_HELD_LINKS] = {"link is held out of routing, this",
 			"links are held out of routing, the worst here"},
+		[TRIAD_ALERT_STAYS_OUT] = {"link stays out of routing, this",
+			"links stay out of routing, one of them here"},
 	};
 	bool are_several = finding->value != 1;
 

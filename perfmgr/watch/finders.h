@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Finders: threads that find problems of the whole fabric, beside what sweeps read:
- * wrong routes, roots of congestion, slow links, hosts that harm the SA.
+ * wrong routes, roots of congestion, slow links, hosts that harm the SA, links that are out.
  *
  * Model: the watch asks each finder for all its present findings, at the end of each
  * sweep and when the finder says that they changed.  A finding is identified by its
@@ -30,7 +30,7 @@
 #define TRIAD_FINDERS_MAX_FINDINGS                                                     \
 	(TRIAD_ALERT_N_ROUTES + TRIAD_CONGESTION_MAX_TRACKED +                         \
 		TRIAD_SLOW_MAX_FINDINGS + TRIAD_REQUESTS_MAX_FINDINGS)
-#define TRIAD_MAX_FINDERS 6u
+#define TRIAD_MAX_FINDERS 7u
 
 /* Where finders put their findings. */
 struct triad_found;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "lib/task.h"
+#include "perfmgr/watch/finders.h"
 #include "plugin/damp/damper.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
@@ -16,12 +17,17 @@
 #include "triad/thread.h"
 
 #define PERIOD_US (3 * TRIAD_US_PER_S)
+/* More the port manager does not heal at once. */
+#define MAX_HEALED (TRIAD_PORTS_MAX_JUDGED / 2)
 
 struct triad_healer {
 	struct triad_plugin *plugin;
 	pthread_mutex_t lock; /* of what follows, held for a copy */
 	struct triad_task task;
 	struct triad_healer_status status;
+	uint32_t n_stay_out;
+	uint64_t out_guid; /* the switch and the port of one of these */
+	uint8_t out_number;
 
 	/* Of the thread alone. */
 	struct triad_ports_verdicts verdicts;
@@ -62,12 +68,9 @@ static struct triad_ports_judged *add_judged(
 }
 
 /* Those on probation first: they must find room. */
-static void add_healed(struct triad_healer *healer)
+static void add_healed(struct triad_healer *healer,
+	const struct triad_ports_healed healed[], uint32_t n)
 {
-	struct triad_ports_healed healed[TRIAD_PORTS_MAX_JUDGED / 2];
-	uint32_t n = triad_ports_healed(
-		healer->plugin->ports, healed, TRIAD_PORTS_MAX_JUDGED / 2);
-
 	for (uint32_t i = 0; i < n; i++)
 		if (healed[i].course.state == TRIAD_COURSE_PROBATION)
 			(void)add_judged(healer, &healed[i].ends);
@@ -108,13 +111,14 @@ static void add_bad(struct triad_healer *healer, const struct triad_heal_plan *p
 	}
 }
 
-static void judge(struct triad_healer *healer, const struct triad_heal_view *view)
+static void judge(struct triad_healer *healer, const struct triad_heal_view *view,
+	const struct triad_ports_healed healed[], uint32_t n_healed)
 {
 	struct triad_ports_verdicts *verdicts = &healer->verdicts;
 
 	verdicts->n = 0;
 	verdicts->generation = view->view->fabric->generation;
-	add_healed(healer);
+	add_healed(healer, healed, n_healed);
 	add_bad(healer, view->plan);
 	for (uint32_t i = 0; i < verdicts->n; i++) {
 		struct triad_ports_judged *judged = &verdicts->links[i];
@@ -128,8 +132,26 @@ static void judge(struct triad_healer *healer, const struct triad_heal_view *vie
 
 /* --- the thread --- */
 
+static void note_stay_out(struct triad_healer *healer,
+	const struct triad_ports_healed healed[], uint32_t n)
+{
+	pthread_mutex_lock(&healer->lock);
+	healer->n_stay_out = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (healed[i].course.state == TRIAD_COURSE_STAYS_OUT &&
+			!healer->n_stay_out++) {
+			/* At the near end the damper may have an alert of this cause. */
+			healer->out_guid = healed[i].ends.far_guid;
+			healer->out_number = healed[i].ends.far_number;
+		}
+	pthread_mutex_unlock(&healer->lock);
+}
+
 static void look(struct triad_healer *healer)
 {
+	struct triad_ports_healed healed[MAX_HEALED];
+	uint32_t n_healed =
+		triad_ports_healed(healer->plugin->ports, healed, MAX_HEALED);
 	struct triad_healer_status status = {0};
 	struct triad_heal_view view;
 	uint64_t begun_us = triad_clock_now_us();
@@ -140,7 +162,8 @@ static void look(struct triad_healer *healer)
 		? "there is no view of the fabric, or no memory for a plan"
 		: view.no_evidence;
 	if (!error && !view.no_evidence)
-		judge(healer, &view);
+		judge(healer, &view, healed, n_healed);
+	note_stay_out(healer, healed, n_healed);
 	status.is_known = healer->verdicts.generation;
 	for (uint32_t i = 0; status.is_known && i < healer->verdicts.n; i++) {
 		status.n_bad += healer->verdicts.links[i].is_bad;
@@ -159,8 +182,10 @@ static uint64_t look_when_due(void *context)
 {
 	struct triad_healer *healer = context;
 
-	if (healer->status.mode == TRIAD_HEAL_OFF)
+	if (healer->status.mode == TRIAD_HEAL_OFF) {
+		healer->n_stay_out = 0;
 		return TRIAD_TASK_DONE;
+	}
 	pthread_mutex_unlock(&healer->lock);
 	look(healer);
 	pthread_mutex_lock(&healer->lock);
@@ -224,6 +249,23 @@ void triad_healer_status(
 	status->n_out = ports.n_heal_out;
 	status->n_stay_out = ports.n_heal_stay_out;
 	status->n_on_probation = ports.n_heal_on_probation;
+}
+
+void triad_healer_give(void *context, struct triad_found *found)
+{
+	struct triad_healer *healer = context;
+	struct triad_alert_finding finding = {
+		.cause = TRIAD_ALERT_ROUTES, .routes = TRIAD_ALERT_STAYS_OUT};
+	uint64_t guid;
+	uint8_t number;
+
+	pthread_mutex_lock(&healer->lock);
+	finding.value = (float)healer->n_stay_out;
+	guid = healer->out_guid;
+	number = healer->out_number;
+	pthread_mutex_unlock(&healer->lock);
+	if (finding.value > 0)
+		triad_found_add(found, guid, number, TRIAD_ALERT_STAYS_OUT, &finding);
 }
 
 const char *triad_healer_missing(struct triad_healer *healer)

@@ -15,6 +15,7 @@
 
 #include "triad/conf.h"
 
+struct triad_found;
 struct triad_healer;
 struct triad_plugin;
 
@@ -39,6 +40,9 @@ struct triad_healer_status {
 
 /* What else must be switched on before links are taken out, for people; NULL: nothing. */
 const char *triad_healer_missing(struct triad_healer *healer);
+
+/* A finder of the watch (perfmgr/watch/finders.h): links that stay out. */
+void triad_healer_give(void *healer, struct triad_found *found);
 
 void triad_healer_status(
 	struct triad_healer *healer, struct triad_healer_status *status);

@@ -75,6 +75,13 @@ def n_links(ports, sm=None):
     return status(ports.lab, sm=ports.master if sm is None else sm)["topology"]["links"]
 
 
+def has_alert(ports):
+    """That a link stays out."""
+    return any(finding.get("why") == "links_that_stay_out"
+               for alert in ask_json(ports.lab, "alerts", sm=ports.master)["alerts"]
+               for finding in alert["findings"])
+
+
 def deeds(ports, sm=None):
     """Of all ports, the oldest first."""
     rows = ask_json(ports.lab, "port", "history", sm=ports.master if sm is None else sm)
@@ -116,9 +123,11 @@ def test_link_that_is_bad_again_stays_out_until_somebody_releases_it():
         assert [deed for deed, outcome in deeds(ports) if outcome == "done"] == \
             ["take", "bounce", "return", "take"]
         assert n_links(ports) == present - 1
+        wait_until(lambda: has_alert(ports), 20, lambda: ask(ports.lab, "alerts"))
         # A person wins: it is not taken again, however bad it is.
         succeeded(ports.lab.triad("port", "release", "leaf-01:5", sm=ports.master))
         assert not healed(ports)
+        wait_until(lambda: not has_alert(ports), 20, lambda: ask(ports.lab, "alerts"))
         wait_until(lambda: n_links(ports) == present, 20, "the link in the tables")
         assert stays_in_routing(ports, cable)
 
