@@ -452,6 +452,7 @@ static int (*const readers[TRIAD_N_COMMANDS])(const struct arguments *arguments)
 	[TRIAD_COMMAND_PORT_VERDICT] = read_verdict,
 	[TRIAD_COMMAND_DAMP_RELEASE] = read_switch_port,
 	[TRIAD_COMMAND_DAMP_PIN] = read_switch_port,
+	[TRIAD_COMMAND_HEAL_TAKE] = read_switch_port,
 	[TRIAD_COMMAND_PORT_RELEASE] = read_switch_port,
 	[TRIAD_COMMAND_PORT_APPROVE] = read_switch_port,
 	[TRIAD_COMMAND_GET] = read_key,

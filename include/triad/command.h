@@ -53,6 +53,7 @@
  *     shield     [-n N] [--json]
  *     damp       [-n N] [--json]  damp traps [-n N] [--json]
  *     damp release NODE PORT      damp pin NODE PORT           (or NODE:PORT)
+ *     heal take NODE PORT
  *     election                    [--json]
  *     port priority N             port confirm
  *     port blacklist [add|remove GUID]
@@ -157,6 +158,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_DAMP_PIN,
 	TRIAD_COMMAND_HEAL,
 	TRIAD_COMMAND_HEAL_REPORT,
+	TRIAD_COMMAND_HEAL_TAKE,
 	TRIAD_COMMAND_ELECTION,
 	TRIAD_COMMAND_PORT_PRIORITY,
 	TRIAD_COMMAND_PORT_CONFIRM,

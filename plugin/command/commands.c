@@ -91,6 +91,7 @@ static triad_plugin_command *const runs[TRIAD_N_COMMANDS] = {
 	[TRIAD_COMMAND_DAMP_PIN] = triad_command_run_damp,
 	[TRIAD_COMMAND_HEAL] = triad_command_run_heal,
 	[TRIAD_COMMAND_HEAL_REPORT] = triad_command_run_heal_report,
+	[TRIAD_COMMAND_HEAL_TAKE] = triad_command_run_port_by_hand,
 	[TRIAD_COMMAND_ELECTION] = triad_command_run_election,
 	[TRIAD_COMMAND_PORT_PRIORITY] = triad_command_run_port,
 	[TRIAD_COMMAND_PORT_CONFIRM] = triad_command_run_port,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'port release', 'port approve', 'port snapshot', and the port manager's section of
+/* 'port release', 'port approve', 'port snapshot', 'heal take', and the port manager's section of
  * 'status'. */
 #include "plugin/command/commands.h"
 
@@ -158,7 +158,7 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 {
 	enum triad_ports_answer answer;
 	struct triad_command_switch found;
-	char cut[TRIAD_PORTS_CUT_SIZE];
+	char cut[TRIAD_PORTS_TEXT_SIZE];
 
 	if (!command->node[0])
 		return approve_all(plugin, output);
@@ -180,6 +180,32 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 	triad_output_printf(output, "%s port %d: approved%s%s\n", found.name,
 		found.port, *cut ? "; it cuts off " : "", cut);
 	return TRIAD_CONTROL_DONE;
+}
+
+static int run_take(struct triad_plugin *plugin, const struct triad_command *command,
+	struct triad_output *output)
+{
+	enum triad_ports_answer answer;
+	struct triad_command_switch found;
+	char why[TRIAD_PORTS_TEXT_SIZE];
+
+	if (triad_command_find_switch_port(
+		    plugin, "heal take", command, &found, output))
+		return TRIAD_CONTROL_FAILED;
+	answer = triad_ports_take(plugin->ports, found.guid, (uint8_t)found.port, why);
+	if (answer == TRIAD_PORTS_OK) {
+		triad_output_printf(output,
+			"%s port %d: its link is taken out of routing and tested; 'heal' "
+			"has it\n",
+			found.name, found.port);
+		return TRIAD_CONTROL_DONE;
+	}
+	if (answer != TRIAD_PORTS_NOTHING)
+		return explain_refusal(plugin, "take", answer, output);
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"heal take: the link of %s port %d stays where it is: %s\n", found.name,
+		found.port, why);
+	return TRIAD_CONTROL_FAILED;
 }
 
 /* --- snapshot --- */
@@ -212,6 +238,8 @@ int triad_command_run_port_by_hand(struct triad_plugin *plugin,
 		return run_release(plugin, command, output);
 	case TRIAD_COMMAND_PORT_APPROVE:
 		return run_approve(plugin, command, output);
+	case TRIAD_COMMAND_HEAL_TAKE:
+		return run_take(plugin, command, output);
 	default:
 		return run_snapshot(plugin, output);
 	}

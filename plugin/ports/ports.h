@@ -49,7 +49,7 @@ struct triad_elector;
 struct triad_recorder;
 struct triad_ports;
 
-#define TRIAD_PORTS_CUT_SIZE 1024u
+#define TRIAD_PORTS_TEXT_SIZE 1024u
 
 struct triad_ports_status {
 	bool is_enabled, is_enforcing; /* mode = enforce */
@@ -199,6 +199,10 @@ bool triad_ports_read(struct triad_ports *ports, struct triad_diags *mistakes);
 /* Voids the record of a failure, and enables the port again. */
 enum triad_ports_answer triad_ports_release(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
+/* Has the link of the port taken out of routing, tested and returned, though no statistics call it
+ * bad.  With NOTHING, 'why' says why not. */
+enum triad_ports_answer triad_ports_take(struct triad_ports *ports, uint64_t node_guid,
+	uint8_t number, char why[TRIAD_PORTS_TEXT_SIZE]);
 /* A person is about to hold the link of the port: it is not healed any longer. */
 enum triad_ports_answer triad_ports_keep_out(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
@@ -208,7 +212,7 @@ enum triad_ports_answer triad_ports_let_go(
 /* Does the port's item although a guard stops it, or the plan has too many items.
  * 'cut' receives the nodes that this cuts off, by name and number, or "". */
 enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,
-	uint64_t node_guid, uint8_t number, char cut[TRIAD_PORTS_CUT_SIZE]);
+	uint64_t node_guid, uint8_t number, char cut[TRIAD_PORTS_TEXT_SIZE]);
 /* Approves all items of the present plan that no guard stops. */
 enum triad_ports_answer triad_ports_approve_all(
 	struct triad_ports *ports, uint32_t *n_approved);

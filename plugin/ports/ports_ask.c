@@ -433,7 +433,7 @@ static enum triad_ports_answer approve(
 		return TRIAD_PORTS_NOTHING;
 	if (item->guard == TRIAD_GUARD_OWN_PATH)
 		return TRIAD_PORTS_OWN_PATH;
-	describe_cut(ports, item, request->cut, sizeof(request->cut));
+	describe_cut(ports, item, request->text, sizeof(request->text));
 	if (item->guard && !item->is_overridden) {
 		triad_overrides_add(&ports->overrides, item);
 		ports_plan(ports, triad_clock_boot_us());
@@ -471,6 +471,10 @@ void ports_answer_request(struct triad_ports *ports)
 		case PORTS_LET_GO:
 			request.answer = ports_release_healed(
 				ports, request.node_guid, request.number, true);
+			break;
+		case PORTS_TAKE:
+			request.answer = ports_take_by_hand(
+				ports, request.node_guid, request.number, request.text);
 			break;
 		case PORTS_READ:
 			break;
@@ -522,14 +526,25 @@ enum triad_ports_answer triad_ports_let_go(
 	return ask_of_port(ports, PORTS_LET_GO, node_guid, number);
 }
 
+enum triad_ports_answer triad_ports_take(struct triad_ports *ports, uint64_t node_guid,
+	uint8_t number, char why[TRIAD_PORTS_TEXT_SIZE])
+{
+	struct ports_request request = {
+		.kind = PORTS_TAKE, .node_guid = node_guid, .number = number};
+
+	ports_request(ports, &request);
+	memcpy(why, request.text, sizeof(request.text));
+	return request.answer;
+}
+
 enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,
-	uint64_t node_guid, uint8_t number, char cut[TRIAD_PORTS_CUT_SIZE])
+	uint64_t node_guid, uint8_t number, char cut[TRIAD_PORTS_TEXT_SIZE])
 {
 	struct ports_request request = {
 		.kind = PORTS_APPROVE, .node_guid = node_guid, .number = number};
 
 	ports_request(ports, &request);
-	memcpy(cut, request.cut, sizeof(request.cut));
+	memcpy(cut, request.text, sizeof(request.text));
 	return request.answer;
 }
 

@@ -548,18 +548,17 @@ static const struct triad_ports_judged *find_next(struct triad_ports *ports)
 	return NULL;
 }
 
-static void take_next(struct triad_ports *ports, uint64_t now_us)
+/* Takes it and begins its course.  False: it could not be recorded, or held. */
+static bool begin_course(
+	struct triad_ports *ports, const struct triad_ports_judged *judged)
 {
 	const struct triad_course_conf conf = course_conf(ports);
-	const struct triad_ports_judged *judged = find_next(ports);
 	struct ports_healed *healed;
 	uint64_t taken_us;
 	uint32_t n_taken;
 
-	if (judged && !triad_last_act_is_seen(&ports->acts.last, ports->fabric))
-		(void)ports_wait_for_view(ports, now_us);
-	if (!judged || !is_plan_new(ports) || !take(ports, judged, &taken_us))
-		return;
+	if (!take(ports, judged, &taken_us))
+		return false;
 	healed = add_healed(ports, &judged->ends);
 	(void)recall(ports, &judged->ends, &n_taken);
 	triad_course_begin(
@@ -567,6 +566,17 @@ static void take_next(struct triad_ports *ports, uint64_t now_us)
 	healed->changed_us = taken_us;
 	healed->wanted = judged->wanted;
 	healed->course.conf.returns_anyway = judged->wanted.width;
+	return true;
+}
+
+static void take_next(struct triad_ports *ports, uint64_t now_us)
+{
+	const struct triad_ports_judged *judged = find_next(ports);
+
+	if (judged && !triad_last_act_is_seen(&ports->acts.last, ports->fabric))
+		(void)ports_wait_for_view(ports, now_us);
+	if (judged && is_plan_new(ports))
+		(void)begin_course(ports, judged);
 }
 
 /* --- a new term --- */
@@ -761,6 +771,52 @@ enum triad_ports_answer ports_release_healed(
 		return TRIAD_PORTS_NOT_WRITTEN;
 	forget_healed(ports, &ends);
 	return TRIAD_PORTS_OK;
+}
+
+/* Why a person may not have the link taken; NULL: it may be. */
+static const char *refusal_to_take(
+	struct triad_ports *ports, uint32_t port, const struct triad_damp_ends *ends)
+{
+	const char *why = NULL;
+
+	if (ports->conf->heal.mode != TRIAD_HEAL_ACT)
+		return "heal.mode is not act";
+	if (!ports->heal.is_resumed)
+		return "it is not known yet what the last master took: try again in a "
+		       "moment";
+	if (triad_fabric_port_at(ports->fabric, ends->guid, 0) == TRIAD_FABRIC_NONE ||
+		triad_fabric_port_at(ports->fabric, ends->far_guid, 0) ==
+			TRIAD_FABRIC_NONE)
+		return "it is not between switches";
+	if (find_healed(ports, ends))
+		return "'heal' lists it already";
+	if (ports->heal.n == PORTS_MAX_HEALED)
+		return "so many are out, or on probation, that there is no room";
+	if (!triad_last_act_is_seen(&ports->acts.last, ports->fabric)) {
+		(void)ports_wait_for_view(ports, triad_clock_boot_us());
+		return "OpenSM sweeps to show what was done last: try again in a moment";
+	}
+	ports_begin_wait(ports);
+	(void)triad_damper_would_pin(ports->heal.damper, ports->fabric, port, &why);
+	ports_end_wait(ports);
+	return why;
+}
+
+enum triad_ports_answer ports_take_by_hand(struct triad_ports *ports,
+	uint64_t node_guid, uint8_t number, char why[TRIAD_PORTS_TEXT_SIZE])
+{
+	struct triad_ports_judged judged = {.text = "taken by hand"};
+	const char *refusal = "OpenSM has no link there now";
+	uint32_t port = ports->fabric
+		? triad_fabric_port_at(ports->fabric, node_guid, number)
+		: TRIAD_FABRIC_NONE;
+
+	if (ports->fabric && triad_damp_ends_at(ports->fabric, port, &judged.ends))
+		refusal = refusal_to_take(ports, port, &judged.ends);
+	snprintf(why, TRIAD_PORTS_TEXT_SIZE, "%s", refusal ? refusal : "");
+	if (refusal)
+		return TRIAD_PORTS_NOTHING;
+	return begin_course(ports, &judged) ? TRIAD_PORTS_OK : TRIAD_PORTS_NOT_WRITTEN;
 }
 
 enum triad_ports_answer ports_keep_out(

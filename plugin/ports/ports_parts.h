@@ -65,13 +65,15 @@ struct ports_request {
 		PORTS_APPROVE_ALL,
 		PORTS_READ,
 		PORTS_KEEP_OUT,
-		PORTS_LET_GO
+		PORTS_LET_GO,
+		PORTS_TAKE
 	} kind;
 	uint64_t node_guid;
 	uint8_t number;
 	enum triad_ports_answer answer;
 	uint32_t n_approved;
-	char cut[TRIAD_PORTS_CUT_SIZE]; /* what the approved action cuts off */
+	/* What the approved action cuts off, or why a link is not taken. */
+	char text[TRIAD_PORTS_TEXT_SIZE];
 };
 
 struct ports_inbox {
@@ -362,6 +364,10 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us);
  * one that was kept out.  Returns OK, NOTHING or NOT_WRITTEN. */
 enum triad_ports_answer ports_release_healed(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number, bool or_kept);
+/* By hand: takes the link of a port out of routing, as if it were bad.  Returns OK, NOTHING with 'why', or
+ * NOT_WRITTEN. */
+enum triad_ports_answer ports_take_by_hand(struct triad_ports *ports,
+	uint64_t node_guid, uint8_t number, char why[TRIAD_PORTS_TEXT_SIZE]);
 /* By hand: leaves it to whoever holds it.  Returns the same. */
 enum triad_ports_answer ports_keep_out(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);

@@ -172,6 +172,31 @@ def test_link_that_stays_out_is_tested_and_returns_when_it_was_mended():
         wait_until(lambda: n_links(ports) == present, 20, "the link in the tables")
 
 
+def refused(ports, *words):
+    """The message of a command that did nothing."""
+    process = ports.lab.triad(*words, sm=ports.master)
+    assert process.returncode == 1, process
+    return process.stderr
+
+
+def test_good_link_that_a_person_wants_tested_is_taken_and_returns():
+    with healing(out=4, probation=600) as ports:
+        present = n_links(ports)
+        assert mentions(refused(ports, "heal", "take", "leaf-01:1"), "between switches")
+        assert mentions(refused(ports, "heal", "take", "leaf-01:9"), "no link")
+        wait_until(lambda: ports.lab.triad("heal", "take", "leaf-01:5", sm=ports.master)
+                   .returncode == 0, 20, "a sweep that shows what was done last")
+        assert mentions(refused(ports, "heal", "take", "spine-01:1"), "heal")
+        wait_until(lambda: n_links(ports) == present - 1, 20, explain(ports))
+        wait_until(lambda: state_of(ports) == "probation", 40, explain(ports))
+        assert deeds(ports) == ONCE
+        assert [s.phys_state for s in ports.sets()] == [DISABLED, POLLING]
+        wait_until(lambda: n_links(ports) == present, 20, "the link in the tables")
+        ask(ports.lab, "set", "heal.mode", "propose", sm=ports.master)
+        wait_until(lambda: mentions(refused(ports, "heal", "take", "leaf-01:6"), "heal.mode"),
+                   10, "the other mode")
+
+
 def test_link_that_somebody_else_lets_go_is_left_alone():
     with healing(out=600) as ports:
         cable = Worn(ports)
