@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-// What 'links' says: each cable once, the worst on top; the busiest and the worst ports with
-// curves of the last hour.
+// What 'links' says: each cable once, the worst on top, and what 'heal' does with bad ones; the
+// busiest and the worst ports with curves of the last hour.
 
 import {h, none, section} from "../dom.js";
 import {bits, count, counterRate, NOT_KNOWN, plural, time} from "../format.js";
@@ -30,12 +30,12 @@ const BY = [
 export const links = {
 	title: "Links",
 
-	load(app, route, signal) {
+	async load(app, route, signal) {
 		const {node, by, limit = PAGE} = route.options;
 		const filters = Object.fromEntries(
 			FILTERS.map(([name]) => [name, route.options[name] === "1"]),
 		);
-		return app.server.get(
+		const rows = await app.server.get(
 			["links"],
 			{
 				...filters,
@@ -47,9 +47,14 @@ export const links = {
 			},
 			signal,
 		);
+		const healed =
+			!app.at && heals(await app.whenKnown(signal))
+				? await app.server.ask(["heal"], {}, signal)
+				: null;
+		return {rows, healed};
 	},
 
-	render(app, route, rows) {
+	render(app, route, {rows, healed}) {
 		const limit = Number(route.options.limit ?? PAGE);
 		return [
 			h("h1", {}, "Links"),
@@ -81,9 +86,70 @@ export const links = {
 						"Ask for more",
 					),
 				),
+			healed && healing(route, healed),
 		];
 	},
 };
+
+// Only the plugin heals.
+function heals(status) {
+	return Boolean(
+		status.sm && (status.configuration?.values?.["heal.mode"] ?? "off") !== "off",
+	);
+}
+
+function healing(route, rows) {
+	const title = "Bad links that are out of routing, or on probation";
+	const columns = [
+		{
+			name: "port",
+			title: "Port",
+			value: (it) => it.node_name,
+			cell: (it) => portLink(route, it.node_guid, it.node_name, it.port),
+		},
+		{
+			name: "far",
+			title: "Far end",
+			value: (it) => it.far_name,
+			cell: (it) => portLink(route, it.far_guid, it.far_name, it.far_port),
+		},
+		{name: "state", title: "State", value: (it) => it.state},
+		{
+			name: "taken",
+			title: "Taken",
+			number: true,
+			value: (it) => it.taken,
+			cell: (it) => it.taken ?? "-",
+		},
+		{
+			name: "since",
+			title: "Since",
+			value: (it) => it.since,
+			cell: (it) => time(it.since),
+		},
+		{
+			name: "until",
+			title: "Until",
+			value: (it) => it.until,
+			cell: (it) => (it.until ? time(it.until) : "-"),
+		},
+		{
+			name: "what",
+			title: "What",
+			value: (it) => it.what,
+			cell: (it) => it.what ?? "-",
+		},
+	];
+	return section(
+		title,
+		missing(rows) ??
+			table(route, columns, rows, {
+				id: "healed",
+				caption: title,
+				empty: "None.",
+			}),
+	);
+}
 
 function controls(app, route) {
 	const toggle = ([name, title]) => {

@@ -19,6 +19,7 @@ from checks import mentions, succeeded, wait_until
 from labs import SRCDIR, TRIADD, need
 from test_agent import Agent
 from test_agents import lab_of, start
+from test_heal_act import healing
 from test_http import TOKEN, token_file
 from test_lifecycle import end
 from triadlab.tcp_ports import free_address
@@ -489,6 +490,21 @@ def test_manager_shows_its_agents(scratch, page):
         # One that a busy machine kept from speaking for a second is dead until it does.
         wait_until(lambda: manager.text.count("alive") == 2, 20, lambda: manager.text)
         assert not page.errors()
+        page.driver.get("about:blank")
+
+
+def test_links_that_are_healed_are_among_the_links(page):
+    address = free_address()
+    with healing(out=600, more_heal=f"[web]\nlisten = {address}\n") as ports:
+        wait_until(lambda: ports.lab.triad("heal", "take", "leaf-01:5").returncode == 0, 20,
+                   "a link taken")
+        web = pagelib.Browser(page.driver, f"http://{address}")
+        web.open("/links")
+        web.wait_for_text("out of routing, or on probation")
+        [row] = web.js("return [...document.querySelectorAll('table')].filter((it) => "
+                       "it.caption?.textContent.includes('probation')).flatMap((it) => "
+                       "[...it.tBodies[0].rows].map((row) => row.innerText))")
+        assert mentions(row, "leaf-01 spine-01"), row
         page.driver.get("about:blank")
 
 
