@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Bad links: what it costs to be without them, what to do about each, how they come back; pure.
 libtriad_la_SOURCES += \
+	heal/calm.c heal/calm.h \
 	heal/capacity.c heal/capacity.h \
 	heal/course.c heal/course.h \
 	heal/evidence.c heal/evidence.h \

@@ -38,8 +38,12 @@ static const char *heal_state(
 	if (status->mode == TRIAD_HEAL_PROPOSE)
 		return "bad links are proposed: 'heal plan'";
 	missing = triad_healer_missing(plugin->healer);
-	return missing ? missing
-		       : "bad links are taken out of routing, tested and returned";
+	if (missing)
+		return missing;
+	return status->waits
+		? "many links came or went in the last two minutes: none is "
+		  "taken until that ends"
+		: "bad links are taken out of routing, tested and returned";
 }
 
 void triad_command_report_heal(struct triad_report *report, struct triad_plugin *plugin)

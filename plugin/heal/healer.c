@@ -246,6 +246,7 @@ void triad_healer_status(
 
 	*status = TRIAD_LOCKED(&healer->lock, healer->status);
 	triad_ports_status(healer->plugin->ports, &ports);
+	status->waits = ports.heal_waits;
 	status->n_out = ports.n_heal_out;
 	status->n_stay_out = ports.n_heal_stay_out;
 	status->n_on_probation = ports.n_heal_on_probation;

@@ -35,7 +35,8 @@ struct triad_healer_status {
 	const char *not_known;  /* why nothing is known; NULL: it is, or not yet */
 	uint32_t n_bad, n_take; /* links; those that may be taken */
 	uint32_t n_out, n_stay_out, n_on_probation; /* of the port manager's */
-	uint64_t plan_us;                           /* how long the last plan took */
+	bool waits;       /* many links came or went: none is taken now */
+	uint64_t plan_us; /* how long the last plan took */
 };
 
 /* What else must be switched on before links are taken out, for people; NULL: nothing. */

@@ -108,6 +108,7 @@ static void describe_manager(
 		? triad_journal_n_bad(ports->records.journal)
 		: 0;
 	triad_replica_status(ports->records.replica, &status->replica);
+	status->heal_waits = ports_heal_waits(ports);
 	for (uint32_t i = 0; i < ports->heal.n; i++) {
 		uint8_t state = ports->heal.all[i].course.state;
 

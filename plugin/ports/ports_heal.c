@@ -134,6 +134,47 @@ static const char *hold(struct triad_ports *ports, uint32_t port)
 	return error ? why : NULL;
 }
 
+static uint32_t count_linked(const struct triad_fabric *fabric)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint32_t far = fabric->ports[i].remote;
+
+		n += far != TRIAD_FABRIC_NONE && far > i &&
+			fabric->nodes[fabric->ports[i].node].type ==
+				TRIAD_NODE_SWITCH &&
+			fabric->nodes[fabric->ports[far].node].type ==
+				TRIAD_NODE_SWITCH;
+	}
+	return n;
+}
+
+/* Counts the links of a new view, with those that it lacks because they are held. */
+static void note_calm(struct triad_ports *ports, uint64_t now_us)
+{
+	struct triad_damp_ends held[MAX_HELD];
+	uint32_t n_links;
+	size_t n;
+
+	if (ports->heal.calm_generation == ports->fabric->generation)
+		return;
+	ports->heal.calm_generation = ports->fabric->generation;
+	ports_begin_wait(ports);
+	n = triad_damper_held(ports->heal.damper, held, MAX_HELD);
+	ports_end_wait(ports);
+	n_links = count_linked(ports->fabric);
+	for (size_t i = 0; i < n; i++)
+		n_links += find_linked(ports, &held[i]) == TRIAD_FABRIC_NONE;
+	triad_calm_note(&ports->heal.calm, n_links, now_us);
+}
+
+bool ports_heal_waits(struct triad_ports *ports)
+{
+	return triad_calm_n_moved(&ports->heal.calm, triad_clock_boot_us()) >
+		ports->conf->heal.max_out;
+}
+
 /* Asked before anything is recorded. */
 static bool may_hold(struct triad_ports *ports, const struct triad_damp_ends *ends)
 {
@@ -440,8 +481,8 @@ static struct triad_course_facts facts_of(
 	struct triad_ports *ports, const struct ports_healed *healed)
 {
 	const struct triad_ports_judged *judged = find_judged(ports, &healed->ends);
-	struct triad_course_facts facts = {
-		.may_take = judged && judged->may_take && is_plan_new(ports)};
+	struct triad_course_facts facts = {.may_take = judged && judged->may_take &&
+			is_plan_new(ports) && !ports_heal_waits(ports)};
 	struct triad_damp_link link = find_damped(ports, &healed->ends);
 
 	facts.is_held = link.is_held && link.is_by_heal;
@@ -706,8 +747,11 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 		heal->n = 0;
 		heal->is_resumed = false;
 		heal->resume_until_us = heal->adopt_us = 0;
+		heal->calm = (struct triad_calm){0};
+		heal->calm_generation = 0;
 		return UINT64_MAX;
 	}
+	note_calm(ports, now_us);
 	adopt_ours(ports, now_us);
 	if (!heal->is_resumed)
 		resume(ports, now_us);
@@ -716,7 +760,8 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 			i++;
 		else
 			heal->all[i] = heal->all[--heal->n];
-	if (heal->is_resumed && has_news && !ports_is_ending(ports))
+	if (heal->is_resumed && has_news && !ports_is_ending(ports) &&
+		!ports_heal_waits(ports))
 		take_next(ports, now_us);
 	return next_us;
 }

@@ -27,6 +27,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "heal/calm.h"
 #include "heal/course.h"
 #include "lib/inbox.h"
 #include "lib/task.h"
@@ -122,6 +123,8 @@ struct ports_heal {
 	bool is_resumed;          /* what the history has, in this term */
 	uint64_t resume_until_us; /* 0: not begun */
 	uint64_t adopt_us;        /* when links that nobody heals are looked for */
+	struct triad_calm calm;
+	uint64_t calm_generation; /* of the fabric that was counted last */
 	struct triad_ports_verdicts verdicts;
 	uint32_t n;
 	struct ports_healed all[PORTS_MAX_HEALED];
@@ -360,6 +363,8 @@ int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 /* --- ports_heal.c --- */
 /* Does the next thing with each link that is bad; returns when to come back. */
 uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us);
+/* So many links came or went lately that none is taken. */
+bool ports_heal_waits(struct triad_ports *ports);
 /* By hand: lets the link of a port go, which is left alone for a day; 'or_kept': or records that of
  * one that was kept out.  Returns OK, NOTHING or NOT_WRITTEN. */
 enum triad_ports_answer ports_release_healed(

@@ -197,6 +197,17 @@ def test_good_link_that_a_person_wants_tested_is_taken_and_returns():
                    10, "the other mode")
 
 
+def test_no_link_is_taken_while_many_come_and_go():
+    with healing(out=600, more_heal="max_out = 2\n") as ports:
+        cable = Worn(ports)
+        ports.lab.sim(*(f'Unlink "{LEAF(leaf)}"[{port}]' for leaf in (2, 3) for port in (5, 6)))
+        wait_until(lambda: "came or went" in status(ports.lab)["heal"]["state"], 30,
+                   lambda: ask(ports.lab, "status"))
+        cable.wear_until(lambda: mentions(ports.lab.triad("heal", "plan").stdout, "take"), 30,
+                         lambda: ask(ports.lab, "heal", "plan"))
+        assert stays_in_routing(ports, cable), explain(ports)()
+
+
 def test_link_that_somebody_else_lets_go_is_left_alone():
     with healing(out=600) as ports:
         cable = Worn(ports)

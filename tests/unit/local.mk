@@ -169,6 +169,7 @@ unit_tests = \
 	tests/unit/congestion/test_memory \
 	tests/unit/congestion/test_roots \
 	tests/unit/congestion/test_track \
+	tests/unit/heal/test_calm \
 	tests/unit/heal/test_evidence \
 	tests/unit/heal/test_past \
 	tests/unit/heal/test_plan \
