@@ -90,6 +90,35 @@ static enum past recall(const struct triad_ports *ports,
 	return past;
 }
 
+/* How often it was retrained since it was taken, by records of a week; '*ago_us' becomes how long ago
+ * the last time is. */
+static uint32_t recall_retrained(const struct triad_ports *ports,
+	const struct triad_damp_ends *ends, uint64_t *ago_us)
+{
+	const uint64_t now_us = triad_clock_wall_us();
+	const struct triad_record *record;
+	uint32_t n = 0;
+
+	*ago_us = 0;
+	for (uint32_t i = 0;
+		(record = triad_history_latest(ports->records.history, i)) != NULL &&
+		record->at_us + REMEMBERED_US > now_us;
+		i++) {
+		if (!is_of(record, ends))
+			continue;
+		if (record->action == TRIAD_ACTION_TAKE ||
+			record->reason == TRIAD_REASON_BY_HAND)
+			break;
+		if (record->action != TRIAD_ACTION_BOUNCE ||
+			record->reason != TRIAD_REASON_HEAL ||
+			record->outcome != TRIAD_OUTCOME_DONE)
+			continue;
+		if (!n++ && record->at_us < now_us)
+			*ago_us = now_us - record->at_us;
+	}
+	return n;
+}
+
 /* --- the list --- */
 
 static struct triad_course_conf course_conf(const struct triad_ports *ports)
@@ -493,6 +522,19 @@ static enum triad_course_verdict verdict_since(
 		: TRIAD_COURSE_NO_VERDICT;
 }
 
+/* So that few links go down at a time, also after a fail-over. */
+static bool may_test_again(const struct triad_ports *ports)
+{
+	for (uint32_t i = 0; i < ports->heal.n; i++) {
+		uint8_t state = ports->heal.all[i].course.state;
+
+		if (state == TRIAD_COURSE_MOVING || state == TRIAD_COURSE_RETRAINING ||
+			state == TRIAD_COURSE_TESTING)
+			return false;
+	}
+	return true;
+}
+
 static struct triad_course_facts facts_of(
 	struct triad_ports *ports, const struct ports_healed *healed)
 {
@@ -503,6 +545,8 @@ static struct triad_course_facts facts_of(
 
 	facts.is_held = link.is_held && link.is_by_heal;
 	facts.is_up = link.is_up;
+	if (healed->course.state == TRIAD_COURSE_STAYS_OUT)
+		facts.may_test_again = may_test_again(ports);
 	if (healed->course.state == TRIAD_COURSE_MOVING)
 		facts.is_out = is_out(ports, healed);
 	if (healed->course.state == TRIAD_COURSE_TESTING)
@@ -634,7 +678,8 @@ static void adopt_link(struct triad_ports *ports, const struct triad_damp_ends *
 {
 	const struct triad_course_conf conf = course_conf(ports);
 	struct ports_healed *healed = find_healed(ports, ends);
-	uint32_t n_taken;
+	uint32_t n_taken, n_retrained;
+	uint64_t ago_us;
 	enum past past = recall(ports, ends, &n_taken);
 
 	if ((healed && healed->course.state != TRIAD_COURSE_PROBATION) ||
@@ -645,9 +690,11 @@ static void adopt_link(struct triad_ports *ports, const struct triad_damp_ends *
 		return;
 	}
 	healed = add_healed(ports, ends);
-	if (healed)
-		triad_course_begin(&healed->course, &conf, n_taken ? n_taken : 1,
-			triad_clock_now_us());
+	if (!healed)
+		return;
+	n_retrained = recall_retrained(ports, ends, &ago_us);
+	triad_course_begin_held(&healed->course, &conf, n_taken ? n_taken : 1,
+		n_retrained, ago_us, triad_clock_now_us());
 }
 
 /* It may take a while until the damper holds what was held before. */
