@@ -353,8 +353,8 @@ static const struct triad_conf_key table[] = {
 			"then."},
 	{KEY_AS(heal, out, out_s), UINT(0, 604800, "s"), .default_text = "600",
 		.at_run_time = true,
-		.help = "How long such a link is out the first time; each time after that "
-			"twice as long."},
+		.help = "How long such a link is out the first time, or waits for its next "
+			"test; each time after that twice as long."},
 	{KEY_AS(heal, probation, probation_s), UINT(1, 2592000, "s"),
 		.default_text = "3600", .at_run_time = true,
 		.help = "How long it must be good when it is back, before it is forgotten."},

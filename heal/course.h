@@ -6,16 +6,27 @@
  *     testing      it is up and carries SMPs alone, which are counted, with errors at both ends
  *     resting      its test was good; it is out for longer the more often it was bad
  *     probation    it is back; if it is bad again by what was read since, it is taken again
- *     stays out    its tests were bad, or it was bad again too often: until somebody mends it;
- *                  a link that was down for half a minute and is up again is retrained
+ *     stays out    its tests were bad, it can't be retrained, or it was bad again too often: until
+ *                  somebody mends it; a link that was down for half a minute and is up again is
+ *                  retrained
+ *
+ * A test may be bad though the link is good: errors end by themselves, and an SMP is lost elsewhere.
+ * So a link that stays out is retrained and tested again, once each time, after a wait: as long as it
+ * is out anyway, then twice as long each time, at most a day (or heal.out, if that is longer).  With
+ * heal.out = 600 s that is at most 10 bounces in its first day, the three first ones among them, with
+ * less at most 17, and then one a day; and three more when somebody mends it.  One link is tested
+ * again at a time.  One that was bad again too often is not.
  *
  * A link that is better than none, as one that is merely slow, returns also when its tests were bad,
  * at once and without probation.
  *
  * Model: facts go in, and one act at a time comes out.  The caller carries it out and
  * says whether it was done.  So acts are those of the port manager: with permission, recorded,
- * guarded; what a course needs after a fail-over is in the records: that the link was taken,
- * and how often.  It then begins anew with "moving", and its times do.
+ * guarded; what a course needs after a fail-over is in the records: that the link was taken, how
+ * often, and how often and when it was retrained since.  It then begins anew with "moving", and its
+ * times do; one that was retrained as often as at first waits as if its last test had been bad, from
+ * its last retraining on.  Forgotten is what tests said, that somebody mended it, retrainings that
+ * could not be done, and what is older than a week: so its next wait may be shorter or longer.
  *
  * A link that somebody else lets go is no longer ours: its course has ended.
  *
@@ -31,7 +42,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TRIAD_COURSE_MAX_RETRAINS 3u /* each time that it is taken */
+#define TRIAD_COURSE_MAX_RETRAINS 3u /* in a row, when it is taken or was mended */
 
 enum triad_course_state {
 	TRIAD_COURSE_MOVING,
@@ -74,27 +85,36 @@ struct triad_course_facts {
 	bool is_up;                     /* in INIT at both ends */
 	/* By what was read since it returned. */
 	enum triad_course_verdict back;
-	bool may_take; /* it may be taken now (heal/plan.h) */
+	bool may_take;       /* it may be taken now (heal/plan.h) */
+	bool may_test_again; /* one that stays out: no other link is tested now */
 };
 
 struct triad_course {
 	struct triad_course_conf conf;
 	uint64_t taken_us, since_us; /* since when it is in its state */
 	uint64_t down_us;            /* since when one that stays out is; 0: it is up */
-	uint64_t next_us;            /* nothing is to be done before */
-	uint32_t n_taken;            /* lately, this time among them */
-	uint32_t n_retrained;        /* since it was taken */
-	uint32_t n_failed;           /* acts in a row that could not be done */
-	uint8_t state;               /* enum triad_course_state */
-	bool is_bad_again;           /* in probation, but it may not be taken */
-	bool is_given_up;            /* its tests were bad, and it returns anyway */
-	bool is_let_go;              /* it has ended because others hold it no longer */
-	const char *why; /* it stays out, or has ended; NULL: nothing to say */
+	uint64_t next_us; /* nothing is to be done before; UINT64_MAX: not by time */
+	uint32_t n_taken; /* lately, this time among them */
+	/* Since it was taken, or mended.  Each time that it stays out because it can't be counts
+	 * as one. */
+	uint32_t n_retrained;
+	uint32_t n_failed; /* acts in a row that could not be done */
+	uint8_t state;     /* enum triad_course_state */
+	bool is_bad_again; /* in probation, but it may not be taken */
+	bool is_given_up;  /* its tests were bad, and it returns anyway */
+	bool is_let_go;    /* it has ended because others hold it no longer */
+	const char *why;   /* it stays out, or has ended; NULL: nothing to say */
 };
 
 /* A link that was taken, for the 'n_taken'th time lately (at least 1). */
 void triad_course_begin(struct triad_course *course,
 	const struct triad_course_conf *conf, uint32_t n_taken, uint64_t now_us);
+
+/* One that another SM had taken, or this one before it was restarted, and that is held; it was retrained
+ * 'n_retrained' times since, the last time 'ago_us' ago. */
+void triad_course_begin_held(struct triad_course *course,
+	const struct triad_course_conf *conf, uint32_t n_taken, uint32_t n_retrained,
+	uint64_t ago_us, uint64_t now_us);
 
 /* One that another SM had taken, and that is back. */
 void triad_course_begin_back(struct triad_course *course,
@@ -109,6 +129,10 @@ void triad_course_did(struct triad_course *course, enum triad_course_act act,
 
 /* How long a link is out the 'n_taken'th time. */
 uint64_t triad_course_out_us(const struct triad_course_conf *conf, uint32_t n_taken);
+
+/* When it leaves its state if nothing happens: it returns, is forgotten, or is tested again; 0: not by
+ * time. */
+uint64_t triad_course_until_us(const struct triad_course *course);
 
 /* "moving", "retraining", ... */
 const char *triad_course_state_name(unsigned state);

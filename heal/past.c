@@ -49,3 +49,28 @@ enum triad_past triad_past_of(const struct triad_history *history,
 	}
 	return past;
 }
+
+uint32_t triad_past_retrained(const struct triad_history *history,
+	const struct triad_damp_ends *ends, uint64_t now_wall_us, uint64_t *ago_us)
+{
+	const struct triad_record *record;
+	uint32_t n = 0;
+
+	*ago_us = 0;
+	for (uint32_t i = 0; (record = triad_history_latest(history, i)) != NULL &&
+		record->at_us + TRIAD_PAST_REMEMBERED_US > now_wall_us;
+		i++) {
+		if (!triad_damp_has_end(ends, record->node_guid, record->port))
+			continue;
+		if (record->action == TRIAD_ACTION_TAKE ||
+			record->reason == TRIAD_REASON_BY_HAND)
+			break;
+		if (record->action != TRIAD_ACTION_BOUNCE ||
+			record->reason != TRIAD_REASON_HEAL ||
+			record->outcome != TRIAD_OUTCOME_DONE)
+			continue;
+		if (!n++ && record->at_us < now_wall_us)
+			*ago_us = now_wall_us - record->at_us;
+	}
+	return n;
+}

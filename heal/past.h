@@ -29,4 +29,9 @@ enum triad_past {
 enum triad_past triad_past_of(const struct triad_history *history,
 	const struct triad_damp_ends *ends, uint64_t now_wall_us, uint32_t *n_taken);
 
+/* How often it was retrained since it was taken, within that time; '*ago_us' becomes how long ago the
+ * last time is (0: never). */
+uint32_t triad_past_retrained(const struct triad_history *history,
+	const struct triad_damp_ends *ends, uint64_t now_wall_us, uint64_t *ago_us);
+
 #endif

@@ -270,8 +270,7 @@ static int find_pairs(
 	return error;
 }
 
-/* Returns 0 or ENOMEM. */
-static int find_cost(struct planning *planning, struct triad_heal_proposal *proposal)
+static void find_share(struct planning *planning, struct triad_heal_proposal *proposal)
 {
 	struct triad_heal_cost *cost = &proposal->cost;
 	struct triad_damp_ends ends = {0};
@@ -283,7 +282,6 @@ static int find_cost(struct planning *planning, struct triad_heal_proposal *prop
 	cost->n_hosts_one = share.n_hosts_one;
 	if (share.sw != NONE)
 		cost->at_node = planning->layout->switches[share.sw].node;
-	return planning->input->check ? find_pairs(planning, proposal->port, cost) : 0;
 }
 
 /* --- judging --- */
@@ -456,17 +454,14 @@ static enum triad_heal_why judge_limits(
 	const struct planning *planning, const struct triad_heal_proposal *proposal)
 {
 	const struct triad_heal_input *input = planning->input;
-	const struct triad_heal_cost *cost = &proposal->cost;
 
-	if (!cost->is_known)
-		return TRIAD_HEAL_NO_ROUTES;
-	if (isnan(cost->share))
+	if (isnan(proposal->cost.share))
 		return TRIAD_HEAL_NO_TIERS;
 	if (!is_sure(planning->plan, proposal))
 		return TRIAD_HEAL_NOT_SURE;
 	if (count_out(planning, proposal->tier) >= input->max_out)
 		return TRIAD_HEAL_TIER_FULL;
-	if (cost->share < input->min_capacity)
+	if (proposal->cost.share < input->min_capacity)
 		return TRIAD_HEAL_CAPACITY;
 	return TRIAD_HEAL_TAKE;
 }
@@ -479,6 +474,26 @@ static void take_link(struct planning *planning, uint32_t port)
 	planning->gone[planning->n_gone++] = port;
 	triad_heal_capacity_remove(planning->capacity, &ends);
 	triad_guard_remove(planning->guard, port);
+}
+
+/* One of the first: its cost, and whether it may be taken if its place allows that.  Returns 0 or
+ * ENOMEM. */
+static int judge_cost(struct planning *planning, struct triad_heal_proposal *proposal,
+	enum triad_heal_why *why)
+{
+	const struct triad_heal_input *input = planning->input;
+
+	if (*why == TRIAD_HEAL_IS_OUT)
+		return 0;
+	find_share(planning, proposal);
+	if (*why == TRIAD_HEAL_TAKE)
+		*why = judge_limits(planning, proposal);
+	if (input->check && (input->max_counted || *why == TRIAD_HEAL_TAKE) &&
+		find_pairs(planning, proposal->port, &proposal->cost))
+		return ENOMEM;
+	if (*why == TRIAD_HEAL_TAKE && !proposal->cost.is_known)
+		*why = TRIAD_HEAL_NO_ROUTES;
+	return 0;
 }
 
 /* Returns 0 or ENOMEM. */
@@ -494,10 +509,8 @@ static int judge(struct planning *planning, struct triad_heal_proposal *proposal
 		proposal->tier);
 	why = judge_place(planning, proposal);
 	if (planning->n_judged++ < planning->input->max_judged) {
-		if (why != TRIAD_HEAL_IS_OUT && find_cost(planning, proposal))
+		if (judge_cost(planning, proposal, &why))
 			return ENOMEM;
-		if (why == TRIAD_HEAL_TAKE)
-			why = judge_limits(planning, proposal);
 	} else if (why == TRIAD_HEAL_TAKE) {
 		why = TRIAD_HEAL_TOO_MANY;
 	}

@@ -32,8 +32,8 @@
  * bad, something else is.
  *
  * Thread-safety: functions without state.
- * Memory: the plan owns its arrays, and holds the fabric.  Time: milliseconds for a
- * link that is judged, and a pass over all LIDs for one that is counted. */
+ * Memory: the plan owns its arrays, and holds the fabric.  Time: milliseconds for a link whose pairs
+ * are found, and a pass over all LIDs for one that is counted. */
 #ifndef TRIAD_HEAL_PLAN_H
 #define TRIAD_HEAL_PLAN_H
 
@@ -88,7 +88,9 @@ struct triad_heal_input {
 	uint32_t max_out;    /* of a tier */
 	double min_capacity; /* a share, 0 to 1 */
 	uint32_t max_judged;
-	uint32_t max_counted; /* of these, so many with the link that is worst then */
+	/* Of these, so many with the link that is worst then; 0: nobody reads costs, and only links
+	 * that are taken have those of pairs. */
+	uint32_t max_counted;
 };
 
 struct triad_heal_cost {

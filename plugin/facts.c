@@ -103,9 +103,10 @@ const struct triad_fact triad_heal_facts[] = {
 	{"links_out", "links out of routing", TRIAD_FACT(UINT, n_out),
 		TRIAD_GAUGE("triad_heal_links_out",
 			"Links that were bad and were taken out of routing.")},
-	{"links_stay_out", "of these, until mended", TRIAD_FACT(UINT, n_stay_out),
+	{"links_stay_out", "of these, stay out", TRIAD_FACT(UINT, n_stay_out),
 		TRIAD_GAUGE("triad_heal_links_stay_out",
-			"Of these, those that stay out until somebody mends them.")},
+			"Of these, those that stay out until a test is good or somebody "
+			"mends them.")},
 	{"links_on_probation", "links on probation", TRIAD_FACT(UINT, n_on_probation)},
 	TRIAD_FACTS_END,
 };

@@ -321,13 +321,12 @@ static enum triad_severity add_healing(
 
 	triad_healer_status(plugin->healer, &status);
 	if (status.n_stay_out) {
-		snprintf(text, sizeof(text),
-			"%" PRIu32 " bad link%s out of routing until mended",
+		snprintf(text, sizeof(text), "%" PRIu32 " bad link%s out of routing",
 			status.n_stay_out,
 			status.n_stay_out == 1 ? " stays" : "s stay");
 		triad_health_add_trouble(health, TRIAD_WARNING, "SM", text,
-			"'triadctl heal' lists them; mend the cable: a link that was down for "
-			"half a minute is tested again");
+			"'triadctl heal' says when each is tested again; mend the cable: a link "
+			"that was down for half a minute is tested at once");
 	}
 	if (status.mode != TRIAD_HEAL_ACT || (!status.error && !missing))
 		return status.n_stay_out ? TRIAD_WARNING : TRIAD_OK;

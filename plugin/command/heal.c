@@ -62,17 +62,6 @@ void triad_command_report_heal(struct triad_report *report, struct triad_plugin 
 
 /* --- the list --- */
 
-/* When something is next done by time; 0: not by time. */
-static uint64_t until_us(const struct triad_course *course)
-{
-	if (course->state == TRIAD_COURSE_RESTING)
-		return course->taken_us +
-			triad_course_out_us(&course->conf, course->n_taken);
-	return course->state == TRIAD_COURSE_PROBATION && !course->is_bad_again
-		? course->since_us + course->conf.probation_us
-		: 0;
-}
-
 static const char *what_of(const struct triad_ports_healed *healed)
 {
 	if (healed->course.is_bad_again)
@@ -103,7 +92,8 @@ static void put_link(struct triad_list *list, const struct triad_fabric *fabric,
 		triad_fabric_node_by_guid(fabric, ends->far_guid), ends->far_number);
 	triad_list_blank(list);
 	triad_list_time(list, "since", "since", healed->course.since_us);
-	triad_list_time(list, "until", "until", held ? 0 : until_us(&healed->course));
+	triad_list_time(list, "until", "until",
+		held ? 0 : triad_course_until_us(&healed->course));
 	triad_list_text(
 		list, "what", "what", TRIAD_LIST_LONG, held ? held : what_of(healed));
 	triad_list_row_end(list);

@@ -68,7 +68,7 @@ struct triad_ports_status {
 	struct triad_agenda_status agenda;
 	uint32_t n_tests, n_held, n_failed;
 	uint64_t hold_us; /* the longest that OpenSM's lock was held for it */
-	/* Links that were bad: out of routing; of these, until mended; back, on probation. */
+	/* Links that were bad: out of routing; of these, staying out; back, on probation. */
 	uint32_t n_heal_out, n_heal_stay_out, n_heal_on_probation;
 	bool heal_waits;       /* so many links came or went that none is taken now */
 	uint64_t n_sets;       /* sent */

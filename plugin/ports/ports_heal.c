@@ -477,6 +477,19 @@ static enum triad_course_verdict verdict_since(
 		: TRIAD_COURSE_NO_VERDICT;
 }
 
+/* So that few links go down at a time, also after a fail-over. */
+static bool may_test_again(const struct triad_ports *ports)
+{
+	for (uint32_t i = 0; i < ports->heal.n; i++) {
+		uint8_t state = ports->heal.all[i].course.state;
+
+		if (state == TRIAD_COURSE_MOVING || state == TRIAD_COURSE_RETRAINING ||
+			state == TRIAD_COURSE_TESTING)
+			return false;
+	}
+	return true;
+}
+
 static struct triad_course_facts facts_of(
 	struct triad_ports *ports, const struct ports_healed *healed)
 {
@@ -487,6 +500,8 @@ static struct triad_course_facts facts_of(
 
 	facts.is_held = link.is_held && link.is_by_heal;
 	facts.is_up = link.is_up;
+	if (healed->course.state == TRIAD_COURSE_STAYS_OUT)
+		facts.may_test_again = may_test_again(ports);
 	if (healed->course.state == TRIAD_COURSE_MOVING)
 		facts.is_out = is_out(ports, healed);
 	if (healed->course.state == TRIAD_COURSE_TESTING)
@@ -628,7 +643,8 @@ static void adopt_link(struct triad_ports *ports, const struct triad_damp_ends *
 {
 	const struct triad_course_conf conf = course_conf(ports);
 	struct ports_healed *healed = find_healed(ports, ends);
-	uint32_t n_taken;
+	uint32_t n_taken, n_retrained;
+	uint64_t ago_us;
 	enum triad_past past = recall(ports, ends, &n_taken);
 
 	if ((healed && healed->course.state != TRIAD_COURSE_PROBATION) ||
@@ -639,9 +655,12 @@ static void adopt_link(struct triad_ports *ports, const struct triad_damp_ends *
 		return;
 	}
 	healed = add_healed(ports, ends);
-	if (healed)
-		triad_course_begin(&healed->course, &conf, n_taken ? n_taken : 1,
-			triad_clock_now_us());
+	if (!healed)
+		return;
+	n_retrained = triad_past_retrained(
+		ports->records.history, ends, triad_clock_wall_us(), &ago_us);
+	triad_course_begin_held(&healed->course, &conf, n_taken ? n_taken : 1,
+		n_retrained, ago_us, triad_clock_now_us());
 }
 
 /* It may take a while until the damper holds what was held before. */

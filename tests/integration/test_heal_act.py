@@ -122,6 +122,7 @@ def test_link_that_is_bad_again_stays_out_until_somebody_releases_it():
         assert healed(ports)["taken"] == 2
         assert [deed for deed, outcome in deeds(ports) if outcome == "done"] == \
             ["take", "bounce", "return", "take"]
+        assert healed(ports)["until"] is None
         assert n_links(ports) == present - 1
         wait_until(lambda: has_alert(ports), 20, lambda: ask(ports.lab, "alerts"))
         # A person wins: it is not taken again, however bad it is.
@@ -206,6 +207,29 @@ def test_no_link_is_taken_while_many_come_and_go():
         cable.wear_until(lambda: mentions(ports.lab.triad("heal", "plan").stdout, "take"), 30,
                          lambda: ask(ports.lab, "heal", "plan"))
         assert stays_in_routing(ports, cable), explain(ports)()
+
+
+def stay_out(ports):
+    """By bad tests, as the link is cut."""
+    cable = Worn(ports)
+    cable.wear_until(lambda: state_of(ports), 30, "the link to be taken")
+    ports.lab.sim(f'Unlink "{LEAF(1)}"[5]')
+    wait_until(lambda: state_of(ports) == "stays out", 40, explain(ports))
+
+
+def n_bounces(ports):
+    return deeds(ports).count(("bounce", "done"))
+
+
+def test_link_whose_tests_were_bad_is_tested_again_by_itself():
+    with healing(out=5, port={"test_timeout": 1}) as ports:
+        stay_out(ports)
+        n = n_bounces(ports)
+        ask(ports.lab, "set", "port.test_timeout", "20", sm=ports.master)
+        # Nobody worked at it: that takes half a minute.
+        ports.lab.sim(f'Link "{LEAF(1)}"[5] "{SPINE(1)}"[1]')
+        wait_until(lambda: state_of(ports) in ("resting", "probation"), 60, explain(ports))
+        assert n_bounces(ports) > n, explain(ports)()
 
 
 def test_link_that_somebody_else_lets_go_is_left_alone():
@@ -348,6 +372,10 @@ def test_link_that_was_taken_and_can_be_held_no_more_is_back_on_record():
         assert row["now"] == "routed", row
 
 
+def seconds(text):
+    return datetime.datetime.fromisoformat(text).timestamp()
+
+
 def aged(line):
     """The line of an event two days before, with its checksum."""
     at = datetime.datetime.fromisoformat(line[:26].decode()) - datetime.timedelta(days=2)
@@ -370,6 +398,16 @@ def test_link_is_out_after_a_restart_two_days_later_without_a_journal():
         restart(ports, age_history)
         # A sole SM knows which link to hold when its first sweep has shown it the fabric.
         wait_until(lambda: healed(ports) and n_links(ports) == present - 1, 40, explain(ports))
+
+
+def test_link_that_stays_out_waits_on_after_a_restart():
+    with healing(out=600, port={"test_timeout": 1}) as ports:
+        stay_out(ports)
+        n, until = n_bounces(ports), healed(ports)["until"]
+        restart(ports)
+        wait_until(lambda: state_of(ports) not in (None, "held"), 40, explain(ports))
+        assert (state_of(ports), n_bounces(ports)) == ("stays out", n), explain(ports)()
+        assert abs(seconds(healed(ports)["until"]) - seconds(until)) < 5, until
 
 
 def test_link_that_is_to_be_disabled_is_and_stays_so():

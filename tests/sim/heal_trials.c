@@ -2,10 +2,8 @@
 /* What becomes of bad links in a year of a fat tree, of 10,976 links between switches by default: with
  * healing, with a plug-in's fixed windows, and with nothing but people.  All have the same faults.
  *
- * Healing runs the product's code: BER tests (perfmgr/watch/ber.h) on sweeps, courses (heal/course.h),
- * shares (heal/capacity.h) and damping (damp/links.h).  The rules of heal/plan.h are written here
- * once more, because a plan of such a fabric counts all its pairs: the worst first, one at a time,
- * max_out of a tier, min_capacity.
+ * Healing runs the product's code: BER tests (perfmgr/watch/ber.h) on sweeps, plans (heal/plan.h), of
+ * each of which the first link is taken, courses (heal/course.h) and damping (damp/links.h).
  *
  * Windows are those of UFM's plug-in [UFM SDK, pdr_deterministic_plugin/README.md]: polls each 300 s;
  * out after more than 2.88 symbol errors in 12 minutes or 3 in 125, or when the link went down; back
@@ -32,8 +30,8 @@
 #include <string.h>
 
 #include "damp/links.h"
-#include "heal/capacity.h"
 #include "heal/course.h"
+#include "heal/plan.h"
 #include "perfmgr/watch/ber.h"
 #include "tests/random.h"
 #include "tests/sim/event_heap.h"
@@ -88,8 +86,7 @@ struct fault {
 
 struct link {
 	struct triad_damp_ends ends;
-	uint32_t lower, upper; /* switches of the layout */
-	bool is_upper_tier;
+	uint32_t lower, upper;     /* switches of the layout */
 	const struct fault *fault; /* NULL: it is good, or has ended */
 	uint64_t random, epoch, accrued_us;
 	double n_errors; /* not read yet */
@@ -125,14 +122,15 @@ struct result {
 	double bad_hours, packets, out_hours, lost_share_hours, floor_hours, least;
 	uint64_t n_good, n_ended, n_most_out, n_floor, n_damped_floor, n_cut, n_jobs,
 		n_hit;
-	uint64_t n_not_back, n_taken, n_visits;
+	uint64_t n_not_back, n_taken, n_visits, n_retrained;
 };
 
 struct sim {
 	uint64_t radix, days, n_seeds, seed, rate, sweep_s, max_out;
 	uint64_t random, now_us, end_us;
 	struct triad_fabric *fabric;
-	struct triad_routes_layout *layout;
+	struct triad_routes_check *check;
+	const struct triad_routes_layout *layout;
 	uint32_t n_links, n_faults, n_jobs, n_active, n_out;
 	struct link *links;
 	uint32_t *link_of, *active, *up, *down; /* links of switches */
@@ -222,7 +220,6 @@ static void add_link(struct sim *sim, uint32_t sw, uint32_t number)
 		nodes[far->node].guid, to->in_port);
 	link->lower = sw;
 	link->upper = to->to;
-	link->is_upper_tier = at->level > 1;
 	sim->link_of[at->first_link + number] =
 		sim->link_of[far->first_link + to->in_port] = sim->n_links;
 	for (unsigned i = 0; i < MAX_UP; i++)
@@ -239,12 +236,13 @@ static void add_link(struct sim *sim, uint32_t sw, uint32_t number)
 
 static void make_fabric(struct sim *sim)
 {
+	static const struct triad_routes_options all;
 	const struct triad_routes_layout *layout;
 
 	sim->fabric = fat_tree((unsigned)sim->radix);
-	if (triad_routes_layout_make(sim->fabric, &sim->layout))
+	if (triad_routes_check_make(sim->fabric, &all, &sim->check))
 		abort();
-	layout = sim->layout;
+	layout = sim->layout = sim->check->layout;
 	sim->links = new_array(layout->n_links, sizeof(*sim->links));
 	sim->link_of = new_array(layout->n_links, sizeof(*sim->link_of));
 	memset(sim->link_of, 0xff, layout->n_links * sizeof(*sim->link_of));
@@ -607,41 +605,63 @@ static void bring_back(struct sim *sim, uint32_t at)
 	ask_slot(sim);
 }
 
-/* --- healing: heal/plan.h's rules --- */
+/* --- healing --- */
 
-static bool has_room(const struct sim *sim, const struct link *link)
+static uint32_t link_at(const struct sim *sim, const struct triad_heal_proposal *of)
 {
-	uint64_t n = 0;
+	uint32_t sw = sim->layout->switch_of_node[of->node];
 
-	for (uint32_t i = 0; i < sim->n_active; i++) {
-		const struct link *other = &sim->links[sim->active[i]];
-
-		n += other->is_out && other->is_upper_tier == link->is_upper_tier;
-	}
-	return n < sim->max_out;
+	return sim->link_of[sim->layout->switches[sw].first_link +
+		sim->fabric->ports[of->port].number];
 }
 
-static bool may_take(struct sim *sim, const struct link *link)
+/* The first link that a plan takes, of those that are known as bad, or of 'only' (NONE: all); NONE:
+ * it takes none. */
+static uint32_t plan_first(const struct sim *sim, uint32_t only)
 {
-	struct triad_heal_capacity *capacity;
-	double left;
+	struct triad_heal_finding *findings =
+		new_array(sim->n_active, sizeof(*findings));
+	struct triad_heal_out *out = new_array(sim->n_active, sizeof(*out));
+	struct triad_heal_input input = {.fabric = sim->fabric,
+		.check = sim->check,
+		.findings = findings,
+		.out = out,
+		.max_out = (uint32_t)sim->max_out,
+		.min_capacity = FLOOR,
+		.max_judged = 64};
+	struct triad_heal_plan *plan = NULL;
+	uint32_t first = NONE;
 
-	if (!carries(link) || !link->is_worse || !has_room(sim, link) ||
-		triad_heal_capacity_new(sim->layout, &capacity))
-		return false;
-	for (uint32_t i = 0; i < sim->n_active; i++)
-		if (!carries(&sim->links[sim->active[i]]))
-			triad_heal_capacity_remove(
-				capacity, &sim->links[sim->active[i]].ends);
-	left = triad_heal_capacity_without(capacity, &link->ends).left;
-	triad_heal_capacity_free(capacity);
-	return left >= FLOOR;
+	for (uint32_t i = 0; i < sim->n_active; i++) {
+		const struct link *link = &sim->links[sim->active[i]];
+
+		if (!carries(link))
+			out[input.n_out++] =
+				(struct triad_heal_out){link->ends, link->is_out};
+		else if (link->is_worse && (only == NONE || only == sim->active[i]))
+			findings[input.n_findings++] = (struct triad_heal_finding){
+				.kind = TRIAD_HEAL_BIT_ERRORS,
+				.is_sure = true,
+				.port = triad_fabric_port_at(sim->fabric,
+					link->ends.guid, link->ends.number),
+				.times = link->low / TARGET};
+	}
+	if (input.n_findings && triad_heal_plan_make(&input, &plan))
+		abort();
+	for (uint32_t i = 0; plan && i < plan->n && first == NONE; i++)
+		if (plan->proposals[i].why == TRIAD_HEAL_TAKE)
+			first = link_at(sim, &plan->proposals[i]);
+	triad_heal_plan_free(plan);
+	free(findings);
+	free(out);
+	return first;
 }
 
 static void retrain(struct sim *sim, uint32_t at)
 {
 	struct link *link = &sim->links[at];
 
+	sim->result->n_retrained++;
 	forget_errors(sim, link);
 	link->test_us = sim->now_us + (link->is_dead ? 300 : 12) * S;
 	if (link->kind != DIRTY || !link->fault || !link->is_bad ||
@@ -685,8 +705,9 @@ static bool step_once(struct sim *sim, uint32_t at)
 		.is_out = sim->now_us >= link->moved_us,
 		.test = test(sim, link),
 		.is_up = !link->is_dead,
-		.may_take =
-			is_back && sim->now_us >= sim->slot_us && may_take(sim, link)};
+		.may_test_again = true,
+		.may_take = is_back && sim->now_us >= sim->slot_us &&
+			plan_first(sim, at) != NONE};
 	uint64_t until_us;
 	enum triad_course_act act;
 
@@ -746,20 +767,11 @@ static void begin_course(struct sim *sim, uint32_t at)
 
 static void take_next(struct sim *sim)
 {
-	uint32_t best = NONE, n_held = 0;
-	double most = 0;
+	uint32_t best = plan_first(sim, NONE), n_held = 0;
 
 	sim->has_slot = false;
-	for (uint32_t i = 0; i < sim->n_active; i++) {
-		struct link *link = &sim->links[sim->active[i]];
-
-		n_held += link->is_held;
-		if (!link->is_worse || !carries(link) ||
-			(best != NONE && link->low <= most) || !may_take(sim, link))
-			continue;
-		best = sim->active[i];
-		most = link->low;
-	}
+	for (uint32_t i = 0; i < sim->n_active; i++)
+		n_held += sim->links[sim->active[i]].is_held;
 	if (best == NONE || (!sim->links[best].is_held && n_held >= MAX_HEALED))
 		return;
 	if (sim->links[best].is_held)
@@ -1047,7 +1059,6 @@ static void start(struct sim *sim, enum policy policy)
 		sim->links[i] = (struct link){.ends = was->ends,
 			.lower = was->lower,
 			.upper = was->upper,
-			.is_upper_tier = was->is_upper_tier,
 			.hurts_us = NEVER,
 			.waits_us = NEVER};
 	}
@@ -1138,7 +1149,8 @@ static void print_policy(struct sim *sim, enum policy policy)
 	printf(" \"not_back\": %" PRIu64 ", \"bad_hours_per_year\": %.4g, "
 	       "\"corrupted_vs_people\": %.3g,\n"
 	       " \"taken_per_year\": %.4g, \"good_taken_per_year\": %.3g, "
-	       "\"ended_taken_per_year\": %.4g, \"visits_per_year\": %.4g,\n"
+	       "\"ended_taken_per_year\": %.4g, \"visits_per_year\": %.4g, "
+	       "\"retrained_per_year\": %.4g,\n"
 	       " \"most_out\": %" PRIu64 ", \"mean_out\": %.3g, \"least_share\": %.3g, "
 	       "\"mean_share_lost\": %.3g,\n"
 	       " \"floor_broken\": %" PRIu64 ", \"floor_broken_by_damping\": %" PRIu64
@@ -1148,7 +1160,8 @@ static void print_policy(struct sim *sim, enum policy policy)
 		result->packets / sim->results[PEOPLE].packets,
 		(double)result->n_taken / years, (double)result->n_good / years,
 		(double)result->n_ended / years, (double)result->n_visits / years,
-		result->n_most_out, result->out_hours / hours, result->least,
+		(double)result->n_retrained / years, result->n_most_out,
+		result->out_hours / hours, result->least,
 		result->lost_share_hours / hours, result->n_floor,
 		result->n_damped_floor, result->floor_hours / years, result->n_cut,
 		(double)result->n_hit / (double)result->n_jobs,
@@ -1258,7 +1271,7 @@ int main(int argc, char **argv)
 		    TRIAD_BER_N_READINGS))
 		return 1;
 	run(&sim);
-	triad_routes_layout_free(sim.layout);
+	triad_routes_check_free(sim.check);
 	triad_fabric_unref(sim.fabric);
 	free(sim.links);
 	free(sim.link_of);

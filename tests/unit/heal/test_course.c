@@ -7,6 +7,7 @@
 #include "triad/clock.h"
 
 #define MINUTE (60 * TRIAD_US_PER_S)
+#define DAY (24 * 60 * MINUTE)
 
 static const struct triad_course_conf conf = {
 	.out_us = 10 * MINUTE, .probation_us = 60 * MINUTE, .max_taken = 3};
@@ -17,8 +18,10 @@ static uint64_t now_us, until_us;
 static void set_up(void)
 {
 	now_us = 1000 * MINUTE;
-	facts = (struct triad_course_facts){
-		.is_held = true, .is_up = true, .may_take = true};
+	facts = (struct triad_course_facts){.is_held = true,
+		.is_up = true,
+		.may_take = true,
+		.may_test_again = true};
 	triad_course_begin(&course, &conf, 1, now_us);
 }
 
@@ -189,9 +192,190 @@ static enum triad_course_act go_down_for(uint64_t us)
 	return step();
 }
 
+/* Lives until 'end_us'.  Returns how often it was bounced, each time with this verdict. */
+static unsigned count_bounces(uint64_t end_us, enum triad_course_verdict verdict)
+{
+	unsigned n = 0;
+
+	for (;;) {
+		enum triad_course_act act = step();
+
+		if (act == TRIAD_COURSE_BOUNCE) {
+			did(act, true);
+			facts.test = verdict;
+			n++;
+		} else if (act == TRIAD_COURSE_WAIT &&
+			course.state == TRIAD_COURSE_STAYS_OUT) {
+			if (until_us >= end_us)
+				break;
+			now_us = until_us;
+		} else if (act == TRIAD_COURSE_RETURN ||
+			course.state == TRIAD_COURSE_RESTING) {
+			break;
+		}
+	}
+	return n;
+}
+
+START_TEST(test_link_whose_tests_were_bad_is_tested_again_ever_more_rarely)
+{
+	static const uint64_t waits_us[] = {10 * MINUTE, 20 * MINUTE, 40 * MINUTE};
+
+	bring_to_stay_out();
+	for (unsigned i = 0; i < 3; i++) {
+		ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+		ck_assert_uint_eq(until_us, now_us + waits_us[i]);
+		ck_assert_uint_eq(triad_course_until_us(&course), until_us);
+		now_us = until_us - 1;
+		ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+		now_us++;
+		bring_to_test(TRIAD_COURSE_BAD);
+		step();
+		ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+		ck_assert(course.why);
+	}
+}
+END_TEST
+
+/* What course.h promises, for the shortest time out, the default, and the longest. */
+START_TEST(test_link_that_stays_out_is_not_bounced_often)
+{
+	static const struct {
+		uint64_t out_us;
+		unsigned first_day, month; /* 30 days */
+	} most[] = {{0, 17, 17 + 29}, {10 * MINUTE, 10, 10 + 29}, {7 * DAY, 3, 3 + 4}};
+	struct triad_course_conf this_one = conf;
+	uint64_t begun_us = now_us;
+
+	this_one.out_us = most[_i].out_us;
+	triad_course_begin(&course, &this_one, 1, now_us);
+	facts.is_out = true;
+	ck_assert_uint_eq(
+		count_bounces(begun_us + DAY, TRIAD_COURSE_BAD), most[_i].first_day);
+	ck_assert_uint_le(most[_i].first_day +
+			count_bounces(begun_us + 30 * DAY, TRIAD_COURSE_BAD),
+		most[_i].month);
+	/* Nor more rarely than once a day, or when it would return anyway. */
+	ck_assert_uint_ge(
+		count_bounces(begun_us + 60 * DAY, TRIAD_COURSE_BAD), _i < 2 ? 29 : 4);
+}
+END_TEST
+
+START_TEST(test_link_that_is_tested_again_and_good_rests_and_returns)
+{
+	bring_to_stay_out();
+	step();
+	now_us = until_us;
+	facts.is_out = true;
+	ck_assert_uint_eq(count_bounces(UINT64_MAX, TRIAD_COURSE_GOOD), 1);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_RESTING);
+	ck_assert(!course.why);
+	ck_assert_uint_eq(until_us, now_us + 10 * MINUTE);
+	now_us = until_us;
+	ck_assert_int_eq(step(), TRIAD_COURSE_RETURN);
+	did(TRIAD_COURSE_RETURN, true);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_PROBATION);
+}
+END_TEST
+
+START_TEST(test_link_is_not_tested_again_while_others_are_or_tables_have_it)
+{
+	bring_to_stay_out();
+	step();
+	now_us = until_us + MINUTE;
+	facts.may_test_again = facts.is_out = false;
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+	facts.may_test_again = true;
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_MOVING);
+	facts.is_out = true;
+	ck_assert_int_eq(step(), TRIAD_COURSE_BOUNCE);
+}
+END_TEST
+
+START_TEST(test_link_that_was_bad_again_too_often_is_not_tested_again)
+{
+	triad_course_begin(&course, &conf, conf.max_taken, now_us);
+	facts.is_out = true;
+	ck_assert_uint_eq(count_bounces(now_us + 1000 * DAY, TRIAD_COURSE_GOOD), 0);
+	ck_assert_uint_eq(triad_course_until_us(&course), 0);
+}
+END_TEST
+
+START_TEST(test_link_that_was_mended_waits_as_at_first)
+{
+	bring_to_stay_out();
+	ck_assert_uint_ge(count_bounces(now_us + DAY, TRIAD_COURSE_BAD), 5);
+	ck_assert_int_eq(go_down_for(MINUTE), TRIAD_COURSE_BOUNCE);
+	did(TRIAD_COURSE_BOUNCE, true);
+	ck_assert_uint_eq(count_bounces(now_us + MINUTE, TRIAD_COURSE_BAD),
+		TRIAD_COURSE_MAX_RETRAINS - 1);
+	ck_assert_uint_eq(until_us, now_us + 10 * MINUTE);
+}
+END_TEST
+
+/* That a test brings a link up that was down is no work of anybody. */
+START_TEST(test_link_that_its_test_brought_up_was_not_mended)
+{
+	bring_to_stay_out();
+	facts.is_up = false;
+	facts.is_out = true;
+	step();
+	now_us = until_us;
+	ck_assert_int_eq(step(), TRIAD_COURSE_BOUNCE);
+	did(TRIAD_COURSE_BOUNCE, true);
+	facts.is_up = true;
+	facts.test = TRIAD_COURSE_BAD;
+	ck_assert_uint_eq(count_bounces(now_us + MINUTE, TRIAD_COURSE_BAD), 0);
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+	ck_assert_uint_eq(until_us, now_us + 20 * MINUTE);
+}
+END_TEST
+
+static void begin_held(uint32_t n_taken, uint32_t n_retrained, uint64_t ago_us)
+{
+	triad_course_begin_held(&course, &conf, n_taken, n_retrained, ago_us, now_us);
+	facts.is_out = true;
+}
+
+START_TEST(test_link_of_another_sm_that_stayed_out_waits_on)
+{
+	begin_held(1, TRIAD_COURSE_MAX_RETRAINS + 1, 5 * MINUTE);
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+	ck_assert(course.why);
+	ck_assert_uint_eq(until_us, now_us + 15 * MINUTE);
+	now_us = until_us;
+	ck_assert_uint_eq(count_bounces(now_us + MINUTE, TRIAD_COURSE_BAD), 1);
+	ck_assert_uint_eq(until_us, now_us + 40 * MINUTE);
+	/* Its time was over while there was no SM: not all of these at once. */
+	begin_held(1, TRIAD_COURSE_MAX_RETRAINS, DAY);
+	facts.may_test_again = false;
+	ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+	facts.may_test_again = true;
+	ck_assert_int_eq(step(), TRIAD_COURSE_BOUNCE);
+}
+END_TEST
+
+START_TEST(test_link_of_another_sm_is_bounced_as_often_as_by_one)
+{
+	for (uint32_t n = 0; n < TRIAD_COURSE_MAX_RETRAINS; n++) {
+		begin_held(1, n, MINUTE);
+		ck_assert_int_eq(course.state, TRIAD_COURSE_MOVING);
+		ck_assert_uint_eq(count_bounces(now_us + MINUTE, TRIAD_COURSE_BAD),
+			TRIAD_COURSE_MAX_RETRAINS - n);
+	}
+	begin_held(conf.max_taken, TRIAD_COURSE_MAX_RETRAINS, MINUTE);
+	ck_assert_uint_eq(count_bounces(now_us + 30 * DAY, TRIAD_COURSE_BAD), 0);
+}
+END_TEST
+
 START_TEST(test_link_that_stays_out_and_was_mended_is_tested_again)
 {
 	bring_to_stay_out();
+	facts.may_test_again = false;
 	now_us += 5000 * MINUTE;
 	ck_assert_int_eq(go_down_for(MINUTE), TRIAD_COURSE_BOUNCE);
 	ck_assert(!course.why);
@@ -209,6 +393,7 @@ END_TEST
 START_TEST(test_link_that_only_retrained_or_was_mended_badly_stays_out)
 {
 	bring_to_stay_out();
+	facts.may_test_again = false;
 	ck_assert_int_eq(go_down_for(MINUTE / 4), TRIAD_COURSE_WAIT);
 	now_us += 5000 * MINUTE;
 	ck_assert_int_eq(go_down_for(MINUTE / 4), TRIAD_COURSE_WAIT);
@@ -223,6 +408,7 @@ START_TEST(test_link_that_was_taken_too_often_has_one_more_chance_when_mended)
 	triad_course_begin(&course, &conf, conf.max_taken, now_us);
 	step();
 	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+	facts.is_out = true;
 	ck_assert_int_eq(go_down_for(MINUTE), TRIAD_COURSE_BOUNCE);
 	bring_back();
 	facts.back = TRIAD_COURSE_BAD;
@@ -251,10 +437,21 @@ START_TEST(test_switch_that_refuses_is_asked_some_times)
 		ck_assert_int_eq(step(), TRIAD_COURSE_BOUNCE);
 		did(TRIAD_COURSE_BOUNCE, false);
 		ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
-		if (until_us != UINT64_MAX)
+		if (course.state != TRIAD_COURSE_STAYS_OUT)
 			now_us = until_us;
 	}
 	ck_assert_uint_lt(n, 10);
+	/* Later once each time, ever more rarely, until it can be. */
+	for (unsigned i = 1; i < 4; i++) {
+		ck_assert_uint_eq(until_us, now_us + (5 * MINUTE << i));
+		now_us = until_us;
+		ck_assert_int_eq(step(), TRIAD_COURSE_BOUNCE);
+		did(TRIAD_COURSE_BOUNCE, false);
+		ck_assert_int_eq(step(), TRIAD_COURSE_WAIT);
+		ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+	}
+	ck_assert_uint_eq(count_bounces(UINT64_MAX, TRIAD_COURSE_GOOD), 1);
+	ck_assert_int_eq(course.state, TRIAD_COURSE_RESTING);
 }
 END_TEST
 
@@ -311,6 +508,7 @@ START_TEST(test_any_order_of_facts_keeps_the_rules)
 		facts.test = (enum triad_course_verdict)(rand() % 3);
 		facts.back = (enum triad_course_verdict)(rand() % 3);
 		facts.may_take = rand() % 2;
+		facts.may_test_again = rand() % 2;
 		facts.is_held = course.state != TRIAD_COURSE_PROBATION && rand() % 64;
 		act = step();
 		if (act == TRIAD_COURSE_BOUNCE || act == TRIAD_COURSE_TEST)
@@ -325,10 +523,10 @@ START_TEST(test_any_order_of_facts_keeps_the_rules)
 		if (act != TRIAD_COURSE_WAIT && act != TRIAD_COURSE_TEST)
 			did(act, rand() % 4);
 		ck_assert_uint_le(course.n_taken, conf.max_taken);
-		ck_assert_uint_ge(course.n_taken, n_taken);
+		if (before != TRIAD_COURSE_STAYS_OUT) /* nor was mended */
+			ck_assert_uint_ge(course.n_taken, n_taken);
 		now_us += (uint64_t)(rand() % 30) * MINUTE;
-		if (course.state == TRIAD_COURSE_ENDED ||
-			course.state == TRIAD_COURSE_STAYS_OUT)
+		if (course.state == TRIAD_COURSE_ENDED)
 			triad_course_begin(&course, &conf, 1, now_us);
 	}
 }
@@ -347,6 +545,19 @@ int main(void)
 		cases, test_link_that_is_bad_again_is_out_for_longer_and_then_for_good);
 	tcase_add_test(cases, test_link_that_may_not_be_taken_again_waits_until_it_may);
 	tcase_add_test(cases, test_bad_tests_end_in_staying_out);
+	tcase_add_test(
+		cases, test_link_whose_tests_were_bad_is_tested_again_ever_more_rarely);
+	tcase_add_loop_test(cases, test_link_that_stays_out_is_not_bounced_often, 0, 3);
+	tcase_add_test(
+		cases, test_link_that_is_tested_again_and_good_rests_and_returns);
+	tcase_add_test(cases,
+		test_link_is_not_tested_again_while_others_are_or_tables_have_it);
+	tcase_add_test(
+		cases, test_link_that_was_bad_again_too_often_is_not_tested_again);
+	tcase_add_test(cases, test_link_that_was_mended_waits_as_at_first);
+	tcase_add_test(cases, test_link_that_its_test_brought_up_was_not_mended);
+	tcase_add_test(cases, test_link_of_another_sm_that_stayed_out_waits_on);
+	tcase_add_test(cases, test_link_of_another_sm_is_bounced_as_often_as_by_one);
 	tcase_add_test(cases, test_link_that_is_better_than_none_returns_anyway);
 	tcase_add_test(cases, test_link_that_stays_out_and_was_mended_is_tested_again);
 	tcase_add_test(

@@ -113,6 +113,30 @@ START_TEST(test_takings_of_a_week_ago_are_not_counted)
 }
 END_TEST
 
+START_TEST(test_retrainings_count_since_the_link_was_taken)
+{
+	uint64_t ago_us;
+
+	note(TRIAD_ACTION_TAKE, TRIAD_OUTCOME_DONE, TRIAD_REASON_HEAL);
+	note(TRIAD_ACTION_BOUNCE, TRIAD_OUTCOME_DONE, TRIAD_REASON_HEAL);
+	note(TRIAD_ACTION_TAKE, TRIAD_OUTCOME_DONE, TRIAD_REASON_HEAL);
+	ck_assert_uint_eq(triad_past_retrained(history, &ends, now_us, &ago_us), 0);
+	ck_assert_uint_eq(ago_us, 0);
+	note(TRIAD_ACTION_BOUNCE, TRIAD_OUTCOME_INTENDED, TRIAD_REASON_HEAL);
+	note(TRIAD_ACTION_BOUNCE, TRIAD_OUTCOME_DONE, TRIAD_REASON_HEAL);
+	now_us += HOUR;
+	note_at(ends.far_guid, ends.far_number, TRIAD_ACTION_BOUNCE, TRIAD_OUTCOME_DONE,
+		TRIAD_REASON_HEAL);
+	note_at(ends.guid, 6, TRIAD_ACTION_BOUNCE, TRIAD_OUTCOME_DONE,
+		TRIAD_REASON_HEAL);
+	now_us += HOUR;
+	ck_assert_uint_eq(triad_past_retrained(history, &ends, now_us, &ago_us), 2);
+	ck_assert_uint_eq(ago_us, HOUR);
+	now_us += TRIAD_PAST_REMEMBERED_US;
+	ck_assert_uint_eq(triad_past_retrained(history, &ends, now_us, &ago_us), 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("past");
@@ -124,5 +148,6 @@ int main(void)
 		test_person_s_release_is_respected_for_a_day_and_takings_count_anew);
 	tcase_add_test(cases, test_link_that_a_person_holds_is_kept_out);
 	tcase_add_test(cases, test_takings_of_a_week_ago_are_not_counted);
+	tcase_add_test(cases, test_retrainings_count_since_the_link_was_taken);
 	return run_cases(cases);
 }

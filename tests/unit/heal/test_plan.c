@@ -485,6 +485,24 @@ START_TEST(test_plan_only_some_are_counted)
 }
 END_TEST
 
+START_TEST(test_plan_whose_costs_nobody_reads_has_pairs_of_those_taken)
+{
+	make_tree();
+	input.max_counted = 0;
+	input.max_out = 1;
+	add_finding(TRIAD_HEAL_BIT_ERRORS, switch_port(1, 1), true, 5);
+	add_finding(TRIAD_HEAL_BIT_ERRORS, switch_port(2, 2), true, 4);
+	make_plan();
+	ck_assert_int_eq(why_at(switch_port(1, 1)), TRIAD_HEAL_TAKE);
+	ck_assert(proposal_at(switch_port(1, 1))->cost.is_known);
+	ck_assert_int_eq(why_at(switch_port(2, 2)), TRIAD_HEAL_TIER_FULL);
+	ck_assert(!proposal_at(switch_port(2, 2))->cost.is_known);
+	input.check = NULL;
+	make_plan();
+	ck_assert_int_eq(why_at(switch_port(1, 1)), TRIAD_HEAL_NO_ROUTES);
+}
+END_TEST
+
 /* A leaf and a switch above it, and beside them leaves with two tiers above them. */
 START_TEST(test_plan_parts_of_different_height_have_shares)
 {
@@ -807,6 +825,8 @@ int main(void)
 	tcase_add_test(cases, test_plan_link_that_is_out_is_not_taken_again);
 	tcase_add_test(cases, test_plan_more_than_may_be_judged_are_not_taken);
 	tcase_add_test(cases, test_plan_only_some_are_counted);
+	tcase_add_test(
+		cases, test_plan_whose_costs_nobody_reads_has_pairs_of_those_taken);
 	tcase_add_test(cases, test_plan_parts_of_different_height_have_shares);
 	tcase_add_test(cases, test_plan_worst_link_is_one_that_gets_more_by_this_one);
 	tcase_add_test(cases, test_plan_every_word_and_text_is_there);
