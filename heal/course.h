@@ -17,7 +17,8 @@
  * guarded; what a course needs after a fail-over is in the records: that the link was taken,
  * and how often.  It then begins anew with "moving", and its times do.
  *
- * A link that somebody else lets go is no longer ours: its course has ended.
+ * A link that somebody else lets go is no longer ours: its course has ended.  The caller puts one
+ * that could not be held any longer, as when its switch restarts, on probation.
  *
  * After a retraining the counters of a link that loses one packet in a million say nothing for
  * as long as it carries SMPs alone.  The test finds links that are broken; that a link is
