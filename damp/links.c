@@ -171,7 +171,7 @@ void triad_damp_links_bounce(struct triad_damp_links *links,
 			return;
 	/* Now: it may be up again when the bounce counts. */
 	if (link)
-		link->is_up = false;
+		link->is_up = link->is_far_seen = false;
 	if (links->n_pending == MAX_PENDING) {
 		links->n_together++;
 		return;
@@ -292,7 +292,7 @@ void triad_damp_link_hold(const struct triad_damp_links *links,
 		link->held_us = now_us;
 	}
 	link->refused = NULL;
-	link->is_up = false;
+	link->is_up = link->is_far_seen = false;
 	link->must_read = true;
 	set_quiet(links, link);
 }
@@ -319,6 +319,7 @@ void triad_damp_link_set_up(struct triad_damp_link *link, bool is_up, uint64_t n
 	if (is_up && !link->is_up)
 		link->up_us = now_us;
 	link->is_up = is_up;
+	link->is_far_seen &= is_up;
 }
 
 uint64_t triad_damp_link_returns_us(const struct triad_damp_link *link)

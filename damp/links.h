@@ -71,11 +71,12 @@ struct triad_damp_link {
 	bool is_by_heal;                /* pinned by the port manager, which heals it */
 	bool is_host;                   /* one of its ends */
 	bool is_up;                     /* a held link is in INIT at both ends */
-	bool must_read;      /* it is held, and its ends were not read since */
-	uint64_t held_us;    /* since when, or when it was released last; 0: never */
-	uint64_t quiet_us;   /* how long a held link is to be up without a break */
-	uint64_t up_us;      /* since when it is */
-	uint32_t n_holds;    /* lately */
+	bool is_far_seen;  /* what answers over it, since it came up, is its far end */
+	bool must_read;    /* it is held, and its ends were not read since */
+	uint64_t held_us;  /* since when, or when it was released last; 0: never */
+	uint64_t quiet_us; /* how long a held link is to be up without a break */
+	uint64_t up_us;    /* since when it is */
+	uint32_t n_holds;  /* lately */
 	uint32_t told_round; /* of the master that told of it (damp/copy.h) */
 	const char
 		*refused; /* why it is not held though it is over the limit; or NULL */

@@ -28,7 +28,8 @@
  * its last retraining on.  Forgotten is what tests said, that somebody mended it, retrainings that
  * could not be done, and what is older than a week: so its next wait may be shorter or longer.
  *
- * A link that somebody else lets go is no longer ours: its course has ended.
+ * A link that somebody else lets go is no longer ours: its course has ended.  The caller puts one
+ * that could not be held any longer, as when its switch restarts, on probation.
  *
  * After a retraining the counters of a link that loses one packet in a million say nothing for
  * as long as it carries SMPs alone.  The test finds links that are broken; that a link is

@@ -287,9 +287,10 @@ static struct triad_damp_link *find_held(
 	return NULL;
 }
 
-/* Whether the far end of a held link that is up is another one: the cable was moved.  No: the
- * far end does not answer. */
-static bool has_other_far_end(struct triad_damper *damper, const struct look *look,
+enum far_end { FAR_SILENT, FAR_SAME, FAR_OTHER };
+
+/* What is beyond a held link that is up. */
+static enum far_end ask_far_end(struct triad_damper *damper, const struct look *look,
 	uint64_t guid, unsigned number, const struct triad_damp_ends *ends)
 {
 	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
@@ -297,37 +298,59 @@ static bool has_other_far_end(struct triad_damper *damper, const struct look *lo
 	bool is_first = ends->guid == guid && ends->number == number;
 	struct look beyond = {.route = look->route};
 
-	return !triad_smp_add_hop(&beyond.route, (uint8_t)number) &&
-		!ask(damper, &beyond, false, TRIAD_SMP_NODE_INFO, 0, data) &&
-		(cl_ntoh64(info->node_guid) !=
-				(is_first ? ends->far_guid : ends->guid) ||
-			ib_node_info_get_local_port_num(info) !=
-				(is_first ? ends->far_number : ends->number));
+	if (triad_smp_add_hop(&beyond.route, (uint8_t)number) ||
+		ask(damper, &beyond, false, TRIAD_SMP_NODE_INFO, 0, data))
+		return FAR_SILENT;
+	return cl_ntoh64(info->node_guid) == (is_first ? ends->far_guid : ends->guid) &&
+			ib_node_info_get_local_port_num(info) ==
+				(is_first ? ends->far_number : ends->number)
+		? FAR_SAME
+		: FAR_OTHER;
 }
 
-/* Held links that have come up: if it is another link, OpenSM is to have it. */
-static void check_far_ends(struct triad_damper *damper, const struct damper_switch *of,
-	const struct look *look)
+/* Of a held link that is up: if it is another one by now, OpenSM is to have it.  Returns false:
+ * that is not known. */
+static bool check_far_end(struct triad_damper *damper, const struct damper_switch *of,
+	const struct look *look, unsigned number)
 {
-	for (unsigned i = 1; i <= look->n_ports; i++) {
-		struct triad_damp_ends ends;
-		struct triad_damp_link *link;
-		bool has_come;
+	struct triad_damp_ends ends;
+	struct triad_damp_link *link;
+	enum far_end far;
+	bool must_ask;
 
-		if (!look->is_held[i] || look->found[i] <= TRIAD_DAMP_DOWN)
-			continue;
-		pthread_mutex_lock(&damper->links_lock);
-		link = find_held(damper, of->guid, i);
-		has_come = link && !link->is_up;
-		if (has_come)
-			ends = link->ends;
-		pthread_mutex_unlock(&damper->links_lock);
-		if (!has_come || !has_other_far_end(damper, look, of->guid, i, &ends))
-			continue;
-		pthread_mutex_lock(&damper->links_lock);
+	pthread_mutex_lock(&damper->links_lock);
+	link = find_held(damper, of->guid, number);
+	/* It may have been down, and another one, for a moment. */
+	must_ask = link && (!link->is_far_seen || look->broke);
+	if (must_ask)
+		ends = link->ends;
+	pthread_mutex_unlock(&damper->links_lock);
+	if (!must_ask)
+		return true;
+	far = ask_far_end(damper, look, of->guid, number, &ends);
+	pthread_mutex_lock(&damper->links_lock);
+	link = find_held(damper, of->guid, number);
+	if (link && far == FAR_OTHER)
 		damper_let_go(damper, &ends, "no longer held: another cable is there");
-		pthread_mutex_unlock(&damper->links_lock);
-	}
+	else if (link)
+		link->is_far_seen = far == FAR_SAME;
+	pthread_mutex_unlock(&damper->links_lock);
+	return far != FAR_SILENT;
+}
+
+/* A device that is being started has its links up before it answers: it is asked again. */
+static void check_far_ends(
+	struct triad_damper *damper, struct damper_switch *of, const struct look *look)
+{
+	bool is_known = true;
+
+	for (unsigned i = 1; i <= look->n_ports; i++)
+		if (look->is_held[i] && look->found[i] > TRIAD_DAMP_DOWN)
+			is_known &= check_far_end(damper, of, look, i);
+	of->n_silent = is_known ? 0 : of->n_silent + 1;
+	if (!is_known)
+		of->due_us = triad_clock_now_us() +
+			triad_backoff(of->n_silent, AGAIN_US, MOST_AGAIN_US);
 }
 
 /* The link's port at a switch; 0: it has none there. */

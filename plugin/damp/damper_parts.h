@@ -44,6 +44,7 @@ struct damper_switch {
 	bool has_held;
 	bool is_clear;     /* the last look left PortStateChange cleared */
 	unsigned n_failed; /* looks in a row that came to nothing */
+	unsigned n_silent; /* in which what is beyond a held link did not answer */
 	unsigned n_kept;
 	osm_madw_t *kept[DAMPER_MAX_KEPT];
 	struct triad_damp_switch ports;

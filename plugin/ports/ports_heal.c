@@ -327,18 +327,13 @@ static bool is_disabled_by_others(
 			last->outcome == TRIAD_OUTCOME_DONE);
 }
 
-static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
+static void begin_tests(struct triad_ports *ports, struct ports_healed *healed)
 {
 	const struct triad_test_conf conf = ports_test_conf(ports);
 	const struct triad_test_expected expected = {
 		.width = healed->wanted.width, .speed = (uint8_t)healed->wanted.speed};
 	const struct triad_damp_ends *ends = &healed->ends;
 
-	if (is_disabled_by_others(ports, ends) ||
-		ports_bounce(ports, ends->guid, ends->number,
-			guid_of_switch(ports, ends->far_guid), TRIAD_REASON_HEAL,
-			"it is out of routing, and is retrained"))
-		return false;
 	for (unsigned i = 0; i < 2; i++) {
 		struct ports_test *test = &healed->tests[i];
 
@@ -350,6 +345,18 @@ static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
 			&test->test, &conf, &expected, triad_clock_boot_us());
 	}
 	healed->look_us = 0;
+}
+
+static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
+{
+	const struct triad_damp_ends *ends = &healed->ends;
+
+	if (is_disabled_by_others(ports, ends) ||
+		ports_bounce(ports, ends->guid, ends->number,
+			guid_of_switch(ports, ends->far_guid), TRIAD_REASON_HEAL,
+			"it is out of routing, and is retrained"))
+		return false;
+	begin_tests(ports, healed);
 	return true;
 }
 
@@ -379,6 +386,18 @@ static void look_at_end(
 	triad_port_test_look(&test->test, &seen, triad_clock_boot_us());
 }
 
+/* Whether time is over, and what is lacking says nothing about the link, as counters that its
+ * switch does not tell.  One that is better than none does not wait for them. */
+static bool came_to_nothing(const struct ports_healed *healed)
+{
+	bool has = false;
+
+	for (unsigned i = 0; i < 2; i++)
+		has |= healed->tests[i].test.is_timed_out &&
+			healed->tests[i].test.is_not_known;
+	return has && !healed->course.conf.returns_anyway;
+}
+
 static void run_tests(struct triad_ports *ports, struct ports_healed *healed)
 {
 	uint64_t now_us = triad_clock_now_us(), until_us;
@@ -394,6 +413,8 @@ static void run_tests(struct triad_ports *ports, struct ports_healed *healed)
 	}
 	if (is_due)
 		healed->look_us = now_us + LOOK_US;
+	if (came_to_nothing(healed))
+		begin_tests(ports, healed);
 }
 
 /* One that may become active has passed all that can be tested while it is out. */
@@ -544,7 +565,8 @@ static void carry_out(struct triad_ports *ports, struct ports_healed *healed,
 	triad_course_did(&healed->course, act, worked, triad_clock_now_us());
 }
 
-/* Others let it go, or hold it now: recorded, so that it is not taken again at once. */
+/* Others let it go, or hold it now: recorded, so that it is not taken again at once.  Returns
+ * false: that is to be tried again. */
 static bool note_let_go(
 	struct triad_ports *ports, struct ports_healed *healed, uint64_t now_us)
 {
@@ -559,6 +581,49 @@ static bool note_let_go(
 		TRIAD_REASON_BY_HAND, healed->course.why);
 }
 
+/* Whether the damper let it go by itself: its switch restarted, or it became the only way. */
+static bool could_not_be_held(
+	struct triad_ports *ports, const struct triad_damp_ends *ends)
+{
+	struct triad_damp_link link = find_damped(ports, ends);
+
+	return triad_damper_acts(ports->heal.damper) && !link.is_held && link.n_holds;
+}
+
+/* Puts it on probation, when that is recorded. */
+static void watch_let_go(
+	struct triad_ports *ports, struct ports_healed *healed, uint64_t now_us)
+{
+	const struct triad_course_conf conf = healed->course.conf;
+
+	if (now_us < healed->look_us)
+		return;
+	healed->look_us = now_us + NOTE_AGAIN_US;
+	if (!give_back(ports, &healed->ends, TRIAD_ACTION_RETURN, TRIAD_REASON_HEAL,
+		    "it could not be held any longer: on probation"))
+		return;
+	triad_course_begin_back(&healed->course, &conf, healed->course.n_taken, now_us);
+	healed->changed_us = now_us;
+}
+
+/* Whether there is nothing to watch: an end has another link by now, or it was down for too long. */
+static bool is_gone(const struct triad_ports *ports, const struct ports_healed *healed,
+	uint64_t now_us)
+{
+	const struct triad_fabric *fabric = ports->fabric;
+	const struct triad_damp_ends *ends = &healed->ends;
+	uint32_t near = triad_fabric_port_at(fabric, ends->guid, ends->number),
+		 far = triad_fabric_port_at(fabric, ends->far_guid, ends->far_number);
+	uint32_t beyond_near =
+			 near == TRIAD_FABRIC_NONE ? near : fabric->ports[near].remote,
+		 beyond_far =
+			 far == TRIAD_FABRIC_NONE ? far : fabric->ports[far].remote;
+
+	if (beyond_near == TRIAD_FABRIC_NONE && beyond_far == TRIAD_FABRIC_NONE)
+		return now_us > healed->changed_us + REMEMBERED_US;
+	return beyond_near != far || beyond_far != near;
+}
+
 /* Returns false: its course has ended. */
 static bool step(
 	struct triad_ports *ports, struct ports_healed *healed, uint64_t *next_us)
@@ -571,11 +636,20 @@ static bool step(
 	if (until_us > now_us && until_us != UINT64_MAX)
 		*next_us = triad_clock_earlier(
 			*next_us, triad_clock_boot_us() + until_us - now_us);
+	if (healed->course.state == TRIAD_COURSE_PROBATION &&
+		is_gone(ports, healed, now_us))
+		return false;
 	if (healed->course.state != TRIAD_COURSE_ENDED) {
 		carry_out(ports, healed, act);
 		return true;
 	}
-	return healed->course.is_let_go && !note_let_go(ports, healed, now_us);
+	if (!healed->course.is_let_go)
+		return false;
+	if (could_not_be_held(ports, &healed->ends)) {
+		watch_let_go(ports, healed, now_us);
+		return true;
+	}
+	return !note_let_go(ports, healed, now_us);
 }
 
 /* A person wants it left alone; or it is slow, and was retrained lately. */

@@ -56,6 +56,13 @@ void triad_history_free(struct triad_history *history)
 
 /* --- numbers that are the same on all machines --- */
 
+/* Records about a port's link are kept beside those about the port itself. */
+static bool is_of_link(const struct triad_record *record)
+{
+	return record->action == TRIAD_ACTION_TAKE ||
+		record->action == TRIAD_ACTION_RETURN;
+}
+
 static uint64_t hash_port(uint64_t node_guid, uint8_t port)
 {
 	return triad_hash_mix(node_guid + port * UINT64_C(0x9e3779b97f4a7c15));
@@ -78,8 +85,9 @@ static unsigned bucket_of(uint64_t hash)
 
 /* --- a bucket --- */
 
-/* The port's slot in the index, or the free one for it. */
-static uint32_t slot_of(const struct bucket *bucket, uint64_t node_guid, uint8_t port)
+/* The slot in the index of the port, or of its link, or the free one for it. */
+static uint32_t slot_of(
+	const struct bucket *bucket, uint64_t node_guid, uint8_t port, bool of_link)
 {
 	/* Use the high bits of the hash: the low ones have chosen the bucket. */
 	uint32_t mask = bucket->room * 2 - 1;
@@ -91,13 +99,14 @@ static uint32_t slot_of(const struct bucket *bucket, uint64_t node_guid, uint8_t
 		if (!bucket->index[slot])
 			return slot;
 		record = &bucket->entries[bucket->index[slot] - 1].record;
-		if (record->node_guid == node_guid && record->port == port)
+		if (record->node_guid == node_guid && record->port == port &&
+			is_of_link(record) == of_link)
 			return slot;
 	}
 }
 
-static struct entry *find_port_entry(
-	const struct triad_history *history, uint64_t node_guid, uint8_t port)
+static struct entry *find_entry(const struct triad_history *history, uint64_t node_guid,
+	uint8_t port, bool of_link)
 {
 	const struct bucket *bucket =
 		&history->buckets[bucket_of(hash_port(node_guid, port))];
@@ -105,7 +114,7 @@ static struct entry *find_port_entry(
 
 	if (!bucket->room)
 		return NULL;
-	place = bucket->index[slot_of(bucket, node_guid, port)];
+	place = bucket->index[slot_of(bucket, node_guid, port, of_link)];
 	return place ? &bucket->entries[place - 1] : NULL;
 }
 
@@ -113,7 +122,8 @@ static void put_in_index(struct bucket *bucket, uint32_t i)
 {
 	const struct triad_record *record = &bucket->entries[i].record;
 
-	bucket->index[slot_of(bucket, record->node_guid, record->port)] = i + 1;
+	bucket->index[slot_of(
+		bucket, record->node_guid, record->port, is_of_link(record))] = i + 1;
 }
 
 static int grow(struct bucket *bucket)
@@ -221,7 +231,8 @@ int triad_history_merge(
 	struct triad_history *history, const struct triad_record *record)
 {
 	struct triad_record clean = *record;
-	struct entry *entry = find_port_entry(history, record->node_guid, record->port);
+	struct entry *entry = find_entry(
+		history, record->node_guid, record->port, is_of_link(record));
 	uint64_t hash;
 	int error;
 
@@ -246,9 +257,18 @@ int triad_history_merge(
 const struct triad_record *triad_history_find(
 	const struct triad_history *history, uint64_t node_guid, uint8_t port)
 {
-	const struct entry *entry = find_port_entry(history, node_guid, port);
+	const struct entry *entry = find_entry(history, node_guid, port, false);
 
 	return entry ? &entry->record : NULL;
+}
+
+bool triad_history_is_last(
+	const struct triad_history *history, const struct triad_record *record)
+{
+	const struct entry *entry = find_entry(
+		history, record->node_guid, record->port, is_of_link(record));
+
+	return entry && !triad_record_compare(record, &entry->record);
 }
 
 const struct triad_record *triad_history_at(
@@ -309,14 +329,11 @@ const struct triad_record *triad_history_latest_in(
 }
 
 bool triad_history_is_in_latest(
-	const struct triad_history *history, uint64_t node_guid, uint8_t port)
+	const struct triad_history *history, const struct triad_record *record)
 {
-	const struct entry *entry = find_port_entry(history, node_guid, port);
 	const struct latest *latest = &history->latest;
 
 	/* Whatever was not cut is among them. */
-	return entry &&
-		(latest->n < TRIAD_HISTORY_N_LATEST ||
-			triad_record_compare(
-				&entry->record, &latest_entry(latest, 0)->record) >= 0);
+	return latest->n < TRIAD_HISTORY_N_LATEST ||
+		triad_record_compare(record, &latest_entry(latest, 0)->record) >= 0;
 }

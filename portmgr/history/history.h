@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The history of actions on ports: the last record of each port, and the latest records
- * of all ports.
+/* The history of actions on ports: the last record of each port and that of its link, and the
+ * latest records of all ports.
  *
  * Records may come in any order, more than once, from the journal and from other
- * members.  Of each port the newest record stays, and of all records the newest
+ * members.  Of each port the newest record stays, of its link the newest TAKE or RETURN,
+ * which say nothing of the port's own state, and of all records the newest
  * TRIAD_HISTORY_N_LATEST do, by triad_record_compare().  So what stays follows from what
  * was received alone: members that have received the same records have the same history,
  * and so have members of which each has received what the others have kept.  An older
@@ -41,17 +42,20 @@ struct triad_history *triad_history_new(void);
 /* Accepts NULL. */
 void triad_history_free(struct triad_history *history);
 
-/* Returns 0 (it is now the port's last record), ESTALE (the port has a newer one: it was
- * put among the latest alone), EALREADY (nothing changed), ENOMEM or ENOSPC (the cap).
+/* Returns 0 (it is now the last record of the port or of its link), ESTALE (there is a newer
+ * one: it was put among the latest alone), EALREADY (nothing changed), ENOMEM or ENOSPC (the cap).
  * An outcome is a record of its own, with a higher number. */
 int triad_history_merge(
 	struct triad_history *history, const struct triad_record *record);
 
-/* A port's last record, or NULL; valid until the next merge. */
+/* A port's last record that is not about its link, or NULL; valid until the next merge. */
 const struct triad_record *triad_history_find(
 	const struct triad_history *history, uint64_t node_guid, uint8_t port);
+/* Whether the record is the last one of its port, or of its port's link. */
+bool triad_history_is_last(
+	const struct triad_history *history, const struct triad_record *record);
 
-/* Record 'i' of the ports' last records in a bucket; their order is stable until the
+/* Record 'i' of the last records of ports and links in a bucket; their order is stable until the
  * next merge.  NULL after the last. */
 const struct triad_record *triad_history_at(
 	const struct triad_history *history, unsigned bucket, uint32_t i);
@@ -74,8 +78,8 @@ const struct triad_record *triad_history_latest(
  * it.  NULL after the last. */
 const struct triad_record *triad_history_latest_in(
 	const struct triad_history *history, unsigned bucket, uint32_t *i);
-/* Whether the port's last record is still among the latest. */
+/* Whether a last record is still among the latest. */
 bool triad_history_is_in_latest(
-	const struct triad_history *history, uint64_t node_guid, uint8_t port);
+	const struct triad_history *history, const struct triad_record *record);
 
 #endif

@@ -303,8 +303,7 @@ static void put_all(struct copy *copy, const struct triad_history *history)
 	for (unsigned bucket = 0; bucket < TRIAD_HISTORY_N_BUCKETS; bucket++)
 		for (uint32_t i = 0; (record = triad_history_at(history, bucket, i));
 			i++)
-			if (!triad_history_is_in_latest(
-				    history, record->node_guid, record->port))
+			if (!triad_history_is_in_latest(history, record))
 				copy_record(copy, record);
 	while (triad_history_latest(history, n))
 		n++;

@@ -39,7 +39,8 @@ static bool was_ours(const struct triad_record *record)
 {
 	if (!record || record->outcome == TRIAD_OUTCOME_DROPPED)
 		return false;
-	return record->action == TRIAD_ACTION_BOUNCE ||
+	return (record->action == TRIAD_ACTION_BOUNCE &&
+		       record->outcome != TRIAD_OUTCOME_DONE) ||
 		record->action == TRIAD_ACTION_RELEASE ||
 		(record->action == TRIAD_ACTION_DISABLE &&
 			record->outcome != TRIAD_OUTCOME_REFUSED);

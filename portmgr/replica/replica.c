@@ -298,16 +298,6 @@ static void begin_pass(struct triad_replica *replica)
 
 /* --- records --- */
 
-/* Whether it is the last record of its port. */
-static bool is_last(
-	const struct triad_replica *replica, const struct triad_record *record)
-{
-	const struct triad_record *last =
-		triad_history_find(replica->history, record->node_guid, record->port);
-
-	return last && !triad_record_compare(record, last);
-}
-
 /* Queues a record that is new here; false: there is no room for it. */
 static bool receive_record(struct triad_replica *replica,
 	const struct triad_record *record, bool *is_known)
@@ -319,7 +309,9 @@ static bool receive_record(struct triad_replica *replica,
 		return false;
 	error = triad_history_merge(replica->history, record);
 	/* Whoever sends an older record than ours may lack what we are about to send. */
-	if (error != EALREADY || (replica->answers_last && !is_last(replica, record)))
+	if (error != EALREADY ||
+		(replica->answers_last &&
+			!triad_history_is_last(replica->history, record)))
 		*is_known = false;
 	if (error && error != ESTALE)
 		return true;

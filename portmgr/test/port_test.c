@@ -286,7 +286,7 @@ static bool is_awaited(
 	if (is_test_over(test, now_us) || test->awaited != request)
 		return false;
 	test->awaited = TRIAD_TEST_WAIT;
-	test->is_stale = false;
+	test->is_stale = test->is_not_known = false;
 	return !is_stale;
 }
 
@@ -346,6 +346,7 @@ static bool is_read(struct triad_port_test *test, const char *end, uint64_t n_er
 {
 	if (n_errors != NOT_READ)
 		return true;
+	test->is_not_known = true;
 	test->resume_us = add_time(now_us, AGAIN_US);
 	set_text(test,
 		"waits for the error counters of the %s end, which could not be read",
@@ -357,6 +358,7 @@ void triad_port_test_unknown(struct triad_port_test *test, uint64_t now_us)
 {
 	if (!is_awaited(test, TRIAD_TEST_SEND_SMP, now_us))
 		return;
+	test->is_not_known = true;
 	test->resume_us = add_time(now_us, AGAIN_US);
 	/* It is not one of those that were lost or answered. */
 	if (test->step == TRIAD_TEST_QUALITY)

@@ -96,6 +96,7 @@ struct triad_port_test {
 	bool is_linked, is_active, has_pong;
 	bool is_stale;     /* the awaited result was requested before the restart */
 	bool is_timed_out; /* why it failed */
+	bool is_not_known; /* the last result: for a reason that need not be the link's */
 	enum triad_test_request awaited; /* without a result yet; WAIT: none */
 	uint64_t resume_us; /* nothing is requested before: a result was not known */
 	char name[65];      /* NodeDescription received last, cleaned; "": none */

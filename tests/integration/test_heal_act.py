@@ -232,6 +232,22 @@ def test_link_whose_tests_were_bad_is_tested_again_by_itself():
         assert n_bounces(ports) > n, explain(ports)()
 
 
+def test_link_whose_counters_cannot_be_read_waits_for_them_and_is_not_bad():
+    with healing(out=2, port={"test_time": 2, "test_timeout": 3}) as ports:
+        cable = Worn(ports)
+        cable.wear_until(lambda: state_of(ports) == "testing", 60, explain(ports))
+        ports.lab.sim(f'Quirk "{SPINE(1)}" silent')
+        n_sets = len(ports.sets())
+        wait_until(lambda: "counters" in (healed(ports)["what"] or ""), 20, explain(ports))
+        # As long as two tests last.
+        until = time.monotonic() + 7
+        wait_until(lambda: time.monotonic() > until or state_of(ports) != "testing", 20, "time")
+        assert state_of(ports) == "testing" and len(ports.sets()) == n_sets, explain(ports)()
+        ports.lab.sim(f'Quirk "{SPINE(1)}" none')
+        wait_until(lambda: state_of(ports) == "probation", 40, explain(ports))
+        assert deeds(ports) == ONCE
+
+
 def test_link_that_somebody_else_lets_go_is_left_alone():
     with healing(out=600) as ports:
         cable = Worn(ports)
@@ -425,6 +441,53 @@ def test_link_that_is_to_be_disabled_is_and_stays_so():
         wait_until(lambda: state_of(ports) == "retraining", 20, explain(ports))
         time.sleep(1)
         assert len(ports.sets()) == n_sets + 2
+
+
+def test_link_whose_switch_restarts_is_on_probation_and_is_taken_if_it_is_bad_still():
+    with healing(out=600, probation=600) as ports:
+        cable = Worn(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        places = [f'"{SPINE(1)}"[{number}]' for number in range(1, 7)]
+        ports.lab.sim(*(f"Unlink {place}" for place in places))
+        wait_until(lambda: not held_links(ports), 30, explain(ports))
+        ports.lab.sim(*(f"ReLink {place}" for place in places))
+        wait_until(lambda: state_of(ports) == "probation", 30, explain(ports))
+        # No person did that.
+        assert ("return", "done", "heal") in ports.deeds(switch_guid(1), 5)
+        cable.wear_until(lambda: healed(ports).get("taken") == 2, 60, explain(ports))
+
+
+def test_link_that_is_another_one_by_now_is_let_go():
+    with healing(out=600) as ports:
+        for row in ports.expected.rows.values():
+            row[3:7] = [""] * 4
+        ports.load(ports.master)
+        cable, present = Worn(ports), n_links(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        n_sets = len(ports.sets())
+        # Two cables change places so quickly that no port is ever read as down.
+        ports.lab.sim('Unlink "leaf-01"[5]', 'Unlink "leaf-01"[6]',
+                      'Link "leaf-01"[5] "spine-01"[2]', 'Link "leaf-01"[6] "spine-01"[1]')
+        wait_until(lambda: n_links(ports) == present and not healed(ports)
+                   and not held_links(ports), 30, explain(ports))
+        assert len(ports.sets()) == n_sets
+
+
+def test_port_that_is_miswired_while_its_link_is_out_stays_disabled():
+    with healing(out=600) as ports:
+        cable = Worn(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        ports.lab.sim('Unlink "leaf-01"[5]')
+        wait_until(lambda: state_of(ports) == "testing", 20, explain(ports))
+        ports.lab.sim('Link "leaf-01"[5] "spine-01"[7]')
+
+        def deeds_of_port():
+            return [deed for deed, outcome, _ in ports.deeds(switch_guid(1), 5)
+                    if outcome == "done"]
+        wait_until(lambda: {"return", "disable"} <= set(deeds_of_port()), 30, explain(ports))
+        ports.sweep(3)
+        assert "enable" not in deeds_of_port(), explain(ports)()
+        assert not healed(ports) and not held_links(ports), explain(ports)()
 
 
 @pytest.mark.parametrize("cluster", ("corosync", "peers"))

@@ -97,6 +97,37 @@ END_TEST
 
 /* All builds of Triad must compute the same digest.  The expected value was computed by
  * separate code. */
+/* What was done with its link says nothing of whether the port failed, or was disabled. */
+START_TEST(test_memory_record_of_link_does_not_hide_that_of_port)
+{
+	static const uint8_t of_link[] = {TRIAD_ACTION_TAKE, TRIAD_ACTION_RETURN};
+	struct triad_history *history = triad_history_new();
+	struct triad_record disabled = a_record(1, 1, 7, 3), last;
+	struct triad_history_digest before, after;
+
+	ck_assert_int_eq(triad_history_merge(history, &disabled), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		triad_history_digest(history, &before);
+		last = a_record(1, 2 + i, 7, 3);
+		last.action = of_link[i];
+		ck_assert_int_eq(triad_history_merge(history, &last), 0);
+		/* Members must agree on it. */
+		triad_history_digest(history, &after);
+		ck_assert_int_ne(memcmp(&before, &after, sizeof(before)), 0);
+		ck_assert_uint_eq(triad_history_find(history, 7, 3)->number, 1);
+		ck_assert(triad_history_is_last(history, &last));
+		ck_assert(triad_history_is_last(history, &disabled));
+	}
+	ck_assert_uint_eq(triad_history_n(history), 2);
+	disabled = a_record(1, 9, 7, 3);
+	disabled.action = TRIAD_ACTION_RELEASE;
+	ck_assert_int_eq(triad_history_merge(history, &disabled), 0);
+	ck_assert_uint_eq(triad_history_find(history, 7, 3)->number, 9);
+	ck_assert(triad_history_is_last(history, &last));
+	triad_history_free(history);
+}
+END_TEST
+
 START_TEST(test_memory_digest_is_a_known_number)
 {
 	struct triad_history *history = triad_history_new();
@@ -256,9 +287,10 @@ START_TEST(test_memory_history_keeps_latest)
 	ck_assert_uint_eq(
 		triad_history_latest(history, TRIAD_HISTORY_N_LATEST - 1)->number, 11);
 	ck_assert_ptr_null(triad_history_latest(history, TRIAD_HISTORY_N_LATEST));
-	ck_assert(!triad_history_is_in_latest(history, 1, 11));
-	ck_assert(triad_history_is_in_latest(history, 1, 12));
-	ck_assert(!triad_history_is_in_latest(history, 99, 1));
+	ck_assert(!triad_history_is_in_latest(
+		history, triad_history_find(history, 1, 11)));
+	ck_assert(triad_history_is_in_latest(
+		history, triad_history_find(history, 1, 12)));
 	triad_history_free(history);
 }
 END_TEST
@@ -335,6 +367,7 @@ int main(void)
 	TCase *cases = tcase_create("memory");
 
 	tcase_add_test(cases, test_memory_newer_record_of_port_stays);
+	tcase_add_test(cases, test_memory_record_of_link_does_not_hide_that_of_port);
 	tcase_add_test(cases, test_memory_digest_is_a_known_number);
 	tcase_add_test(cases, test_memory_digest_depends_on_every_field);
 	tcase_add_test(cases, test_memory_text_not_clean_has_digest_of_clean_one);
