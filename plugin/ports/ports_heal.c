@@ -620,7 +620,7 @@ static bool is_gone(const struct triad_ports *ports, const struct ports_healed *
 			 far == TRIAD_FABRIC_NONE ? far : fabric->ports[far].remote;
 
 	if (beyond_near == TRIAD_FABRIC_NONE && beyond_far == TRIAD_FABRIC_NONE)
-		return now_us > healed->changed_us + REMEMBERED_US;
+		return now_us > healed->changed_us + TRIAD_PAST_REMEMBERED_US;
 	return beyond_near != far || beyond_far != near;
 }
 
