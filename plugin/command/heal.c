@@ -65,7 +65,7 @@ void triad_command_report_heal(struct triad_report *report, struct triad_plugin 
 static const char *what_of(const struct triad_ports_healed *healed)
 {
 	if (healed->course.is_bad_again)
-		return "bad again, and may not be taken: 'heal plan' says why";
+		return "bad again, and may not be taken now: 'heal plan' or 'status' says why";
 	if (healed->course.why)
 		return healed->course.why;
 	return healed->text[0] ? healed->text : NULL;

@@ -444,7 +444,8 @@ def test_link_that_is_to_be_disabled_is_and_stays_so():
 
 
 def test_link_whose_switch_restarts_is_on_probation_and_is_taken_if_it_is_bad_still():
-    with healing(out=600, probation=600) as ports:
+    # So many that the restart is no reason to wait with the next one.
+    with healing(out=600, probation=600, more_heal="max_out = 50\n") as ports:
         cable = Worn(ports)
         cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
         places = [f'"{SPINE(1)}"[{number}]' for number in range(1, 7)]
