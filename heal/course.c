@@ -122,6 +122,7 @@ static void advance(struct triad_course *course, const struct triad_course_facts
 		break;
 	case TRIAD_COURSE_PROBATION:
 		course->is_bad_again = facts->back == TRIAD_COURSE_BAD;
+		course->is_not_known = facts->back == TRIAD_COURSE_NO_VERDICT;
 		/* What is not known is not good. */
 		if (facts->back != TRIAD_COURSE_GOOD)
 			course->since_us = now_us;

@@ -64,7 +64,8 @@ static uint64_t until_us(const struct triad_course *course)
 	if (course->state == TRIAD_COURSE_RESTING)
 		return course->taken_us +
 			triad_course_out_us(&course->conf, course->n_taken);
-	return course->state == TRIAD_COURSE_PROBATION && !course->is_bad_again
+	return course->state == TRIAD_COURSE_PROBATION && !course->is_bad_again &&
+			!course->is_not_known
 		? course->since_us + course->conf.probation_us
 		: 0;
 }
@@ -73,6 +74,8 @@ static const char *what_of(const struct triad_ports_healed *healed)
 {
 	if (healed->course.is_bad_again)
 		return "bad again, and may not be taken: 'heal plan' says why";
+	if (healed->course.is_not_known)
+		return "nothing was read yet that says how it is since it is back";
 	if (healed->course.why)
 		return healed->course.why;
 	return healed->text[0] ? healed->text : NULL;
