@@ -173,6 +173,7 @@ static void advance(struct triad_course *course, const struct triad_course_facts
 		break;
 	case TRIAD_COURSE_PROBATION:
 		course->is_bad_again = facts->back == TRIAD_COURSE_BAD;
+		course->is_not_known = facts->back == TRIAD_COURSE_NO_VERDICT;
 		/* What is not known is not good. */
 		if (facts->back != TRIAD_COURSE_GOOD)
 			course->since_us = now_us;
@@ -196,7 +197,7 @@ uint64_t triad_course_until_us(const struct triad_course *course)
 					   : course->taken_us +
 				triad_course_out_us(&course->conf, course->n_taken);
 	case TRIAD_COURSE_PROBATION:
-		return course->is_bad_again
+		return course->is_bad_again || course->is_not_known
 			? 0
 			: course->since_us + course->conf.probation_us;
 	case TRIAD_COURSE_STAYS_OUT:
@@ -215,7 +216,9 @@ static uint64_t due_us(const struct triad_course *course)
 	case TRIAD_COURSE_RESTING:
 		return course->next_us > until_us ? course->next_us : until_us;
 	case TRIAD_COURSE_PROBATION:
-		return course->is_bad_again ? course->next_us : until_us;
+		return course->is_bad_again
+			? course->next_us
+			: course->since_us + course->conf.probation_us;
 	case TRIAD_COURSE_RETRAINING:
 	case TRIAD_COURSE_STAYS_OUT:
 		return course->next_us;

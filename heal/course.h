@@ -102,9 +102,11 @@ struct triad_course {
 	uint32_t n_failed; /* acts in a row that could not be done */
 	uint8_t state;     /* enum triad_course_state */
 	bool is_bad_again; /* in probation, but it may not be taken */
-	bool is_given_up;  /* its tests were bad, and it returns anyway */
-	bool is_let_go;    /* it has ended because others hold it no longer */
-	const char *why;   /* it stays out, or has ended; NULL: nothing to say */
+	/* In probation: nothing was read that says how it is. */
+	bool is_not_known;
+	bool is_given_up; /* its tests were bad, and it returns anyway */
+	bool is_let_go;   /* it has ended because others hold it no longer */
+	const char *why;  /* it stays out, or has ended; NULL: nothing to say */
 };
 
 /* A link that was taken, for the 'n_taken'th time lately (at least 1). */

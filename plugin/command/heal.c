@@ -66,6 +66,8 @@ static const char *what_of(const struct triad_ports_healed *healed)
 {
 	if (healed->course.is_bad_again)
 		return "bad again, and may not be taken now: 'heal plan' or 'status' says why";
+	if (healed->course.is_not_known)
+		return "nothing was read yet that says how it is since it is back";
 	if (healed->course.why)
 		return healed->course.why;
 	return healed->text[0] ? healed->text : NULL;

@@ -21,6 +21,8 @@
 struct link {
 	uint64_t guid, far_guid; /* 0: not known */
 	uint8_t port, far_port;
+	uint64_t far_switch; /* when it was taken, by its port GUID; 0: not known */
+	bool is_linked;      /* the fabric has it */
 	uint32_t n_taken;
 	uint64_t out_us;            /* together */
 	uint64_t taken_us;          /* since when it is out; 0: it is not */
@@ -66,6 +68,7 @@ static void add_record(struct links *links, const struct triad_record *record)
 		if (!link->n_taken++)
 			link->first_us = record->at_us;
 		link->taken_us = link->last_us = record->at_us;
+		link->far_switch = record->remote_guid;
 		snprintf(link->why, sizeof(link->why), "%s", record->text);
 	} else if (record->action == TRIAD_ACTION_RETURN ||
 		record->action == TRIAD_ACTION_RELEASE) {
@@ -83,23 +86,53 @@ static int compare_links(const void *a, const void *b)
 	return (first->out_us < second->out_us) - (first->out_us > second->out_us);
 }
 
+static uint32_t find_switch(const struct triad_fabric *fabric, uint64_t port_guid)
+{
+	for (uint32_t i = 0; port_guid && i < fabric->n_nodes; i++) {
+		uint32_t port = triad_fabric_port_at(fabric, fabric->nodes[i].guid, 0);
+
+		if (port != TRIAD_FABRIC_NONE && fabric->ports[port].guid == port_guid)
+			return i;
+	}
+	return TRIAD_FABRIC_NONE;
+}
+
+/* Of the fabric, unless another cable is there by now. */
+static void find_linked_end(struct link *link, const struct triad_fabric *fabric)
+{
+	uint32_t port = triad_fabric_port_at(fabric, link->guid, link->port),
+		 far = port == TRIAD_FABRIC_NONE ? port : fabric->ports[port].remote,
+		 taken = find_switch(fabric, link->far_switch);
+
+	if (taken != TRIAD_FABRIC_NONE)
+		link->far_guid = fabric->nodes[taken].guid;
+	if (far == TRIAD_FABRIC_NONE ||
+		(link->far_switch && fabric->ports[far].node != taken))
+		return;
+	link->is_linked = true;
+	link->far_guid = fabric->nodes[fabric->ports[far].node].guid;
+	link->far_port = fabric->ports[far].number;
+}
+
 /* The far end: of the fabric, or of a link that is out. */
 static void find_far_end(struct link *link, const struct triad_fabric *fabric,
 	const struct triad_damp_ends *held, size_t n_held)
 {
-	uint32_t port = fabric ? triad_fabric_port_at(fabric, link->guid, link->port)
-			       : TRIAD_FABRIC_NONE;
-	uint32_t far = port == TRIAD_FABRIC_NONE ? port : fabric->ports[port].remote;
-
-	if (far != TRIAD_FABRIC_NONE) {
-		link->far_guid = fabric->nodes[fabric->ports[far].node].guid;
-		link->far_port = fabric->ports[far].number;
-	}
+	if (fabric)
+		find_linked_end(link, fabric);
 	for (size_t i = 0; i < n_held; i++)
 		if (held[i].guid == link->guid && held[i].number == link->port) {
 			link->far_guid = held[i].far_guid;
 			link->far_port = held[i].far_number;
 		}
+}
+
+/* NULL: it is not known. */
+static const char *now_of(const struct triad_fabric *fabric, const struct link *link)
+{
+	if (link->taken_us || !fabric)
+		return link->taken_us ? "out" : NULL;
+	return link->is_linked ? "routed" : "down";
 }
 
 /* --- the list --- */
@@ -133,7 +166,7 @@ static void put_link(struct triad_list *list, struct triad_plugin *plugin,
 	triad_list_real(list, "out_h", "hours", 7, (double)link->out_us / 3.6e9, "%.1f",
 		(double)link->out_us / 3.6e9);
 	triad_list_blank(list);
-	triad_list_text(list, "now", "now", -7, link->taken_us ? "out" : "routed");
+	triad_list_text(list, "now", "now", -7, now_of(fabric, link));
 	triad_list_end(list, true, link->far_guid,
 		triad_fabric_node_by_guid(fabric, link->far_guid), link->far_port);
 	triad_list_wall_time(list, "first", NULL, link->first_us);

@@ -157,7 +157,8 @@ static void look(struct triad_healer *healer)
 	uint64_t begun_us = triad_clock_now_us();
 	int error = triad_heal_view_make(&view, &healer->plugin->service, 0);
 
-	healer->verdicts.generation = 0;
+	/* What was read before says nothing of the time since. */
+	healer->verdicts.generation = healer->verdicts.n = 0;
 	status.not_known = error
 		? "there is no view of the fabric, or no memory for a plan"
 		: view.no_evidence;

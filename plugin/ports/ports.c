@@ -244,8 +244,10 @@ static uint64_t run_step(struct triad_ports *ports)
 		ports_look_at_permission(ports);
 	handle_fabric(ports);
 	ports_see_past(ports, now_us);
-	if (!ports->conf->port.enabled)
+	if (!ports->conf->port.enabled) {
+		ports_end_heal(ports);
 		return *ports->conf->port.expected_file ? now_us + IDLE_US : UINT64_MAX;
+	}
 	ports_retry_journal(ports, now_us);
 	/* A standby's, too: it grows by what others send. */
 	trim_journal(ports);

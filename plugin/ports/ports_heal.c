@@ -44,6 +44,15 @@ static struct triad_course_conf course_conf(const struct triad_ports *ports)
 	};
 }
 
+/* Keys that have changed hold for links that are out, too. */
+static void take_conf(const struct triad_ports *ports, struct triad_course *course)
+{
+	bool returns_anyway = course->conf.returns_anyway;
+
+	course->conf = course_conf(ports);
+	course->conf.returns_anyway = returns_anyway;
+}
+
 static struct ports_healed *find_healed(
 	struct triad_ports *ports, const struct triad_damp_ends *ends)
 {
@@ -630,8 +639,10 @@ static bool step(
 {
 	struct triad_course_facts facts = facts_of(ports, healed);
 	uint64_t now_us = triad_clock_now_us(), until_us;
-	enum triad_course_act act =
-		triad_course_step(&healed->course, &facts, now_us, &until_us);
+	enum triad_course_act act;
+
+	take_conf(ports, &healed->course);
+	act = triad_course_step(&healed->course, &facts, now_us, &until_us);
 
 	if (until_us > now_us && until_us != UINT64_MAX)
 		*next_us = triad_clock_earlier(
@@ -711,8 +722,27 @@ static void take_next(struct triad_ports *ports, uint64_t now_us)
 
 /* --- a new term --- */
 
+/* Begins the probation of a link that is in routing again.  One that was taken, and that nobody came
+ * to hold, is recorded as back. */
+static void begin_probation(struct triad_ports *ports,
+	const struct triad_damp_ends *ends, enum triad_past past, uint32_t n_taken)
+{
+	const struct triad_course_conf conf = course_conf(ports);
+	struct ports_healed *healed;
+
+	if (past == TRIAD_PAST_OUT)
+		(void)give_back(ports, ends, TRIAD_ACTION_RETURN, TRIAD_REASON_HEAL,
+			"it is not held any longer: on probation");
+	healed = add_healed(ports, ends);
+	if (!healed)
+		return;
+	triad_course_begin_back(&healed->course, &conf, n_taken, triad_clock_now_us());
+	healed->changed_us = triad_clock_now_us();
+}
+
 /* A link that is held for us, and that nobody heals here: the last holder of the lease took it, or
- * this SM before it was restarted.  One that is back by the records was let go in vain. */
+ * this SM before it was restarted.  One that is back by the records was let go in vain, and was not
+ * on probation yet. */
 static void adopt_link(struct triad_ports *ports, const struct triad_damp_ends *ends)
 {
 	const struct triad_course_conf conf = course_conf(ports);
@@ -726,6 +756,8 @@ static void adopt_link(struct triad_ports *ports, const struct triad_damp_ends *
 		return;
 	if (healed || past == TRIAD_PAST_BACK || past == TRIAD_PAST_LEFT_ALONE) {
 		let_go(ports, ends);
+		if (!healed && past == TRIAD_PAST_BACK)
+			begin_probation(ports, ends, past, n_taken);
 		return;
 	}
 	healed = add_healed(ports, ends);
@@ -749,24 +781,6 @@ static void adopt_ours(struct triad_ports *ports, uint64_t now_us)
 	n = copy_ours(ports, ours);
 	for (uint32_t i = 0; i < n; i++)
 		adopt_link(ports, &ours[i]);
-}
-
-/* Begins the probation of a link that is in routing again.  One that was taken, and that nobody came
- * to hold, is recorded as back. */
-static void begin_probation(struct triad_ports *ports,
-	const struct triad_damp_ends *ends, enum triad_past past, uint32_t n_taken)
-{
-	const struct triad_course_conf conf = course_conf(ports);
-	struct ports_healed *healed;
-
-	if (past == TRIAD_PAST_OUT)
-		(void)give_back(ports, ends, TRIAD_ACTION_RETURN, TRIAD_REASON_HEAL,
-			"it is not held any longer: on probation");
-	healed = add_healed(ports, ends);
-	if (!healed)
-		return;
-	triad_course_begin_back(&healed->course, &conf, n_taken, triad_clock_now_us());
-	healed->changed_us = triad_clock_now_us();
 }
 
 /* One that was taken is held again: this SM's damper may not have heard that it was.  Then it is
@@ -827,6 +841,17 @@ static void resume(struct triad_ports *ports, uint64_t now_us)
 	heal->is_resumed = resume_back(ports, now_us >= heal->resume_until_us);
 }
 
+void ports_end_heal(struct triad_ports *ports)
+{
+	struct ports_heal *heal = &ports->heal;
+
+	heal->n = 0;
+	heal->is_resumed = false;
+	heal->resume_until_us = heal->adopt_us = 0;
+	heal->calm = (struct triad_calm){0};
+	heal->calm_generation = 0;
+}
+
 uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 {
 	struct ports_heal *heal = &ports->heal;
@@ -837,11 +862,7 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 
 	if (ports->conf->heal.mode != TRIAD_HEAL_ACT || !ports->fabric ||
 		!ports_is_in_charge(ports) || !ports_may_act(ports)) {
-		heal->n = 0;
-		heal->is_resumed = false;
-		heal->resume_until_us = heal->adopt_us = 0;
-		heal->calm = (struct triad_calm){0};
-		heal->calm_generation = 0;
+		ports_end_heal(ports);
 		return UINT64_MAX;
 	}
 	note_calm(ports, now_us);

@@ -365,6 +365,8 @@ int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us);
 /* So many links came or went lately that none is taken. */
 bool ports_heal_waits(struct triad_ports *ports);
+/* Forgets the links that are healed; those that are held stay so. */
+void ports_end_heal(struct triad_ports *ports);
 /* By hand: lets the link of a port go, which is left alone for a day; 'or_kept': or records that of
  * one that was kept out.  Returns OK, NOTHING or NOT_WRITTEN. */
 enum triad_ports_answer ports_release_healed(

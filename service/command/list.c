@@ -274,7 +274,10 @@ void triad_list_end(struct triad_list *list, bool is_far, uint64_t guid,
 	triad_list_guid(list, is_far ? "far_guid" : "node_guid", NULL, guid);
 	triad_list_node(list, is_far ? "far_name" : "node_name",
 		is_far ? "far end" : "switch", 16, node);
-	triad_list_uint(list, is_far ? "far_port" : "port", "port", 4, port);
+	if (port)
+		triad_list_uint(list, is_far ? "far_port" : "port", "port", 4, port);
+	else
+		triad_list_text(list, is_far ? "far_port" : "port", "port", 4, NULL);
 }
 
 void triad_list_wall_time(

@@ -89,7 +89,8 @@ void triad_list_node(struct triad_list *list, const char *name, const char *titl
 	int width, const struct triad_fabric_node *node);
 
 /* The end of a link between switches: "node_guid", "node_name", "port", or for the far one
- * "far_guid", "far_name", "far_port".  'node': NULL: the fabric does not have it. */
+ * "far_guid", "far_name", "far_port".  'node': NULL: the fabric does not have it; 'port': 0: not
+ * known. */
 void triad_list_end(struct triad_list *list, bool is_far, uint64_t guid,
 	const struct triad_fabric_node *node, uint8_t port);
 

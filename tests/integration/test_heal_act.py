@@ -314,6 +314,32 @@ def test_link_that_is_out_when_healing_is_switched_off_is_listed_and_released(co
         assert stays_in_routing(ports, cable), explain(ports)()
 
 
+def test_nothing_is_said_to_be_done_while_the_port_manager_is_off():
+    with healing(out=600) as ports:
+        cable = Worn(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        ask(ports.lab, "set", "port.enabled", "false", sm=ports.master)
+        wait_until(lambda: state_of(ports) == "held", 10, explain(ports))
+        assert "port.enabled" in healed(ports)["what"]
+        ask(ports.lab, "set", "port.enabled", "true", sm=ports.master)
+        wait_until(lambda: state_of(ports) == "resting", 30, explain(ports))
+
+
+def test_keys_that_change_hold_for_a_link_that_is_out():
+    with healing(out=600, probation=600) as ports:
+        cable = Worn(ports)
+        cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
+        ask(ports.lab, "set", "heal.out", "1", sm=ports.master)
+        wait_until(lambda: state_of(ports) == "probation", 20, explain(ports))
+        # What is not read is not good, however short the probation.
+        wait_until(lambda: healed(ports)["until"], 30, explain(ports))
+        ask(ports.lab, "set", "perfmgr.enabled", "false", sm=ports.master)
+        wait_until(lambda: not healed(ports)["until"], 20, explain(ports))
+        ask(ports.lab, "set", "heal.probation", "1", sm=ports.master)
+        ask(ports.lab, "set", "perfmgr.enabled", "true", sm=ports.master)
+        wait_until(lambda: not healed(ports), 30, explain(ports))
+
+
 def test_nothing_is_taken_or_kept_when_no_link_can_be_held():
     with healing(out=600) as ports:
         cable, present = Worn(ports), n_links(ports)
@@ -443,19 +469,22 @@ def test_link_that_is_to_be_disabled_is_and_stays_so():
         assert len(ports.sets()) == n_sets + 2
 
 
-def test_link_whose_switch_restarts_is_on_probation_and_is_taken_if_it_is_bad_still():
-    # So many that the restart is no reason to wait with the next one.
-    with healing(out=600, probation=600, more_heal="max_out = 50\n") as ports:
-        cable = Worn(ports)
+def test_link_whose_switch_restarts_is_on_probation():
+    with healing(out=600, probation=600) as ports:
+        cable, present = Worn(ports), n_links(ports)
         cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
         places = [f'"{SPINE(1)}"[{number}]' for number in range(1, 7)]
         ports.lab.sim(*(f"Unlink {place}" for place in places))
-        wait_until(lambda: not held_links(ports), 30, explain(ports))
+        wait_until(lambda: state_of(ports) == "probation", 30, explain(ports))
+        [row] = ask_json(ports.lab, "heal", "report")
+        assert row["now"] == "down", row
+        assert not held_links(ports) and healed(ports)["until"] is None
         ports.lab.sim(*(f"ReLink {place}" for place in places))
         wait_until(lambda: state_of(ports) == "probation", 30, explain(ports))
         # No person did that.
         assert ("return", "done", "heal") in ports.deeds(switch_guid(1), 5)
-        cable.wear_until(lambda: healed(ports).get("taken") == 2, 60, explain(ports))
+        wait_until(lambda: n_links(ports) == present and state_of(ports) == "probation", 30,
+                   explain(ports))
 
 
 def test_link_that_is_another_one_by_now_is_let_go():

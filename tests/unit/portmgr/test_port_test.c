@@ -392,6 +392,7 @@ START_TEST(test_quality_counters_never_read_fail_by_the_timer)
 	ck_assert_uint_ge(now_us, BEGIN_US + usual.timeout_us);
 	check_state(TRIAD_TEST_FAILED, TRIAD_TEST_QUALITY);
 	check_text("near", "could not be read");
+	ck_assert(test.is_not_known);
 }
 END_TEST
 
