@@ -335,7 +335,8 @@ def test_link_is_out_after_a_restart_two_days_later_without_a_journal():
                 path.unlink()
         restart(ports, age_history)
         wait_until(lambda: healed(ports), 40, explain(ports))
-        assert n_links(ports) == present - 1
+        # OpenSM's first sweep may be over before the history was read.
+        wait_until(lambda: n_links(ports) == present - 1, 20, explain(ports))
 
 
 def test_link_that_stays_out_waits_on_after_a_restart():
