@@ -23,6 +23,7 @@ struct link {
 	uint8_t port, far_port;
 	uint64_t far_switch; /* when it was taken, by its port GUID; 0: not known */
 	bool is_linked;      /* the fabric has it */
+	bool is_up;          /* or will, as its port is up */
 	uint32_t n_taken;
 	uint64_t out_us;            /* together */
 	uint64_t taken_us;          /* since when it is out; 0: it is not */
@@ -106,6 +107,8 @@ static void find_linked_end(struct link *link, const struct triad_fabric *fabric
 
 	if (taken != TRIAD_FABRIC_NONE)
 		link->far_guid = fabric->nodes[taken].guid;
+	link->is_up = port != TRIAD_FABRIC_NONE && far == TRIAD_FABRIC_NONE &&
+		fabric->ports[port].phys_state == TRIAD_PHYS_LINK_UP;
 	if (far == TRIAD_FABRIC_NONE ||
 		(link->far_switch && fabric->ports[far].node != taken))
 		return;
@@ -127,11 +130,13 @@ static void find_far_end(struct link *link, const struct triad_fabric *fabric,
 		}
 }
 
-/* NULL: it is not known. */
+/* NULL: it is not known, or a sweep is to show it first. */
 static const char *now_of(const struct triad_fabric *fabric, const struct link *link)
 {
-	if (link->taken_us || !fabric)
-		return link->taken_us ? "out" : NULL;
+	if (link->taken_us)
+		return "out";
+	if (!fabric || link->is_up)
+		return NULL;
 	return link->is_linked ? "routed" : "down";
 }
 

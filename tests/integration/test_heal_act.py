@@ -285,8 +285,8 @@ def test_person_who_pinned_a_link_and_releases_it_is_on_record():
         cable.wear_until(lambda: state_of(ports) == "resting", 60, explain(ports))
         ask(ports.lab, "damp", "pin", "leaf-01:5", sm=ports.master)
         ask(ports.lab, "damp", "release", "leaf-01:5", sm=ports.master)
-        [row] = ask_json(ports.lab, "heal", "report")
-        assert row["now"] == "routed", row
+        wait_until(lambda: ask_json(ports.lab, "heal", "report")[0]["now"] == "routed", 20,
+                   explain(ports))
         done = [(row["deed"], row["reason"])
                 for row in ask_json(ports.lab, "port", "history", sm=ports.master)
                 if row["outcome"] == "done"]
