@@ -19,12 +19,29 @@ START_TEST(test_first_count_moves_nothing)
 }
 END_TEST
 
+START_TEST(test_nothing_counted_is_nothing_moved)
+{
+	calm = (struct triad_calm){0};
+	ck_assert_uint_eq(triad_calm_n_moved(&calm, now_us), 0);
+}
+END_TEST
+
 START_TEST(test_links_that_come_count_as_those_that_go)
 {
 	triad_calm_note(&calm, 90, now_us);
-	triad_calm_note(&calm, 95, now_us);
-	triad_calm_note(&calm, 95, now_us);
+	triad_calm_note(&calm, 105, now_us);
+	triad_calm_note(&calm, 100, now_us);
 	ck_assert_uint_eq(triad_calm_n_moved(&calm, now_us), 15);
+}
+END_TEST
+
+START_TEST(test_link_that_flaps_counts_once)
+{
+	for (unsigned i = 0; i < 20; i++) {
+		now_us += TRIAD_US_PER_S;
+		triad_calm_note(&calm, 100 - i % 2, now_us);
+	}
+	ck_assert_uint_eq(triad_calm_n_moved(&calm, now_us), 1);
 }
 END_TEST
 
@@ -68,6 +85,8 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, NULL);
 	tcase_add_test(cases, test_first_count_moves_nothing);
+	tcase_add_test(cases, test_nothing_counted_is_nothing_moved);
+	tcase_add_test(cases, test_link_that_flaps_counts_once);
 	tcase_add_test(cases, test_links_that_come_count_as_those_that_go);
 	tcase_add_test(cases, test_what_moved_is_forgotten_after_one_window_to_two);
 	tcase_add_test(cases, test_slow_trickle_never_adds_up);
