@@ -349,7 +349,8 @@ def test_link_is_out_after_a_restart_two_days_later_without_a_journal():
                 path.unlink()
         restart(ports, age_history)
         wait_until(lambda: healed(ports), 40, explain(ports))
-        assert n_links(ports) == present - 1
+        # The first sweep may have come before the history was read.
+        wait_until(lambda: n_links(ports) == present - 1, 20, explain(ports))
 
 
 def test_link_that_is_to_be_disabled_is_and_stays_so():
