@@ -86,7 +86,10 @@ libosmtriad_la_SOURCES = \
 	plugin/ports/ports_seen.c plugin/ports/ports_sms.c \
 	plugin/ports/ports_mads.c \
 	plugin/ports/ports_parts.h \
-	plugin/ports/ports_heal.c \
+	plugin/ports/ports_heal.c plugin/ports/ports_heal_parts.h \
+	plugin/ports/ports_heal_act.c \
+	plugin/ports/ports_heal_hand.c \
+	plugin/ports/ports_heal_term.c \
 	plugin/heal/healer.c plugin/heal/healer.h \
 	plugin/command/heal.c \
 	plugin/command/heal_report.c \

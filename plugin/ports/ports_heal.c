@@ -1,147 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/opensm.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "heal/past.h"
-#include "plugin/damp/damper.h"
 #include "plugin/physp.h"
-#include "plugin/ports/ports_parts.h"
+#include "plugin/ports/ports_heal_parts.h"
 
 #define LOOK_US TRIAD_US_PER_S
-/* How often links are looked for that are held to be healed, and that nobody heals. */
-#define ADOPT_US TRIAD_US_PER_S
-#define MAX_HELD 256u
 /* When to try again to record that others let a link go. */
 #define NOTE_AGAIN_US (5 * TRIAD_US_PER_S)
 #define SMP_TIMEOUT_MS 100u
-/* How long a new master may need until it holds what the last one held. */
-#define RESUME_US (30 * TRIAD_US_PER_S)
 /* After its return: the first reading that says something of the time since, and how long an
  * alert of the time before may last. */
 #define SETTLED_US (10 * TRIAD_US_PER_S)
 #define ALERT_ENDS_US (900 * TRIAD_US_PER_S)
-
-/* What became of a link by the records, and how often it was taken lately. */
-static enum triad_past recall(const struct triad_ports *ports,
-	const struct triad_damp_ends *ends, uint32_t *n_taken)
-{
-	return triad_past_of(
-		ports->records.history, ends, triad_clock_wall_us(), n_taken);
-}
-
-/* --- the list --- */
-
-static struct triad_course_conf course_conf(const struct triad_ports *ports)
-{
-	return (struct triad_course_conf){
-		.out_us = ports->conf->heal.out_s * TRIAD_US_PER_S,
-		.probation_us = ports->conf->heal.probation_s * TRIAD_US_PER_S,
-		.max_taken = ports->conf->heal.max_taken,
-	};
-}
-
-/* Keys that have changed hold for links that are out, too. */
-static void take_conf(const struct triad_ports *ports, struct triad_course *course)
-{
-	bool returns_anyway = course->conf.returns_anyway;
-
-	course->conf = course_conf(ports);
-	course->conf.returns_anyway = returns_anyway;
-}
-
-static struct ports_healed *find_healed(
-	struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	for (uint32_t i = 0; i < ports->heal.n; i++)
-		if (triad_damp_is_same(&ports->heal.all[i].ends, ends))
-			return &ports->heal.all[i];
-	return NULL;
-}
-
-static struct ports_healed *add_healed(
-	struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	struct ports_heal *heal = &ports->heal;
-
-	if (heal->n == PORTS_MAX_HEALED)
-		return NULL;
-	heal->all[heal->n] = (struct ports_healed){.ends = *ends};
-	return &heal->all[heal->n++];
-}
-
-static const struct triad_ports_judged *find_judged(
-	const struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	const struct triad_ports_verdicts *verdicts = &ports->heal.verdicts;
-
-	for (uint32_t i = 0; i < verdicts->n; i++)
-		if (triad_damp_is_same(&verdicts->links[i].ends, ends))
-			return &verdicts->links[i];
-	return NULL;
-}
-
-/* The link's port in the fabric; NONE: it is not linked there. */
-static uint32_t find_linked(
-	const struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	uint32_t port = triad_fabric_port_at(ports->fabric, ends->guid, ends->number);
-
-	return port != TRIAD_FABRIC_NONE &&
-			ports->fabric->ports[port].remote != TRIAD_FABRIC_NONE
-		? port
-		: TRIAD_FABRIC_NONE;
-}
-
-/* --- the damper, which waits for its own locks --- */
-
-/* With another damp.mode than act no link is held, whatever is noted. */
-static struct triad_damp_link find_damped(
-	struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	struct triad_damp_link link = {0};
-
-	ports_begin_wait(ports);
-	(void)triad_damper_find(ports->heal.damper, ends, &link);
-	ports_end_wait(ports);
-	link.is_held &= triad_damper_acts(ports->heal.damper);
-	return link;
-}
-
-/* Copies links that are noted as held for us.  Returns how many. */
-static uint32_t copy_ours(
-	struct triad_ports *ports, struct triad_damp_ends ours[MAX_HELD])
-{
-	struct triad_damp_link links[MAX_HELD];
-	uint32_t n_ours = 0;
-	size_t n;
-
-	ports_begin_wait(ports);
-	n = triad_damper_links(ports->heal.damper, links, MAX_HELD);
-	ports_end_wait(ports);
-	for (size_t i = 0; i < n; i++)
-		if (links[i].is_held && links[i].is_by_heal)
-			ours[n_ours++] = links[i].ends;
-	return n_ours;
-}
-
-/* Returns why not; NULL: it is held. */
-static const char *hold(struct triad_ports *ports, uint32_t port)
-{
-	const char *why = "it has no link";
-	int error;
-
-	ports_begin_wait(ports);
-	error = triad_damper_pin(ports->heal.damper, ports->fabric, port, true,
-		"held out of routing: statistics call it bad", &why);
-	ports_end_wait(ports);
-	if (error == ENOMEM)
-		return "memory is short";
-	return error ? why : NULL;
-}
 
 static uint32_t count_linked(const struct triad_fabric *fabric)
 {
@@ -162,7 +35,7 @@ static uint32_t count_linked(const struct triad_fabric *fabric)
 /* Counts the links of a new view, with those that it lacks because they are held. */
 static void note_calm(struct triad_ports *ports, uint64_t now_us)
 {
-	struct triad_damp_ends held[MAX_HELD];
+	struct triad_damp_ends held[PORTS_MAX_HELD];
 	uint32_t n_links;
 	size_t n;
 
@@ -170,11 +43,11 @@ static void note_calm(struct triad_ports *ports, uint64_t now_us)
 		return;
 	ports->heal.calm_generation = ports->fabric->generation;
 	ports_begin_wait(ports);
-	n = triad_damper_held(ports->heal.damper, held, MAX_HELD);
+	n = triad_damper_held(ports->heal.damper, held, PORTS_MAX_HELD);
 	ports_end_wait(ports);
 	n_links = count_linked(ports->fabric);
 	for (size_t i = 0; i < n; i++)
-		n_links += find_linked(ports, &held[i]) == TRIAD_FABRIC_NONE;
+		n_links += ports_heal_find_linked(ports, &held[i]) == TRIAD_FABRIC_NONE;
 	triad_calm_note(&ports->heal.calm, n_links, now_us);
 }
 
@@ -184,139 +57,16 @@ bool ports_heal_waits(struct triad_ports *ports)
 		ports->conf->heal.max_out;
 }
 
-/* Asked before anything is recorded. */
-static bool may_hold(struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	uint32_t port = find_linked(ports, ends);
-	const char *why;
-	int error;
-
-	if (port == TRIAD_FABRIC_NONE)
-		return false;
-	ports_begin_wait(ports);
-	error = triad_damper_would_pin(ports->heal.damper, ports->fabric, port, &why);
-	ports_end_wait(ports);
-	return !error;
-}
-
-static void let_go(struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	ports_begin_wait(ports);
-	triad_damper_release_healed(
-		ports->heal.damper, ends, "no longer held: it was tested, or released");
-	ports_end_wait(ports);
-}
-
-/* --- records --- */
-
-static void say(struct triad_ports *ports, const struct triad_record *record)
-{
-	triad_log_write(ports->log, TRIAD_LOG_WARNING,
-		"ports: %s (0x%016" PRIx64 ") port %u: %s: %s",
-		ports_node_name(ports, record->node_guid), record->node_guid,
-		record->port, triad_port_action_name(record->action), record->text);
-}
-
-static uint64_t guid_of_switch(const struct triad_ports *ports, uint64_t node_guid)
-{
-	uint32_t port = triad_fabric_port_at(ports->fabric, node_guid, 0);
-
-	return port == TRIAD_FABRIC_NONE ? 0 : ports->fabric->ports[port].guid;
-}
-
-static struct triad_record record_of(const struct triad_ports *ports,
-	const struct triad_damp_ends *ends, enum triad_port_action action,
-	enum triad_port_reason reason, const char *text)
-{
-	struct triad_record record = {
-		.node_guid = ends->guid,
-		.port = ends->number,
-		.remote_guid = guid_of_switch(ports, ends->far_guid),
-		.action = (uint8_t)action,
-		.outcome = TRIAD_OUTCOME_INTENDED,
-		.reason = (uint8_t)reason,
-	};
-
-	snprintf(record.text, sizeof(record.text), "%s", text);
-	return record;
-}
-
-/* Writes how it went.  If that fails, the next holder of the lease finds the intent, and looks
- * whether the link is held. */
-static void conclude(
-	struct triad_ports *ports, struct triad_record *record, const char *refused)
-{
-	record->outcome = refused ? TRIAD_OUTCOME_DROPPED : TRIAD_OUTCOME_DONE;
-	if (refused)
-		snprintf(record->text + strlen(record->text),
-			sizeof(record->text) - strlen(record->text), " -- %s", refused);
-	say(ports, record);
-	(void)ports_record(ports, record);
-}
-
-/* --- acts --- */
-
-/* A plan judges one view: so a link is taken by a plan of the newest view only, and only if it
- * shows the last act. */
-static bool is_plan_new(const struct triad_ports *ports)
-{
-	return ports->heal.verdicts.generation == ports->fabric->generation &&
-		triad_last_act_is_seen(&ports->acts.last, ports->fabric);
-}
-
-/* '*taken_us' becomes a time after which a view without the link is one that it was taken out
- * of. */
-static bool take(struct triad_ports *ports, const struct triad_ports_judged *judged,
-	uint64_t *taken_us)
-{
-	struct triad_record record = record_of(ports, &judged->ends, TRIAD_ACTION_TAKE,
-		TRIAD_REASON_HEAL, judged->text);
-	uint32_t port = find_linked(ports, &judged->ends);
-	const char *why;
-
-	if (port == TRIAD_FABRIC_NONE || ports_commit(ports, &record))
-		return false;
-	*taken_us = triad_clock_boot_us();
-	triad_last_act_note(&ports->acts.last, *taken_us);
-	why = hold(ports, port);
-	conclude(ports, &record, why);
-	return !why;
-}
-
-static bool give_back(struct triad_ports *ports, const struct triad_damp_ends *ends,
-	enum triad_port_action action, enum triad_port_reason reason, const char *text)
-{
-	struct triad_record record = record_of(ports, ends, action, reason, text);
-
-	if (ports_commit(ports, &record))
-		return false;
-	let_go(ports, ends);
-	conclude(ports, &record, NULL);
-	return true;
-}
-
-/* A person holds it from now on. */
-static bool leave_out(struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	struct triad_record record = record_of(
-		ports, ends, TRIAD_ACTION_TAKE, TRIAD_REASON_BY_HAND, "held by hand");
-
-	if (ports_commit(ports, &record))
-		return false;
-	conclude(ports, &record, NULL);
-	return true;
-}
-
 /* Whether somebody, or the expected configuration, has the port disabled: it stays so.  A bounce
  * that was not finished leaves one disabled, too. */
 static bool is_disabled_by_others(
-	struct triad_ports *ports, const struct triad_damp_ends *ends)
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
 {
 	const struct triad_smp_request request = {.attribute = TRIAD_SMP_PORT_INFO,
-		.modifier = ends->number,
+		.modifier = number,
 		.timeout_ms = SMP_TIMEOUT_MS};
 	const struct triad_record *last =
-		triad_history_find(ports->records.history, ends->guid, ends->number);
+		triad_history_find(ports->records.history, node_guid, number);
 	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
 	struct triad_smp_route route;
 	unsigned phys_state;
@@ -326,7 +76,7 @@ static bool is_disabled_by_others(
 		last->outcome != TRIAD_OUTCOME_DONE &&
 		last->outcome != TRIAD_OUTCOME_DROPPED)
 		return false;
-	if (ports_find_route(ports, ends->guid, ends->number, &route) ||
+	if (ports_find_route(ports, node_guid, number, &route) ||
 		ports_ask(ports, &route, &request, data, &status))
 		return false;
 	phys_state = ib_port_info_get_port_phys_state((const void *)data);
@@ -360,9 +110,10 @@ static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
 {
 	const struct triad_damp_ends *ends = &healed->ends;
 
-	if (is_disabled_by_others(ports, ends) ||
+	if (is_disabled_by_others(ports, ends->guid, ends->number) ||
+		is_disabled_by_others(ports, ends->far_guid, ends->far_number) ||
 		ports_bounce(ports, ends->guid, ends->number,
-			guid_of_switch(ports, ends->far_guid), TRIAD_REASON_HEAL,
+			ports_heal_port_guid(ports, ends->far_guid), TRIAD_REASON_HEAL,
 			"it is out of routing, and is retrained"))
 		return false;
 	begin_tests(ports, healed);
@@ -482,7 +233,7 @@ static bool is_out(struct triad_ports *ports, const struct ports_healed *healed)
 {
 	const struct triad_damp_ends *ends = &healed->ends;
 	bool is_seen = ports->fabric->begun_us > healed->changed_us &&
-		find_linked(ports, ends) == TRIAD_FABRIC_NONE;
+		ports_heal_find_linked(ports, ends) == TRIAD_FABRIC_NONE;
 
 	return is_seen && !has_entry(ports, ends->guid, ends->number) &&
 		!has_entry(ports, ends->far_guid, ends->far_number);
@@ -493,10 +244,11 @@ static bool is_out(struct triad_ports *ports, const struct ports_healed *healed)
 static enum triad_course_verdict verdict_since(
 	const struct triad_ports *ports, const struct ports_healed *healed)
 {
-	const struct triad_ports_judged *judged = find_judged(ports, &healed->ends);
+	const struct triad_ports_judged *judged =
+		ports_heal_find_judged(ports, &healed->ends);
 
 	if (!judged || judged->read_us < healed->changed_us + SETTLED_US ||
-		find_linked(ports, &healed->ends) == TRIAD_FABRIC_NONE)
+		ports_heal_find_linked(ports, &healed->ends) == TRIAD_FABRIC_NONE)
 		return TRIAD_COURSE_NO_VERDICT;
 	/* One that is merely slow, and was retrained, is not taken again for that. */
 	if (!judged->is_bad || judged->wanted.width)
@@ -523,10 +275,11 @@ static bool may_test_again(const struct triad_ports *ports)
 static struct triad_course_facts facts_of(
 	struct triad_ports *ports, const struct ports_healed *healed)
 {
-	const struct triad_ports_judged *judged = find_judged(ports, &healed->ends);
+	const struct triad_ports_judged *judged =
+		ports_heal_find_judged(ports, &healed->ends);
 	struct triad_course_facts facts = {.may_take = judged && judged->may_take &&
-			is_plan_new(ports) && !ports_heal_waits(ports)};
-	struct triad_damp_link link = find_damped(ports, &healed->ends);
+			ports_heal_is_plan_new(ports) && !ports_heal_waits(ports)};
+	struct triad_damp_link link = ports_heal_find_damped(ports, &healed->ends);
 
 	facts.is_held = link.is_held && link.is_by_heal;
 	facts.is_up = link.is_up;
@@ -551,14 +304,14 @@ static void carry_out(struct triad_ports *ports, struct ports_healed *healed,
 
 	switch (act) {
 	case TRIAD_COURSE_TAKE:
-		judged = find_judged(ports, &healed->ends);
-		worked = judged && take(ports, judged, &healed->changed_us);
+		judged = ports_heal_find_judged(ports, &healed->ends);
+		worked = judged && ports_heal_take(ports, judged, &healed->changed_us);
 		break;
 	case TRIAD_COURSE_BOUNCE:
 		worked = retrain(ports, healed);
 		break;
 	case TRIAD_COURSE_RETURN:
-		worked = give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
+		worked = ports_heal_give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
 			TRIAD_REASON_HEAL,
 			healed->course.is_given_up
 				? healed->course.why
@@ -579,14 +332,14 @@ static void carry_out(struct triad_ports *ports, struct ports_healed *healed,
 static bool note_let_go(
 	struct triad_ports *ports, struct ports_healed *healed, uint64_t now_us)
 {
-	struct triad_damp_link link = find_damped(ports, &healed->ends);
+	struct triad_damp_link link = ports_heal_find_damped(ports, &healed->ends);
 
 	if (now_us < healed->look_us)
 		return false;
 	healed->look_us = now_us + NOTE_AGAIN_US;
 	if (link.is_held && link.is_pinned && !link.is_by_heal)
-		return leave_out(ports, &healed->ends);
-	return give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
+		return ports_heal_leave_out(ports, &healed->ends);
+	return ports_heal_give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
 		TRIAD_REASON_BY_HAND, healed->course.why);
 }
 
@@ -594,7 +347,7 @@ static bool note_let_go(
 static bool could_not_be_held(
 	struct triad_ports *ports, const struct triad_damp_ends *ends)
 {
-	struct triad_damp_link link = find_damped(ports, ends);
+	struct triad_damp_link link = ports_heal_find_damped(ports, ends);
 
 	return triad_damper_acts(ports->heal.damper) && !link.is_held && link.n_holds;
 }
@@ -608,8 +361,8 @@ static void watch_let_go(
 	if (now_us < healed->look_us)
 		return;
 	healed->look_us = now_us + NOTE_AGAIN_US;
-	if (!give_back(ports, &healed->ends, TRIAD_ACTION_RETURN, TRIAD_REASON_HEAL,
-		    "it could not be held any longer: on probation"))
+	if (!ports_heal_give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
+		    TRIAD_REASON_HEAL, "it could not be held any longer: on probation"))
 		return;
 	triad_course_begin_back(&healed->course, &conf, healed->course.n_taken, now_us);
 	healed->changed_us = now_us;
@@ -641,7 +394,7 @@ static bool step(
 	uint64_t now_us = triad_clock_now_us(), until_us;
 	enum triad_course_act act;
 
-	take_conf(ports, &healed->course);
+	ports_heal_take_conf(ports, &healed->course);
 	act = triad_course_step(&healed->course, &facts, now_us, &until_us);
 
 	if (until_us > now_us && until_us != UINT64_MAX)
@@ -668,7 +421,7 @@ static bool was_enough(
 	const struct triad_ports *ports, const struct triad_ports_judged *judged)
 {
 	uint32_t n_taken;
-	enum triad_past past = recall(ports, &judged->ends, &n_taken);
+	enum triad_past past = ports_heal_recall(ports, &judged->ends, &n_taken);
 
 	return past == TRIAD_PAST_LEFT_ALONE || past == TRIAD_PAST_KEPT_OUT ||
 		(judged->wanted.width && n_taken);
@@ -681,33 +434,13 @@ static const struct triad_ports_judged *find_next(struct triad_ports *ports)
 
 	for (uint32_t i = 0; i < verdicts->n && ports->heal.n < PORTS_MAX_HEALED; i++)
 		if (verdicts->links[i].may_take &&
-			!find_healed(ports, &verdicts->links[i].ends) &&
-			!find_damped(ports, &verdicts->links[i].ends).is_held &&
+			!ports_heal_find(ports, &verdicts->links[i].ends) &&
+			!ports_heal_find_damped(ports, &verdicts->links[i].ends)
+				 .is_held &&
 			!was_enough(ports, &verdicts->links[i]) &&
-			may_hold(ports, &verdicts->links[i].ends))
+			ports_heal_may_hold(ports, &verdicts->links[i].ends))
 			return &verdicts->links[i];
 	return NULL;
-}
-
-/* Takes it and begins its course.  False: it could not be recorded, or held. */
-static bool begin_course(
-	struct triad_ports *ports, const struct triad_ports_judged *judged)
-{
-	const struct triad_course_conf conf = course_conf(ports);
-	struct ports_healed *healed;
-	uint64_t taken_us;
-	uint32_t n_taken;
-
-	if (!take(ports, judged, &taken_us))
-		return false;
-	healed = add_healed(ports, &judged->ends);
-	(void)recall(ports, &judged->ends, &n_taken);
-	triad_course_begin(
-		&healed->course, &conf, n_taken ? n_taken : 1, triad_clock_now_us());
-	healed->changed_us = taken_us;
-	healed->wanted = judged->wanted;
-	healed->course.conf.returns_anyway = judged->wanted.width;
-	return true;
 }
 
 static void take_next(struct triad_ports *ports, uint64_t now_us)
@@ -716,140 +449,8 @@ static void take_next(struct triad_ports *ports, uint64_t now_us)
 
 	if (judged && !triad_last_act_is_seen(&ports->acts.last, ports->fabric))
 		(void)ports_wait_for_view(ports, now_us);
-	if (judged && is_plan_new(ports))
-		(void)begin_course(ports, judged);
-}
-
-/* --- a new term --- */
-
-/* Begins the probation of a link that is in routing again.  One that was taken, and that nobody came
- * to hold, is recorded as back. */
-static void begin_probation(struct triad_ports *ports,
-	const struct triad_damp_ends *ends, enum triad_past past, uint32_t n_taken)
-{
-	const struct triad_course_conf conf = course_conf(ports);
-	struct ports_healed *healed;
-
-	if (past == TRIAD_PAST_OUT)
-		(void)give_back(ports, ends, TRIAD_ACTION_RETURN, TRIAD_REASON_HEAL,
-			"it is not held any longer: on probation");
-	healed = add_healed(ports, ends);
-	if (!healed)
-		return;
-	triad_course_begin_back(&healed->course, &conf, n_taken, triad_clock_now_us());
-	healed->changed_us = triad_clock_now_us();
-}
-
-/* A link that is held for us, and that nobody heals here: the last holder of the lease took it, or
- * this SM before it was restarted.  One that is back by the records was let go in vain, and was not
- * on probation yet. */
-static void adopt_link(struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	const struct triad_course_conf conf = course_conf(ports);
-	struct ports_healed *healed = find_healed(ports, ends);
-	uint32_t n_taken, n_retrained;
-	uint64_t ago_us;
-	enum triad_past past = recall(ports, ends, &n_taken);
-
-	if ((healed && healed->course.state != TRIAD_COURSE_PROBATION) ||
-		past == TRIAD_PAST_KEPT_OUT)
-		return;
-	if (healed || past == TRIAD_PAST_BACK || past == TRIAD_PAST_LEFT_ALONE) {
-		let_go(ports, ends);
-		if (!healed && past == TRIAD_PAST_BACK)
-			begin_probation(ports, ends, past, n_taken);
-		return;
-	}
-	healed = add_healed(ports, ends);
-	if (!healed)
-		return;
-	n_retrained = triad_past_retrained(
-		ports->records.history, ends, triad_clock_wall_us(), &ago_us);
-	triad_course_begin_held(&healed->course, &conf, n_taken ? n_taken : 1,
-		n_retrained, ago_us, triad_clock_now_us());
-}
-
-/* It may take a while until the damper holds what was held before. */
-static void adopt_ours(struct triad_ports *ports, uint64_t now_us)
-{
-	struct triad_damp_ends ours[MAX_HELD];
-	uint32_t n;
-
-	if (now_us < ports->heal.adopt_us)
-		return;
-	ports->heal.adopt_us = now_us + ADOPT_US;
-	n = copy_ours(ports, ours);
-	for (uint32_t i = 0; i < n; i++)
-		adopt_link(ports, &ours[i]);
-}
-
-/* One that was taken is held again: this SM's damper may not have heard that it was.  Then it is
- * adopted. */
-static void hold_again(struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	uint32_t port = find_linked(ports, ends);
-
-	if (port != TRIAD_FABRIC_NONE)
-		(void)hold(ports, port);
-}
-
-/* Links that are in routing again, whatever the last master came to do with them.  Returns false:
- * one that was taken may yet come to be held, and it is not 'late'. */
-static bool resume_back(struct triad_ports *ports, bool late)
-{
-	const uint64_t now_us = triad_clock_wall_us(),
-		       probation_us = course_conf(ports).probation_us;
-	const struct triad_record *record;
-	bool are_all_known = true;
-
-	for (uint32_t i = 0;
-		(record = triad_history_latest(ports->records.history, i)) != NULL &&
-		record->at_us + TRIAD_PAST_REMEMBERED_US > now_us;
-		i++) {
-		bool is_recent = record->at_us + probation_us > now_us;
-		struct triad_damp_ends ends;
-		enum triad_past past;
-		uint32_t n_taken;
-
-		if (record->reason != TRIAD_REASON_HEAL ||
-			(!is_recent && record->action != TRIAD_ACTION_TAKE) ||
-			!triad_damp_ends_at(ports->fabric,
-				triad_fabric_port_at(
-					ports->fabric, record->node_guid, record->port),
-				&ends) ||
-			find_healed(ports, &ends) || find_damped(ports, &ends).is_held)
-			continue;
-		past = recall(ports, &ends, &n_taken);
-		if (past == TRIAD_PAST_OUT && !late) {
-			hold_again(ports, &ends);
-			are_all_known = false;
-			continue;
-		}
-		if (past == TRIAD_PAST_OUT || (past == TRIAD_PAST_BACK && is_recent))
-			begin_probation(ports, &ends, past, n_taken);
-	}
-	return are_all_known;
-}
-
-/* What the last holder of the lease had on probation. */
-static void resume(struct triad_ports *ports, uint64_t now_us)
-{
-	struct ports_heal *heal = &ports->heal;
-
-	if (!heal->resume_until_us)
-		heal->resume_until_us = now_us + RESUME_US;
-	heal->is_resumed = resume_back(ports, now_us >= heal->resume_until_us);
-}
-
-void ports_end_heal(struct triad_ports *ports)
-{
-	struct ports_heal *heal = &ports->heal;
-
-	heal->n = 0;
-	heal->is_resumed = false;
-	heal->resume_until_us = heal->adopt_us = 0;
-	heal->calm = (struct triad_calm){0};
-	heal->calm_generation = 0;
+	if (judged && ports_heal_is_plan_new(ports))
+		(void)ports_heal_begin(ports, judged);
 }
 
 uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
@@ -866,9 +467,9 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 		return UINT64_MAX;
 	}
 	note_calm(ports, now_us);
-	adopt_ours(ports, now_us);
+	ports_heal_adopt(ports, now_us);
 	if (!heal->is_resumed)
-		resume(ports, now_us);
+		ports_heal_resume(ports, now_us);
 	while (i < heal->n && !ports_is_ending(ports))
 		if (step(ports, &heal->all[i], &next_us))
 			i++;
@@ -881,115 +482,6 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 }
 
 /* --- for others --- */
-
-/* The link of the port that is healed, or held for that, with any mode; with 'or_kept', also one
- * that somebody then had kept out.  False: there is none. */
-static bool find_of_port(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
-	bool or_kept, struct triad_damp_ends *ends)
-{
-	struct triad_damp_link links[MAX_HELD];
-	uint32_t n_taken;
-	size_t n;
-
-	for (uint32_t i = 0; i < ports->heal.n; i++) {
-		*ends = ports->heal.all[i].ends;
-		if (triad_damp_has_end(ends, node_guid, number))
-			return true;
-	}
-	ports_begin_wait(ports);
-	n = triad_damper_links(ports->heal.damper, links, MAX_HELD);
-	ports_end_wait(ports);
-	for (size_t i = 0; i < n; i++) {
-		*ends = links[i].ends;
-		if (links[i].is_held && triad_damp_has_end(ends, node_guid, number))
-			return links[i].is_by_heal ||
-				(or_kept &&
-					recall(ports, ends, &n_taken) ==
-						TRIAD_PAST_KEPT_OUT);
-	}
-	return false;
-}
-
-static void forget_healed(struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	struct ports_healed *healed = find_healed(ports, ends);
-
-	if (healed)
-		*healed = ports->heal.all[--ports->heal.n];
-}
-
-enum triad_ports_answer ports_release_healed(
-	struct triad_ports *ports, uint64_t node_guid, uint8_t number, bool or_kept)
-{
-	struct triad_damp_ends ends;
-
-	if (!find_of_port(ports, node_guid, number, or_kept, &ends))
-		return TRIAD_PORTS_NOTHING;
-	if (!give_back(ports, &ends, TRIAD_ACTION_RELEASE, TRIAD_REASON_BY_HAND,
-		    "released by hand"))
-		return TRIAD_PORTS_NOT_WRITTEN;
-	forget_healed(ports, &ends);
-	return TRIAD_PORTS_OK;
-}
-
-/* Why a person may not have the link taken; NULL: it may be. */
-static const char *refusal_to_take(
-	struct triad_ports *ports, uint32_t port, const struct triad_damp_ends *ends)
-{
-	const char *why = NULL;
-
-	if (ports->conf->heal.mode != TRIAD_HEAL_ACT)
-		return "heal.mode is not act";
-	if (!ports->heal.is_resumed)
-		return "it is not known yet what the last master took: try again in a "
-		       "moment";
-	if (triad_fabric_port_at(ports->fabric, ends->guid, 0) == TRIAD_FABRIC_NONE ||
-		triad_fabric_port_at(ports->fabric, ends->far_guid, 0) ==
-			TRIAD_FABRIC_NONE)
-		return "it is not between switches";
-	if (find_healed(ports, ends))
-		return "'heal' lists it already";
-	if (ports->heal.n == PORTS_MAX_HEALED)
-		return "so many are out, or on probation, that there is no room";
-	if (!triad_last_act_is_seen(&ports->acts.last, ports->fabric)) {
-		(void)ports_wait_for_view(ports, triad_clock_boot_us());
-		return "OpenSM sweeps to show what was done last: try again in a moment";
-	}
-	ports_begin_wait(ports);
-	(void)triad_damper_would_pin(ports->heal.damper, ports->fabric, port, &why);
-	ports_end_wait(ports);
-	return why;
-}
-
-enum triad_ports_answer ports_take_by_hand(struct triad_ports *ports,
-	uint64_t node_guid, uint8_t number, char why[TRIAD_PORTS_TEXT_SIZE])
-{
-	struct triad_ports_judged judged = {.text = "taken by hand"};
-	const char *refusal = "OpenSM has no link there now";
-	uint32_t port = ports->fabric
-		? triad_fabric_port_at(ports->fabric, node_guid, number)
-		: TRIAD_FABRIC_NONE;
-
-	if (ports->fabric && triad_damp_ends_at(ports->fabric, port, &judged.ends))
-		refusal = refusal_to_take(ports, port, &judged.ends);
-	snprintf(why, TRIAD_PORTS_TEXT_SIZE, "%s", refusal ? refusal : "");
-	if (refusal)
-		return TRIAD_PORTS_NOTHING;
-	return begin_course(ports, &judged) ? TRIAD_PORTS_OK : TRIAD_PORTS_NOT_WRITTEN;
-}
-
-enum triad_ports_answer ports_keep_out(
-	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
-{
-	struct triad_damp_ends ends;
-
-	if (!find_of_port(ports, node_guid, number, false, &ends))
-		return TRIAD_PORTS_NOTHING;
-	if (!leave_out(ports, &ends))
-		return TRIAD_PORTS_NOT_WRITTEN;
-	forget_healed(ports, &ends);
-	return TRIAD_PORTS_OK;
-}
 
 uint32_t triad_ports_healed(
 	struct triad_ports *ports, struct triad_ports_healed *healed, uint32_t room)
