@@ -235,8 +235,9 @@ def test_link_whose_tests_were_bad_is_tested_again_by_itself():
 def test_link_whose_counters_cannot_be_read_waits_for_them_and_is_not_bad():
     with healing(out=2, port={"test_time": 2, "test_timeout": 3}) as ports:
         cable = Worn(ports)
-        cable.wear_until(lambda: state_of(ports) == "testing", 60, explain(ports))
+        cable.wear_until(lambda: state_of(ports), 60, explain(ports))
         ports.lab.sim(f'Quirk "{SPINE(1)}" silent')
+        wait_until(lambda: state_of(ports) == "testing", 30, explain(ports))
         n_sets = len(ports.sets())
         wait_until(lambda: "counters" in (healed(ports)["what"] or ""), 20, explain(ports))
         # As long as two tests last.
@@ -476,9 +477,10 @@ def test_link_whose_switch_restarts_is_on_probation():
         places = [f'"{SPINE(1)}"[{number}]' for number in range(1, 7)]
         ports.lab.sim(*(f"Unlink {place}" for place in places))
         wait_until(lambda: state_of(ports) == "probation", 30, explain(ports))
-        [row] = ask_json(ports.lab, "heal", "report")
-        assert row["now"] == "down", row
-        assert not held_links(ports) and healed(ports)["until"] is None
+        wait_until(lambda: ask_json(ports.lab, "heal", "report")[0]["now"] == "down", 20,
+                   explain(ports))
+        wait_until(lambda: not held_links(ports) and healed(ports)["until"] is None, 20,
+                   explain(ports))
         ports.lab.sim(*(f"ReLink {place}" for place in places))
         wait_until(lambda: state_of(ports) == "probation", 30, explain(ports))
         # No person did that.
