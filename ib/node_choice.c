@@ -357,7 +357,7 @@ static void explain_several(const struct triad_node_choice *choice,
 
 	snprintf(text, size,
 		"%u nodes are called '%.60s'; name one by its GUID, or as these are written:",
-		choice->n, choice->typed);
+		choice->n, choice->name);
 	for (uint32_t i = choice->first; n < MAX_CANDIDATES && i < fabric->n_nodes;
 		i++) {
 		const struct triad_fabric_node *node = &fabric->nodes[i];

@@ -32,7 +32,7 @@ int triad_command_find_switch_in(struct triad_fabric *fabric, const char *verb,
 		const struct triad_fabric_node *node = &fabric->nodes[choice.first];
 
 		found->guid = node->guid;
-		memcpy(found->name, node->name, sizeof(found->name));
+		memcpy(found->name, triad_node_label(node).text, sizeof(found->name));
 		return 0;
 	}
 	if (choice.rule == TRIAD_NODE_RULE_GUID)

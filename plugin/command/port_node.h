@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "ib/node_label.h"
 #include "triad/command.h"
 #include "triad/fabric.h"
 #include "triad/output.h"
@@ -12,9 +13,9 @@
 struct triad_plugin;
 
 struct triad_command_switch {
-	uint64_t guid;                   /* 0: every switch */
-	int port;                        /* -1: every port */
-	char name[TRIAD_NODE_NAME_SIZE]; /* as in the fabric; else as it was typed */
+	uint64_t guid;                    /* 0: every switch */
+	int port;                         /* -1: every port */
+	char name[TRIAD_NODE_LABEL_SIZE]; /* in the fabric; else as it was typed */
 };
 
 /* Finds the switch.  Accepts a GUID that no switch has: the history may know a switch

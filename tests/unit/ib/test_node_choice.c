@@ -259,6 +259,11 @@ START_TEST(test_explain_several_lists_ten)
 		"2 'host-0002' GUID\n"
 		"0x0000000000002000 host-0002 HCA-1\n"
 		"0x0000000000003000 host-0002 HCA-2");
+	/* The port is of none of their names. */
+	ASSERT_REASON("host-0002:1", 0,
+		"2 'host-0002' GUID\n"
+		"0x0000000000002000 host-0002 HCA-1\n"
+		"0x0000000000003000 host-0002 HCA-2");
 	for (unsigned i = 0; i < 13; i++)
 		many[i] = same;
 	build(many, 13);
