@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "plugin/physp.h"
 #include "plugin/sm_state.h"
 #include "triad/clock.h"
@@ -25,6 +26,7 @@ struct triad_hold {
 	uint32_t n;
 	struct hidden *hidden; /* room for 'n' */
 	uint32_t n_hidden;
+	uint64_t routed_without; /* hash of the links that were hidden last; 0: none */
 	struct triad_hold_end *ends; /* far ends of held ports; room for 'n' */
 	uint64_t longest_us;
 	atomic_uint n_held;
@@ -215,6 +217,20 @@ static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
 		add_end(hold, far);
 }
 
+/* OpenSM with 'use_ucast_cache' routes anew only where it has seen a change. */
+static void have_routed_anew(struct triad_hold *hold, struct osm_opensm *osm)
+{
+	uint64_t without = 0;
+
+	for (uint32_t i = 0; i < hold->n_hidden; i++)
+		without = triad_hash_word(
+			triad_hash_word(without + 1, hold->hidden[i].guid),
+			hold->hidden[i].number);
+	if (without != hold->routed_without)
+		osm_ucast_cache_invalidate(&osm->sm.ucast_mgr);
+	hold->routed_without = without;
+}
+
 /* What was hidden in a sweep that did not come to its mark, OpenSM has linked anew since. */
 static void hide_all(
 	struct triad_hold *hold, struct osm_opensm *osm, const struct rules *rules)
@@ -226,6 +242,7 @@ static void hide_all(
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
 			hide_link(hold, &hold->ports[i], physp, far, rules);
+	have_routed_anew(hold, osm);
 }
 
 static void show_again(struct triad_hold *hold, struct osm_opensm *osm)
@@ -271,7 +288,7 @@ static void walk_ports(struct triad_hold *hold, struct osm_opensm *osm,
 	uint64_t begun_us, took_us;
 
 	pthread_mutex_lock(&hold->lock);
-	if (hold->n || hold->n_hidden) {
+	if (hold->n || hold->n_hidden || hold->routed_without) {
 		/* Exclusively: the walk changes links and states that OpenSM's threads
 		 * read. */
 		cl_plock_excl_acquire(&osm->lock);

@@ -332,10 +332,12 @@ def silent_lids(lab, node):
                    node=node).stdout.split()
 
 
-@pytest.mark.parametrize("engine", ["minhop", "updn", "lash"])
-def test_only_link_between_two_switches_is_routed_around_while_held(engine):
+@pytest.mark.parametrize("engine, cache", [("minhop", "FALSE"), ("minhop", "TRUE"),
+                                           ("updn", "FALSE"), ("lash", "FALSE")])
+def test_only_link_between_two_switches_is_routed_around_while_held(engine, cache):
     with managed(fabric=("fat-tree", "--hosts", "8", "--radix", "4"),
-                 opensm_conf=f"sweep_interval 1\nrouting_engine {engine}\n",
+                 opensm_conf=f"sweep_interval 1\nrouting_engine {engine}\n"
+                             f"use_ucast_cache {cache}\n",
                  port={"test_timeout": 60}, retrain=True) as ports:
         # Routes lead over it; it is taken down for the test for a moment.
         ports.expected.change(switch_guid(2), 3, state="test", check="name=nobody")
