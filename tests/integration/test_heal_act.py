@@ -233,7 +233,7 @@ def test_link_whose_tests_were_bad_is_tested_again_by_itself():
 
 
 def test_link_whose_counters_cannot_be_read_waits_for_them_and_is_not_bad():
-    with healing(out=2, port={"test_time": 2, "test_timeout": 3}) as ports:
+    with healing(out=2, port={"test_time": 1, "test_timeout": 5}) as ports:
         cable = Worn(ports)
         cable.wear_until(lambda: state_of(ports), 60, explain(ports))
         ports.lab.sim(f'Quirk "{SPINE(1)}" silent')
@@ -241,12 +241,11 @@ def test_link_whose_counters_cannot_be_read_waits_for_them_and_is_not_bad():
         n_sets = len(ports.sets())
         wait_until(lambda: "counters" in (healed(ports)["what"] or ""), 20, explain(ports))
         # As long as two tests last.
-        until = time.monotonic() + 7
+        until = time.monotonic() + 11
         wait_until(lambda: time.monotonic() > until or state_of(ports) != "testing", 20, "time")
         assert state_of(ports) == "testing" and len(ports.sets()) == n_sets, explain(ports)()
         ports.lab.sim(f'Quirk "{SPINE(1)}" none')
         wait_until(lambda: state_of(ports) == "probation", 40, explain(ports))
-        assert deeds(ports) == ONCE
 
 
 def test_link_that_somebody_else_lets_go_is_left_alone():
