@@ -247,8 +247,12 @@ bool ports_heal_begin(
 		return false;
 	healed = ports_heal_add(ports, &judged->ends);
 	(void)ports_heal_recall(ports, &judged->ends, &n_taken);
-	triad_course_begin(
-		&healed->course, &conf, n_taken ? n_taken : 1, triad_clock_now_us());
+	if (!n_taken)
+		n_taken = 1;
+	/* Who has it taken by hand wants it tested, however often it was bad. */
+	if (!judged->is_bad && n_taken >= conf.max_taken)
+		n_taken = conf.max_taken - 1;
+	triad_course_begin(&healed->course, &conf, n_taken, triad_clock_now_us());
 	healed->changed_us = taken_us;
 	healed->wanted = judged->wanted;
 	healed->course.conf.returns_anyway = judged->wanted.width;

@@ -181,7 +181,7 @@ def refused(ports, *words):
 
 
 def test_good_link_that_a_person_wants_tested_is_taken_and_returns():
-    with healing(out=4, probation=600) as ports:
+    with healing(out=4, probation=600, more_heal="max_taken = 1\n") as ports:
         present = n_links(ports)
         assert mentions(refused(ports, "heal", "take", "leaf-01:1"), "between switches")
         assert mentions(refused(ports, "heal", "take", "leaf-01:9"), "no link")
