@@ -28,16 +28,32 @@ static enum triad_past past_by(const struct triad_record *record, uint64_t now_w
 	}
 }
 
+/* Whether it is what was intended, and came to nothing. */
+static bool is_intent_of(
+	const struct triad_record *record, const struct triad_record *dropped)
+{
+	return dropped && record->outcome == TRIAD_OUTCOME_INTENDED &&
+		record->action == dropped->action &&
+		record->node_guid == dropped->node_guid &&
+		record->port == dropped->port;
+}
+
 enum triad_past triad_past_of(const struct triad_history *history,
 	const struct triad_damp_ends *ends, uint64_t now_wall_us, uint32_t *n_taken)
 {
-	const struct triad_record *record;
+	const struct triad_record *record, *dropped = NULL;
 	enum triad_past past = TRIAD_PAST_NOTHING;
 
 	*n_taken = 0;
 	for (uint32_t i = 0; (record = triad_history_latest(history, i)) != NULL; i++) {
 		if (!triad_damp_has_end(ends, record->node_guid, record->port))
 			continue;
+		if (is_intent_of(record, dropped)) {
+			dropped = NULL;
+			continue;
+		}
+		if (record->outcome == TRIAD_OUTCOME_DROPPED)
+			dropped = record;
 		if (!past)
 			past = past_by(record, now_wall_us);
 		if (record->reason == TRIAD_REASON_BY_HAND ||

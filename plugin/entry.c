@@ -173,8 +173,10 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 		triad_qos_note_routed(plugin->qos);
 	if (kind == TRIAD_EVENT_ROUTING_DONE)
 		triad_ports_mark(plugin->ports);
-	if (kind == TRIAD_EVENT_REROUTED)
+	if (kind == TRIAD_EVENT_REROUTED) {
+		triad_ports_note_rerouted(plugin->ports);
 		triad_rerouter_note_rerouted(plugin->rerouter);
+	}
 	if (kind == TRIAD_EVENT_SWEEP_DONE) {
 		triad_worker_note_discovered(plugin->worker);
 		triad_qos_note_discovered(plugin->qos);

@@ -325,7 +325,7 @@ static enum triad_severity add_healing(
 			status.n_stay_out,
 			status.n_stay_out == 1 ? " stays" : "s stay");
 		triad_health_add_trouble(health, TRIAD_WARNING, "SM", text,
-			"'triadctl heal' says when each is tested again; mend the cable: a link "
+			"'triadctl heal' says why, and when each is tested again, if it is; mend the cable: a link "
 			"that was down for half a minute is tested at once");
 	}
 	if (status.mode != TRIAD_HEAL_ACT || (!status.error && !missing))

@@ -98,7 +98,7 @@ enum triad_alert_routes {
 	TRIAD_ALERT_DEVICE_TABLES, /* devices have other tables than the SM wants */
 	TRIAD_ALERT_REQUESTS,      /* it asks the SA for what can end OpenSM */
 	TRIAD_ALERT_HELD_LINKS,    /* held out of routing */
-	TRIAD_ALERT_STAYS_OUT, /* links that stay out of it until somebody mends them */
+	TRIAD_ALERT_STAYS_OUT,     /* links that stay out of it */
 	TRIAD_ALERT_N_ROUTES
 };
 

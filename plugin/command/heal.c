@@ -12,7 +12,6 @@
 #include "plugin/sm_state.h"
 #include "service/command/list.h"
 #include "service/command/report.h"
-#include "triad/clock.h"
 #include "triad/control.h"
 
 #define MAX_HEALED 64u

@@ -18,7 +18,6 @@
 #include "service/command/list.h"
 #include "service/command/report.h"
 #include "service/route_checker.h"
-#include "triad/clock.h"
 #include "triad/control.h"
 
 /* --- status --- */
@@ -170,6 +169,12 @@ int triad_command_run_repair_settle(struct triad_plugin *plugin,
 	if (strcmp(triad_sm_state(plugin->osm), "master") != 0) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"repair settle: this SM is not the master\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (triad_hold_has_links(plugin->hold)) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"repair settle: a link between switches is under test, which such "
+			"routes would go over: when it is through ('port list --held')\n");
 		return TRIAD_CONTROL_FAILED;
 	}
 	triad_sm_reroute(plugin->osm);

@@ -289,14 +289,15 @@ static struct triad_damp_link *find_held(
 
 enum far_end { FAR_SILENT, FAR_SAME, FAR_OTHER };
 
-/* What is beyond a held link that is up. */
+/* What is beyond a held link that is up.  Silent: or time is over. */
 static enum far_end ask_far_end(struct triad_damper *damper, const struct look *look,
-	uint64_t guid, unsigned number, const struct triad_damp_ends *ends)
+	uint64_t guid, unsigned number, const struct triad_damp_ends *ends,
+	uint64_t until_us)
 {
 	_Alignas(8) uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
 	const ib_node_info_t *info = (const ib_node_info_t *)data;
 	bool is_first = ends->guid == guid && ends->number == number;
-	struct look beyond = {.route = look->route};
+	struct look beyond = {.route = look->route, .until_us = until_us};
 
 	if (triad_smp_add_hop(&beyond.route, (uint8_t)number) ||
 		ask(damper, &beyond, false, TRIAD_SMP_NODE_INFO, 0, data))
@@ -311,7 +312,7 @@ static enum far_end ask_far_end(struct triad_damper *damper, const struct look *
 /* Of a held link that is up: if it is another one by now, OpenSM is to have it.  Returns false:
  * that is not known. */
 static bool check_far_end(struct triad_damper *damper, const struct damper_switch *of,
-	const struct look *look, unsigned number)
+	const struct look *look, unsigned number, uint64_t until_us)
 {
 	struct triad_damp_ends ends;
 	struct triad_damp_link *link;
@@ -327,7 +328,7 @@ static bool check_far_end(struct triad_damper *damper, const struct damper_switc
 	pthread_mutex_unlock(&damper->links_lock);
 	if (!must_ask)
 		return true;
-	far = ask_far_end(damper, look, of->guid, number, &ends);
+	far = ask_far_end(damper, look, of->guid, number, &ends, until_us);
 	pthread_mutex_lock(&damper->links_lock);
 	link = find_held(damper, of->guid, number);
 	if (link && far == FAR_OTHER)
@@ -342,11 +343,12 @@ static bool check_far_end(struct triad_damper *damper, const struct damper_switc
 static void check_far_ends(
 	struct triad_damper *damper, struct damper_switch *of, const struct look *look)
 {
+	uint64_t until_us = triad_clock_now_us() + LOOK_MAX_US;
 	bool is_known = true;
 
 	for (unsigned i = 1; i <= look->n_ports; i++)
 		if (look->is_held[i] && look->found[i] > TRIAD_DAMP_DOWN)
-			is_known &= check_far_end(damper, of, look, i);
+			is_known &= check_far_end(damper, of, look, i, until_us);
 	of->n_silent = is_known ? 0 : of->n_silent + 1;
 	if (!is_known)
 		of->due_us = triad_clock_now_us() +

@@ -27,6 +27,7 @@ struct triad_hold {
 	struct hidden *hidden; /* room for 'n' */
 	uint32_t n_hidden;
 	uint64_t routed_without; /* hash of the links that were hidden last; 0: none */
+	bool is_rerouted;        /* since, with all links */
 	struct triad_hold_end *ends; /* far ends of held ports; room for 'n' */
 	uint64_t longest_us;
 	atomic_uint n_held;
@@ -226,8 +227,9 @@ static void have_routed_anew(struct triad_hold *hold, struct osm_opensm *osm)
 		without = triad_hash_word(
 			triad_hash_word(without + 1, hold->hidden[i].guid),
 			hold->hidden[i].number);
-	if (without != hold->routed_without)
+	if (without != hold->routed_without || hold->is_rerouted)
 		osm_ucast_cache_invalidate(&osm->sm.ucast_mgr);
+	hold->is_rerouted = false;
 	hold->routed_without = without;
 }
 
@@ -314,7 +316,23 @@ void triad_hold_mark(
 	walk_ports(hold, osm, whom, mark_all);
 }
 
+bool triad_hold_note_rerouted(struct triad_hold *hold)
+{
+	bool must_sweep;
+
+	pthread_mutex_lock(&hold->lock);
+	must_sweep = hold->routed_without;
+	hold->is_rerouted = must_sweep;
+	pthread_mutex_unlock(&hold->lock);
+	return must_sweep;
+}
+
 /* --- asking --- */
+
+bool triad_hold_has_links(struct triad_hold *hold)
+{
+	return TRIAD_LOCKED(&hold->lock, hold->routed_without) != 0;
+}
 
 bool triad_hold_is_held(struct triad_hold *hold, uint64_t node_guid, uint8_t number)
 {

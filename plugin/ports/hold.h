@@ -9,7 +9,8 @@
  * Routes must not go over a link between switches meanwhile.  So, before routing, hold.c
  * takes the link out of OpenSM's tables, and puts it back when routing is done: each engine
  * routes as if it were not there, but for 'file', with which no link between switches is
- * held.  If a sweep ends in between, the next one finds the link anew.
+ * held.  If a sweep ends in between, the next one finds the link anew.  What somebody has OpenSM
+ * route without a sweep goes over it, until the sweep that is asked for at once.
  *
  * The port manager's thread publishes the ports that may be held: those that are
  * expected to be tested.  The mark decides which of them are held: those whose link is
@@ -79,6 +80,12 @@ void triad_hold_hide(
 void triad_hold_mark(
 	struct triad_hold *hold, struct osm_opensm *osm, enum triad_hold_whom whom);
 
+/* From report() of UCAST_ROUTING_DONE without a sweep: OpenSM has routed over held links, too.
+ * Returns whether there are any: it must sweep at once. */
+bool triad_hold_note_rerouted(struct triad_hold *hold);
+
+/* Whether OpenSM routes without links between switches that are held. */
+bool triad_hold_has_links(struct triad_hold *hold);
 /* Whether the last mark held the port. */
 bool triad_hold_is_held(struct triad_hold *hold, uint64_t node_guid, uint8_t number);
 

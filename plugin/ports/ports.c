@@ -11,6 +11,7 @@
 
 #include "plugin/election/elector.h"
 #include "plugin/ports/ports_parts.h"
+#include "plugin/sm_recover.h"
 #include "portmgr/replica/replica_message.h"
 #include "triad/thread.h"
 
@@ -34,6 +35,12 @@ static enum triad_hold_whom whom_to_hold(struct triad_ports *ports)
 void triad_ports_hide(struct triad_ports *ports)
 {
 	triad_hold_hide(ports->hold, ports->osm, whom_to_hold(ports));
+}
+
+void triad_ports_note_rerouted(struct triad_ports *ports)
+{
+	if (triad_hold_note_rerouted(ports->hold))
+		triad_sm_sweep(ports->osm);
 }
 
 void triad_ports_mark(struct triad_ports *ports)

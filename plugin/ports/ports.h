@@ -149,6 +149,8 @@ uint32_t triad_ports_healed(
  * without OpenSM's locks: see hold.h. */
 void triad_ports_hide(struct triad_ports *ports);
 void triad_ports_mark(struct triad_ports *ports);
+/* From report() of UCAST_ROUTING_DONE without a sweep. */
+void triad_ports_note_rerouted(struct triad_ports *ports);
 
 /* --- for commands --- */
 

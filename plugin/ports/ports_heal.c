@@ -4,13 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plugin/physp.h"
 #include "plugin/ports/ports_heal_parts.h"
 
 #define LOOK_US TRIAD_US_PER_S
 /* When to try again to record that others let a link go. */
 #define NOTE_AGAIN_US (5 * TRIAD_US_PER_S)
 #define SMP_TIMEOUT_MS 100u
+/* After which others are tested, though one is on its way. */
+#define STUCK_US (300 * TRIAD_US_PER_S)
 /* After its return: the first reading that says something of the time since, and how long an
  * alert of the time before may last. */
 #define SETTLED_US (10 * TRIAD_US_PER_S)
@@ -47,7 +48,9 @@ static void note_calm(struct triad_ports *ports, uint64_t now_us)
 	ports_end_wait(ports);
 	n_links = count_linked(ports->fabric);
 	for (size_t i = 0; i < n; i++)
-		n_links += ports_heal_find_linked(ports, &held[i]) == TRIAD_FABRIC_NONE;
+		n_links += ports_heal_port_guid(ports, held[i].guid) &&
+			ports_heal_port_guid(ports, held[i].far_guid) &&
+			ports_heal_find_linked(ports, &held[i]) == TRIAD_FABRIC_NONE;
 	triad_calm_note(&ports->heal.calm, n_links, now_us);
 }
 
@@ -117,6 +120,7 @@ static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
 			"it is out of routing, and is retrained"))
 		return false;
 	begin_tests(ports, healed);
+	healed->is_test_vain = false;
 	return true;
 }
 
@@ -173,8 +177,10 @@ static void run_tests(struct triad_ports *ports, struct ports_healed *healed)
 	}
 	if (is_due)
 		healed->look_us = now_us + LOOK_US;
-	if (came_to_nothing(healed))
+	if (came_to_nothing(healed)) {
 		begin_tests(ports, healed);
+		healed->is_test_vain = true;
+	}
 }
 
 /* One that may become active has passed all that can be tested while it is out. */
@@ -259,14 +265,20 @@ static enum triad_course_verdict verdict_since(
 		: TRIAD_COURSE_NO_VERDICT;
 }
 
-/* So that few links go down at a time, also after a fail-over. */
+/* So that few links go down at a time, also after a fail-over.  One that gets no further keeps no
+ * other waiting. */
 static bool may_test_again(const struct triad_ports *ports)
 {
-	for (uint32_t i = 0; i < ports->heal.n; i++) {
-		uint8_t state = ports->heal.all[i].course.state;
+	uint64_t now_us = triad_clock_now_us();
 
-		if (state == TRIAD_COURSE_MOVING || state == TRIAD_COURSE_RETRAINING ||
-			state == TRIAD_COURSE_TESTING)
+	for (uint32_t i = 0; i < ports->heal.n; i++) {
+		const struct ports_healed *healed = &ports->heal.all[i];
+		uint8_t state = healed->course.state;
+
+		if ((state == TRIAD_COURSE_MOVING || state == TRIAD_COURSE_RETRAINING ||
+			    state == TRIAD_COURSE_TESTING) &&
+			!healed->is_test_vain &&
+			now_us < healed->course.since_us + STUCK_US)
 			return false;
 	}
 	return true;
@@ -300,12 +312,15 @@ static void carry_out(struct triad_ports *ports, struct ports_healed *healed,
 	enum triad_course_act act)
 {
 	const struct triad_ports_judged *judged;
+	uint64_t taken_us = 0;
 	bool worked = false;
 
 	switch (act) {
 	case TRIAD_COURSE_TAKE:
 		judged = ports_heal_find_judged(ports, &healed->ends);
-		worked = judged && ports_heal_take(ports, judged, &healed->changed_us);
+		worked = judged && ports_heal_take(ports, judged, &taken_us);
+		if (worked)
+			healed->changed_us = taken_us;
 		break;
 	case TRIAD_COURSE_BOUNCE:
 		worked = retrain(ports, healed);

@@ -48,7 +48,7 @@ enum triad_ports_answer ports_release_healed(
 
 	if (!find_of_port(ports, node_guid, number, or_kept, &ends))
 		return TRIAD_PORTS_NOTHING;
-	if (!ports_heal_give_back(ports, &ends, TRIAD_ACTION_RELEASE,
+	if (!ports_heal_give_back(ports, &ends, TRIAD_ACTION_RETURN,
 		    TRIAD_REASON_BY_HAND, "released by hand"))
 		return TRIAD_PORTS_NOT_WRITTEN;
 	forget_healed(ports, &ends);
@@ -72,6 +72,8 @@ static const char *refusal_to_take(
 		return "it is not between switches";
 	if (ports_heal_find(ports, ends))
 		return "'heal' lists it already";
+	if (ports_heal_find_damped(ports, ends).is_held)
+		return "it is held already: 'damp' has it";
 	if (ports->heal.n == PORTS_MAX_HEALED)
 		return "so many are out, or on probation, that there is no room";
 	if (!triad_last_act_is_seen(&ports->acts.last, ports->fabric)) {

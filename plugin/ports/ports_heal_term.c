@@ -3,7 +3,8 @@
 
 #include "plugin/ports/ports_heal_parts.h"
 
-/* How often links are looked for that are held to be healed, and that nobody heals. */
+/* How often links are looked for that are held to be healed and that nobody heals, or that are held
+ * no more. */
 #define ADOPT_US TRIAD_US_PER_S
 /* How long a new master may need until it holds what the last one held. */
 #define RESUME_US (30 * TRIAD_US_PER_S)
@@ -78,6 +79,17 @@ static void hold_again(struct triad_ports *ports, const struct triad_damp_ends *
 		(void)ports_heal_hold(ports, port);
 }
 
+/* Whether the record is of this link, and not of another one that was at its port. */
+static bool is_same_link(const struct triad_ports *ports,
+	const struct triad_record *record, const struct triad_damp_ends *ends)
+{
+	bool is_near = record->node_guid == ends->guid && record->port == ends->number;
+
+	return !record->remote_guid ||
+		record->remote_guid ==
+		ports_heal_port_guid(ports, is_near ? ends->far_guid : ends->guid);
+}
+
 /* Links that are in routing again, whatever the last master came to do with them.  Returns false:
  * one that was taken may yet come to be held, and it is not 'late'. */
 static bool resume_back(struct triad_ports *ports, bool late)
@@ -106,7 +118,8 @@ static bool resume_back(struct triad_ports *ports, bool late)
 			ports_heal_find_damped(ports, &ends).is_held)
 			continue;
 		past = ports_heal_recall(ports, &ends, &n_taken);
-		if (past == TRIAD_PAST_OUT && !late) {
+		if (past == TRIAD_PAST_OUT && !late &&
+			is_same_link(ports, record, &ends)) {
 			hold_again(ports, &ends);
 			are_all_known = false;
 			continue;
@@ -121,6 +134,9 @@ void ports_heal_resume(struct triad_ports *ports, uint64_t now_us)
 {
 	struct ports_heal *heal = &ports->heal;
 
+	if (now_us < heal->resume_us)
+		return;
+	heal->resume_us = now_us + ADOPT_US;
 	if (!heal->resume_until_us)
 		heal->resume_until_us = now_us + RESUME_US;
 	heal->is_resumed = resume_back(ports, now_us >= heal->resume_until_us);
@@ -132,7 +148,7 @@ void ports_end_heal(struct triad_ports *ports)
 
 	heal->n = 0;
 	heal->is_resumed = false;
-	heal->resume_until_us = heal->adopt_us = 0;
+	heal->resume_until_us = heal->resume_us = heal->adopt_us = 0;
 	heal->calm = (struct triad_calm){0};
 	heal->calm_generation = 0;
 }

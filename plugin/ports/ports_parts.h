@@ -116,12 +116,14 @@ struct ports_healed {
 	uint64_t look_us;              /* when its ends are read next */
 	struct triad_link_rate wanted; /* it is slow: what it should be */
 	struct ports_test tests[2];    /* at each end */
+	bool is_test_vain;             /* its tests are begun again and again */
 };
 
 struct ports_heal {
 	struct triad_damper *damper;
 	bool is_resumed;          /* what the history has, in this term */
 	uint64_t resume_until_us; /* 0: not begun */
+	uint64_t resume_us;       /* when to look again */
 	uint64_t adopt_us;        /* when links that nobody heals are looked for */
 	struct triad_calm calm;
 	uint64_t calm_generation; /* of the fabric that was counted last */

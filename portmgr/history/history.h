@@ -29,7 +29,7 @@
 #include "portmgr/history/record.h"
 
 #define TRIAD_HISTORY_N_BUCKETS 64u
-#define TRIAD_HISTORY_MAX_PORTS (1u << 18)
+#define TRIAD_HISTORY_MAX_PORTS (1u << 18) /* and links */
 #define TRIAD_HISTORY_N_LATEST 4096u /* records of all ports that are kept */
 
 struct triad_history;

@@ -285,7 +285,7 @@ def make_net(folder, fabric=FABRIC, edit=None):
 @contextlib.contextmanager
 def managed(cluster="none", port=None, sms=None, fabric=FABRIC, expected=True,
             opensm_conf="sweep_interval 1\n", preload=(), more="", edit=None,
-            prepare=None, state="enforcing", retrain=False, perfmgr="enabled = false\n"):
+            prepare=None, state="enforcing", retrain=False, perfmgr="enabled = false\n", console="off"):
     """A lab whose SMs manage ports, with what there is as what is expected, in force on
     all of them, unless 'expected' is false; 'port' has keys of [port], 'perfmgr' is that
     section, 'more' more of triad.conf.  In labs that 'retrain' a bounced port has its link back.  'edit' changes
@@ -300,7 +300,8 @@ def managed(cluster="none", port=None, sms=None, fabric=FABRIC, expected=True,
         lab = stack.enter_context(Lab(
             make_net(folder, fabric, edit), sms=sms or (SMS[:1] if cluster == "none" else SMS),
             cluster=cluster, triad_conf=_conf(folder, cluster, port, perfmgr) + more,
-            opensm_conf=opensm_conf, preload=[RECORD, *preload], retrain=retrain))
+            opensm_conf=opensm_conf, preload=[RECORD, *preload], retrain=retrain,
+            console=console))
         ports = Ports(lab, folder)
         if expected:
             ports.begin(state)

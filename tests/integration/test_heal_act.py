@@ -290,7 +290,7 @@ def test_person_who_pinned_a_link_and_releases_it_is_on_record():
         done = [(row["deed"], row["reason"])
                 for row in ask_json(ports.lab, "port", "history", sm=ports.master)
                 if row["outcome"] == "done"]
-        assert done[:2] == [("release", "by-hand"), ("take", "by-hand")], done
+        assert done[:2] == [("return", "by-hand"), ("take", "by-hand")], done
 
 
 @pytest.mark.parametrize("command", ("port", "damp"))

@@ -13,7 +13,8 @@ import pytest
 from checks import mentions, succeeded, wait_until
 from pathlab import node_records
 from portlib import DISABLED, POLLING, RECORD, managed, switch_guid
-from triadlib import ask_json
+from test_console import Session
+from triadlib import ask_json, needs_loopback_console, status
 
 LEAF3 = switch_guid(3)
 M_KEY = 0x1234
@@ -348,4 +349,22 @@ def test_only_link_between_two_switches_is_routed_around_while_held(engine, cach
         for node in ("host-0002", "host-0003"):
             assert not silent_lids(ports.lab, node), f"from {node}"
         assert ports.row("leaf-02", 3)["state"] == "init", "the link"
+        process = ports.lab.triad("repair", "settle")
+        assert process.returncode == 1 and mentions(process.stderr, "under test"), process
         ports.check(expected_sets=2)
+
+
+def test_routes_without_a_sweep_are_soon_without_a_held_link():
+    needs_loopback_console()
+    with managed(fabric=("fat-tree", "--hosts", "8", "--radix", "4"), console="loopback",
+                 opensm_conf="sweep_interval 0\n", port={"test_timeout": 60},
+                 retrain=True) as ports:
+        ports.expected.change(switch_guid(2), 3, state="test", check="name=nobody")
+        ports.load()
+        wait_until(lambda: ports.row("leaf-02", 3)["held"], 40, "the link held")
+        n_sweeps = status(ports.lab)["topology"]["sm_sweeps"]
+        session = Session(ports.lab.status()["sms"][0]["console_port"])
+        session.type("reroute")
+        session.close()
+        wait_until(lambda: status(ports.lab)["topology"]["sm_sweeps"] > n_sweeps, 20, "a sweep")
+        wait_until(lambda: not silent_lids(ports.lab, "host-0002"), 20, "all are reached")

@@ -71,6 +71,7 @@ START_TEST(test_link_is_out_from_its_taking_until_it_is_back)
 	ck_assert_uint_eq(n_taken, 1);
 	note(TRIAD_ACTION_RETURN, TRIAD_OUTCOME_DONE, TRIAD_REASON_HEAL);
 	ck_assert_int_eq(past(), TRIAD_PAST_BACK);
+	note(TRIAD_ACTION_TAKE, TRIAD_OUTCOME_INTENDED, TRIAD_REASON_HEAL);
 	note(TRIAD_ACTION_TAKE, TRIAD_OUTCOME_DROPPED, TRIAD_REASON_HEAL);
 	ck_assert_int_eq(past(), TRIAD_PAST_BACK);
 	ck_assert_uint_eq(n_taken, 1);
