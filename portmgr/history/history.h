@@ -30,7 +30,7 @@
 
 #define TRIAD_HISTORY_N_BUCKETS 64u
 #define TRIAD_HISTORY_MAX_PORTS (1u << 18) /* and links */
-#define TRIAD_HISTORY_N_LATEST 4096u /* records of all ports that are kept */
+#define TRIAD_HISTORY_N_LATEST 4096u       /* records of all ports that are kept */
 
 struct triad_history;
 
