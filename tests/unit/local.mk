@@ -2,6 +2,8 @@
 # A unit test is one program; its source is the .c file of its name, its libraries are
 # those of tests/local.mk.
 unit_tests = \
+	tests/unit/cabling/test_compare \
+	tests/unit/cabling/test_plan_read \
 	tests/unit/cli/test_find \
 	tests/unit/cli/test_local_time \
 	tests/unit/cli/test_profile_stats \
