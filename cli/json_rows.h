@@ -24,7 +24,7 @@ struct triad_json_rows {
 	unsigned depth; /* open brackets: 2 in a row */
 	bool is_in_string, is_escaped, is_too_long;
 	bool is_value;  /* a name and its colon have come */
-	bool is_string; /* 'text' was in quotes */
+	bool is_string; /* 'text' was in quotes; while 'member' runs, its value was */
 	unsigned n_hex; /* digits to come of \uXXXX */
 	unsigned code;
 	size_t size;
