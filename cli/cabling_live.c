@@ -22,7 +22,7 @@ struct answer {
 
 /* A row of 'ports'. */
 struct port_row {
-	uint64_t guid, far_guid;
+	uint64_t guid, port_guid, far_guid;
 	char name[TRIAD_NODE_NAME_SIZE];
 	uint8_t type, number, far_number;
 	enum triad_port_condition condition;
@@ -133,6 +133,8 @@ static void take_port_member(void *context, const char *name, const char *value)
 		row->type = read_type(value);
 	else if (!strcmp(name, "port"))
 		row->number = read_octet(value);
+	else if (!strcmp(name, "port_guid"))
+		(void)triad_text_guid(value, &row->port_guid);
 	else if (!strcmp(name, "state"))
 		row->condition = read_condition(value);
 	else if (!strcmp(name, "rate"))
@@ -172,8 +174,9 @@ static void end_port_row(void *context)
 	struct port_rows *rows = context;
 	const struct port_row *row = &rows->row;
 	const struct triad_fabric_node node = {.guid = row->guid, .type = row->type};
-	struct triad_fabric_port port = {
-		.number = row->number, .width = row->rate.width};
+	struct triad_fabric_port port = {.guid = row->port_guid,
+		.number = row->number,
+		.width = row->rate.width};
 	bool has_far = row->far_guid && !row->far_end_is_past;
 
 	if (row->guid && row->guid != rows->node_guid)

@@ -53,7 +53,7 @@ def net():
         guid = f"{number * 16:x}"
         text += (f'switchguid=0x{guid}({guid})\nSwitch 12 "{node}" # "{node}"\n'
                  if node in SWITCHES else f'caguid=0x{guid}\nCa 1 "{node}" # "{node}"\n')
-        text += "".join(f'[{port}]{"" if node in SWITCHES else f"({guid})"} '
+        text += "".join(f'[{port}]{"" if node in SWITCHES else f"({number * 16 + 1:x})"} '
                         f'"{far}"[{far_port}]\n'
                         for port, far, far_port in sorted(ends[node])) + "\n"
     return text
@@ -63,6 +63,14 @@ def plan_as_ndt():
     rows = "".join(f"{near},Port {port},{far},Port {far_port},Data\r\n"
                    for near, port, far, far_port in PLAN)
     return f"#StartDevice,StartPort,EndDevice,EndPort,LinkType\r\n{rows}"
+
+
+def plan_as_topoconfig():
+    """Switches by the GUIDs of their nodes, hosts by those of their ports."""
+    guids = {node: number * 16 + (node in HOSTS)
+             for number, node in enumerate([*SWITCHES, *HOSTS], 1)}
+    return "".join(f"0x{guids[near]:016x},{port},0x{guids[far]:016x},{far_port},Any,Active\n"
+                   for near, port, far, far_port in PLAN)
 
 
 def write(folder, name, text):
@@ -150,6 +158,8 @@ def test_lab_is_cabled_as_the_answers_say(lab, folder):
     answer = check_json(lab, plan)
     assert (answer["format"], answer["planned"], answer["right"]) == ("ndt", 11, 11)
     assert succeeded(check(lab, plan)).stdout
+    answer = check_json(lab, write(folder, "topoconfig", plan_as_topoconfig()))
+    assert (answer["format"], answer["right"]) == ("topoconfig", 11)
 
     # Crossed; in a wrong port; taken out; one too many.
     for port in ('"leaf-01"[5]', '"leaf-01"[6]', '"leaf-02"[4]', '"leaf-02"[2]'):
