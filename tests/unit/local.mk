@@ -3,8 +3,10 @@
 # those of tests/local.mk.
 unit_tests = \
 	tests/unit/cabling/test_compare \
+	tests/unit/cabling/test_describe \
 	tests/unit/cabling/test_plan_read \
 	tests/unit/cli/test_find \
+	tests/unit/cli/test_json_rows \
 	tests/unit/cli/test_local_time \
 	tests/unit/cli/test_profile_stats \
 	tests/unit/cli/test_table_fit \
@@ -274,6 +276,7 @@ tests_unit_agent_test_discovery_process_SOURCES = \
 	agent/discovery_process.c agent/discovery_reply.c
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
+tests_unit_cli_test_json_rows_SOURCES = tests/unit/cli/test_json_rows.c cli/json_rows.c
 tests_unit_cli_test_local_time_SOURCES = tests/unit/cli/test_local_time.c \
 	cli/local_time.c
 tests_unit_cli_test_table_fit_SOURCES = tests/unit/cli/test_table_fit.c \
