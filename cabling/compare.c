@@ -51,46 +51,32 @@ struct triad_cabling_item *triad_cabling_add(struct triad_cabling_work *work,
 
 /* --- the plan's edges -------------------------------------------------- */
 
-static void complain_of_port(
-	struct triad_cabling_work *work, uint32_t link, uint32_t vertex)
+static bool refuses_end(struct triad_cabling_work *work, uint32_t link, uint32_t vertex)
 {
 	struct triad_cabling_port port = triad_cabling_port_of(work, vertex);
 	const struct triad_fabric_node *node = &work->fabric->nodes[port.node];
 	uint32_t before = work->link_of[vertex];
 
 	if (before == TRIAD_CABLING_NONE)
-		triad_diags_add(work->diags, work->plan->links[link].line, 0,
-			"both ends of the link are %s",
-			triad_port_label_of(
-				work->fabric, node->guid, node->name, port.number)
-				.text);
-	else
-		triad_diags_add(work->diags, work->plan->links[link].line, 0,
-			"%s has another far end in line %" PRIu32,
-			triad_port_label_of(
-				work->fabric, node->guid, node->name, port.number)
-				.text,
-			work->plan->links[before].line);
+		return false;
+	triad_diags_add(work->diags, work->plan->links[link].line, 0,
+		"%s has another far end in line %" PRIu32,
+		triad_port_label_of(work->fabric, node->guid, node->name, port.number)
+			.text,
+		work->plan->links[before].line);
+	return true;
 }
 
 static void plan_edge(
 	struct triad_cabling_work *work, uint32_t link, uint32_t a, uint32_t b)
 {
-	if (a == b) {
-		complain_of_port(work, link, a);
-		return;
-	}
 	/* The same cable, seen from the other end. */
-	if (work->planned[a] == b)
+	if (work->planned[a] == b || refuses_end(work, link, a) ||
+		refuses_end(work, link, b))
 		return;
-	if (work->link_of[a] != TRIAD_CABLING_NONE) {
-		complain_of_port(work, link, a);
-		return;
-	}
-	if (work->link_of[b] != TRIAD_CABLING_NONE) {
-		complain_of_port(work, link, b);
-		return;
-	}
+	if (a == b)
+		triad_diags_add(work->diags, work->plan->links[link].line, 0,
+			"both ends of the cable are in one port");
 	work->planned[a] = b;
 	work->planned[b] = a;
 	work->link_of[a] = work->link_of[b] = link;
@@ -196,7 +182,7 @@ static void count_unknown(struct triad_cabling_work *work, enum triad_cabling_ki
 
 struct checker {
 	struct triad_cabling_work *work;
-	uint32_t rates, cables; /* the items that count; NONE: not yet */
+	uint32_t rates, lengths; /* the items that count; NONE: not yet */
 };
 
 static bool rate_differs(struct checker *checker, const struct triad_cabling_link *link,
@@ -216,34 +202,21 @@ static bool rate_differs(struct checker *checker, const struct triad_cabling_lin
 }
 
 /* Both ends of a cable tell the same; one may not have been read. */
-static const struct triad_cabling_cable *cable_of(
-	const struct triad_cabling_work *work, const uint32_t *ends)
+static uint16_t length_of(const struct triad_cabling_work *work, const uint32_t *ends)
 {
-	static const struct triad_cabling_cable none;
-	const struct triad_cabling_cable *cables = work->cables;
+	uint16_t length_dm = work->cables ? work->cables[ends[0]].length_dm : 0;
 
-	if (!cables)
-		return &none;
-	return cables[ends[0]].has_module ? &cables[ends[0]] : &cables[ends[1]];
+	return length_dm || !work->cables ? length_dm : work->cables[ends[1]].length_dm;
 }
 
-static uint8_t cable_differs(struct checker *checker,
-	const struct triad_cabling_link *link, const uint32_t *ends)
+static bool length_differs(struct checker *checker, uint16_t planned_dm,
+	uint16_t length_dm, const uint32_t *ends)
 {
-	const struct triad_cabling_cable *cable = cable_of(checker->work, ends);
-	const char *part = triad_cabling_plan_text(checker->work->plan, link->part);
-	uint8_t what = 0;
-
-	if (link->length_dm && cable->length_dm &&
-		abs(link->length_dm - cable->length_dm) > LENGTH_DIFFERS_DM)
-		what |= TRIAD_CABLING_LENGTH;
-	if (*part && *cable->part && strcmp(part, cable->part) != 0)
-		what |= TRIAD_CABLING_PART;
-	if (!what &&
-		((link->length_dm && !cable->length_dm) || (*part && !*cable->part)))
-		count_unknown(checker->work, TRIAD_CABLING_CABLE_UNKNOWN, ends,
-			&checker->cables);
-	return what;
+	if (planned_dm && !length_dm)
+		count_unknown(checker->work, TRIAD_CABLING_LENGTH_UNKNOWN, ends,
+			&checker->lengths);
+	return planned_dm && length_dm &&
+		abs(planned_dm - length_dm) > LENGTH_DIFFERS_DM;
 }
 
 static void check_right(struct checker *checker, uint32_t vertex)
@@ -252,17 +225,18 @@ static void check_right(struct checker *checker, uint32_t vertex)
 	uint32_t ends[2] = {vertex, work->planned[vertex]};
 	const struct triad_cabling_link *link =
 		&work->plan->links[work->link_of[vertex]];
+	uint16_t length_dm = length_of(work, ends);
 	struct triad_cabling_item *item;
 	uint8_t what = rate_differs(checker, link, ends) ? TRIAD_CABLING_RATE : 0;
 
-	what |= cable_differs(checker, link, ends);
+	if (length_differs(checker, link->length_dm, length_dm, ends))
+		what |= TRIAD_CABLING_LENGTH;
 	work->result->n_right += !what;
-	if (!what)
-		return;
-	item = triad_cabling_add(work, TRIAD_CABLING_REPLACE, 2, ends);
+	item = what ? triad_cabling_add(work, TRIAD_CABLING_REPLACE, 2, ends) : NULL;
 	if (!item)
 		return;
 	item->what = what;
+	item->length_dm = length_dm;
 	item->link = work->link_of[vertex];
 }
 
@@ -330,7 +304,7 @@ static void add_open_rows(struct triad_cabling_work *work)
 		item->n = work->plan->n_open;
 }
 
-/* Deviations come first; each kind of what can't be known stays together. */
+/* Deviations come first. */
 static void sort_items(struct triad_cabling_work *work)
 {
 	struct triad_cabling_result *result = work->result;
@@ -342,15 +316,12 @@ static void sort_items(struct triad_cabling_work *work)
 		work->error = ENOMEM;
 		return;
 	}
-	for (uint32_t i = 0; i < result->n_items; i++)
-		if (triad_cabling_is_deviation(&result->items[i]))
-			sorted[n++] = result->items[i];
-	result->n_deviations = n;
-	for (unsigned kind = TRIAD_CABLING_NODE_ABSENT; kind < TRIAD_CABLING_N_KINDS;
-		kind++)
+	for (unsigned pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 0; i < result->n_items; i++)
-			if (result->items[i].kind == kind)
+			if (triad_cabling_is_deviation(&result->items[i]) == !pass)
 				sorted[n++] = result->items[i];
+		result->n_deviations = pass ? result->n_deviations : n;
+	}
 	free(result->items);
 	result->items = sorted;
 }
@@ -408,25 +379,4 @@ void triad_cabling_result_free(struct triad_cabling_result *result)
 	free(result->items);
 	free(result->steps);
 	free(result);
-}
-
-const char *triad_cabling_kind_name(enum triad_cabling_kind kind)
-{
-	static const char *const names[TRIAD_CABLING_N_KINDS] = {
-		[TRIAD_CABLING_MOVE] = "move",
-		[TRIAD_CABLING_SWAP] = "swap",
-		[TRIAD_CABLING_RING] = "ring",
-		[TRIAD_CABLING_PUT] = "put",
-		[TRIAD_CABLING_TAKE_OUT] = "take_out",
-		[TRIAD_CABLING_REPLACE] = "replace",
-		[TRIAD_CABLING_NODE_ABSENT] = "node_absent",
-		[TRIAD_CABLING_NAME_SHARED] = "name_shared",
-		[TRIAD_CABLING_PORT_ABSENT] = "port_absent",
-		[TRIAD_CABLING_PORT_UNKNOWN] = "port_unknown",
-		[TRIAD_CABLING_RATE_UNKNOWN] = "rate_unknown",
-		[TRIAD_CABLING_CABLE_UNKNOWN] = "cable_unknown",
-		[TRIAD_CABLING_ROWS_OPEN] = "rows_open",
-	};
-
-	return names[kind];
 }

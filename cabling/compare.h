@@ -35,13 +35,10 @@
 #include "triad/diag.h"
 #include "triad/fabric.h"
 
-#define TRIAD_CABLING_PART_SIZE 33
-
 /* What is known of the cable at a port of the fabric. */
 struct triad_cabling_cable {
-	bool has_module;                    /* a plug or a module is in the port */
-	uint16_t length_dm;                 /* decimetres; 0: not known */
-	char part[TRIAD_CABLING_PART_SIZE]; /* "": not known */
+	bool has_plug;
+	uint16_t length_dm; /* decimetres; 0: not known */
 };
 
 enum triad_cabling_kind {
@@ -58,18 +55,17 @@ enum triad_cabling_kind {
 	TRIAD_CABLING_PORT_UNKNOWN, /* port 0 is disabled, or nothing answers behind it;
 	                              * its planned far end is 1 */
 	TRIAD_CABLING_RATE_UNKNOWN, /* speed or width of 'n' links; the first is 0 to 1 */
-	TRIAD_CABLING_CABLE_UNKNOWN, /* length or part of 'n' links, likewise */
-	TRIAD_CABLING_ROWS_OPEN,     /* 'n' rows name no port at the far end */
+	TRIAD_CABLING_LENGTH_UNKNOWN, /* length of 'n' cables, likewise */
+	TRIAD_CABLING_ROWS_OPEN,      /* 'n' rows name no port at the far end */
 	TRIAD_CABLING_N_KINDS
 };
 
-/* Bits of 'what': of REPLACE, what differs; of PUT, that a module is in port 0 or 1. */
+/* Bits of 'what': of REPLACE, what differs; of PUT, that a plug is in port 0 or 1. */
 enum {
 	TRIAD_CABLING_RATE = 1,
 	TRIAD_CABLING_LENGTH = 2,
-	TRIAD_CABLING_PART = 4,
-	TRIAD_CABLING_MODULE_0 = 8,
-	TRIAD_CABLING_MODULE_1 = 16,
+	TRIAD_CABLING_PLUG_0 = 4,
+	TRIAD_CABLING_PLUG_1 = 8,
 };
 
 struct triad_cabling_port {
@@ -80,7 +76,8 @@ struct triad_cabling_port {
 struct triad_cabling_item {
 	enum triad_cabling_kind kind;
 	uint8_t what;
-	unsigned n_ports; /* used in 'ports' */
+	uint16_t length_dm; /* of a cable to replace; 0: not known */
+	unsigned n_ports;   /* used in 'ports' */
 	struct triad_cabling_port ports[4];
 	uint32_t link; /* of the plan, that it is about; UINT32_MAX: none */
 	uint32_t n;    /* cables that it is about */
@@ -108,9 +105,6 @@ int triad_cabling_compare(const struct triad_cabling_plan *plan,
 	struct triad_diags *diags, struct triad_cabling_result **result);
 /* Accepts NULL. */
 void triad_cabling_result_free(struct triad_cabling_result *result);
-
-/* "move", "swap", "ring", ...: for programs. */
-const char *triad_cabling_kind_name(enum triad_cabling_kind kind);
 
 static inline bool triad_cabling_is_deviation(const struct triad_cabling_item *item)
 {

@@ -6,6 +6,7 @@
 #define TRIAD_CABLING_DESCRIBE_H
 
 #include "cabling/compare.h"
+#include "ib/node_label.h"
 
 #define TRIAD_CABLING_TEXT_SIZE 1024
 
@@ -13,16 +14,24 @@
 struct triad_cabling_view {
 	const struct triad_cabling_plan *plan;
 	const struct triad_fabric *fabric;
-	const struct triad_cabling_cable *cables; /* NULL: not known */
 	const struct triad_cabling_result *result;
 };
 
-/* One line, cut to 'size'. */
-void triad_cabling_describe(const struct triad_cabling_view *view,
-	const struct triad_cabling_item *item, char *text, size_t size);
+/* "move", "swap", "ring", ...: for programs. */
+const char *triad_cabling_kind_name(enum triad_cabling_kind kind);
 
-/* Step 'i' of a ring, 0 to 'n_steps'. */
-void triad_cabling_describe_step(const struct triad_cabling_view *view,
-	const struct triad_cabling_item *item, uint32_t i, char *text, size_t size);
+/* The item as one line, with 'step' 0; or a step of a ring, 1 to triad_cabling_n_steps().
+ * Cut to 'size'. */
+void triad_cabling_describe(const struct triad_cabling_view *view,
+	const struct triad_cabling_item *item, uint32_t step, char *text, size_t size);
+
+/* Of a ring, one more than its cables; else 0. */
+static inline uint32_t triad_cabling_n_steps(const struct triad_cabling_item *item)
+{
+	return item->n_steps ? item->n_steps + 1 : 0;
+}
+
+struct triad_port_label triad_cabling_label(
+	const struct triad_cabling_view *view, struct triad_cabling_port port);
 
 #endif

@@ -27,10 +27,10 @@ static void add_move(
 		item->link = work->link_of[to];
 }
 
-static bool has_module(const struct triad_cabling_work *work, uint32_t vertex)
+static bool has_plug(const struct triad_cabling_work *work, uint32_t vertex)
 {
 	return work->cables && vertex < work->fabric->n_ports &&
-		work->cables[vertex].has_module;
+		work->cables[vertex].has_plug;
 }
 
 static void add_put(struct triad_cabling_work *work, uint32_t a, uint32_t b)
@@ -41,8 +41,8 @@ static void add_put(struct triad_cabling_work *work, uint32_t a, uint32_t b)
 	if (!item)
 		return;
 	item->link = work->link_of[a];
-	item->what = (has_module(work, a) ? TRIAD_CABLING_MODULE_0 : 0) |
-		(has_module(work, b) ? TRIAD_CABLING_MODULE_1 : 0);
+	item->what = (has_plug(work, a) ? TRIAD_CABLING_PLUG_0 : 0) |
+		(has_plug(work, b) ? TRIAD_CABLING_PLUG_1 : 0);
 }
 
 /* --- a cable where none is planned ------------------------------------- */

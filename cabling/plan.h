@@ -31,7 +31,6 @@ struct triad_cabling_end {
 struct triad_cabling_link {
 	struct triad_cabling_end ends[2];
 	uint32_t line;      /* of the file, from 1 */
-	uint32_t part;      /* the cable's part number, in 'text'; 0: not planned */
 	uint16_t length_dm; /* decimetres; 0: not planned */
 	uint8_t width;      /* as PortInfo:LinkWidthActive; 0: not planned */
 	uint8_t speed;      /* enum triad_link_speed; 0: not planned */
@@ -43,7 +42,17 @@ struct triad_cabling_port_plan {
 	bool is_free; /* false: any far end will do */
 };
 
+enum triad_cabling_format {
+	TRIAD_CABLING_UNKNOWN,
+	TRIAD_CABLING_EXPECTED,
+	TRIAD_CABLING_NETDISCOVER,
+	TRIAD_CABLING_NDT,
+	TRIAD_CABLING_TOPOCONFIG,
+	TRIAD_CABLING_SLURM,
+};
+
 struct triad_cabling_plan {
+	enum triad_cabling_format format; /* what it was read from */
 	bool judges_all;
 	uint32_t n_links, n_ports;
 	struct triad_cabling_link *links;

@@ -27,11 +27,10 @@ enum column {
 };
 
 struct reader {
-	enum triad_cabling_format format;
 	struct triad_diags *diags;
 	struct triad_cabling_plan *plan;
-	int columns[N_COLUMNS]; /* of an NDT file, their places; -1: it lacks it */
-	bool has_names;
+	int columns[N_COLUMNS]; /* their places; -1: the file lacks it */
+	bool has_names;         /* the places are known */
 	struct triad_csv_line line;
 };
 
@@ -88,60 +87,67 @@ static unsigned place_of(const struct reader *reader, enum column column)
 		: reader->line.columns[reader->columns[column]];
 }
 
+static bool complain_of_field(struct reader *reader, enum column column,
+	const char *what, const char *allowed)
+{
+	triad_diags_add(reader->diags, reader->line.number, place_of(reader, column),
+		"the %s '%.40s': allowed are %s", what, field_of(reader, column),
+		allowed);
+	return false;
+}
+
 /* --- values ------------------------------------------------------------ */
 
-static bool read_number(const char *text, uint8_t *port)
+/* A port that is named by a label of its front, or by an interface, gets the number 0. */
+static bool read_port(const char *text, uint8_t *port)
 {
-	unsigned number;
+	unsigned number = 0;
 
-	if (!triad_text_number(text, &number) || !number ||
-		number > TRIAD_FABRIC_MAX_PORT_NUMBER)
+	if (!strncasecmp(text, "Port ", 5))
+		text += 5;
+	if (!strchr(text, '/') && strncmp(text, "ibp", 3) != 0 &&
+		strncmp(text, "mlx", 3) != 0 &&
+		(!triad_text_number(text, &number) || !number ||
+			number > TRIAD_FABRIC_MAX_PORT_NUMBER))
 		return false;
 	*port = (uint8_t)number;
 	return true;
 }
 
-/* Whether a port is named by a label of its front, or by an interface. */
-static bool is_label(const char *text)
+/* With or without 0x. */
+static bool read_guid(const char *text, uint64_t *guid)
 {
-	return strchr(text, '/') || !strncmp(text, "Blade", 5) ||
-		!strncmp(text, "ibp", 3) || !strncmp(text, "mlx", 3);
+	char with_prefix[24];
+
+	g_snprintf(with_prefix, sizeof(with_prefix), "%s%s",
+		strncasecmp(text, "0x", 2) ? "0x" : "", text);
+	return triad_text_guid(with_prefix, guid);
 }
 
-/* A port that is a label gets the number 0. */
-static bool read_ndt_port(struct reader *reader, enum column column, uint8_t *port)
+static bool read_node(
+	struct reader *reader, enum column column, struct triad_cabling_end *end)
 {
 	const char *text = field_of(reader, column);
-	const char *number = strncasecmp(text, "Port ", 5) ? text : text + 5;
 
-	*port = 0;
-	if (is_label(number) || read_number(number, port))
-		return true;
-	triad_diags_add(reader->diags, reader->line.number, place_of(reader, column),
-		"the port '%.40s': allowed are 'Port N' and N, 1 to %d", text,
-		TRIAD_FABRIC_MAX_PORT_NUMBER);
-	return false;
+	if (reader->plan->format == TRIAD_CABLING_TOPOCONFIG)
+		return read_guid(text, &end->guid) ||
+			complain_of_field(reader, column, "GUID",
+				"1 to 16 hexadecimal digits, not all 0");
+	if (!*text || strlen(text) >= TRIAD_NODE_NAME_SIZE)
+		return complain_of_field(reader, column, "device", "1 to 64 octets");
+	end->name = triad_cabling_plan_keep(reader->plan, text);
+	return true;
 }
 
-static bool read_ndt_end(struct reader *reader, enum column device, enum column port,
+static bool read_end(struct reader *reader, enum column node, enum column port,
 	struct triad_cabling_end *end)
 {
-	const char *name = field_of(reader, device);
-	bool has_name = *name && strlen(name) < TRIAD_NODE_NAME_SIZE;
+	bool is_good = read_node(reader, node, end);
 
-	*end = (struct triad_cabling_end){0};
-	if (!*name)
-		triad_diags_add(reader->diags, reader->line.number,
-			place_of(reader, device), "the device is missing");
-	else if (!has_name)
-		triad_diags_add(reader->diags, reader->line.number,
-			place_of(reader, device),
-			"the device %.40s... is longer than %d octets", name,
-			TRIAD_NODE_NAME_SIZE - 1);
-	if (!read_ndt_port(reader, port, &end->port) || !has_name)
-		return false;
-	end->name = triad_cabling_plan_keep(reader->plan, name);
-	return true;
+	return (read_port(field_of(reader, port), &end->port) ||
+		       complain_of_field(
+			       reader, port, "port", "'Port N' and N, 1 to 254")) &&
+		is_good;
 }
 
 /* "5", "5m", "0.5 m"; 0 for anything else. */
@@ -180,7 +186,14 @@ static void add_row(struct reader *reader, const struct triad_cabling_link *link
 	add_any(reader, link->ends[1], false);
 }
 
-static void read_ndt_row(struct reader *reader)
+static bool is_given(const struct reader *reader, enum column column)
+{
+	const char *text = field_of(reader, column);
+
+	return *text && strcmp(text, "-") != 0;
+}
+
+static void read_row(struct reader *reader)
 {
 	const char *type = field_of(reader, LINK_TYPE);
 	struct triad_cabling_link link = {.line = reader->line.number,
@@ -190,67 +203,16 @@ static void read_ndt_row(struct reader *reader)
 
 	if (*type && strcasecmp(type, "Data") != 0)
 		return;
-	is_good = read_ndt_end(reader, START_DEVICE, START_PORT, &link.ends[0]);
-	if (!*field_of(reader, END_DEVICE) && !*field_of(reader, END_PORT)) {
+	is_good = read_end(reader, START_DEVICE, START_PORT, &link.ends[0]);
+	if (is_given(reader, END_DEVICE) || is_given(reader, END_PORT)) {
+		is_good = read_end(reader, END_DEVICE, END_PORT, &link.ends[1]) &&
+			is_good;
 		if (is_good)
-			add_any(reader, link.ends[0],
-				!strcasecmp(field_of(reader, DOMAIN), "Disconnected"));
-		return;
+			add_row(reader, &link);
+	} else if (is_good) {
+		add_any(reader, link.ends[0],
+			!strcasecmp(field_of(reader, DOMAIN), "Disconnected"));
 	}
-	is_good = read_ndt_end(reader, END_DEVICE, END_PORT, &link.ends[1]) && is_good;
-	if (is_good)
-		add_row(reader, &link);
-}
-
-static bool read_topoconfig_guid(const char *text, uint64_t *guid)
-{
-	char with_prefix[24];
-
-	if (!strncasecmp(text, "0x", 2))
-		return triad_text_guid(text, guid);
-	if (strlen(text) > 16)
-		return false;
-	g_snprintf(with_prefix, sizeof(with_prefix), "0x%s", text);
-	return triad_text_guid(with_prefix, guid);
-}
-
-static bool read_topoconfig_end(
-	struct reader *reader, unsigned field, struct triad_cabling_end *end)
-{
-	const struct triad_csv_line *line = &reader->line;
-	bool is_good = true;
-
-	*end = (struct triad_cabling_end){0};
-	if (!read_topoconfig_guid(line->fields[field], &end->guid)) {
-		is_good = false;
-		triad_diags_add(reader->diags, line->number, line->columns[field],
-			"the GUID '%.40s': allowed are 1 to 16 hexadecimal digits, "
-			"with or without 0x, not all 0",
-			line->fields[field]);
-	}
-	if (!read_number(line->fields[field + 1], &end->port)) {
-		is_good = false;
-		triad_diags_add(reader->diags, line->number, line->columns[field + 1],
-			"the port '%.40s': allowed are 1 to %d",
-			line->fields[field + 1], TRIAD_FABRIC_MAX_PORT_NUMBER);
-	}
-	return is_good;
-}
-
-static void read_topoconfig_row(struct reader *reader)
-{
-	struct triad_cabling_link link = {.line = reader->line.number};
-	const char *peer = reader->line.fields[2];
-	bool is_good = read_topoconfig_end(reader, 0, &link.ends[0]);
-
-	if (!*peer || !strcmp(peer, "-")) {
-		if (is_good)
-			add_any(reader, link.ends[0], false);
-		return;
-	}
-	is_good = read_topoconfig_end(reader, 2, &link.ends[1]) && is_good;
-	if (is_good)
-		triad_cabling_plan_add_link(reader->plan, &link);
 }
 
 bool triad_cabling_is_topoconfig(const struct triad_csv_line *line)
@@ -259,10 +221,9 @@ bool triad_cabling_is_topoconfig(const struct triad_csv_line *line)
 	uint8_t port;
 
 	return line->n_fields >= 4 && line->n_fields <= 6 &&
-		read_topoconfig_guid(line->fields[0], &guid) &&
-		read_number(line->fields[1], &port) &&
-		(!strcmp(line->fields[2], "-") ||
-			read_topoconfig_guid(line->fields[2], &guid));
+		read_guid(line->fields[0], &guid) &&
+		read_port(line->fields[1], &port) &&
+		(!strcmp(line->fields[2], "-") || read_guid(line->fields[2], &guid));
 }
 
 /* --- lines ------------------------------------------------------------- */
@@ -270,7 +231,7 @@ bool triad_cabling_is_topoconfig(const struct triad_csv_line *line)
 static void read_csv_line(struct reader *reader, const char *octets, size_t size)
 {
 	struct triad_csv_line *line = &reader->line;
-	bool is_topoconfig = reader->format == TRIAD_CABLING_TOPOCONFIG;
+	bool is_topoconfig = reader->plan->format == TRIAD_CABLING_TOPOCONFIG;
 	size_t start = 0;
 
 	while (start < size && triad_text_is_blank(octets[start]))
@@ -283,24 +244,26 @@ static void read_csv_line(struct reader *reader, const char *octets, size_t size
 		return;
 	}
 	/* The names of the columns may be in a comment. */
-	if (octets[start] == '#' && (is_topoconfig || reader->has_names))
+	if (octets[start] == '#' && reader->has_names)
 		return;
 	triad_csv_line_cut(line, octets, size, is_topoconfig ? 6 : TRIAD_CSV_MAX_FIELDS,
 		reader->diags);
-	if (is_topoconfig) {
-		read_topoconfig_row(reader);
-	} else if (reader->has_names) {
-		read_ndt_row(reader);
+	if (reader->has_names) {
+		read_row(reader);
 	} else if (triad_cabling_is_ndt(line)) {
 		find_columns(line, reader->columns);
 		reader->has_names = true;
 	}
 }
 
-void triad_cabling_csv_read(enum triad_cabling_format format, const char *octets,
-	size_t size, struct triad_diags *diags, struct triad_cabling_plan *plan)
+void triad_cabling_csv_read(const char *octets, size_t size, struct triad_diags *diags,
+	struct triad_cabling_plan *plan)
 {
-	struct reader reader = {.format = format, .diags = diags, .plan = plan};
+	/* The columns of a topoconfig file; those of others have names. */
+	struct reader reader = {.diags = diags,
+		.plan = plan,
+		.columns = {0, 1, 2, 3, -1, -1, -1, -1},
+		.has_names = plan->format == TRIAD_CABLING_TOPOCONFIG};
 	const char *end = octets + size, *next;
 
 	for (; octets < end && !plan->error; octets = next) {

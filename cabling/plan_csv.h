@@ -14,7 +14,7 @@ bool triad_cabling_is_ndt(const struct triad_csv_line *line);
 bool triad_cabling_is_topoconfig(const struct triad_csv_line *line);
 
 /* Adds what the file has to 'plan', and mistakes to 'diags'. */
-void triad_cabling_csv_read(enum triad_cabling_format format, const char *octets,
-	size_t size, struct triad_diags *diags, struct triad_cabling_plan *plan);
+void triad_cabling_csv_read(const char *octets, size_t size, struct triad_diags *diags,
+	struct triad_cabling_plan *plan);
 
 #endif

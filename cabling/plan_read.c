@@ -221,17 +221,17 @@ static int read_listed_plan(const char *octets, size_t size, struct triad_diags 
 
 /* --- any form ---------------------------------------------------------- */
 
-static int read_form(enum triad_cabling_format format, const char *octets, size_t size,
-	struct triad_diags *diags, struct triad_cabling_plan *plan)
+static int read_form(const char *octets, size_t size, struct triad_diags *diags,
+	struct triad_cabling_plan *plan)
 {
-	switch (format) {
+	switch (plan->format) {
 	case TRIAD_CABLING_EXPECTED:
 		return read_expected_plan(octets, size, diags, plan);
 	case TRIAD_CABLING_NETDISCOVER:
 		return read_listed_plan(octets, size, diags, plan);
 	case TRIAD_CABLING_NDT:
 	case TRIAD_CABLING_TOPOCONFIG:
-		triad_cabling_csv_read(format, octets, size, diags, plan);
+		triad_cabling_csv_read(octets, size, diags, plan);
 		return 0;
 	case TRIAD_CABLING_SLURM:
 		triad_diags_add(diags, 0, 0,
@@ -249,7 +249,6 @@ static int read_form(enum triad_cabling_format format, const char *octets, size_
 int triad_cabling_plan_read(const char *octets, size_t size, struct triad_diags *diags,
 	struct triad_cabling_plan **plan)
 {
-	enum triad_cabling_format format;
 	const size_t n_before = diags->n_total;
 	struct triad_cabling_plan *made;
 	int error;
@@ -263,9 +262,9 @@ int triad_cabling_plan_read(const char *octets, size_t size, struct triad_diags 
 	if (!made)
 		return ENOMEM;
 	octets = skip_mark(octets, &size);
-	format = triad_cabling_format_find(octets, size);
-	made->judges_all = format != TRIAD_CABLING_EXPECTED;
-	error = read_form(format, octets, size, diags, made);
+	made->format = triad_cabling_format_find(octets, size);
+	made->judges_all = made->format != TRIAD_CABLING_EXPECTED;
+	error = read_form(octets, size, diags, made);
 	if (!error)
 		error = made->error;
 	if (error == E2BIG && diags->n_total == n_before)

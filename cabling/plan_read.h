@@ -34,15 +34,6 @@
 
 #define TRIAD_CABLING_PLAN_MAX_OCTETS ((size_t)256 << 20)
 
-enum triad_cabling_format {
-	TRIAD_CABLING_UNKNOWN,
-	TRIAD_CABLING_EXPECTED,
-	TRIAD_CABLING_NETDISCOVER,
-	TRIAD_CABLING_NDT,
-	TRIAD_CABLING_TOPOCONFIG,
-	TRIAD_CABLING_SLURM,
-};
-
 /* Tells the form by the first lines that have something. */
 enum triad_cabling_format triad_cabling_format_find(const char *octets, size_t size);
 /* "ndt", "topoconfig", ... */

@@ -15,7 +15,6 @@
 
 struct check {
 	const struct triad_cabling_command *command;
-	enum triad_cabling_format format;
 	struct triad_cabling_plan *plan;
 	struct triad_fabric *fabric;
 	struct triad_cabling_cable *cables;
@@ -43,16 +42,15 @@ static void put_text_item(struct check *check, uint32_t i)
 	const struct triad_cabling_item *item = &check->result->items[i];
 	char text[TRIAD_CABLING_TEXT_SIZE];
 
-	triad_cabling_describe(&check->view, item, text, sizeof(text));
+	triad_cabling_describe(&check->view, item, 0, text, sizeof(text));
 	if (triad_cabling_is_deviation(item))
 		triad_output_printf(&check->output, "%" PRIu32 ". %s\n", i + 1, text);
 	else
 		triad_output_printf(&check->output, "not known: %s\n", text);
-	for (uint32_t step = 0; item->n_steps && step <= item->n_steps; step++) {
-		triad_cabling_describe_step(
-			&check->view, item, step, text, sizeof(text));
+	for (uint32_t step = 1; step <= triad_cabling_n_steps(item); step++) {
+		triad_cabling_describe(&check->view, item, step, text, sizeof(text));
 		triad_output_printf(&check->output, "   %" PRIu32 ".%" PRIu32 " %s\n",
-			i + 1, step + 1, text);
+			i + 1, step, text);
 	}
 }
 
@@ -80,16 +78,25 @@ static void show_text(struct check *check)
 
 /* --- JSON -------------------------------------------------------------- */
 
-static void put_json_port(struct triad_json *json, const struct check *check,
-	struct triad_cabling_port port)
+static void put_json_ports(struct triad_json *json, const struct check *check,
+	const struct triad_cabling_item *item)
 {
-	const struct triad_fabric_node *node = &check->fabric->nodes[port.node];
+	const struct triad_cabling_port *ports =
+		item->n_steps ? &check->result->steps[item->first_step] : item->ports;
+	uint32_t n = item->n_steps ? item->n_steps : item->n_ports;
 
-	triad_json_object_begin(json, NULL);
-	triad_json_guid(json, "node_guid", node->guid);
-	triad_json_string(json, "node_name", node->name);
-	triad_json_uint(json, "port", port.number);
-	triad_json_object_end(json);
+	triad_json_array_begin(json, "ports");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct triad_fabric_node *node =
+			&check->fabric->nodes[ports[i].node];
+
+		triad_json_object_begin(json, NULL);
+		triad_json_guid(json, "node_guid", node->guid);
+		triad_json_string(json, "node_name", node->name);
+		triad_json_uint(json, "port", ports[i].number);
+		triad_json_object_end(json);
+	}
+	triad_json_array_end(json);
 }
 
 static uint32_t line_of(
@@ -98,33 +105,19 @@ static uint32_t line_of(
 	return item->link == UINT32_MAX ? 0 : check->plan->links[item->link].line;
 }
 
-/* The plan's node that the fabric does not have, or has several times. */
-static void put_planned_node(struct triad_json *json, const struct check *check,
+static void put_json_item(struct triad_json *json, struct check *check,
 	const struct triad_cabling_item *item)
 {
+	char text[TRIAD_CABLING_TEXT_SIZE];
+
+	triad_cabling_describe(&check->view, item, 0, text, sizeof(text));
+	triad_json_object_begin(json, NULL);
+	triad_json_string(json, "kind", triad_cabling_kind_name(item->kind));
 	triad_json_guid(json, "planned_guid", item->end.guid);
 	triad_json_string(json, "planned_name",
 		item->end.name ? triad_cabling_plan_text(check->plan, item->end.name)
 			       : NULL);
-}
-
-static void put_json_item(struct triad_json *json, struct check *check,
-	const struct triad_cabling_item *item)
-{
-	const struct triad_cabling_port *steps =
-		&check->result->steps[item->first_step];
-	char text[TRIAD_CABLING_TEXT_SIZE];
-
-	triad_cabling_describe(&check->view, item, text, sizeof(text));
-	triad_json_object_begin(json, NULL);
-	triad_json_string(json, "kind", triad_cabling_kind_name(item->kind));
-	put_planned_node(json, check, item);
-	triad_json_array_begin(json, "ports");
-	for (unsigned i = 0; !item->n_steps && i < item->n_ports; i++)
-		put_json_port(json, check, item->ports[i]);
-	for (uint32_t i = 0; i < item->n_steps; i++)
-		put_json_port(json, check, steps[i]);
-	triad_json_array_end(json);
+	put_json_ports(json, check, item);
 	triad_json_uint(json, "cables", item->n);
 	if (line_of(check, item))
 		triad_json_uint(json, "line", line_of(check, item));
@@ -132,13 +125,21 @@ static void put_json_item(struct triad_json *json, struct check *check,
 		triad_json_string(json, "line", NULL);
 	triad_json_string(json, "text", text);
 	triad_json_array_begin(json, "steps");
-	for (uint32_t step = 0; item->n_steps && step <= item->n_steps; step++) {
-		triad_cabling_describe_step(
-			&check->view, item, step, text, sizeof(text));
+	for (uint32_t step = 1; step <= triad_cabling_n_steps(item); step++) {
+		triad_cabling_describe(&check->view, item, step, text, sizeof(text));
 		triad_json_string(json, NULL, text);
 	}
 	triad_json_array_end(json);
 	triad_json_object_end(json);
+}
+
+static void put_json_items(struct triad_json *json, struct check *check,
+	const char *name, uint32_t first, uint32_t end)
+{
+	triad_json_array_begin(json, name);
+	for (uint32_t i = first; i < end; i++)
+		put_json_item(json, check, &check->result->items[i]);
+	triad_json_array_end(json);
 }
 
 static void show_json(struct check *check)
@@ -149,23 +150,14 @@ static void show_json(struct check *check)
 	triad_json_init(&json, &check->output);
 	triad_json_object_begin(&json, NULL);
 	triad_json_string(&json, "plan", check->command->plan);
-	triad_json_string(&json, "format", triad_cabling_format_name(check->format));
+	triad_json_string(
+		&json, "format", triad_cabling_format_name(check->plan->format));
 	triad_json_uint(&json, "planned", result->n_planned);
 	triad_json_uint(&json, "right", result->n_right);
 	triad_json_uint(&json, "outside", result->n_outside);
-	triad_json_array_begin(&json, "to_do");
-	for (uint32_t i = 0; i < result->n_items; i++) {
-		if (i == result->n_deviations) {
-			triad_json_array_end(&json);
-			triad_json_array_begin(&json, "not_known");
-		}
-		put_json_item(&json, check, &result->items[i]);
-	}
-	triad_json_array_end(&json);
-	if (!count_unknown(check)) {
-		triad_json_array_begin(&json, "not_known");
-		triad_json_array_end(&json);
-	}
+	put_json_items(&json, check, "to_do", 0, result->n_deviations);
+	put_json_items(
+		&json, check, "not_known", result->n_deviations, result->n_items);
 	triad_json_object_end(&json);
 	triad_json_end(&json);
 }
@@ -181,61 +173,34 @@ static void put_csv_text(struct check *check, const char *text)
 	triad_output_put(&check->output, "\"", 1);
 }
 
-static void put_csv_port(struct check *check, const struct triad_cabling_port *port)
-{
-	if (!port) {
-		triad_output_printf(&check->output, ",,,");
-		return;
-	}
-	put_csv_text(check, check->fabric->nodes[port->node].name);
-	triad_output_printf(&check->output, ",0x%016" PRIx64 ",%u,",
-		check->fabric->nodes[port->node].guid, port->number);
-}
-
-static void put_csv_row(struct check *check, uint32_t i, uint32_t step,
-	const struct triad_cabling_port *a, const struct triad_cabling_port *b,
-	const char *text)
-{
-	const struct triad_cabling_item *item = &check->result->items[i];
-
-	triad_output_printf(&check->output, "%" PRIu32 ",%" PRIu32 ",%s,", i + 1,
-		step + 1, triad_cabling_kind_name(item->kind));
-	put_csv_port(check, a);
-	put_csv_port(check, b);
-	if (line_of(check, item))
-		triad_output_printf(&check->output, "%" PRIu32, line_of(check, item));
-	triad_output_put(&check->output, ",", 1);
-	put_csv_text(check, text);
-	triad_output_put(&check->output, "\r\n", 2);
-}
-
+/* A line for each step; of other items one, with their first two ports. */
 static void put_csv_item(struct check *check, uint32_t i)
 {
 	const struct triad_cabling_item *item = &check->result->items[i];
-	const struct triad_cabling_port *steps =
-		&check->result->steps[item->first_step];
+	uint32_t n_steps = triad_cabling_n_steps(item), step = n_steps > 0;
 	char text[TRIAD_CABLING_TEXT_SIZE];
 
-	if (!item->n_steps) {
-		triad_cabling_describe(&check->view, item, text, sizeof(text));
-		put_csv_row(check, i, 0, item->n_ports > 0 ? &item->ports[0] : NULL,
-			item->n_ports > 1 ? &item->ports[1] : NULL, text);
-		return;
-	}
-	for (uint32_t step = 0; step <= item->n_steps; step++) {
-		triad_cabling_describe_step(
-			&check->view, item, step, text, sizeof(text));
-		put_csv_row(check, i, step, step < item->n_steps ? &steps[step] : NULL,
-			step ? &steps[step - 1] : NULL, text);
-	}
+	do {
+		triad_output_printf(&check->output, "%" PRIu32 ",%" PRIu32 ",%s,",
+			i + 1, step, triad_cabling_kind_name(item->kind));
+		for (unsigned port = 0; port < 2; port++) {
+			if (!n_steps && port < item->n_ports)
+				put_csv_text(check,
+					triad_cabling_label(
+						&check->view, item->ports[port])
+						.text);
+			triad_output_put(&check->output, ",", 1);
+		}
+		triad_cabling_describe(&check->view, item, step, text, sizeof(text));
+		put_csv_text(check, text);
+		triad_output_put(&check->output, "\r\n", 2);
+	} while (++step <= n_steps);
 }
 
 /* As RFC 4180 has it. */
 static void show_csv(struct check *check)
 {
-	triad_output_printf(&check->output,
-		"number,step,kind,node,node_guid,port,to_node,to_node_guid,to_port,"
-		"line,text\r\n");
+	triad_output_printf(&check->output, "number,step,kind,port,to_port,text\r\n");
 	for (uint32_t i = 0; i < check->result->n_items; i++)
 		put_csv_item(check, i);
 }
@@ -262,7 +227,6 @@ static int read_plan(struct check *check, struct triad_diags *diags)
 
 	if (error)
 		return error;
-	check->format = triad_cabling_format_find(octets, size);
 	error = triad_cabling_plan_read(octets, size, diags, &check->plan);
 	free(octets);
 	return error ? complain_of_plan(path, diags, error) : 0;
@@ -289,8 +253,8 @@ static int compare(struct check *check, const struct triad_cabling_asker *asker)
 
 static int show(struct check *check)
 {
-	check->view = (struct triad_cabling_view){
-		check->plan, check->fabric, check->cables, check->result};
+	check->view =
+		(struct triad_cabling_view){check->plan, check->fabric, check->result};
 	triad_output_init(&check->output, triad_screen_write_frame, NULL);
 	if (check->command->json)
 		show_json(check);

@@ -225,13 +225,11 @@ static void take_cable_member(void *context, const char *name, const char *value
 	else if (!strcmp(name, "port"))
 		rows->number = read_octet(value);
 	else if (!strcmp(name, "module"))
-		rows->row.has_module =
+		rows->row.has_plug =
 			!strcmp(value, "known") || !strcmp(value, "no memory");
 	else if (!strcmp(name, "length_m"))
 		rows->row.length_dm =
 			(uint16_t)(10 * g_ascii_strtod(value, NULL) + 0.5);
-	else if (!strcmp(name, "part"))
-		g_strlcpy(rows->row.part, value, sizeof(rows->row.part));
 }
 
 static void end_cable_row(void *context)
@@ -239,8 +237,7 @@ static void end_cable_row(void *context)
 	struct cable_rows *rows = context;
 	uint32_t port = triad_fabric_port_at(rows->fabric, rows->guid, rows->number);
 
-	/* Without a module, 'part' says why. */
-	if (port != TRIAD_FABRIC_NONE && rows->row.has_module)
+	if (port != TRIAD_FABRIC_NONE)
 		rows->cables[port] = rows->row;
 	rows->row = (struct triad_cabling_cable){0};
 	rows->guid = 0;

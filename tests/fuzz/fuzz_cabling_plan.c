@@ -80,11 +80,10 @@ static void check_result(const struct triad_cabling_view *view)
 		require(triad_cabling_is_deviation(item) == (i < result->n_deviations),
 			"deviations come first");
 		require(*triad_cabling_kind_name(item->kind), "a kind");
-		triad_cabling_describe(view, item, text, sizeof(text));
+		triad_cabling_describe(view, item, 0, text, sizeof(text));
 		require(*text && !strpbrk(text, "\n\r\033"), "a line");
-		for (uint32_t step = 0; item->n_steps && step <= item->n_steps; step++)
-			triad_cabling_describe_step(
-				view, item, step, text, sizeof(text));
+		for (uint32_t step = 1; step <= triad_cabling_n_steps(item); step++)
+			triad_cabling_describe(view, item, step, text, sizeof(text));
 	}
 }
 
@@ -101,7 +100,7 @@ static void compare(const struct triad_cabling_plan *plan)
 	error = triad_cabling_compare(plan, fabric, NULL, &diags, &result);
 	check_diags(&diags, error);
 	if (!error)
-		check_result(&(struct triad_cabling_view){plan, fabric, NULL, result});
+		check_result(&(struct triad_cabling_view){plan, fabric, result});
 	if (!error)
 		triad_cabling_result_free(result);
 	triad_fabric_unref(fabric);

@@ -215,7 +215,7 @@ def test_names_of_several_nodes_are_not_guessed(tmp_path):
     plan = write(tmp_path, "plan.csv", text)
     process = run("cabling", "check", plan, "--fabric", fabric)
     assert process.returncode == NOT_KNOWN
-    assert lines_mention(process.stdout, "Quantum-2 2", "0")
+    assert lines_mention(process.stdout, "Quantum-2 2 GUID", "0")
     # With the last digits of their GUIDs they are known.
     lines = text.splitlines(keepends=True)
     plan = write(tmp_path, "plan.csv", lines[0]

@@ -152,7 +152,7 @@ START_TEST(test_ndt_mistakes_are_all_reported)
 	ck_assert_uint_eq(diags.entries[0].column, 6);
 	assert_mentions(diags.entries[0].text, "'Port 0' 254");
 	ck_assert_uint_eq(diags.entries[1].line, 3);
-	assert_mentions(diags.entries[1].text, "device missing");
+	assert_mentions(diags.entries[1].text, "device octets");
 	ck_assert_uint_eq(diags.entries[2].line, 4);
 	ck_assert_uint_eq(diags.entries[3].line, 4);
 	ck_assert_uint_eq(diags.entries[4].line, 5);
