@@ -107,23 +107,23 @@ static uint32_t find_name(const struct resolver *resolver, const char *name)
 
 /* --- ends -------------------------------------------------------------- */
 
+/* A GUID alone decides where there is one: another node may have got the name. */
 static uint32_t find_node(
 	const struct resolver *resolver, const struct triad_cabling_end *end)
 {
 	const struct triad_fabric *fabric = resolver->work->fabric;
-	uint32_t found = TRIAD_CABLING_NONE, port;
+	uint32_t found, port;
 
-	if (end->guid) {
-		found = triad_fabric_find_node(fabric, end->guid);
-		port = triad_fabric_find_alias(fabric, end->guid);
-		if (found == TRIAD_CABLING_NONE && port != TRIAD_FABRIC_NONE &&
-			fabric->ports[port].number == end->port)
-			found = fabric->ports[port].node;
-	}
-	if (found == TRIAD_CABLING_NONE && end->name)
-		found = find_name(resolver,
+	if (!end->guid)
+		return find_name(resolver,
 			triad_cabling_plan_text(resolver->work->plan, end->name));
-	return found;
+	found = triad_fabric_find_node(fabric, end->guid);
+	if (found != TRIAD_FABRIC_NONE)
+		return found;
+	port = triad_fabric_find_alias(fabric, end->guid);
+	return port != TRIAD_FABRIC_NONE && fabric->ports[port].number == end->port
+		? fabric->ports[port].node
+		: TRIAD_CABLING_NONE;
 }
 
 static void remember_nameless(struct resolver *resolver,

@@ -238,6 +238,10 @@ unit_tests = \
 # Any allocation can be made to fail there.
 tests_unit_collect_test_claims_received_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_cabling_test_compare_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_cabling_test_plan_read_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_conf_test_conf_refs_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=free \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_lib_test_grow_LDFLAGS = $(AM_LDFLAGS) \

@@ -11,6 +11,7 @@
 #include "ib/link.h"
 #include "tests/random.h"
 #include "tests/unit/mentions.h"
+#include "tests/unit/scarce_memory.h"
 
 #define GUID UINT64_C(0x1000)
 #define MAX_NODES 64
@@ -574,6 +575,26 @@ START_TEST(test_compare_name_of_several_nodes_is_not_guessed)
 }
 END_TEST
 
+/* Of two hosts of one name, one is gone. */
+START_TEST(test_compare_guid_that_is_gone_is_not_taken_by_name)
+{
+	add_node("leaf", 4, false);
+	add_node("factory", 1, true);
+	add_node("factory", 1, true);
+	for (unsigned i = 1; i <= 2; i++) {
+		struct triad_cabling_link *link = plan_link(at(0, i), at(i, 1));
+
+		link->ends[1].name = triad_cabling_plan_keep(plan, "factory");
+		connect(at(0, i), at(i, 1));
+	}
+	model.is_lost[1] = true;
+	ck_assert_int_eq(compare(), 0);
+	ck_assert_uint_eq(result->n_items, 1);
+	expect(0, TRIAD_CABLING_NODE_ABSENT, 1);
+	ck_assert_uint_eq(result->n_right, 1);
+}
+END_TEST
+
 START_TEST(test_compare_port_that_was_not_read_is_unknown)
 {
 	static const uint8_t states[] = {TRIAD_PHYS_DISABLED, TRIAD_PHYS_LINK_UP,
@@ -693,6 +714,29 @@ START_TEST(test_compare_nodes_outside_of_the_plan_are_counted)
 }
 END_TEST
 
+/* With and without each allocation. */
+START_TEST(test_compare_short_of_memory_says_so)
+{
+	int error = ENOMEM;
+	unsigned n = 0;
+
+	build_pair();
+	plan_link(at(0, 7), at(1, 7))->ends[0].port = 77;
+	plan_link(at(0, 8), at(1, 8))->ends[0].guid = 0xabc;
+	swap_ends(at(0, 1), at(0, 2));
+	swap_ends(at(0, 3), at(0, 4));
+	swap_ends(at(0, 2), at(0, 3));
+	build_fabric();
+	while (error) {
+		refuse(++n);
+		error = triad_cabling_compare(plan, fabric, NULL, &diags, &result);
+		ck_assert_int_eq(error, refused() ? ENOMEM : 0);
+	}
+	ck_assert_uint_gt(n, 10);
+	expect(0, TRIAD_CABLING_RING, 4);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("compare");
@@ -705,6 +749,7 @@ int main(void)
 	tcase_add_test(cases, test_compare_node_that_is_lost_gives_one_item);
 	tcase_add_test(cases, test_compare_node_of_another_name_is_not_extra);
 	tcase_add_test(cases, test_compare_name_of_several_nodes_is_not_guessed);
+	tcase_add_test(cases, test_compare_guid_that_is_gone_is_not_taken_by_name);
 	tcase_add_test(cases, test_compare_port_that_was_not_read_is_unknown);
 	tcase_add_test(cases, test_compare_port_that_switch_lacks_is_absent);
 	tcase_add_test(cases, test_compare_other_rate_is_to_be_replaced);
@@ -712,5 +757,6 @@ int main(void)
 	tcase_add_test(cases, test_compare_contradictions_have_lines);
 	tcase_add_test(cases, test_compare_silence_of_a_part_of_a_plan_is_no_extra);
 	tcase_add_test(cases, test_compare_nodes_outside_of_the_plan_are_counted);
+	tcase_add_test(cases, test_compare_short_of_memory_says_so);
 	return run_cases(cases);
 }

@@ -6,6 +6,7 @@
 
 #include "ib/link.h"
 #include "tests/unit/mentions.h"
+#include "tests/unit/scarce_memory.h"
 
 static struct triad_diags diags;
 static struct triad_cabling_plan *plan;
@@ -272,6 +273,27 @@ START_TEST(test_netdiscover_links_become_links)
 }
 END_TEST
 
+/* With and without each allocation. */
+START_TEST(test_plan_short_of_memory_says_so)
+{
+	static const char *const texts[] = {
+		"StartDevice,StartPort,EndDevice,EndPort\nleaf,1,spine,1\nleaf,2,,\n",
+		"generation 7\nleaf,1,enabled,name=host-1;port=1\nleaf,2,disabled\n"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned n = 0;
+		int error = ENOMEM;
+
+		while (error) {
+			refuse(++n);
+			error = read_plan(texts[i]);
+			ck_assert_int_eq(error, refused() ? ENOMEM : 0);
+		}
+		ck_assert_uint_gt(n, 3);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("plan_read");
@@ -288,5 +310,6 @@ int main(void)
 	tcase_add_test(cases, test_expected_rows_become_links);
 	tcase_add_test(cases, test_expected_mistakes_are_reported);
 	tcase_add_test(cases, test_netdiscover_links_become_links);
+	tcase_add_test(cases, test_plan_short_of_memory_says_so);
 	return run_cases(cases);
 }
