@@ -7,11 +7,13 @@ import json
 
 import pytest
 
-from checks import lines_mention, mentions, succeeded
+from checks import lines_mention, mentions, succeeded, wait_until
 from ctllib import run
-from triadlib import TriadLab, sweep_heavily, wait_for_sweep
+from test_devices import qsfp28
+from triadlib import TriadLab, ask, sweep_heavily, wait_for_sweep
 
-CONF = "[perfmgr]\nsweep_period = 1\nreset = never\n"
+CONF = ("[perfmgr]\nsweep_period = 1\nreset = never\n"
+        "[devices]\nperiod = 1\n")
 AS_PLANNED, DIFFERS, NOT_KNOWN = 0, 1, 3
 
 SWITCHES = ["leaf-01", "leaf-02", "spine"]
@@ -51,6 +53,7 @@ def net():
     text = ""
     for number, node in enumerate([*SWITCHES, *HOSTS], 1):
         guid = f"{number * 16:x}"
+        text += "vendid=0x2c9\ndevid=0xd2f0\n"
         text += (f'switchguid=0x{guid}({guid})\nSwitch 12 "{node}" # "{node}"\n'
                  if node in SWITCHES else f'caguid=0x{guid}\nCa 1 "{node}" # "{node}"\n')
         text += "".join(f'[{port}]{"" if node in SWITCHES else f"({number * 16 + 1:x})"} '
@@ -89,6 +92,9 @@ def lab(folder):
     with TriadLab(write(folder, "net", net()), sms=["host-1"], triad_conf=CONF,
                   retrain=True) as lab:
         wait_for_sweep(lab)
+        # Before Triad asks for it.
+        lab.sim(*qsfp28("MT2133VS01234").commands("leaf-01", 5))
+        ask(lab, "set", "devices.enabled", "true")
         yield lab
 
 
@@ -204,6 +210,23 @@ def test_host_behind_a_disabled_port_is_not_known(lab, folder):
     lab.run("ibportstate", "-D", "0,1", 6, "enable", node="host-1")
     sweep_heavily(lab, lambda: check(lab, plan).returncode == AS_PLANNED,
                   what="the cable again")
+
+
+def test_cable_of_another_length_is_to_be_replaced(lab, folder):
+    """One is 20 m long, others tell no length."""
+    plan = write(folder, "plan.csv", "StartDevice,StartPort,EndDevice,EndPort,Cable Length\n"
+                 "leaf-01,5,host-2,1,5m\nleaf-01,7,host-4,1,5m\n")
+
+    def is_replaced():
+        answer = check_json(lab, plan)
+        return answer if "replace" in kinds(answer) else None
+    answer = wait_until(is_replaced, 60, "a cable that is read")
+    [item] = [it for it in answer["to_do"] if it["kind"] == "replace"]
+    assert mentions(item["text"], "leaf-01:5 host-2:1 20 m planned 5 m"), item
+    [item] = answer["not_known"]
+    assert (item["kind"], item["cables"]) == ("length_unknown", 1), item
+    plan.write_text(plan.read_text().replace("5m", "20m"))
+    assert "replace" not in kinds(check_json(lab, plan))
 
 
 def test_names_of_several_nodes_are_not_guessed(tmp_path):
