@@ -257,7 +257,7 @@ static void mark_right(struct triad_cabling_work *work)
 
 /* --- all --------------------------------------------------------------- */
 
-static int allocate(struct triad_cabling_work *work)
+static int allocate_vertices(struct triad_cabling_work *work)
 {
 	const size_t n = (size_t)work->n_vertices + 1;
 
@@ -279,7 +279,7 @@ static void compare_edges(struct triad_cabling_work *work)
 {
 	const size_t n_before = work->diags->n_total;
 
-	work->error = allocate(work);
+	work->error = allocate_vertices(work);
 	if (work->error)
 		return;
 	plan_edges(work);

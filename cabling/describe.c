@@ -47,7 +47,7 @@ const char *triad_cabling_kind_name(enum triad_cabling_kind kind)
 	return kinds[kind].name;
 }
 
-static uint32_t index_of(
+static uint32_t fabric_port_of(
 	const struct triad_cabling_view *view, struct triad_cabling_port port)
 {
 	return triad_fabric_find_port(view->fabric, port.node, port.number);
@@ -77,7 +77,7 @@ static const char *why_unknown(
 	const struct triad_cabling_view *view, const struct triad_cabling_item *item)
 {
 	const char *why = triad_port_condition_text(triad_port_condition(
-		view->fabric, index_of(view, item->ports[0]), false));
+		view->fabric, fabric_port_of(view, item->ports[0]), false));
 
 	return why ? why : "the state of the port is not known";
 }
@@ -127,8 +127,8 @@ static void put_details(const struct triad_cabling_view *view,
 
 	if (item->what & TRIAD_CABLING_RATE) {
 		triad_link_rate_format(
-			triad_link_rate_active(
-				&view->fabric->ports[index_of(view, item->ports[0])]),
+			triad_link_rate_active(&view->fabric->ports[fabric_port_of(
+				view, item->ports[0])]),
 			rate, sizeof(rate));
 		triad_text_append(text, size, ": it runs at %s, planned is %s%s%s",
 			rate, triad_link_width_name(link->width),

@@ -69,7 +69,7 @@ static bool is_planned_elsewhere(const struct triad_cabling_work *work, uint32_t
 			TRIAD_CABLING_FAR_UNKNOWN);
 }
 
-static bool is_inside(const struct triad_fabric *fabric, uint32_t vertex)
+static bool is_inside_switch(const struct triad_fabric *fabric, uint32_t vertex)
 {
 	return triad_fabric_is_aggregation_node(
 		&fabric->nodes[fabric->ports[vertex].node]);
@@ -77,7 +77,7 @@ static bool is_inside(const struct triad_fabric *fabric, uint32_t vertex)
 
 static bool is_extra(struct triad_cabling_work *work, uint32_t a, uint32_t b)
 {
-	if (is_inside(work->fabric, a) || is_inside(work->fabric, b) ||
+	if (is_inside_switch(work->fabric, a) || is_inside_switch(work->fabric, b) ||
 		(work->flags[a] | work->flags[b]) & TRIAD_CABLING_ANY ||
 		may_be_planned(work, a, b) || may_be_planned(work, b, a))
 		return false;
@@ -91,7 +91,7 @@ static bool is_extra(struct triad_cabling_work *work, uint32_t a, uint32_t b)
 
 /* --- paths ------------------------------------------------------------- */
 
-static void walk(struct triad_cabling_work *work, uint32_t from, bool is_planned,
+static void walk_path(struct triad_cabling_work *work, uint32_t from, bool is_planned,
 	struct path *path)
 {
 	*path = (struct path){work->path, 0, is_planned};
@@ -223,13 +223,13 @@ void triad_cabling_paths(struct triad_cabling_work *work)
 
 		if (is_planned == is_present || !is_wrong(work, i))
 			continue;
-		walk(work, i, is_planned, &path);
+		walk_path(work, i, is_planned, &path);
 		add_path(work, &path);
 	}
 	for (uint32_t i = 0; i < work->n_vertices && !work->error; i++) {
 		if (work->planned[i] == TRIAD_CABLING_NONE || !is_wrong(work, i))
 			continue;
-		walk(work, i, false, &path);
+		walk_path(work, i, false, &path);
 		add_ring(work, &path);
 	}
 }

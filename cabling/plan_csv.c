@@ -99,7 +99,7 @@ static bool complain_of_field(struct reader *reader, enum column column,
 /* --- values ------------------------------------------------------------ */
 
 /* A port that is named by a label of its front, or by an interface, gets the number 0. */
-static bool read_port(const char *text, uint8_t *port)
+static bool read_csv_port(const char *text, uint8_t *port)
 {
 	unsigned number = 0;
 
@@ -115,7 +115,7 @@ static bool read_port(const char *text, uint8_t *port)
 }
 
 /* With or without 0x. */
-static bool read_guid(const char *text, uint64_t *guid)
+static bool read_csv_guid(const char *text, uint64_t *guid)
 {
 	char with_prefix[24];
 
@@ -124,13 +124,13 @@ static bool read_guid(const char *text, uint64_t *guid)
 	return triad_text_guid(with_prefix, guid);
 }
 
-static bool read_node(
+static bool read_csv_node(
 	struct reader *reader, enum column column, struct triad_cabling_end *end)
 {
 	const char *text = field_of(reader, column);
 
 	if (reader->plan->format == TRIAD_CABLING_TOPOCONFIG)
-		return read_guid(text, &end->guid) ||
+		return read_csv_guid(text, &end->guid) ||
 			complain_of_field(reader, column, "GUID",
 				"1 to 16 hexadecimal digits, not all 0");
 	if (!*text || strlen(text) >= TRIAD_NODE_NAME_SIZE)
@@ -139,12 +139,12 @@ static bool read_node(
 	return true;
 }
 
-static bool read_end(struct reader *reader, enum column node, enum column port,
+static bool read_csv_end(struct reader *reader, enum column node, enum column port,
 	struct triad_cabling_end *end)
 {
-	bool is_good = read_node(reader, node, end);
+	bool is_good = read_csv_node(reader, node, end);
 
-	return (read_port(field_of(reader, port), &end->port) ||
+	return (read_csv_port(field_of(reader, port), &end->port) ||
 		       complain_of_field(
 			       reader, port, "port", "'Port N' and N, 1 to 254")) &&
 		is_good;
@@ -164,7 +164,8 @@ static uint16_t read_length_dm(const char *text)
 
 /* --- rows -------------------------------------------------------------- */
 
-static void add_any(struct reader *reader, struct triad_cabling_end end, bool is_free)
+static void add_lone_port(
+	struct reader *reader, struct triad_cabling_end end, bool is_free)
 {
 	const struct triad_cabling_port_plan port = {end, is_free};
 
@@ -172,7 +173,7 @@ static void add_any(struct reader *reader, struct triad_cabling_end end, bool is
 		triad_cabling_plan_add_port(reader->plan, &port);
 }
 
-static void add_row(struct reader *reader, const struct triad_cabling_link *link)
+static void add_csv_row(struct reader *reader, const struct triad_cabling_link *link)
 {
 	struct triad_cabling_plan *plan = reader->plan;
 
@@ -182,18 +183,18 @@ static void add_row(struct reader *reader, const struct triad_cabling_link *link
 	}
 	if (!plan->n_open++)
 		plan->first_open_line = link->line;
-	add_any(reader, link->ends[0], false);
-	add_any(reader, link->ends[1], false);
+	add_lone_port(reader, link->ends[0], false);
+	add_lone_port(reader, link->ends[1], false);
 }
 
-static bool is_given(const struct reader *reader, enum column column)
+static bool has_value(const struct reader *reader, enum column column)
 {
 	const char *text = field_of(reader, column);
 
 	return *text && strcmp(text, "-") != 0;
 }
 
-static void read_row(struct reader *reader)
+static void read_csv_row(struct reader *reader)
 {
 	const char *type = field_of(reader, LINK_TYPE);
 	struct triad_cabling_link link = {.line = reader->line.number,
@@ -203,14 +204,14 @@ static void read_row(struct reader *reader)
 
 	if (*type && strcasecmp(type, "Data") != 0)
 		return;
-	is_good = read_end(reader, START_DEVICE, START_PORT, &link.ends[0]);
-	if (is_given(reader, END_DEVICE) || is_given(reader, END_PORT)) {
-		is_good = read_end(reader, END_DEVICE, END_PORT, &link.ends[1]) &&
+	is_good = read_csv_end(reader, START_DEVICE, START_PORT, &link.ends[0]);
+	if (has_value(reader, END_DEVICE) || has_value(reader, END_PORT)) {
+		is_good = read_csv_end(reader, END_DEVICE, END_PORT, &link.ends[1]) &&
 			is_good;
 		if (is_good)
-			add_row(reader, &link);
+			add_csv_row(reader, &link);
 	} else if (is_good) {
-		add_any(reader, link.ends[0],
+		add_lone_port(reader, link.ends[0],
 			!strcasecmp(field_of(reader, DOMAIN), "Disconnected"));
 	}
 }
@@ -221,9 +222,10 @@ bool triad_cabling_is_topoconfig(const struct triad_csv_line *line)
 	uint8_t port;
 
 	return line->n_fields >= 4 && line->n_fields <= 6 &&
-		read_guid(line->fields[0], &guid) &&
-		read_port(line->fields[1], &port) &&
-		(!strcmp(line->fields[2], "-") || read_guid(line->fields[2], &guid));
+		read_csv_guid(line->fields[0], &guid) &&
+		read_csv_port(line->fields[1], &port) &&
+		(!strcmp(line->fields[2], "-") ||
+			read_csv_guid(line->fields[2], &guid));
 }
 
 /* --- lines ------------------------------------------------------------- */
@@ -249,7 +251,7 @@ static void read_csv_line(struct reader *reader, const char *octets, size_t size
 	triad_csv_line_cut(line, octets, size, is_topoconfig ? 6 : TRIAD_CSV_MAX_FIELDS,
 		reader->diags);
 	if (reader->has_names) {
-		read_row(reader);
+		read_csv_row(reader);
 	} else if (triad_cabling_is_ndt(line)) {
 		find_columns(line, reader->columns);
 		reader->has_names = true;

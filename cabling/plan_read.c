@@ -14,7 +14,7 @@
 
 /* --- which form -------------------------------------------------------- */
 
-static bool begins(const char *text, const char *with)
+static bool text_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -26,7 +26,7 @@ static bool is_netdiscover(const char *text)
 		"Ca ", "Rt\t", "Rt ", "Chassis ", "Non-Chassis"};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (begins(text, words[i]))
+		if (text_begins(text, words[i]))
 			return true;
 	return false;
 }
@@ -34,7 +34,8 @@ static bool is_netdiscover(const char *text)
 /* The generation, the names of the columns, or a row. */
 static bool is_expected(const struct triad_csv_line *line)
 {
-	if (begins(line->fields[0], "generation") || !strcmp(line->fields[0], "node"))
+	if (text_begins(line->fields[0], "generation") ||
+		!strcmp(line->fields[0], "node"))
 		return true;
 	for (unsigned state = 0; state <= TRIAD_EXPECTED_TEST; state++)
 		if (!strcmp(line->fields[2], triad_expected_state_name(state)))
@@ -58,7 +59,7 @@ static enum triad_cabling_format format_of_line(
 		return TRIAD_CABLING_UNKNOWN;
 	if (triad_cabling_is_topoconfig(line))
 		return TRIAD_CABLING_TOPOCONFIG;
-	if (begins(line->fields[0], "SwitchName="))
+	if (text_begins(line->fields[0], "SwitchName="))
 		return TRIAD_CABLING_SLURM;
 	if (is_netdiscover(line->fields[0]))
 		return TRIAD_CABLING_NETDISCOVER;
@@ -134,7 +135,7 @@ static bool read_remote(struct triad_cabling_plan *plan,
 	return end->port && (end->guid || end->name);
 }
 
-static bool is_empty(const struct triad_expected_remote *remote)
+static bool is_empty_remote(const struct triad_expected_remote *remote)
 {
 	return !remote->port_guid && !remote->node_guid && !remote->vendor_id &&
 		!remote->name && !remote->port;
@@ -157,9 +158,9 @@ static void add_expected_row(struct triad_cabling_plan *plan,
 		return;
 	}
 	port.end = link.ends[0];
-	port.is_free = is_disabled && is_empty(&row->remote);
+	port.is_free = is_disabled && is_empty_remote(&row->remote);
 	triad_cabling_plan_add_port(plan, &port);
-	if (!is_disabled && !is_empty(&row->remote) && !plan->n_open++)
+	if (!is_disabled && !is_empty_remote(&row->remote) && !plan->n_open++)
 		plan->first_open_line = row->line;
 }
 

@@ -34,7 +34,7 @@ static int order_names(const void *a, const void *b)
 
 /* --- names ------------------------------------------------------------- */
 
-static uint32_t index_of(const struct resolver *resolver, uint32_t at)
+static uint32_t node_index_of(const struct resolver *resolver, uint32_t at)
 {
 	return (uint32_t)(resolver->by_name[at] - resolver->work->fabric->nodes);
 }
@@ -45,15 +45,15 @@ static uint32_t only_node(const struct resolver *resolver, uint32_t first, uint3
 	if (first == end)
 		return TRIAD_CABLING_NONE;
 	if (end - first == 1)
-		return index_of(resolver, first);
+		return node_index_of(resolver, first);
 	for (uint32_t i = first; i < end; i++)
-		resolver->work->node_flags[index_of(resolver, i)] |=
+		resolver->work->node_flags[node_index_of(resolver, i)] |=
 			TRIAD_CABLING_IS_SHARED;
 	return TRIAD_CABLING_SHARED;
 }
 
 /* Nodes whose names begin with 'text' ('n' octets), or are that alone. */
-static uint32_t find_range(const struct resolver *resolver, const char *text, size_t n,
+static uint32_t find_names(const struct resolver *resolver, const char *text, size_t n,
 	bool is_whole, uint32_t *end)
 {
 	const struct triad_fabric_node **nodes = resolver->by_name;
@@ -74,13 +74,14 @@ static uint32_t find_label(const struct resolver *resolver, const char *label)
 
 	if (!mark)
 		return found;
-	first = find_range(resolver, label, (size_t)(mark - label), true, &end);
+	first = find_names(resolver, label, (size_t)(mark - label), true, &end);
 	for (; first < end; first++) {
 		const struct triad_fabric_node *node = resolver->by_name[first];
 
 		if (triad_node_label_fits(label, node->name, node->guid))
-			found = found == TRIAD_CABLING_NONE ? index_of(resolver, first)
-							    : TRIAD_CABLING_SHARED;
+			found = found == TRIAD_CABLING_NONE
+				? node_index_of(resolver, first)
+				: TRIAD_CABLING_SHARED;
 	}
 	return found;
 }
@@ -93,7 +94,7 @@ static uint32_t find_name(const struct resolver *resolver, const char *name)
 	size_t n = strlen(name);
 	uint32_t found, first, end;
 
-	first = find_range(resolver, name, n, true, &end);
+	first = find_names(resolver, name, n, true, &end);
 	found = only_node(resolver, first, end);
 	if (found == TRIAD_CABLING_NONE)
 		found = find_label(resolver, name);
@@ -101,7 +102,7 @@ static uint32_t find_name(const struct resolver *resolver, const char *name)
 		return found;
 	memcpy(prefix, name, n);
 	prefix[n] = ' ';
-	first = find_range(resolver, prefix, n + 1, false, &end);
+	first = find_names(resolver, prefix, n + 1, false, &end);
 	return only_node(resolver, first, end);
 }
 

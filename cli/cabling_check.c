@@ -23,7 +23,7 @@ struct check {
 	struct triad_output output;
 };
 
-static uint32_t count_unknown(const struct check *check)
+static uint32_t count_not_known(const struct check *check)
 {
 	return check->result->n_items - check->result->n_deviations;
 }
@@ -32,7 +32,7 @@ static int verdict_of(const struct check *check)
 {
 	if (check->result->n_deviations)
 		return TRIAD_CONTROL_FAILED;
-	return count_unknown(check) ? TRIAD_CONTROL_UNKNOWN : TRIAD_CONTROL_DONE;
+	return count_not_known(check) ? TRIAD_CONTROL_UNKNOWN : TRIAD_CONTROL_DONE;
 }
 
 /* --- text -------------------------------------------------------------- */
@@ -66,9 +66,9 @@ static void show_text(struct check *check)
 	if (result->n_deviations)
 		triad_output_printf(
 			&check->output, "; to do: %" PRIu32, result->n_deviations);
-	if (count_unknown(check))
-		triad_output_printf(
-			&check->output, "; not known: %" PRIu32, count_unknown(check));
+	if (count_not_known(check))
+		triad_output_printf(&check->output, "; not known: %" PRIu32,
+			count_not_known(check));
 	if (result->n_outside)
 		triad_output_printf(&check->output,
 			"; of nodes that the plan does not have: %" PRIu32,
@@ -232,7 +232,8 @@ static int read_plan(struct check *check, struct triad_diags *diags)
 	return error ? complain_of_plan(path, diags, error) : 0;
 }
 
-static int compare(struct check *check, const struct triad_cabling_asker *asker)
+static int compare_with_plan(
+	struct check *check, const struct triad_cabling_asker *asker)
 {
 	static struct triad_diags diags;
 	const char *path = check->command->plan;
@@ -251,7 +252,7 @@ static int compare(struct check *check, const struct triad_cabling_asker *asker)
 	return error ? complain_of_plan(path, &diags, error) : 0;
 }
 
-static int show(struct check *check)
+static int show_check(struct check *check)
 {
 	check->view =
 		(struct triad_cabling_view){check->plan, check->fabric, check->result};
@@ -271,7 +272,8 @@ int triad_cabling_check(const struct triad_cabling_command *command,
 	const struct triad_cabling_asker *asker)
 {
 	struct check check = {.command = command};
-	int status = compare(&check, asker) ? TRIAD_CONTROL_UNKNOWN : show(&check);
+	int status = compare_with_plan(&check, asker) ? TRIAD_CONTROL_UNKNOWN
+						      : show_check(&check);
 
 	triad_cabling_result_free(check.result);
 	free(check.cables);

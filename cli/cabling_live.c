@@ -59,7 +59,7 @@ static int take_answer(
 	return 0;
 }
 
-static int ask(const struct triad_cabling_asker *asker, const char *command,
+static int ask_for_rows(const struct triad_cabling_asker *asker, const char *command,
 	struct answer *answer)
 {
 	const char *const words[] = {command, "--json"};
@@ -98,7 +98,7 @@ static enum triad_port_condition read_condition(const char *value)
 	return TRIAD_CONDITION_UNKNOWN;
 }
 
-static uint8_t read_type(const char *value)
+static uint8_t read_node_type(const char *value)
 {
 	for (uint8_t type = TRIAD_NODE_CA; type <= TRIAD_NODE_ROUTER; type++)
 		if (!strcmp(value, triad_node_type_name(type)))
@@ -130,7 +130,7 @@ static void take_port_member(void *context, const char *name, const char *value)
 	else if (!strcmp(name, "node_name"))
 		g_strlcpy(row->name, value, sizeof(row->name));
 	else if (!strcmp(name, "node_type"))
-		row->type = read_type(value);
+		row->type = read_node_type(value);
 	else if (!strcmp(name, "port"))
 		row->number = read_octet(value);
 	else if (!strcmp(name, "port_guid"))
@@ -198,7 +198,7 @@ static int ask_ports(
 	struct answer answer = {.rows = {.member = take_port_member,
 					.end = end_port_row,
 					.context = &rows}};
-	int error = rows.builder ? ask(asker, "ports", &answer) : ENOMEM;
+	int error = rows.builder ? ask_for_rows(asker, "ports", &answer) : ENOMEM;
 
 	if (!error) {
 		error = triad_fabric_build(rows.builder, 0, fabric);
@@ -259,7 +259,7 @@ int triad_cabling_ask(const struct triad_cabling_asker *asker,
 	rows.cables = calloc((size_t)(*fabric)->n_ports + 1, sizeof(*rows.cables));
 	/* Without devices.enabled they are not known. */
 	if (rows.cables)
-		(void)ask(asker, "cables", &answer);
+		(void)ask_for_rows(asker, "cables", &answer);
 	*cables = rows.cables;
 	return 0;
 }
