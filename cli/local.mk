@@ -3,6 +3,9 @@ bin_PROGRAMS += triadctl
 
 triadctl_SOURCES = \
 	cli/ask.c cli/ask.h \
+	cli/cabling_check.c \
+	cli/cabling_command.c cli/cabling_command.h \
+	cli/cabling_live.c \
 	cli/client.c cli/client.h \
 	cli/complete.c cli/complete.h \
 	cli/complete_nodes.c cli/complete_nodes.h \
@@ -10,6 +13,7 @@ triadctl_SOURCES = \
 	cli/election_check.c \
 	cli/election_command.c cli/election_command.h \
 	cli/find.c cli/find.h \
+	cli/json_rows.c cli/json_rows.h \
 	cli/local_time.c cli/local_time.h \
 	cli/other_version.c cli/other_version.h \
 	cli/port_check.c \
@@ -36,7 +40,7 @@ triadctl_SOURCES = \
 	cli/table_order.c cli/table_parts.h cli/table_write.c \
 	cli/triadctl.c
 nodist_triadctl_SOURCES = cli/completion_scripts.h
-triadctl_LDADD = libtriadportmgr.la libtriadexpected.la libtriadqos.la libtriadprofile.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS)
+triadctl_LDADD = libtriadcabling.la libtriadportmgr.la libtriadexpected.la libtriadqos.la libtriadprofile.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS)
 
 # What 'triadctl setup' runs.
 dist_pkglibexec_SCRIPTS = cli/opensm_conf.awk cli/setup

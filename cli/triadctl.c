@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/ask.h"
+#include "cli/cabling_command.h"
 #include "cli/client.h"
 #include "cli/complete.h"
 #include "cli/config_check.h"
@@ -40,7 +41,18 @@
 #define VERDICT_TIMEOUT_S 2
 
 /* The tables of commands: the plugin's, then those that triadctl runs itself. */
-enum { PLUGIN, CONFIG, ELECTION, PORT, PROFILE, QOS, SETUP, COMPLETION, N_TABLES };
+enum {
+	PLUGIN,
+	CABLING,
+	CONFIG,
+	ELECTION,
+	PORT,
+	PROFILE,
+	QOS,
+	SETUP,
+	COMPLETION,
+	N_TABLES
+};
 
 /* Returned by steps to go on; other values are the program's exit status. */
 #define GO_ON (-1)
@@ -84,6 +96,7 @@ static int complain_unknown(const char *message)
 static void list_tables(struct triad_verb_table tables[N_TABLES])
 {
 	tables[PLUGIN] = triad_command_verbs;
+	tables[CABLING] = triad_cabling_verbs;
 	tables[CONFIG] = triad_config_verbs;
 	tables[ELECTION] = triad_election_verbs;
 	tables[PORT] = triad_port_verbs;
@@ -334,6 +347,21 @@ static int run_profile(const struct options *options, struct triad_parser *parse
 						   : triad_profile_report(&command);
 }
 
+static int run_cabling(const struct options *options, struct triad_parser *parser)
+{
+	struct triad_cabling_command command;
+	char path[4096];
+	const struct triad_cabling_asker asker = {.path = path,
+		.timeout_s = options->timeout_s,
+		.is_agent = options->is_agent};
+
+	if (triad_cabling_command_read(parser, &command))
+		return complain_of_usage(parser->message);
+	if (!command.fabric && find_socket(options, path, sizeof(path)) != GO_ON)
+		return TRIAD_CONTROL_UNKNOWN;
+	return triad_cabling_check(&command, &asker);
+}
+
 static int run_qos(const struct options *options, struct triad_parser *parser)
 {
 	struct triad_qos_command command;
@@ -469,6 +497,7 @@ static int complete_words(int n_words, char **words)
 
 static int (*const run_local[N_TABLES])(
 	const struct options *options, struct triad_parser *parser) = {
+	[CABLING] = run_cabling,
 	[CONFIG] = run_config,
 	[ELECTION] = run_election,
 	[PORT] = run_port,

@@ -9,6 +9,7 @@ libtriad_la_SOURCES = \
 	lib/checked_line.c lib/checked_line.h \
 	lib/close_range.h \
 	lib/clock.c \
+	lib/csv_line.c lib/csv_line.h \
 	lib/descriptors.c \
 	lib/diag.c \
 	lib/fair_queue.c lib/fair_queue.h \

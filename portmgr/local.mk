@@ -21,7 +21,6 @@ noinst_LTLIBRARIES += libtriadexpected.la
 libtriadexpected_la_SOURCES = \
 	portmgr/expected/expected.c portmgr/expected/expected.h \
 	portmgr/expected/expected_index.c \
-	portmgr/expected/expected_line.c \
 	portmgr/expected/expected_pairs.c \
 	portmgr/expected/expected_parts.h \
 	portmgr/expected/expected_row.c \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # What a test program is made of unless it says otherwise: its own .c file, the pure
 # code, the simulated fabric.
-LDADD = tests/sim/libsim.la libtriadkept.la libtriadbus.la libtriadcollect.la libtriadportmgr.la libtriadelection.la libtriadexpected.la libtriadcluster.la libtriadqos.la libtriadexport.la libtriadprofile.la libtriad.la $(GLIB_LIBS) $(CHECK_LIBS)
+LDADD = tests/sim/libsim.la libtriadkept.la libtriadbus.la libtriadcollect.la libtriadcabling.la libtriadportmgr.la libtriadelection.la libtriadexpected.la libtriadcluster.la libtriadqos.la libtriadexport.la libtriadprofile.la libtriad.la $(GLIB_LIBS) $(CHECK_LIBS)
 
 include tests/sim/local.mk
 include tests/lab/local.mk

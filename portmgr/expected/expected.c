@@ -121,14 +121,14 @@ static void read_generation(struct triad_expected_reader *reader, uint32_t numbe
 }
 
 /* Whether the line has the columns' names: no port is called 'port'. */
-static bool is_names(const struct triad_expected_line *line)
+static bool is_names(const struct triad_csv_line *line)
 {
 	return !strcmp(line->fields[TRIAD_COLUMN_NODE], "node") &&
 		!strcmp(line->fields[TRIAD_COLUMN_PORT], "port");
 }
 
 static void read_names(
-	struct triad_expected_reader *reader, const struct triad_expected_line *line)
+	struct triad_expected_reader *reader, const struct triad_csv_line *line)
 {
 	static const char *const names[TRIAD_N_COLUMNS] = {"node", "port", "state",
 		"remote", "width", "speed", "check", "comment"};
@@ -153,7 +153,7 @@ static void read_names(
 }
 
 static void read_row(
-	struct triad_expected_reader *reader, const struct triad_expected_line *line)
+	struct triad_expected_reader *reader, const struct triad_csv_line *line)
 {
 	const struct triad_expected *expected = reader->expected;
 	struct triad_expected_port row;
@@ -179,7 +179,7 @@ static void read_row(
 static void read_expected_line(struct triad_expected_reader *reader, uint32_t number,
 	const char *octets, size_t size)
 {
-	struct triad_expected_line line;
+	struct triad_csv_line line;
 	size_t start = 0;
 
 	while (start < size && triad_text_is_blank(octets[start]))
@@ -196,7 +196,7 @@ static void read_expected_line(struct triad_expected_reader *reader, uint32_t nu
 		return;
 	}
 	line.number = number;
-	triad_expected_line_cut(&line, octets, size, reader->diags);
+	triad_csv_line_cut(&line, octets, size, TRIAD_N_COLUMNS, reader->diags);
 	if (is_names(&line))
 		read_names(reader, &line);
 	else

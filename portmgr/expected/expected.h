@@ -41,12 +41,13 @@
 #include <stdint.h>
 
 #include "ib/link.h"
+#include "lib/csv_line.h"
 #include "triad/diag.h"
 
 #define TRIAD_EXPECTED_MAX_PORTS 1000000u
 #define TRIAD_EXPECTED_MAX_LINES 2000000u            /* with comments */
 #define TRIAD_EXPECTED_MAX_OCTETS ((size_t)64 << 20) /* of a file */
-#define TRIAD_EXPECTED_MAX_LINE 4096u                /* octets */
+#define TRIAD_EXPECTED_MAX_LINE TRIAD_CSV_MAX_LINE   /* octets */
 #define TRIAD_EXPECTED_MAX_GENERATION (UINT64_C(1) << 63)
 
 enum triad_expected_state {

@@ -2,7 +2,6 @@
 /* Internals of the reader of an expected configuration:
  *
  *     expected.c        lines, the generation, the columns' names, the cap of ports
- *     expected_line.c   a line's fields
  *     expected_row.c    a port's row from its fields, and the texts that it keeps
  *     expected_index.c  the row of a node's port, by hashing
  *     expected_pairs.c  rows about the two ends of one link
@@ -14,6 +13,7 @@
 #ifndef TRIAD_PORTMGR_EXPECTED_PARTS_H
 #define TRIAD_PORTMGR_EXPECTED_PARTS_H
 
+#include "lib/csv_line.h"
 #include "portmgr/expected/expected.h"
 
 enum triad_expected_column {
@@ -31,14 +31,6 @@ enum triad_expected_column {
 /* The value of a field with a mistake: later checks skip it. */
 #define TRIAD_EXPECTED_BROKEN UINT8_MAX
 
-struct triad_expected_line {
-	uint32_t number;
-	unsigned n_fields;
-	const char *fields[TRIAD_N_COLUMNS]; /* in 'text'; "" for missing ones */
-	unsigned columns[TRIAD_N_COLUMNS];   /* their columns, from 1 */
-	char text[TRIAD_EXPECTED_MAX_LINE + 1];
-};
-
 /* Elements of an array that grows, at first. */
 #define TRIAD_EXPECTED_FIRST_ROOM 64
 
@@ -53,14 +45,9 @@ struct triad_expected_reader {
 	int error;
 };
 
-/* Splits 'size' octets, TRIAD_EXPECTED_MAX_LINE at most, into fields without quotes;
- * the caller has set 'number'.  Octets that aren't text become '?'. */
-void triad_expected_line_cut(struct triad_expected_line *line, const char *octets,
-	size_t size, struct triad_diags *diags);
-
 /* Reads a port's row.  False: the row does not identify a port. */
 bool triad_expected_row_read(struct triad_expected_reader *reader,
-	const struct triad_expected_line *line, struct triad_expected_port *row);
+	const struct triad_csv_line *line, struct triad_expected_port *row);
 
 /* Stores a text; returns its offset, 0 for "" and when memory is short. */
 uint32_t triad_expected_keep(struct triad_expected_reader *reader, const char *text);

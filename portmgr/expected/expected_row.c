@@ -38,7 +38,7 @@ uint32_t triad_expected_keep(struct triad_expected_reader *reader, const char *t
 /* A field, and its place for messages. */
 struct field {
 	struct triad_expected_reader *reader;
-	const struct triad_expected_line *line;
+	const struct triad_csv_line *line;
 	unsigned column;
 	const char *text;
 };
@@ -311,7 +311,7 @@ static bool read_port_of_node(
 }
 
 bool triad_expected_row_read(struct triad_expected_reader *reader,
-	const struct triad_expected_line *line, struct triad_expected_port *row)
+	const struct triad_csv_line *line, struct triad_expected_port *row)
 {
 	const size_t n_before = reader->diags->n_total;
 	struct field fields[TRIAD_N_COLUMNS];

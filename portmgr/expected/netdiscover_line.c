@@ -64,7 +64,7 @@ static bool parse_hex(struct scan *scan, uint64_t *number)
 	return n && !g_ascii_isxdigit(*scan->at);
 }
 
-/* --- "[3][ext 7](2c9000000001)", in any order behind the first --------- */
+/* --- "[3][ext 7](1/2/1)(2c9000000001)", in any order behind the first ---- */
 
 static bool parse_ext(struct scan *scan)
 {
@@ -72,6 +72,15 @@ static bool parse_ext(struct scan *scan)
 		return false;
 	scan->at += strcspn(scan->at, "]\"");
 	return skip_word(scan, "]") || fail_line(scan, "']' is missing");
+}
+
+/* What is written at the port on the switch: "(1/2/1)". */
+static bool parse_label(struct scan *scan)
+{
+	if (*scan->at != '(' || scan->at[strcspn(scan->at, ")/\"")] != '/')
+		return false;
+	scan->at += strcspn(scan->at, ")\"");
+	return skip_word(scan, ")") || fail_line(scan, "')' is missing");
 }
 
 static bool parse_guid(struct scan *scan, uint64_t *guid)
@@ -88,7 +97,8 @@ static bool parse_port(struct scan *scan, unsigned *number, uint64_t *guid)
 	if (!skip_word(scan, "[") || !parse_number(scan, 254, number) || !*number ||
 		!skip_word(scan, "]"))
 		return fail_line(scan, "a port, [1] to [254], is missing");
-	while (!scan->wrong && (parse_ext(scan) || parse_guid(scan, guid)))
+	while (!scan->wrong &&
+		(parse_ext(scan) || parse_label(scan) || parse_guid(scan, guid)))
 		;
 	skip_blanks(scan);
 	return !scan->wrong;

@@ -9,7 +9,8 @@
  * 4xEDR
  *
  * With grouping, "[ext 3]" follows port numbers, and there are lines about chassis.
- * With all details, "s=4 w=2 v=4" ends the lines of links.
+ * With all details, "s=4 w=2 v=4" ends the lines of links.  Where switches tell what is
+ * written at their ports, "(1/2/1)" follows port numbers.
  *
  * Thread-safety: functions without state.  Memory: none is allocated. */
 #ifndef TRIAD_PORTMGR_NETDISCOVER_LINE_H

@@ -122,6 +122,7 @@ static void put_port_state(struct ports *ports, const struct shown *shown)
 		list, "node_type", NULL, 0, triad_node_type_name(shown->node->type));
 	triad_list_uint(list, "port", "PORT", 4, shown->port->number);
 	triad_list_uint(list, "lid", NULL, 0, shown->port->lid);
+	triad_list_guid(list, "port_guid", NULL, shown->port->guid);
 	list->next.color = color_of(shown->condition);
 	triad_list_text(list, "state", "STATE", -8,
 		triad_port_condition_name(shown->condition));

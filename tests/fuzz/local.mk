@@ -4,6 +4,7 @@
 # Without, each is a test that replays the corpus of its name.
 fuzz_targets = \
 	tests/fuzz/fuzz_bus_record \
+	tests/fuzz/fuzz_cabling_plan \
 	tests/fuzz/fuzz_collect_data \
 	tests/fuzz/fuzz_collect_message \
 	tests/fuzz/fuzz_conf \
@@ -18,9 +19,9 @@ fuzz_targets = \
 	tests/fuzz/fuzz_group \
 	tests/fuzz/fuzz_http_request \
 	tests/fuzz/fuzz_journal \
+	tests/fuzz/fuzz_json_rows \
 	tests/fuzz/fuzz_mirror \
 	tests/fuzz/fuzz_netdiscover \
-	tests/fuzz/fuzz_nodes \
 	tests/fuzz/fuzz_past \
 	tests/fuzz/fuzz_path_request \
 	tests/fuzz/fuzz_pma \
@@ -96,8 +97,9 @@ tests_fuzz_fuzz_sampled_request_SOURCES = \
 	tests/fuzz/fuzz_sampled_request.c $(fuzz_driver)
 tests_fuzz_fuzz_smp_SOURCES = \
 	tests/fuzz/fuzz_smp.c $(fuzz_driver)
-tests_fuzz_fuzz_nodes_SOURCES = tests/fuzz/fuzz_nodes.c \
-	cli/complete_nodes.c $(fuzz_driver)
+tests_fuzz_fuzz_json_rows_SOURCES = tests/fuzz/fuzz_json_rows.c \
+	cli/json_rows.c $(fuzz_driver)
+tests_fuzz_fuzz_cabling_plan_SOURCES = tests/fuzz/fuzz_cabling_plan.c $(fuzz_driver)
 tests_fuzz_fuzz_table_SOURCES = tests/fuzz/fuzz_table.c $(fuzz_driver)
 
 if FUZZING

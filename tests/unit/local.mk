@@ -2,7 +2,11 @@
 # A unit test is one program; its source is the .c file of its name, its libraries are
 # those of tests/local.mk.
 unit_tests = \
+	tests/unit/cabling/test_compare \
+	tests/unit/cabling/test_describe \
+	tests/unit/cabling/test_plan_read \
 	tests/unit/cli/test_find \
+	tests/unit/cli/test_json_rows \
 	tests/unit/cli/test_local_time \
 	tests/unit/cli/test_profile_stats \
 	tests/unit/cli/test_table_fit \
@@ -234,6 +238,10 @@ unit_tests = \
 # Any allocation can be made to fail there.
 tests_unit_collect_test_claims_received_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_cabling_test_compare_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_cabling_test_plan_read_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_conf_test_conf_refs_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=free \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_lib_test_grow_LDFLAGS = $(AM_LDFLAGS) \
@@ -272,6 +280,7 @@ tests_unit_agent_test_discovery_process_SOURCES = \
 	agent/discovery_process.c agent/discovery_reply.c
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
+tests_unit_cli_test_json_rows_SOURCES = tests/unit/cli/test_json_rows.c cli/json_rows.c
 tests_unit_cli_test_local_time_SOURCES = tests/unit/cli/test_local_time.c \
 	cli/local_time.c
 tests_unit_cli_test_table_fit_SOURCES = tests/unit/cli/test_table_fit.c \

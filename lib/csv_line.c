@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "lib/csv_line.h"
+
+#include <stdbool.h>
 #include <string.h>
 
 #include "lib/text.h"
-#include "portmgr/expected/expected_parts.h"
 
 /* Removes quotes and blanks from fields in place: the write position never passes the
  * read position. */
 struct cutter {
-	struct triad_expected_line *line;
+	struct triad_csv_line *line;
 	struct triad_diags *diags;
 	char *text; /* ends with a 0 and contains no other one */
 	size_t read, written;
+	unsigned max_fields;
 	bool has_too_many;
 };
 
@@ -71,7 +74,7 @@ static void read_plain(struct cutter *cutter)
  * the comma. */
 static void read_field(struct cutter *cutter)
 {
-	struct triad_expected_line *line = cutter->line;
+	struct triad_csv_line *line = cutter->line;
 	size_t start, at = cutter->written;
 
 	skip_blanks(cutter);
@@ -85,21 +88,21 @@ static void read_field(struct cutter *cutter)
 	else
 		cutter->read = SIZE_MAX;
 	cutter->text[cutter->written++] = '\0';
-	if (line->n_fields < TRIAD_N_COLUMNS) {
+	if (line->n_fields < cutter->max_fields) {
 		line->columns[line->n_fields] = (unsigned)start + 1;
 		line->fields[line->n_fields++] = cutter->text + at;
 	} else if (!cutter->has_too_many) {
 		cutter->has_too_many = true;
-		complain_of_column(cutter, start,
-			"more than 8 fields; a field with a comma in it stands in "
-			"quotes");
+		triad_diags_add(cutter->diags, line->number, (unsigned)start + 1,
+			"more than %u fields; a field with a comma in it stands in "
+			"quotes",
+			cutter->max_fields);
 	}
 }
 
 /* Reports the first octet that is no text, and makes the line one without a 0 before
  * its end. */
-static void clean(
-	struct triad_expected_line *line, size_t size, struct triad_diags *diags)
+static void clean(struct triad_csv_line *line, size_t size, struct triad_diags *diags)
 {
 	size_t at = triad_text_check(line->text, size);
 
@@ -119,10 +122,13 @@ static void clean(
 	triad_text_clean(line->text);
 }
 
-void triad_expected_line_cut(struct triad_expected_line *line, const char *octets,
-	size_t size, struct triad_diags *diags)
+void triad_csv_line_cut(struct triad_csv_line *line, const char *octets, size_t size,
+	unsigned max_fields, struct triad_diags *diags)
 {
-	struct cutter cutter = {.line = line, .diags = diags, .text = line->text};
+	struct cutter cutter = {.line = line,
+		.diags = diags,
+		.text = line->text,
+		.max_fields = max_fields};
 
 	memcpy(line->text, octets, size);
 	line->text[size] = '\0';
@@ -130,7 +136,7 @@ void triad_expected_line_cut(struct triad_expected_line *line, const char *octet
 	line->n_fields = 0;
 	while (cutter.read != SIZE_MAX)
 		read_field(&cutter);
-	for (unsigned i = line->n_fields; i < TRIAD_N_COLUMNS; i++) {
+	for (unsigned i = line->n_fields; i < TRIAD_CSV_MAX_FIELDS; i++) {
 		line->fields[i] = "";
 		line->columns[i] = 0;
 	}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "cli/cabling_command.h"
+
+#define AT(member) .offset = offsetof(struct triad_cabling_command, member)
+#define BIT(option) (1u << OPTION_##option)
+
+enum {
+	OPTION_FABRIC,
+	OPTION_JSON,
+	OPTION_CSV,
+	N_OPTIONS,
+};
+
+static const struct triad_option options[N_OPTIONS] = {
+	[OPTION_FABRIC] = {"--fabric", "FILE", TRIAD_OPTION_KIND_PATH, AT(fabric),
+		.help = "compare it with this fabric: a file written by ibnetdiscover"},
+	[OPTION_JSON] = {"--json", NULL, TRIAD_OPTION_KIND_FLAG, AT(json),
+		.help = "JSON instead of text"},
+	[OPTION_CSV] = {"--csv", NULL, TRIAD_OPTION_KIND_FLAG, AT(csv),
+		.help = "CSV instead of text"},
+};
+
+static const struct triad_verb verbs[] = {
+	{.name = "cabling check",
+		.group = TRIAD_VERB_DIAGNOSE,
+		.options = BIT(FABRIC) | BIT(JSON) | BIT(CSV),
+		.help = "Compares a cabling plan with the fabric, and says which cables "
+			"to move, swap, put in, take out or replace.  Exits with 0 (as "
+			"planned), 1 (it differs) or 3 (not known).",
+		.arguments = "PLAN",
+		.n_arguments_min = 1,
+		.n_arguments_max = 1},
+};
+
+const struct triad_verb_table triad_cabling_verbs =
+	TRIAD_VERB_TABLE(verbs, options, N_OPTIONS);
+
+int triad_cabling_command_read(
+	struct triad_parser *parser, struct triad_cabling_command *command)
+{
+	unsigned n;
+	int error;
+
+	*command = (struct triad_cabling_command){0};
+	error = triad_parser_read_rest(parser, command, &command->plan, &n);
+	if (!error && command->json && command->csv)
+		return triad_parser_complain(
+			parser, "--json and --csv exclude each other");
+	return error;
+}

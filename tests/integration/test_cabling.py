@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""'triadctl cabling check': what it says to do is done in a lab, and then all is as planned."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from checks import lines_mention, mentions, succeeded, wait_until
+from ctllib import run
+from test_devices import qsfp28
+from triadlib import TriadLab, ask, sweep_heavily, wait_for_sweep
+
+CONF = ("[perfmgr]\nsweep_period = 1\nreset = never\n"
+        "[devices]\nperiod = 1\n")
+AS_PLANNED, DIFFERS, NOT_KNOWN = 0, 1, 3
+
+SWITCHES = ["leaf-01", "leaf-02", "spine"]
+HOSTS = [f"host-{n}" for n in range(1, 8)]
+# Four cables between switches, so that each switch is reached in spite of the faults.
+PLAN = [("leaf-01", 1, "spine", 1), ("leaf-01", 2, "spine", 2),
+        ("leaf-02", 1, "spine", 3), ("leaf-02", 2, "spine", 4),
+        *[("leaf-01", 4 + n, HOSTS[n], 1) for n in range(4)],
+        *[("leaf-02", 4 + n, HOSTS[4 + n], 1) for n in range(3)]]
+
+# Two switches of a large fabric, with one description, and what is at them.
+ALIKE = """\
+switchguid=0x0002c9f17809a500(0002c9f17809a500)
+Switch\t65 "S-0002c9f17809a500"\t\t# "Quantum-2 Mellanox Technologies" base port 0 lid 13 lmc 0
+[1](1/1/1)\t"H-0002c90000000001"[1](2c90000000001) \t\t# "node-1 mlx5_0 " lid 1 4xNDR
+[63](1/32/1)\t"S-0002c96b70f111c0"[63]\t\t# "Quantum-2 Mellanox Technologies" lid 115 4xNDR
+
+switchguid=0x0002c96b70f111c0(0002c96b70f111c0)
+Switch\t65 "S-0002c96b70f111c0"\t\t# "Quantum-2 Mellanox Technologies" base port 0 lid 115 lmc 0
+[2](1/1/2)\t"H-0002c90000000002"[1](2c90000000002) \t\t# "node-2 mlx5_0 " lid 2 4xNDR
+[63](1/32/1)\t"S-0002c9f17809a500"[63]\t\t# "Quantum-2 Mellanox Technologies" lid 13 4xNDR
+
+Ca\t1 "H-0002c90000000001"\t\t# "node-1 mlx5_0 "
+[1](2c90000000001)\t"S-0002c9f17809a500"[1]\t\t# lid 1 lmc 0 "Quantum-2 Mellanox Technologies" lid 13 4xNDR
+
+Ca\t1 "H-0002c90000000002"\t\t# "node-2 mlx5_0 "
+[1](2c90000000002)\t"S-0002c96b70f111c0"[2]\t\t# lid 2 lmc 0 "Quantum-2 Mellanox Technologies" lid 115 4xNDR
+"""
+
+
+def net():
+    """The plan as ibsim reads it."""
+    ends = {}
+    for near, port, far, far_port in PLAN:
+        ends.setdefault(near, []).append((port, far, far_port))
+        ends.setdefault(far, []).append((far_port, near, port))
+    text = ""
+    for number, node in enumerate([*SWITCHES, *HOSTS], 1):
+        guid = f"{number * 16:x}"
+        text += "vendid=0x2c9\ndevid=0xd2f0\n"
+        text += (f'switchguid=0x{guid}({guid})\nSwitch 12 "{node}" # "{node}"\n'
+                 if node in SWITCHES else f'caguid=0x{guid}\nCa 1 "{node}" # "{node}"\n')
+        text += "".join(f'[{port}]{"" if node in SWITCHES else f"({number * 16 + 1:x})"} '
+                        f'"{far}"[{far_port}]\n'
+                        for port, far, far_port in sorted(ends[node])) + "\n"
+    return text
+
+
+def plan_as_ndt():
+    rows = "".join(f"{near},Port {port},{far},Port {far_port},Data\r\n"
+                   for near, port, far, far_port in PLAN)
+    return f"#StartDevice,StartPort,EndDevice,EndPort,LinkType\r\n{rows}"
+
+
+def plan_as_topoconfig():
+    """Switches by the GUIDs of their nodes, hosts by those of their ports."""
+    guids = {node: number * 16 + (node in HOSTS)
+             for number, node in enumerate([*SWITCHES, *HOSTS], 1)}
+    return "".join(f"0x{guids[near]:016x},{port},0x{guids[far]:016x},{far_port},Any,Active\n"
+                   for near, port, far, far_port in PLAN)
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cabling")
+
+
+@pytest.fixture(scope="module")
+def lab(folder):
+    with TriadLab(write(folder, "net", net()), sms=["host-1"], triad_conf=CONF,
+                  retrain=True) as lab:
+        wait_for_sweep(lab)
+        # Before Triad asks for it.
+        lab.sim(*qsfp28("MT2133VS01234").commands("leaf-01", 5))
+        ask(lab, "set", "devices.enabled", "true")
+        yield lab
+
+
+def check(lab, *words):
+    return run("--socket", lab.state().sms[0].control_socket, "cabling", "check", *words)
+
+
+def check_json(lab, plan):
+    process = check(lab, plan, "--json")
+    answer = json.loads(process.stdout)
+    assert process.returncode == (DIFFERS if answer["to_do"] else
+                                  NOT_KNOWN if answer["not_known"] else AS_PLANNED)
+    return answer
+
+
+def kinds(answer):
+    return sorted(item["kind"] for item in answer["to_do"])
+
+
+# --- cables of the lab -------------------------------------------------------
+
+def end(item):
+    return f'"{item["node_name"]}"[{item["port"]}]'
+
+
+def link(lab, a, b):
+    lab.sim(f"Link {a} {b}")
+
+
+def unlink(lab, a):
+    lab.sim(f"Unlink {a}")
+
+
+def carry_out(lab, item):
+    """What the item says, with two hands."""
+    ports = [end(port) for port in item["ports"]]
+    if item["kind"] == "move":
+        unlink(lab, ports[0])
+        link(lab, ports[1], ports[2])
+    elif item["kind"] == "swap":
+        unlink(lab, ports[0])
+        unlink(lab, ports[1])
+        link(lab, ports[0], ports[3])
+        link(lab, ports[1], ports[2])
+    elif item["kind"] == "put":
+        link(lab, *ports)
+    else:
+        assert item["kind"] == "take_out", item
+        unlink(lab, ports[0])
+
+
+def wait_for(lab, plan, expected):
+    """The answer when it has items of these kinds, and all is known: a host is not in the
+    fabric while its cable is out."""
+    def has_kinds():
+        answer = check_json(lab, plan)
+        is_so = kinds(answer) == sorted(expected) and not answer["not_known"]
+        return answer if is_so else None
+    return sweep_heavily(lab, has_kinds, what=f"{expected}")
+
+
+# --- tests -------------------------------------------------------------------
+
+@pytest.mark.plain
+def test_lab_is_cabled_as_the_answers_say(lab, folder):
+    plan = write(folder, "plan.csv", plan_as_ndt())
+    answer = check_json(lab, plan)
+    assert (answer["format"], answer["planned"], answer["right"]) == ("ndt", 11, 11)
+    assert succeeded(check(lab, plan)).stdout
+    answer = check_json(lab, write(folder, "topoconfig", plan_as_topoconfig()))
+    assert (answer["format"], answer["right"]) == ("topoconfig", 11)
+    own = write(folder, "expected.csv", ask(lab, "port", "snapshot"))
+    answer = check_json(lab, own)
+    assert (answer["format"], answer["right"]) == ("expected", 11)
+
+    # Crossed; in a wrong port; taken out; one too many.
+    for port in ('"leaf-01"[5]', '"leaf-01"[6]', '"leaf-02"[4]', '"leaf-02"[2]'):
+        unlink(lab, port)
+    link(lab, '"leaf-01"[5]', '"host-3"[1]')
+    link(lab, '"leaf-01"[6]', '"host-2"[1]')
+    link(lab, '"leaf-01"[9]', '"host-5"[1]')
+    link(lab, '"leaf-01"[11]', '"spine"[11]')
+    answer = wait_for(lab, plan, ["move", "put", "swap", "take_out"])
+    # What the expected configuration does not say does not matter: the cable too many.
+    assert kinds(check_json(lab, own)) == ["move", "put", "swap"]
+    assert answer["right"] == 7, answer
+    for item in answer["to_do"]:
+        assert all(mentions(item["text"], f'{port["node_name"]}:{port["port"]}')
+                   for port in item["ports"][:2]), item
+    rows = list(csv.DictReader(io.StringIO(check(lab, plan, "--csv").stdout)))
+    assert [row["text"] for row in rows] == [it["text"] for it in answer["to_do"]]
+    assert lines_mention(check(lab, plan).stdout,
+                         *[f"{i}. {item['kind'].split('_')[0]}"
+                           for i, item in enumerate(answer["to_do"], 1)],
+                         "7 of 11 4")
+
+    # One after the other: each is the end of that item, and of no other.
+    for n, item in enumerate(answer["to_do"], 1):
+        carry_out(lab, item)
+        wait_for(lab, plan, [it["kind"] for it in answer["to_do"][n:]])
+    assert check(lab, plan).returncode == AS_PLANNED
+
+
+def test_host_behind_a_disabled_port_is_not_known(lab, folder):
+    plan = write(folder, "plan.txt", succeeded(lab.run("ibnetdiscover", node="host-1"))
+                 .stdout)
+    assert check_json(lab, plan)["format"] == "netdiscover"
+    # The route from host-1 over leaf-01 to port 6, where host-3 is.
+    lab.run("ibportstate", "-D", "0,1", 6, "disable", node="host-1")
+
+    def is_absent():
+        answer = check_json(lab, plan)
+        found = [item["kind"] for item in answer["not_known"]]
+        return answer if found == ["node_absent"] and not answer["to_do"] else None
+    [item] = sweep_heavily(lab, is_absent, what="a node that is not there")["not_known"]
+    assert item["planned_name"] == "host-3"
+    assert mentions(item["text"], "host-3 leaf-01:6"), item
+    lab.run("ibportstate", "-D", "0,1", 6, "enable", node="host-1")
+    sweep_heavily(lab, lambda: check(lab, plan).returncode == AS_PLANNED,
+                  what="the cable again")
+
+
+def test_cable_of_another_length_is_to_be_replaced(lab, folder):
+    """One is 20 m long, others tell no length."""
+    plan = write(folder, "plan.csv", "StartDevice,StartPort,EndDevice,EndPort,Cable Length\n"
+                 "leaf-01,5,host-2,1,5m\nleaf-01,7,host-4,1,5m\n")
+
+    def is_replaced():
+        answer = check_json(lab, plan)
+        return answer if "replace" in kinds(answer) else None
+    answer = wait_until(is_replaced, 60, "a cable that is read")
+    [item] = [it for it in answer["to_do"] if it["kind"] == "replace"]
+    assert mentions(item["text"], "leaf-01:5 host-2:1 20 m planned 5 m"), item
+    [item] = answer["not_known"]
+    assert (item["kind"], item["cables"]) == ("length_unknown", 1), item
+    plan.write_text(plan.read_text().replace("5m", "20m"))
+    assert "replace" not in kinds(check_json(lab, plan))
+
+
+def test_names_of_several_nodes_are_not_guessed(tmp_path):
+    fabric = write(tmp_path, "fabric.txt", ALIKE)
+    assert run("cabling", "check", fabric, "--fabric", fabric).returncode == AS_PLANNED
+    text = ("StartDevice,StartPort,EndDevice,EndPort\n"
+            "Quantum-2 Mellanox Technologies,Port 1,node-1,Port 1\n"
+            "Quantum-2 Mellanox Technologies,Port 2,node-2 mlx5_0,Port 1\n")
+    plan = write(tmp_path, "plan.csv", text)
+    process = run("cabling", "check", plan, "--fabric", fabric)
+    assert process.returncode == NOT_KNOWN
+    assert lines_mention(process.stdout, "Quantum-2 2 GUID", "0")
+    # With the last digits of their GUIDs they are known.
+    lines = text.splitlines(keepends=True)
+    plan = write(tmp_path, "plan.csv", lines[0]
+                 + lines[1].replace("Technologies", "Technologies#09a500")
+                 + lines[2].replace("Technologies", "Technologies#f111c0")
+                 + "Quantum-2 Mellanox Technologies#09a500,63,"
+                 "Quantum-2 Mellanox Technologies#f111c0,63\n")
+    assert run("cabling", "check", plan, "--fabric", fabric).returncode == AS_PLANNED
+
+
+def test_mistakes_are_told_with_lines_and_not_known(tmp_path):
+    plan = write(tmp_path, "plan.csv", "StartDevice,StartPort,EndDevice,EndPort\n"
+                 "leaf,Port 0,spine,1\nleaf,,spine,Port x\n")
+    fabric = write(tmp_path, "fabric.txt", ALIKE)
+    process = run("cabling", "check", plan, "--fabric", fabric)
+    assert (process.returncode, process.stdout) == (NOT_KNOWN, "")
+    assert lines_mention(process.stderr, f"{plan}:2:6", f"{plan}:3:6", f"{plan}:3:13")
+    assert run("cabling", "check", tmp_path / "none", "--fabric", fabric).returncode == \
+        NOT_KNOWN
+    assert run("cabling", "check", plan, "--json", "--csv").returncode == 2
+    assert run("--socket", tmp_path / "none", "cabling", "check", fabric).returncode == \
+        NOT_KNOWN
