@@ -128,7 +128,7 @@ START_TEST(test_end_by_name_of_several_nodes_reported)
 		"0x0000000000003000 host-2\n"
 		"0x0000000000004000 host-2");
 	check_no_end("host-2/P1",
-		"2 'host-2/P1' GUID\n"
+		"2 'host-2' GUID\n"
 		"0x0000000000003000 host-2\n"
 		"0x0000000000004000 host-2");
 }
