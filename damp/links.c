@@ -59,6 +59,31 @@ bool triad_damp_ends_at(
 	return true;
 }
 
+uint32_t triad_damp_linked_port(
+	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
+{
+	uint32_t port = triad_fabric_port_at(fabric, ends->guid, ends->number);
+
+	return port != TRIAD_FABRIC_NONE &&
+			fabric->ports[port].remote != TRIAD_FABRIC_NONE
+		? port
+		: TRIAD_FABRIC_NONE;
+}
+
+static bool is_switch(const struct triad_fabric *fabric, uint64_t guid)
+{
+	uint32_t node = triad_fabric_find_node(fabric, guid);
+
+	return node != TRIAD_FABRIC_NONE &&
+		fabric->nodes[node].type == TRIAD_NODE_SWITCH;
+}
+
+bool triad_damp_is_of_switches(
+	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
+{
+	return is_switch(fabric, ends->guid) && is_switch(fabric, ends->far_guid);
+}
+
 bool triad_damp_has_end(
 	const struct triad_damp_ends *ends, uint64_t guid, uint8_t number)
 {

@@ -58,6 +58,12 @@ bool triad_damp_ends_at(
 	const struct triad_fabric *fabric, uint32_t port, struct triad_damp_ends *ends);
 bool triad_damp_is_same(
 	const struct triad_damp_ends *a, const struct triad_damp_ends *b);
+/* The port of one end, if the fabric has a link there now; else TRIAD_FABRIC_NONE. */
+uint32_t triad_damp_linked_port(
+	const struct triad_fabric *fabric, const struct triad_damp_ends *ends);
+/* Whether both ends are of switches that the fabric has, linked or not. */
+bool triad_damp_is_of_switches(
+	const struct triad_fabric *fabric, const struct triad_damp_ends *ends);
 /* Whether the port is one of them. */
 bool triad_damp_has_end(
 	const struct triad_damp_ends *ends, uint64_t guid, uint8_t number);

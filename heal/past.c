@@ -38,16 +38,28 @@ static bool is_intent_of(
 		record->port == dropped->port;
 }
 
+/* The link's record at '*i' or after it, the newest being at 0; '*i' is then the next place.  NULL:
+ * there is none. */
+static const struct triad_record *next_of(const struct triad_history *history,
+	const struct triad_damp_ends *ends, uint32_t *i)
+{
+	const struct triad_record *record;
+
+	do
+		record = triad_history_latest(history, (*i)++);
+	while (record && !triad_damp_has_end(ends, record->node_guid, record->port));
+	return record;
+}
+
 enum triad_past triad_past_of(const struct triad_history *history,
 	const struct triad_damp_ends *ends, uint64_t now_wall_us, uint32_t *n_taken)
 {
 	const struct triad_record *record, *dropped = NULL;
 	enum triad_past past = TRIAD_PAST_NOTHING;
+	uint32_t i = 0;
 
 	*n_taken = 0;
-	for (uint32_t i = 0; (record = triad_history_latest(history, i)) != NULL; i++) {
-		if (!triad_damp_has_end(ends, record->node_guid, record->port))
-			continue;
+	while ((record = next_of(history, ends, &i)) != NULL) {
 		if (is_intent_of(record, dropped)) {
 			dropped = NULL;
 			continue;
@@ -70,14 +82,11 @@ uint32_t triad_past_retrained(const struct triad_history *history,
 	const struct triad_damp_ends *ends, uint64_t now_wall_us, uint64_t *ago_us)
 {
 	const struct triad_record *record;
-	uint32_t n = 0;
+	uint32_t n = 0, i = 0;
 
 	*ago_us = 0;
-	for (uint32_t i = 0; (record = triad_history_latest(history, i)) != NULL &&
-		record->at_us + TRIAD_PAST_REMEMBERED_US > now_wall_us;
-		i++) {
-		if (!triad_damp_has_end(ends, record->node_guid, record->port))
-			continue;
+	while ((record = next_of(history, ends, &i)) != NULL &&
+		record->at_us + TRIAD_PAST_REMEMBERED_US > now_wall_us) {
 		if (record->action == TRIAD_ACTION_TAKE ||
 			record->reason == TRIAD_REASON_BY_HAND)
 			break;

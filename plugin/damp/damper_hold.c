@@ -28,18 +28,6 @@ static bool is_there(const struct triad_fabric *fabric, uint64_t guid)
 	return triad_fabric_find_node(fabric, guid) != TRIAD_FABRIC_NONE;
 }
 
-/* The link's port in the fabric, if it is linked there. */
-static uint32_t find_linked(
-	const struct triad_fabric *fabric, const struct triad_damp_ends *ends)
-{
-	uint32_t port = triad_fabric_port_at(fabric, ends->guid, ends->number);
-
-	return port != TRIAD_FABRIC_NONE &&
-			fabric->ports[port].remote != TRIAD_FABRIC_NONE
-		? port
-		: TRIAD_FABRIC_NONE;
-}
-
 static bool is_of_switch(const struct triad_fabric *fabric, uint64_t guid)
 {
 	uint32_t node = triad_fabric_find_node(fabric, guid);
@@ -112,7 +100,7 @@ static const char *judge_host(struct triad_damper *damper,
 static const char *judge(const struct triad_fabric *fabric, struct triad_guard *guard,
 	const struct triad_damp_ends *ends)
 {
-	uint32_t port = find_linked(fabric, ends);
+	uint32_t port = triad_damp_linked_port(fabric, ends);
 	struct triad_guard_lost lost;
 
 	if (!is_reached(fabric, guard, ends->guid) ||
@@ -143,7 +131,7 @@ struct triad_guard *damper_make_guard(
 	for (size_t i = 0; i < triad_damp_links_n(damper->links); i++) {
 		const struct triad_damp_link *link =
 			triad_damp_links_at(damper->links, i);
-		uint32_t port = find_linked(fabric, &link->ends);
+		uint32_t port = triad_damp_linked_port(fabric, &link->ends);
 
 		if (link->is_held && port != TRIAD_FABRIC_NONE)
 			triad_guard_remove(guard, port);
@@ -233,7 +221,7 @@ static void hold(struct triad_damper *damper, struct triad_guard *guard,
 	}
 	triad_damp_link_hold(damper->links, link, now_us);
 	link->is_host |= damper_is_of_host(damper->fabric, &link->ends);
-	port = find_linked(damper->fabric, &link->ends);
+	port = triad_damp_linked_port(damper->fabric, &link->ends);
 	if (port != TRIAD_FABRIC_NONE)
 		triad_guard_remove(guard, port);
 	damper_note(damper, damper->fabric, &link->ends,
@@ -295,8 +283,7 @@ static const char *must_let_go(struct triad_damper *damper, struct triad_guard *
 	/* A host whose link is down is not there. */
 	if (link->is_host ? !is_of_switch(fabric, link->ends.guid) &&
 				!is_of_switch(fabric, link->ends.far_guid)
-			  : !is_of_switch(fabric, link->ends.guid) ||
-				!is_of_switch(fabric, link->ends.far_guid))
+			  : !triad_damp_is_of_switches(fabric, &link->ends))
 		return "no longer held: one of its switches has left";
 	if (is_elsewhere(fabric, &link->ends))
 		return "no longer held: another cable is there";

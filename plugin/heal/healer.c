@@ -35,13 +35,6 @@ struct triad_healer {
 
 /* --- verdicts --- */
 
-static bool is_of_switches(
-	const struct triad_fabric *fabric, uint32_t port, uint32_t far)
-{
-	return fabric->nodes[fabric->ports[port].node].type == TRIAD_NODE_SWITCH &&
-		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
-}
-
 static uint64_t read_us(const struct triad_view *view, uint64_t guid, uint8_t number)
 {
 	uint32_t port = triad_fabric_port_at(view->fabric, guid, number);
@@ -92,10 +85,8 @@ static void add_bad(struct triad_healer *healer, const struct triad_heal_plan *p
 		struct triad_damp_ends ends;
 		struct triad_ports_judged *judged;
 
-		if (proposal->port == TRIAD_FABRIC_NONE ||
-			proposal->far == TRIAD_FABRIC_NONE ||
-			!is_of_switches(plan->fabric, proposal->port, proposal->far) ||
-			!triad_damp_ends_at(plan->fabric, proposal->port, &ends))
+		if (!triad_damp_ends_at(plan->fabric, proposal->port, &ends) ||
+			!triad_damp_is_of_switches(plan->fabric, &ends))
 			continue;
 		judged = add_judged(healer, &ends);
 		if (!judged)

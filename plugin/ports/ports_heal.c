@@ -19,17 +19,13 @@
 
 static uint32_t count_linked(const struct triad_fabric *fabric)
 {
+	struct triad_damp_ends ends;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		uint32_t far = fabric->ports[i].remote;
-
-		n += far != TRIAD_FABRIC_NONE && far > i &&
-			fabric->nodes[fabric->ports[i].node].type ==
-				TRIAD_NODE_SWITCH &&
-			fabric->nodes[fabric->ports[far].node].type ==
-				TRIAD_NODE_SWITCH;
-	}
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		n += fabric->ports[i].remote > i &&
+			triad_damp_ends_at(fabric, i, &ends) &&
+			triad_damp_is_of_switches(fabric, &ends);
 	return n;
 }
 
@@ -48,9 +44,9 @@ static void note_calm(struct triad_ports *ports, uint64_t now_us)
 	ports_end_wait(ports);
 	n_links = count_linked(ports->fabric);
 	for (size_t i = 0; i < n; i++)
-		n_links += ports_heal_port_guid(ports, held[i].guid) &&
-			ports_heal_port_guid(ports, held[i].far_guid) &&
-			ports_heal_find_linked(ports, &held[i]) == TRIAD_FABRIC_NONE;
+		n_links += triad_damp_is_of_switches(ports->fabric, &held[i]) &&
+			triad_damp_linked_port(ports->fabric, &held[i]) ==
+				TRIAD_FABRIC_NONE;
 	triad_calm_note(&ports->heal.calm, n_links, now_us);
 }
 
@@ -239,7 +235,7 @@ static bool is_out(struct triad_ports *ports, const struct ports_healed *healed)
 {
 	const struct triad_damp_ends *ends = &healed->ends;
 	bool is_seen = ports->fabric->begun_us > healed->changed_us &&
-		ports_heal_find_linked(ports, ends) == TRIAD_FABRIC_NONE;
+		triad_damp_linked_port(ports->fabric, ends) == TRIAD_FABRIC_NONE;
 
 	return is_seen && !has_entry(ports, ends->guid, ends->number) &&
 		!has_entry(ports, ends->far_guid, ends->far_number);
@@ -254,7 +250,8 @@ static enum triad_course_verdict verdict_since(
 		ports_heal_find_judged(ports, &healed->ends);
 
 	if (!judged || judged->read_us < healed->changed_us + SETTLED_US ||
-		ports_heal_find_linked(ports, &healed->ends) == TRIAD_FABRIC_NONE)
+		triad_damp_linked_port(ports->fabric, &healed->ends) ==
+			TRIAD_FABRIC_NONE)
 		return TRIAD_COURSE_NO_VERDICT;
 	/* One that is merely slow, and was retrained, is not taken again for that. */
 	if (!judged->is_bad || judged->wanted.width)

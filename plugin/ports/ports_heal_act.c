@@ -65,17 +65,6 @@ const struct triad_ports_judged *ports_heal_find_judged(
 	return NULL;
 }
 
-uint32_t ports_heal_find_linked(
-	const struct triad_ports *ports, const struct triad_damp_ends *ends)
-{
-	uint32_t port = triad_fabric_port_at(ports->fabric, ends->guid, ends->number);
-
-	return port != TRIAD_FABRIC_NONE &&
-			ports->fabric->ports[port].remote != TRIAD_FABRIC_NONE
-		? port
-		: TRIAD_FABRIC_NONE;
-}
-
 /* --- the damper, which waits for its own locks --- */
 
 struct triad_damp_link ports_heal_find_damped(
@@ -122,7 +111,7 @@ const char *ports_heal_hold(struct triad_ports *ports, uint32_t port)
 
 bool ports_heal_may_hold(struct triad_ports *ports, const struct triad_damp_ends *ends)
 {
-	uint32_t port = ports_heal_find_linked(ports, ends);
+	uint32_t port = triad_damp_linked_port(ports->fabric, ends);
 	const char *why;
 	int error;
 
@@ -202,7 +191,7 @@ bool ports_heal_take(struct triad_ports *ports, const struct triad_ports_judged 
 {
 	struct triad_record record = record_of(ports, &judged->ends, TRIAD_ACTION_TAKE,
 		TRIAD_REASON_HEAL, judged->text);
-	uint32_t port = ports_heal_find_linked(ports, &judged->ends);
+	uint32_t port = triad_damp_linked_port(ports->fabric, &judged->ends);
 	const char *why;
 
 	if (port == TRIAD_FABRIC_NONE || ports_commit(ports, &record))

@@ -66,9 +66,7 @@ static const char *refusal_to_take(
 	if (!ports->heal.is_resumed)
 		return "it is not known yet what the last master took: try again in a "
 		       "moment";
-	if (triad_fabric_port_at(ports->fabric, ends->guid, 0) == TRIAD_FABRIC_NONE ||
-		triad_fabric_port_at(ports->fabric, ends->far_guid, 0) ==
-			TRIAD_FABRIC_NONE)
+	if (!triad_damp_is_of_switches(ports->fabric, ends))
 		return "it is not between switches";
 	if (ports_heal_find(ports, ends))
 		return "'heal' lists it already";

@@ -30,9 +30,6 @@ struct ports_healed *ports_heal_add(
 /* What the last plan says of it; NULL: nothing. */
 const struct triad_ports_judged *ports_heal_find_judged(
 	const struct triad_ports *ports, const struct triad_damp_ends *ends);
-/* The link's port in the fabric; NONE: it is not linked there. */
-uint32_t ports_heal_find_linked(
-	const struct triad_ports *ports, const struct triad_damp_ends *ends);
 /* The GUID of a switch's port 0; 0: it is not known. */
 uint64_t ports_heal_port_guid(const struct triad_ports *ports, uint64_t node_guid);
 /* With another damp.mode than act no link is held, whatever is noted. */

@@ -73,7 +73,7 @@ void ports_heal_adopt(struct triad_ports *ports, uint64_t now_us)
  * adopted. */
 static void hold_again(struct triad_ports *ports, const struct triad_damp_ends *ends)
 {
-	uint32_t port = ports_heal_find_linked(ports, ends);
+	uint32_t port = triad_damp_linked_port(ports->fabric, ends);
 
 	if (port != TRIAD_FABRIC_NONE)
 		(void)ports_heal_hold(ports, port);
