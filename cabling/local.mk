@@ -9,4 +9,5 @@ libtriadcabling_la_SOURCES = \
 	cabling/plan.c cabling/plan.h \
 	cabling/plan_csv.c cabling/plan_csv.h \
 	cabling/plan_read.c cabling/plan_read.h \
+	cabling/progress.c cabling/progress.h \
 	cabling/resolve.c

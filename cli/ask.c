@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,51 +273,14 @@ static int ask_once(struct asking *asking)
 
 /* --- again and again --------------------------------------------------- */
 
-/* Ends a watch on Ctrl-C.  No output is in a buffer. */
-static void end_watch(int signal_number)
-{
-	(void)signal_number;
-	_exit(TRIAD_CONTROL_DONE);
-}
-
-static void end_pictures(int signal_number)
-{
-	(void)signal_number;
-	triad_screen_leave();
-	_exit(TRIAD_CONTROL_DONE);
-}
-
-/* Ends the wait when the terminal's size changes. */
-static void note_resize(int signal_number)
-{
-	(void)signal_number;
-}
-
-static void catch_signals(const struct asking *asking)
-{
-	const struct sigaction resize = {.sa_handler = note_resize};
-	bool is_watched = asking->screen.is_watched;
-
-	signal(SIGINT, is_watched ? end_pictures : end_watch);
-	signal(SIGTERM, is_watched ? end_pictures : end_watch);
-	if (!is_watched)
-		return;
-	signal(SIGHUP, end_pictures);
-	/* Without SA_RESTART, so that the wait ends at once. */
-	sigaction(SIGWINCH, &resize, NULL);
-}
-
 /* Paints the answer; without one, writes why below the last picture. */
 static int show_picture(struct asking *asking, int status)
 {
-	char text[sizeof(asking->message) + 64], at[16] = "";
-	time_t now = time(NULL);
-	struct tm tm;
+	char text[sizeof(asking->message) + 64], at[TRIAD_SCREEN_CLOCK_SIZE];
 
 	if (!asking->screen.is_watched)
 		return 0;
-	if (localtime_r(&now, &tm))
-		strftime(at, sizeof(at), "%H:%M:%S", &tm);
+	triad_screen_clock(at);
 	if (is_answer(asking, status)) {
 		snprintf(text, sizeof(text), "%s, every %u s%s%s", at,
 			asking->command->interval_s, asking->message[0] ? "; " : "",
@@ -335,11 +297,9 @@ static int watch(struct asking *asking)
 	struct timespec next;
 	int status;
 
-	catch_signals(asking);
+	triad_screen_end_by_signals(&asking->screen, TRIAD_CONTROL_DONE);
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	for (;;) {
-		struct timespec now;
-
 		status = ask_once(asking);
 		has_answered |= is_answer(asking, status);
 		/* If the first request fails, end.  Later go on: OpenSM may be
@@ -351,14 +311,7 @@ static int watch(struct asking *asking)
 			status = TRIAD_CLIENT_UNREAD;
 			break;
 		}
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		next.tv_sec += asking->command->interval_s;
-		/* An answer that took longer than the interval delays the next one. */
-		if (next.tv_sec < now.tv_sec)
-			next = now;
-		/* After a resize, send the next request at once. */
-		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL))
-			clock_gettime(CLOCK_MONOTONIC, &next);
+		triad_screen_wait(&next, asking->command->interval_s);
 	}
 	if (asking->screen.is_watched && has_answered)
 		triad_screen_leave();

@@ -2,12 +2,15 @@
 #include "cli/cabling_command.h"
 
 #define AT(member) .offset = offsetof(struct triad_cabling_command, member)
+#define DEFAULT_INTERVAL_S 5
 #define BIT(option) (1u << OPTION_##option)
 
 enum {
 	OPTION_FABRIC,
 	OPTION_JSON,
 	OPTION_CSV,
+	OPTION_WATCH,
+	OPTION_INTERVAL,
 	N_OPTIONS,
 };
 
@@ -18,12 +21,18 @@ static const struct triad_option options[N_OPTIONS] = {
 		.help = "JSON instead of text"},
 	[OPTION_CSV] = {"--csv", NULL, TRIAD_OPTION_KIND_FLAG, AT(csv),
 		.help = "CSV instead of text"},
+	[OPTION_WATCH] = {"--watch", NULL, TRIAD_OPTION_KIND_FLAG, AT(watch),
+		.help = "tick off what is done, until all is as planned, or Ctrl-C"},
+	[OPTION_INTERVAL] = {"--interval", "S", TRIAD_OPTION_KIND_NUMBER,
+		AT(interval_s), .min = 1, .max = 3600, .unit = "s",
+		.help = "with --watch: every S seconds, 1 to 3600 [5]"},
 };
 
 static const struct triad_verb verbs[] = {
 	{.name = "cabling check",
 		.group = TRIAD_VERB_DIAGNOSE,
-		.options = BIT(FABRIC) | BIT(JSON) | BIT(CSV),
+		.options =
+			BIT(FABRIC) | BIT(JSON) | BIT(CSV) | BIT(WATCH) | BIT(INTERVAL),
 		.help = "Compares a cabling plan with the fabric, and says which cables "
 			"to move, swap, put in, take out or replace.  Exits with 0 (as "
 			"planned), 1 (it differs) or 3 (not known).",
@@ -43,8 +52,14 @@ int triad_cabling_command_read(
 
 	*command = (struct triad_cabling_command){0};
 	error = triad_parser_read_rest(parser, command, &command->plan, &n);
-	if (!error && command->json && command->csv)
+	if (error)
+		return error;
+	if (command->json + command->csv + command->watch > 1)
 		return triad_parser_complain(
-			parser, "--json and --csv exclude each other");
-	return error;
+			parser, "--json, --csv and --watch exclude each other");
+	if (command->interval_s && !command->watch)
+		return triad_parser_complain(parser, "--interval needs --watch");
+	if (!command->interval_s)
+		command->interval_s = DEFAULT_INTERVAL_S;
+	return 0;
 }

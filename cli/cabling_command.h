@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* 'triadctl cabling ...': compares a cabling plan with the fabric.
  *
- *     cabling check PLAN [--fabric FILE] [--json|--csv]
+ *     cabling check PLAN [--fabric FILE] [--json|--csv|--watch [--interval S]]
  *
  * The fabric is that of a running SM, by 'ports' and 'cables'; or a file with the output of
  * ibnetdiscover.  All is compared in triadctl, not in the SM's process.
@@ -15,11 +15,13 @@
 #include <stdint.h>
 
 #include "cabling/compare.h"
+#include "cli/screen.h"
 #include "command/parser.h"
 
 struct triad_cabling_command {
-	bool json, csv;
-	const char *fabric; /* NULL: that of the SM */
+	bool json, csv, watch;
+	unsigned interval_s; /* of a watch */
+	const char *fabric;  /* NULL: that of the SM */
 	const char *plan;
 };
 
@@ -35,6 +37,7 @@ struct triad_cabling_asker {
 	const char *path; /* of the control socket */
 	unsigned timeout_s;
 	bool is_agent;
+	enum triad_screen_color color; /* of a watch */
 };
 
 /* Returns an exit status of triadctl: TRIAD_CONTROL_DONE, as planned; TRIAD_CONTROL_FAILED,

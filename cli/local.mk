@@ -6,6 +6,8 @@ triadctl_SOURCES = \
 	cli/cabling_check.c \
 	cli/cabling_command.c cli/cabling_command.h \
 	cli/cabling_live.c \
+	cli/cabling_parts.h \
+	cli/cabling_watch.c \
 	cli/client.c cli/client.h \
 	cli/complete.c cli/complete.h \
 	cli/complete_nodes.c cli/complete_nodes.h \

@@ -2,6 +2,7 @@
 #include "cli/screen.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +260,66 @@ void triad_screen_leave(void)
 
 	/* Ignore an error: nothing could be done about it. */
 	(void)triad_write_all(STDOUT_FILENO, leave, strlen(leave));
+}
+
+/* --- again and again --- */
+
+static volatile sig_atomic_t status_of_signals;
+
+static void end_lines(int signal_number)
+{
+	(void)signal_number;
+	_exit(status_of_signals);
+}
+
+static void end_pictures(int signal_number)
+{
+	(void)signal_number;
+	triad_screen_leave();
+	_exit(status_of_signals);
+}
+
+/* Ends the wait when the terminal's size changes. */
+static void note_resize(int signal_number)
+{
+	(void)signal_number;
+}
+
+void triad_screen_end_by_signals(const struct triad_screen *screen, int status)
+{
+	const struct sigaction resize = {.sa_handler = note_resize};
+
+	status_of_signals = status;
+	signal(SIGINT, screen->is_watched ? end_pictures : end_lines);
+	signal(SIGTERM, screen->is_watched ? end_pictures : end_lines);
+	if (!screen->is_watched)
+		return;
+	signal(SIGHUP, end_pictures);
+	/* Without SA_RESTART, so that the wait ends at once. */
+	sigaction(SIGWINCH, &resize, NULL);
+}
+
+void triad_screen_wait(struct timespec *next, unsigned interval_s)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	next->tv_sec += interval_s;
+	if (next->tv_sec < now.tv_sec)
+		*next = now;
+	/* After a resize there is no wait. */
+	if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL))
+		clock_gettime(CLOCK_MONOTONIC, next);
+}
+
+void triad_screen_clock(char text[TRIAD_SCREEN_CLOCK_SIZE])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	text[0] = '\0';
+	if (localtime_r(&now, &tm))
+		strftime(text, TRIAD_SCREEN_CLOCK_SIZE, "%H:%M:%S", &tm);
 }
 
 /* --- all of it --- */

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "triad/control.h"
 
@@ -60,6 +61,21 @@ int triad_screen_show_status(struct triad_screen *screen, const char *status);
 
 /* Moves the cursor below the picture and shows it again. */
 void triad_screen_leave(void);
+
+/* --- again and again --- */
+
+/* From now on Ctrl-C and the like end the program with that status, and leave the picture.  No output
+ * may be in a buffer then. */
+void triad_screen_end_by_signals(const struct triad_screen *screen, int status);
+
+/* Waits until '*next', which it then sets, 'interval_s' after the last one; or until the size
+ * of the terminal changes.  What took longer than that delays the next one.  '*next' begins as
+ * the time of CLOCK_MONOTONIC. */
+void triad_screen_wait(struct timespec *next, unsigned interval_s);
+
+/* "21:04:59", in local time. */
+#define TRIAD_SCREEN_CLOCK_SIZE 16
+void triad_screen_clock(char text[TRIAD_SCREEN_CLOCK_SIZE]);
 
 /* Columns that a terminal needs for UTF-8 text; escape sequences need none. */
 unsigned triad_screen_width(const char *text, size_t size);

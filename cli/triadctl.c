@@ -353,7 +353,8 @@ static int run_cabling(const struct options *options, struct triad_parser *parse
 	char path[4096];
 	const struct triad_cabling_asker asker = {.path = path,
 		.timeout_s = options->timeout_s,
-		.is_agent = options->is_agent};
+		.is_agent = options->is_agent,
+		.color = options->color};
 
 	if (triad_cabling_command_read(parser, &command))
 		return complain_of_usage(parser->message);

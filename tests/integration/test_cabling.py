@@ -4,11 +4,15 @@
 import csv
 import io
 import json
+import os
+import random
+import signal
+import subprocess
 
 import pytest
 
 from checks import lines_mention, mentions, succeeded, wait_until
-from ctllib import run
+from ctllib import SRCDIR, TRIADCTL, run
 from test_devices import qsfp28
 from triadlib import TriadLab, ask, sweep_heavily, wait_for_sweep
 
@@ -198,6 +202,61 @@ def test_lab_is_cabled_as_the_answers_say(lab, folder):
     assert check(lab, plan).returncode == AS_PLANNED
 
 
+def watched(lab, plan, *words):
+    return subprocess.Popen(
+        [TRIADCTL, "--socket", lab.state().sms[0].control_socket, "cabling", "check", plan,
+         "--watch", "--interval", "1", *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def read_until(process, *words):
+    """The lines up to the first that has all of these words."""
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if mentions(line, " ".join(words)):
+            return lines
+    raise AssertionError(f"{words} were not said: {lines} {process.stderr.read()}")
+
+
+def test_watch_ticks_off_what_is_done_and_ends(lab, folder):
+    plan = write(folder, "watched.csv", plan_as_ndt())
+    unlink(lab, '"leaf-01"[1]')
+    unlink(lab, '"leaf-02"[1]')
+    link(lab, '"leaf-02"[1]', '"spine"[9]')
+    wait_for(lab, plan, ["move", "put"])
+    with watched(lab, plan) as process:
+        try:
+            first = read_until(process, "9 of 11", "to do: 2")
+            [move] = [line for line in first if mentions(line, "to do move")]
+            unlink(lab, '"leaf-02"[1]')
+            link(lab, '"leaf-02"[1]', '"spine"[3]')
+            sweep_heavily(lab, lambda: kinds(check_json(lab, plan)) == ["put"])
+            done = read_until(process, "done", "move", "spine:3")
+            assert done[-1].split("done", 1)[1] == move.split("to do", 1)[1]
+            link(lab, '"leaf-01"[1]', '"spine"[1]')
+            sweep_heavily(lab, lambda: check(lab, plan).returncode == AS_PLANNED)
+            read_until(process, "done", "put", "spine:1")
+            read_until(process, "11 of 11")
+            assert process.wait(30) == AS_PLANNED
+        finally:
+            process.kill()
+
+
+def test_watch_that_is_interrupted_is_not_as_planned(lab, folder):
+    """Also while there is no answer."""
+    plan = write(folder, "interrupted.csv", plan_as_ndt() + "leaf-01,11,spine,11,Data\r\n")
+    with watched(lab, plan) as process:
+        try:
+            read_until(process, "11 of 12")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == NOT_KNOWN
+        finally:
+            process.kill()
+    assert check(lab, plan, "--interval", "2").returncode == 2
+    assert check(lab, plan, "--watch", "--json").returncode == 2
+
+
 def test_host_behind_a_disabled_port_is_not_known(lab, folder):
     plan = write(folder, "plan.txt", succeeded(lab.run("ibnetdiscover", node="host-1"))
                  .stdout)
@@ -266,3 +325,127 @@ def test_mistakes_are_told_with_lines_and_not_known(tmp_path):
     assert run("cabling", "check", plan, "--json", "--csv").returncode == 2
     assert run("--socket", tmp_path / "none", "cabling", "check", fabric).returncode == \
         NOT_KNOWN
+
+
+# --- many faults at once, in a tree ------------------------------------------
+
+class Cables:
+    """The cables of a fabric, and what is done to them, there and here."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.planned = self.seen()
+        self.far = dict(self.planned)
+
+    def seen(self):
+        """What the SM has: the far end of each port."""
+        far = {}
+        for row in json.loads(ask(self.lab, "links", "--json")):
+            one, other = [(end["node_name"], end["port"]) for end in row["ends"]]
+            if row["state"] == "active":
+                far[one], far[other] = other, one
+        return far
+
+    def as_plan(self):
+        rows = [",".join(f"{node},Port {port}" for node, port in (near, far))
+                for near, far in sorted(self.planned.items()) if near < far]
+        return "\n".join(["StartDevice,StartPort,EndDevice,EndPort", *rows, ""])
+
+    @staticmethod
+    def in_sim(port):
+        """By the node's id, of which its description has more."""
+        return f'"{port[0].split()[0]}"[{port[1]}]'
+
+    def pull(self, port):
+        self.lab.sim(f"Unlink {self.in_sim(port)}")
+        del self.far[self.far.pop(port)]
+
+    def plug(self, a, b):
+        assert a not in self.far and b not in self.far, (a, b)
+        self.lab.sim(f"Link {self.in_sim(a)} {self.in_sim(b)}")
+        self.far[a], self.far[b] = b, a
+
+    def move(self, old, new):
+        far = self.far[old]
+        self.pull(old)
+        self.plug(new, far)
+
+    def swap(self, a, b):
+        far_a, far_b = self.far[a], self.far[b]
+        self.pull(a)
+        self.pull(b)
+        self.plug(a, far_b)
+        self.plug(b, far_a)
+
+    def carry_out(self, item):
+        ports = [(port["node_name"], port["port"]) for port in item["ports"]]
+        if item["kind"] == "move":
+            self.move(ports[0], ports[1])
+        elif item["kind"] == "swap":
+            self.swap(ports[0], ports[1])
+        elif item["kind"] == "put":
+            self.plug(*ports)
+        elif item["kind"] == "take_out":
+            self.pull(ports[0])
+        else:
+            assert item["kind"] == "ring", item
+            held = self.far[ports[0]]
+            self.pull(ports[0])
+            for near, old in zip(ports, ports[1:]):
+                self.move(old, near)
+            self.plug(ports[-1], held)
+
+
+def is_switch(port):
+    return port[0].startswith(("leaf", "spine"))
+
+
+def miscable(cables, dice, radix):
+    """One fault with which no host is lost from sight; returns whether it was made."""
+    ends = sorted(port for port in cables.far if is_switch(port))
+    links = [port for port in ends if is_switch(cables.far[port])]
+    free = sorted({(node, port) for node, _ in ends for port in range(1, radix + 1)}
+                  - set(ends))
+    kind = dice.choice(["move", "swap", "swap", "pull", "plug"])
+    if kind == "swap":
+        a, b = dice.sample(ends, 2)
+        if cables.far[a] == b or (is_switch(cables.far[a]) != is_switch(cables.far[b])):
+            return False
+        cables.swap(a, b)
+    elif kind == "pull":
+        cables.pull(dice.choice(links))
+    elif kind == "plug":
+        cables.plug(*dice.sample(free, 2))
+    else:
+        cables.move(dice.choice(ends), dice.choice(free))
+    return True
+
+
+# TRIAD_MISCABLINGS has it do more of them, one after the other.
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_random_miscablings_of_a_tree_end_as_planned(tmp_path):
+    n_hosts, radix = 648, 40
+    subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--levels", "2",
+                    "--radix", str(radix), "--hosts", str(n_hosts), "-o", tmp_path / "net"],
+                   check=True)
+    with TriadLab(tmp_path / "net", triad_conf="[perfmgr]\nsweep_period = 60\n",
+                  retrain=True) as lab:
+        wait_for_sweep(lab)
+        cables = Cables(lab)
+        path = write(tmp_path, "plan.csv", cables.as_plan())
+
+        def sees_all():
+            return cables.seen() == cables.far and check_json(lab, path)
+        for seed in range(int(os.environ.get("TRIAD_MISCABLINGS", "2"))):
+            dice = random.Random(seed)
+            n_faults = 0
+            for _ in range(dice.randint(1, 12)):
+                n_faults += miscable(cables, dice, radix)
+            answer = sweep_heavily(lab, sees_all, what=f"the faults of {seed}")
+            assert len(answer["to_do"]) <= n_faults, (seed, answer)
+            for item in answer["to_do"]:
+                cables.carry_out(item)
+            assert cables.far == cables.planned, seed
+            sweep_heavily(lab, lambda: check(lab, path).returncode == AS_PLANNED,
+                          what=f"{seed} to be as planned")

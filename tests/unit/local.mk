@@ -5,6 +5,7 @@ unit_tests = \
 	tests/unit/cabling/test_compare \
 	tests/unit/cabling/test_describe \
 	tests/unit/cabling/test_plan_read \
+	tests/unit/cabling/test_progress \
 	tests/unit/cli/test_find \
 	tests/unit/cli/test_json_rows \
 	tests/unit/cli/test_local_time \
@@ -240,6 +241,8 @@ tests_unit_collect_test_claims_received_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_cabling_test_compare_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_cabling_test_progress_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_cabling_test_plan_read_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_conf_test_conf_refs_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=free \
@@ -447,6 +450,7 @@ noinst_HEADERS += \
 	tests/unit/conf/conf_fixture.h \
 	tests/unit/mentions.h \
 	tests/unit/run.h \
+	tests/unit/cabling/model.h \
 	tests/unit/scarce_memory.h \
 	tests/unit/history/mirror_net.h \
 	tests/unit/perfmgr/alert_fixture.h \
