@@ -42,3 +42,16 @@ export function labelOf(guid, name) {
 	const label = known.get(guid);
 	return label?.slice(0, label.lastIndexOf("#")) === name ? label : name;
 }
+
+// What of a label tells it apart in so many characters: its end, from "…" on; or its number; or the
+// last digits of the GUID.  "": there is no room, or nothing that tells.
+export function shortName(name, room) {
+	if (name.length <= room) return name;
+	const mark = name.lastIndexOf("#");
+	if (mark >= 0) return room >= 3 ? name.slice(-Math.min(room, name.length - mark - 1)) : "";
+	const number = /(\d+)\D*$/.exec(name)?.[1];
+	const tail = `…${name.slice(-Math.max(1, room - 1))}`;
+	if (number && room >= 5 && tail.includes(number)) return tail;
+	const digits = number?.replace(/^0+(?=\d)/, "");
+	return digits && digits.length <= room ? digits : "";
+}

@@ -40,6 +40,7 @@ export function makeFabric(nodes, links) {
 		errors: new Float64Array(n),
 		state: new Uint8Array(n),
 		downs: new Uint32Array(n),
+		bps: new Float64Array(n),
 		rates: [],
 	});
 	links.forEach((link, j) => addLink(fabric, index, link, j));
@@ -73,6 +74,7 @@ function addLink(fabric, index, link, j) {
 	fabric.errors[j] = sum(a.errors) + sum(b.errors);
 	fabric.state[j] = stateOf(link);
 	fabric.downs[j] = link.downs ?? 0;
+	fabric.bps[j] = link.rate_bps ?? NaN;
 	fabric.rates.push(link.rate);
 }
 
@@ -166,6 +168,45 @@ export function classesOf(fabric, metric) {
 		while (c < bounds.length && value >= bounds[c]) c++;
 		return c;
 	});
+}
+
+// From these classes on there is trouble.
+export const TROUBLE = {state: 1, errors: 2, wait: 3};
+
+// The metric by which a fabric is coloured unless somebody chooses: the first that shows trouble,
+// or what the links carry.
+export function tellingMetric(fabric) {
+	const metrics = Object.keys(TROUBLE);
+	return (
+		metrics.find((it) => classesOf(fabric, it).some((c) => c !== DOWN && c >= TROUBLE[it])) ??
+		"use"
+	);
+}
+
+// What flows between levels of switches and hosts: [{low, high, links, up, down, capacity,
+// unknown}], in bits per second; 'unknown' links are in neither sum.  'level' as of tiers.js.
+export function trafficByTier(fabric, level) {
+	const tiers = new Map();
+	for (let j = 0; j < fabric.n; j++) {
+		const [a, b] = [level[fabric.a[j]], level[fabric.b[j]]];
+		const [low, high] = a <= b ? [a, b] : [b, a];
+		const key = `${low} ${high}`;
+		if (!tiers.has(key))
+			tiers.set(key, {low, high, links: 0, up: 0, down: 0, capacity: 0, unknown: 0});
+		const tier = tiers.get(key);
+		tier.links++;
+		const bps = fabric.bps[j];
+		const [out, back] = [fabric.aUse[j], fabric.bUse[j]];
+		if (fabric.state[j] >= 3) continue;
+		if ([bps, out, back].some(Number.isNaN)) {
+			tier.unknown++;
+			continue;
+		}
+		tier.capacity += bps;
+		tier.up += ((a <= b ? out : back) / 100) * bps;
+		tier.down += ((a <= b ? back : out) / 100) * bps;
+	}
+	return [...tiers.values()].sort((x, y) => x.low - y.low || x.high - y.high);
 }
 
 // --- search ---

@@ -5,6 +5,7 @@
 // some dozen do.  Colours come from the style sheet, in classes of the metric.
 
 import {visible} from "./format.js";
+import {shortName} from "./labels.js";
 import {DOWN, SWITCH} from "./model.js";
 import {colours} from "./theme.js";
 
@@ -219,16 +220,10 @@ export class Picture {
 				box.middle,
 				scene.layout.isTree ? box.centre : box.y - 8,
 			);
-		} else if (
-			scene.layout.isTree &&
-			box.width >= 28 &&
-			scene.layout.level[i] > 0 &&
-			name.length > 3
-		) {
-			// What tells switches of a tier apart stands at the ends of their names.
-			const tail = `…${name.slice(-Math.max(1, Math.floor((box.width - 10) / CHARACTER)))}`;
+		} else if (scene.layout.isTree && scene.layout.level[i] > 0) {
+			const text = shortName(name, Math.floor((box.width - 4) / CHARACTER));
 			context.fillStyle = palette.text;
-			if (/\d/.test(tail)) context.fillText(tail, box.middle, box.centre);
+			if (text) context.fillText(text, box.middle, box.centre);
 		}
 	}
 

@@ -16,6 +16,8 @@ const FOLD = 7; // pixels of a switch below which pods are folded
 const MARKED = 400; // links of the worst classes that are drawn over folded pods
 const CROWDED = 600; // links above which those that leave the window are cut short
 const STUB = 26; // pixels that are left of them
+const PARALLEL = 3; // pixels from one parallel cable to the next
+const PARALLELS = 18; // and of all of them
 const SWITCH_HEIGHT = 14;
 const GRID_ROWS = 6;
 
@@ -28,6 +30,23 @@ export class Scene {
 		for (let i = 0; i < fabric.names.length; i++)
 			(fabric.types[i] === SWITCH ? this.switches : this.hosts).push(i);
 		this.#bundle();
+		this.#findParallels();
+	}
+
+	// Cables between the same two nodes stand beside each other, so that one that is down is seen,
+	// and those that are not.
+	#findParallels() {
+		const {fabric} = this;
+		const pairs = new Map();
+		this.shift = new Float32Array(fabric.n);
+		for (let j = 0; j < fabric.n; j++) {
+			const [a, b] = [fabric.a[j], fabric.b[j]];
+			const key = a < b ? `${a} ${b}` : `${b} ${a}`;
+			if (!pairs.has(key)) pairs.set(key, []);
+			pairs.get(key).push(j);
+		}
+		for (const links of pairs.values())
+			links.forEach((j, k) => (this.shift[j] = shiftOf(k, links.length)));
 	}
 
 	// Another fabric that is connected alike, with new numbers.
@@ -271,10 +290,11 @@ export class Scene {
 			fabric: {a, b},
 			layout,
 		} = this;
+		const shift = this.shift[j];
 		const line = [
-			viewport.px(layout.x[a[j]]),
+			viewport.px(layout.x[a[j]]) + shift,
 			this.#endY(viewport, a[j]),
-			viewport.px(layout.x[b[j]]),
+			viewport.px(layout.x[b[j]]) + shift,
 			this.#endY(viewport, b[j]),
 		];
 		if (isWhole || !this.isCrowded) return line;
@@ -291,6 +311,11 @@ export class Scene {
 		const {y, height} = this.cell(viewport, i);
 		return y + height / 2;
 	}
+}
+
+// Of the k-th of n parallel cables, in pixels to the side.
+export function shiftOf(k, n) {
+	return (k - (n - 1) / 2) * Math.min(PARALLEL, PARALLELS / n);
 }
 
 function pushTo(map, key, value, rest) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-// Small curves of one hour, beside numbers: drawn when they come into sight, asked for two at a
+// Small curves of an hour or a day, beside numbers: drawn when they come into sight, asked for two at a
 // time, kept for a minute.
 
 import {h} from "./dom.js";
@@ -28,8 +28,8 @@ function next() {
 		});
 }
 
-function pointsOf(app, guid, port, counter) {
-	const key = `${guid}:${port} ${counter} ${app.at ?? ""}`;
+function pointsOf(app, guid, port, counter, since) {
+	const key = `${guid}:${port} ${counter} ${since} ${app.at ?? ""}`;
 	const old = kept.get(key);
 	if (old && performance.now() - old.ms < KEEP_MS) return old.promise;
 	const promise = new Promise((resolve) =>
@@ -38,7 +38,7 @@ function pointsOf(app, guid, port, counter) {
 			run: () =>
 				app.server.ask(
 					["perf", "history", `${guid}:${port}`, counter],
-					{since: app.at ? undefined : "1h", at: app.at},
+					{since: app.at ? undefined : since, at: app.at},
 				),
 		}),
 	);
@@ -49,12 +49,12 @@ function pointsOf(app, guid, port, counter) {
 	return promise;
 }
 
-export function sparkline(app, guid, port, counter) {
+export function sparkline(app, guid, port, counter, since = "1h") {
 	const canvas = h("canvas", {
 		width: WIDTH * devicePixelRatio,
 		height: HEIGHT * devicePixelRatio,
 		role: "img",
-		"aria-label": "asking for the last hour",
+		"aria-label": "asking for the past",
 	});
 	const host = h("span", {class: "sparkline"}, canvas);
 	const observer = new IntersectionObserver(async ([entry]) => {
@@ -64,7 +64,7 @@ export function sparkline(app, guid, port, counter) {
 			host.replaceChildren(h("span", {class: "unknown"}, "not kept"));
 			return;
 		}
-		const answer = await pointsOf(app, guid, port, counter);
+		const answer = await pointsOf(app, guid, port, counter, since);
 		if (
 			answer instanceof Error ||
 			!answer.points?.some((it) => it.per_second !== null)

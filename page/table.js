@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // Tables that are sorted by their headings; the order is part of the page's address.
 //
-// A column is {name, title, value(row), cell(row), number}: 'value' is what it is sorted by
-// (null: not known, always last), 'cell' what is shown, which is the value without it.
+// A column is {name, title, value(row), cell(row), number, wide}: 'value' is what it is sorted by
+// (null: not known, always last), 'cell' what is shown, which is the value without it.  One that is
+// 'wide' is left out where there is no room for it, as on a phone.
 
 import {h, none} from "./dom.js";
 import {count, isKnown} from "./format.js";
@@ -65,6 +66,10 @@ export function table(route, columns, rows, {id = "", caption, rowClass, empty} 
 	);
 }
 
+function classesOf(column, more = null) {
+	return [column.number && "number", column.wide && "wide", more].filter(Boolean).join(" ") || null;
+}
+
 function heading(route, column, order, id) {
 	const is = order?.replace(/^-/, "") === column.name;
 	const isDown = is && order.startsWith("-");
@@ -79,7 +84,7 @@ function heading(route, column, order, id) {
 		"th",
 		{
 			scope: "col",
-			class: column.number && "number",
+			class: classesOf(column),
 			"aria-sort": is ? (isDown ? "descending" : "ascending") : null,
 		},
 		column.value
@@ -102,10 +107,7 @@ function cell(column, row) {
 	return h(
 		"td",
 		{
-			class:
-				[column.number && "number", column.class]
-					.filter(Boolean)
-					.join(" ") || null,
+			class: classesOf(column, column.class),
 		},
 		isKnown(shown) ? shown : h("span", {class: "unknown"}, "–"),
 	);

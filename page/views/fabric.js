@@ -4,7 +4,7 @@
 
 import {h} from "../dom.js";
 import {ms, plural, timeOfMs, visible} from "../format.js";
-import {METRICS, STATES, TYPES, classesOf} from "../model.js";
+import {METRICS, STATES, TYPES, classesOf, tellingMetric} from "../model.js";
 import {palette, Picture} from "../picture.js";
 import {changed, sibling} from "../route.js";
 import {Scene} from "../scene.js";
@@ -12,7 +12,7 @@ import {Viewport} from "../viewport.js";
 import {legend, panel} from "./fabric-panel.js";
 import {neighbourOf} from "./fabric-keys.js";
 import {options} from "./parts.js";
-import {tracePath} from "./trace.js";
+import {traceChanges, tracePath} from "./trace.js";
 
 // From this class on, links are drawn though all is folded.
 const WORST = {use: 5, wait: 3, errors: 2, state: 3};
@@ -157,12 +157,22 @@ class FabricView {
 	update(route) {
 		const before = this.route;
 		this.route = route;
-		this.metric = METRICS[route.options.colour] ? route.options.colour : "use";
 		this.fold = route.options.fold ?? "";
 		this.app.store.want(this.app.at);
+		this.#chooseMetric();
 		this.#showControls();
-		if (before?.options.path !== route.options.path) this.#trace();
+		if (["path", "changes", "at"].some((it) => before?.options[it] !== route.options[it]))
+			this.#trace();
 		this.#take(before?.options.select !== route.options.select);
+	}
+
+	// Without a choice, what shows trouble, if there is any.
+	#chooseMetric() {
+		const {colour} = this.route.options;
+		const {fabric} = this.app.store;
+		const before = this.metric;
+		this.metric = METRICS[colour] ? colour : fabric ? tellingMetric(fabric) : "use";
+		return this.metric !== before;
 	}
 
 	refresh() {
@@ -191,6 +201,7 @@ class FabricView {
 			this.scene.renew(fabric);
 		}
 		this.fabric = fabric;
+		if (this.#chooseMetric()) this.#showControls();
 		this.#choose();
 		if ((isFirst || isNewChoice) && this.chosen.nodes.length)
 			this.#bringIntoSight();
@@ -238,12 +249,14 @@ class FabricView {
 	}
 
 	async #trace() {
-		const {path} = this.route.options;
+		const {path, changes} = this.route.options;
 		this.trail = null;
 		this.problem = null;
-		if (!path) return;
+		if (!path && !changes) return;
 		try {
-			this.trail = await tracePath(this.app, path);
+			this.trail = path
+				? await tracePath(this.app, path)
+				: await traceChanges(this.app, changes);
 		} catch (error) {
 			this.problem = error;
 		}
@@ -300,11 +313,14 @@ class FabricView {
 			select(
 				"colour",
 				"Colour by",
-				Object.entries(METRICS).map(([name, it]) => [
-					name,
-					it.title.toLowerCase(),
-				]),
-				this.metric,
+				[
+					["", `automatic: ${METRICS[this.metric].title.toLowerCase()}`],
+					...Object.entries(METRICS).map(([name, it]) => [
+						name,
+						it.title.toLowerCase(),
+					]),
+				],
+				this.route.options.colour ?? "",
 			),
 			select("fold", "Fold", FOLDS, this.fold),
 			(this.facts = h("span", {class: "quiet"})),
@@ -444,7 +460,7 @@ class FabricView {
 
 	#select(select) {
 		if ((this.route.options.select ?? "") !== select)
-			this.app.go(changed(this.route, {select, path: undefined}));
+			this.app.go(changed(this.route, {select, path: undefined, changes: undefined}));
 	}
 
 	#key(event) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // What 'links' says: each cable once, the worst on top, and what 'heal' does with bad ones; the
-// busiest and the worst ports with curves of the last hour.
+// traffic of the fabric by tier, and the busiest and the worst ports with curves.
 
 import {h, none, section} from "../dom.js";
-import {bits, count, counterRate, NOT_KNOWN, plural, time} from "../format.js";
+import {bits, count, counterRate, NOT_KNOWN, percent, plural, time} from "../format.js";
 import {changed} from "../route.js";
+import {trafficByTier} from "../model.js";
 import {sparkline} from "../spark.js";
 import {table} from "../table.js";
+import {healColumns} from "./guards.js";
 import {linkColumns, missing, options, portLink} from "./parts.js";
 
 const PAGE = 500,
@@ -16,6 +18,7 @@ const FILTERS = [
 	["slow", "Slow"],
 	["errors", "With errors"],
 	["flapped", "Flapped"],
+	["held", "Held"],
 ];
 const BY = [
 	["", "worst first"],
@@ -100,50 +103,10 @@ function heals(status) {
 
 function healing(route, rows) {
 	const title = "Bad links that are out of routing, or on probation";
-	const columns = [
-		{
-			name: "port",
-			title: "Port",
-			value: (it) => it.node_name,
-			cell: (it) => portLink(route, it.node_guid, it.node_name, it.port),
-		},
-		{
-			name: "far",
-			title: "Far end",
-			value: (it) => it.far_name,
-			cell: (it) => portLink(route, it.far_guid, it.far_name, it.far_port),
-		},
-		{name: "state", title: "State", value: (it) => it.state},
-		{
-			name: "taken",
-			title: "Taken",
-			number: true,
-			value: (it) => it.taken,
-			cell: (it) => it.taken ?? "-",
-		},
-		{
-			name: "since",
-			title: "Since",
-			value: (it) => it.since,
-			cell: (it) => time(it.since),
-		},
-		{
-			name: "until",
-			title: "Until",
-			value: (it) => it.until,
-			cell: (it) => (it.until ? time(it.until) : "-"),
-		},
-		{
-			name: "what",
-			title: "What",
-			value: (it) => it.what,
-			cell: (it) => it.what ?? "-",
-		},
-	];
 	return section(
 		title,
 		missing(rows) ??
-			table(route, columns, rows, {
+			table(route, healColumns(route), rows, {
 				id: "healed",
 				caption: title,
 				empty: "None.",
@@ -228,10 +191,11 @@ const TOPS = [
 const N_TOP = 10;
 
 export const busiest = {
-	title: "Busiest",
+	title: "Traffic",
 
 	async load(app, route, signal) {
 		const by = route.options.by ?? "PortXmitData";
+		app.store.want(app.at);
 		const status = await app.whenKnown(signal);
 		const names =
 			route.options.all === "1"
@@ -249,12 +213,13 @@ export const busiest = {
 		const roots = hasCongestion(status)
 			? await app.server.ask(["congestion"], {at: app.at}, signal)
 			: null;
-		return {tops: names.map((name, i) => [name, answers[i]]), roots};
+		return {tops: names.map((name, i) => [name, answers[i]]), roots, tiers: tiersOf(app)};
 	},
 
-	render(app, route, {tops, roots}) {
+	render(app, route, {tops, roots, tiers}) {
 		return [
-			h("h1", {}, "Busiest and worst ports"),
+			h("h1", {}, "Traffic"),
+			traffic(route, tiers),
 			h(
 				"p",
 				{class: "controls"},
@@ -287,12 +252,78 @@ export const busiest = {
 						),
 					),
 				),
+				h(
+					"a",
+					{
+						class: "toggle",
+						role: "button",
+						"data-key": "day",
+						"aria-pressed": String(isDay(route)),
+						href: changed(route, {span: isDay(route) ? undefined : "1d"}),
+					},
+					"Curves of a day",
+				),
 			),
 			tops.map(([name, rows]) => top(app, route, name, rows)),
 			roots && congestion(route, roots),
 		];
 	},
 };
+
+// Of the fabric that the page has, which is loaded beside this; null: not yet, or no levels.
+function tiersOf(app) {
+	const {fabric, layout} = app.store;
+	return fabric && layout?.level ? trafficByTier(fabric, layout.level) : null;
+}
+
+const levelName = (level) => (level === 0 ? "hosts" : level === 1 ? "leaves" : `level ${level}`);
+
+function traffic(route, tiers) {
+	const title = "All of the fabric, by tier";
+	if (!tiers) return section(title, none("The fabric is being asked for."));
+	const sum = (name, what, of) => ({
+		name,
+		title: what,
+		number: true,
+		value: (it) => it[name],
+		cell: (it) =>
+			it.links > it.unknown || !it.unknown
+				? h(
+						"span",
+						{},
+						bits(it[name]),
+						it.capacity ? h("span", {class: "quiet"}, ` ${percent((100 * it[name]) / it.capacity)}`) : "",
+					)
+				: NOT_KNOWN,
+		...of,
+	});
+	return section(
+		title,
+		table(
+			route,
+			[
+				{
+					name: "tier",
+					title: "Between",
+					value: (it) => it.low * 100 + it.high,
+					cell: (it) => `${levelName(it.low)} and ${levelName(it.high)}`,
+				},
+				{name: "links", title: "Links", number: true, value: (it) => it.links},
+				sum("up", "Up"),
+				sum("down", "Down"),
+				{
+					name: "unknown",
+					title: "Not known of",
+					number: true,
+					value: (it) => it.unknown,
+					cell: (it) => (it.unknown ? plural(it.unknown, "link") : "–"),
+				},
+			],
+			tiers,
+			{id: "tiers", caption: title, empty: "There is no link."},
+		),
+	);
+}
 
 // Only the plugin explains congestion.
 function hasCongestion(status) {
@@ -410,7 +441,7 @@ function top(app, route, counter, rows) {
 					},
 					{
 						name: "hour",
-						title: "The hour before",
+						title: isDay(route) ? "The day before" : "The hour before",
 						class: "spark",
 						cell: (it) =>
 							sparkline(
@@ -418,6 +449,7 @@ function top(app, route, counter, rows) {
 								it.node_guid,
 								it.port,
 								counter,
+								isDay(route) ? "1d" : "1h",
 							),
 					},
 				],
@@ -429,6 +461,10 @@ function top(app, route, counter, rows) {
 				},
 			),
 	);
+}
+
+function isDay(route) {
+	return route.options.span === "1d";
 }
 
 function nothing(rows) {

@@ -120,6 +120,7 @@ export function linkColumns(route, extra = []) {
 		},
 		{
 			name: "rate",
+			wide: true,
 			title: "Rate",
 			value: (it) => it.rate_bps,
 			cell: (it) =>
@@ -139,6 +140,7 @@ export function linkColumns(route, extra = []) {
 		...extra,
 		{
 			name: "out",
+			wide: true,
 			title: "Out",
 			number: true,
 			value: (it) => it.ends[0].use_percent,
@@ -146,6 +148,7 @@ export function linkColumns(route, extra = []) {
 		},
 		{
 			name: "in",
+			wide: true,
 			title: "In",
 			number: true,
 			value: (it) => it.ends[1].use_percent,
@@ -153,6 +156,7 @@ export function linkColumns(route, extra = []) {
 		},
 		{
 			name: "wait",
+			wide: true,
 			title: "Wait",
 			number: true,
 			value: (it) => worse(it.ends[0].wait_percent, it.ends[1].wait_percent),
@@ -176,6 +180,7 @@ export function linkColumns(route, extra = []) {
 		},
 		{
 			name: "downs",
+			wide: true,
 			title: "Downs",
 			number: true,
 			value: (it) => it.downs,
@@ -184,6 +189,7 @@ export function linkColumns(route, extra = []) {
 		},
 		{
 			name: "last_down",
+			wide: true,
 			title: "Last down",
 			value: (it) => it.last_down,
 			cell: (it) =>

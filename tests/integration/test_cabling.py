@@ -417,11 +417,15 @@ def miscable(cables, dice, radix):
     elif kind == "plug":
         cables.plug(*dice.sample(free, 2))
     else:
-        cables.move(dice.choice(ends), dice.choice(free))
+        old = dice.choice(ends)
+        # Where a way of the SM's led through, no host comes: OpenSM takes the next port of that way
+        # for one of the host's, and may crash.
+        new = [port for port in free if is_switch(cables.far[old]) or port[0].startswith("leaf")]
+        cables.move(old, dice.choice(new))
     return True
 
 
-# TRIAD_MISCABLINGS has it do more of them, one after the other.
+# TRIAD_MISCABLINGS=FIRST:END has it do others, and more of them.
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_random_miscablings_of_a_tree_end_as_planned(tmp_path):
@@ -438,7 +442,7 @@ def test_random_miscablings_of_a_tree_end_as_planned(tmp_path):
         def sees_all():
             answer = cables.seen() == cables.far and check_json(lab, path)
             return answer if answer and not answer["not_known"] else None
-        for seed in range(int(os.environ.get("TRIAD_MISCABLINGS", "2"))):
+        for seed in range(*map(int, os.environ.get("TRIAD_MISCABLINGS", "0:2").split(":"))):
             dice = random.Random(seed)
             n_faults = 0
             for _ in range(dice.randint(1, 12)):
