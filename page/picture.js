@@ -11,6 +11,7 @@ import {colours} from "./theme.js";
 
 const FONT = "11px system-ui, sans-serif";
 const CHARACTER = 6.4; // pixels, about
+const WIDE_CHARACTER = 7; // of names that are mostly capitals and digits
 const MANY_NAMES = 80; // switches in sight that still have room for theirs
 const BAR = 14; // below the top tier, where folded pods are connected
 
@@ -221,7 +222,7 @@ export class Picture {
 				scene.layout.isTree ? box.centre : box.y - 8,
 			);
 		} else if (scene.layout.isTree && scene.layout.level[i] > 0) {
-			const text = shortName(name, Math.floor((box.width - 4) / CHARACTER));
+			const text = shortName(name, Math.floor((box.width - 4) / WIDE_CHARACTER));
 			context.fillStyle = palette.text;
 			if (text) context.fillText(text, box.middle, box.centre);
 		}

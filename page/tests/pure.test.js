@@ -5,8 +5,18 @@ import {test} from "node:test";
 import {tickText, timeTicks, valueTicks} from "../axis.js";
 import {EventReader} from "../events.js";
 import * as format from "../format.js";
-import {classesOf, DOWN, makeFabric, search, STATES} from "../model.js";
-import {labelsOf} from "../labels.js";
+import {csvOf, filtered} from "../csv.js";
+import {groupOf, grouped} from "../groups.js";
+import {labelsOf, shortName} from "../labels.js";
+import {
+	classesOf,
+	DOWN,
+	makeFabric,
+	search,
+	STATES,
+	tellingMetric,
+	trafficByTier,
+} from "../model.js";
 import * as route from "../route.js";
 import {sorted} from "../sort.js";
 import {ageOf, msOf, stepOf} from "../moment.js";
@@ -173,4 +183,82 @@ test("names that are not unique have the end of their GUIDs", () => {
 			"#000007",
 		],
 	);
+});
+
+test("rows become CSV that no spreadsheet takes for formulas, and are filtered by words", () => {
+	const columns = ["name", "n", "what"].map((name) => ({name, value: (it) => it[name]}));
+	const rows = [
+		{name: 'leaf "1", x', n: -3, what: null},
+		{name: "=cmd()", n: 0, what: "a\nb"},
+		{name: "-rack", n: NaN, what: "Leaf"},
+	];
+	assert.equal(
+		csvOf(columns, rows),
+		'name,n,what\r\n"leaf ""1"", x",-3,\r\n =cmd(),0,"a\nb"\r\n -rack,,Leaf\r\n',
+	);
+	const names = (text) => filtered(rows, columns, text).map((it) => it.name);
+	assert.deepEqual(names("LEAF"), ['leaf "1", x', "-rack"]);
+	assert.deepEqual(names("leaf !rack"), ['leaf "1", x']);
+	assert.deepEqual(names("  "), rows.map((it) => it.name));
+	assert.deepEqual(names("!"), []);
+});
+
+test("nodes are grouped by what their names begin with", () => {
+	assert.equal(groupOf("rack3-node12 HCA-1"), "rack3-node");
+	assert.equal(groupOf("Quantum-2 Mellanox Technologies#09a500"), "Quantum-");
+	assert.equal(groupOf("4711"), "4711");
+	assert.equal(groupOf("storage"), "storage");
+	const groups = grouped([{n: "b2"}, {n: "a10"}, {n: "b1"}, {n: "a9"}], (it) => it.n);
+	assert.deepEqual(
+		groups.map((it) => [it.group, it.rows.map((row) => row.n)]),
+		[
+			["a", ["a10", "a9"]],
+			["b", ["b2", "b1"]],
+		],
+	);
+});
+
+test("of a label is shown what tells it apart, as far as there is room", () => {
+	assert.equal(shortName("leaf-01", 7), "leaf-01");
+	assert.equal(shortName("leaf-01", 6), "…af-01");
+	assert.equal(shortName("leaf-01", 2), "1");
+	assert.equal(shortName("leaf-017", 1), "");
+	assert.equal(shortName("Quantum-2 Mellanox Technologies#09a500", 12), "09a500");
+	assert.equal(shortName("Quantum-2 Mellanox Technologies#09a500", 3), "500");
+	assert.equal(shortName("Quantum-2 Mellanox Technologies#09a500", 2), "");
+	assert.equal(shortName("director", 4), "");
+});
+
+test("a fabric is coloured by what is wrong with it, or by what it carries", () => {
+	const maker = makeTree(2, 2);
+	const fabric = makeFabric(maker.nodes, maker.links);
+	assert.equal(tellingMetric(fabric), "use");
+	fabric.wait[0] = 5;
+	assert.equal(tellingMetric(fabric), "wait");
+	fabric.errors[3] = 12;
+	assert.equal(tellingMetric(fabric), "errors");
+	fabric.state[1] = STATES.indexOf("down");
+	assert.equal(tellingMetric(fabric), "state");
+});
+
+test("the traffic of a tier is the sum of what is known of its links, and says of how many not", () => {
+	const maker = new Maker();
+	const [spine, leaf] = [maker.node("spine", "switch"), maker.node("leaf", "switch")];
+	const use = (link, a, b) => {
+		link.ends[0].use_percent = a;
+		link.ends[1].use_percent = b;
+	};
+	maker.link(spine, leaf, {rate_bps: 100e9});
+	maker.link(leaf, spine, {rate_bps: 100e9});
+	maker.link(leaf, spine, {rate_bps: null});
+	maker.link(leaf, spine, {rate_bps: 100e9, state: "down"});
+	maker.link(maker.node("host", "ca"), leaf, {rate_bps: 50e9});
+	use(maker.links[0], 10, 20); // down 10 %, up 20 %
+	use(maker.links[1], 30, 40); // up 30 %, down 40 %
+	use(maker.links[4], null, 1);
+	const fabric = makeFabric(maker.nodes, maker.links);
+	assert.deepEqual(trafficByTier(fabric, [2, 1, 0]), [
+		{low: 0, high: 1, links: 1, up: 0, down: 0, capacity: 0, unknown: 1},
+		{low: 1, high: 2, links: 4, up: 50e9, down: 50e9, capacity: 200e9, unknown: 1},
+	]);
 });

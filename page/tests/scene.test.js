@@ -4,11 +4,11 @@ import {test} from "node:test";
 
 import {layOut} from "../layout.js";
 import {classesOf, makeFabric, neighbours} from "../model.js";
-import {Scene} from "../scene.js";
+import {Scene, shiftOf} from "../scene.js";
 import {Viewport} from "../viewport.js";
 import {neighbourOf} from "../views/fabric-keys.js";
 import {findingText, reportText, splitPlace} from "../words.js";
-import {forces, makeRing, makeTree} from "./made.js";
+import {forces, Maker, makeRing, makeTree} from "./made.js";
 
 const WIDTH = 1000,
 	HEIGHT = 600;
@@ -164,4 +164,21 @@ test("places and findings are read as Triad writes them", () => {
 		reportText({reported: "trap", trap: 144, at: "2026-01-02T03:04:05.678Z"}),
 		"trap 144 at 2026-01-02 03:04:05",
 	);
+});
+
+test("parallel cables stand beside each other, however many", () => {
+	for (const n of [1, 2, 3, 18]) {
+		const shifts = Array.from({length: n}, (_, k) => shiftOf(k, n));
+		assert.ok(Math.abs(shifts.reduce((sum, it) => sum + it, 0)) < 1e-9);
+		assert.equal(new Set(shifts).size, n);
+		assert.ok(shifts.at(-1) - shifts[0] <= 18);
+	}
+	assert.equal(shiftOf(0, 1), 0);
+	const maker = new Maker();
+	const [a, b] = [maker.node("a", "switch"), maker.node("b", "switch")];
+	maker.link(a, b);
+	maker.link(b, a, {state: "down"});
+	const fabric = makeFabric(maker.nodes, maker.links);
+	const scene = new Scene(fabric, layOut(fabric, forces));
+	assert.notEqual(scene.shift[0], scene.shift[1]);
 });

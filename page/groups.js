@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// Nodes grouped by what their names begin with: racks, islands, kinds of switches.  Pure.
+
+import {compareNames} from "./format.js";
+
+// What the names of a group have in common: a name up to its first blank, without the number at
+// its end: "rack3-node12 HCA-1" is of "rack3-node".  A name that is a number alone is its own.
+export function groupOf(name) {
+	const [first] = name.split(" ");
+	return first.replace(/#[0-9a-f]+$/, "").replace(/\d+$/, "") || first;
+}
+
+// [{group, rows}], in the order of their names; 'nameOf' gives a row's.
+export function grouped(rows, nameOf) {
+	const groups = new Map();
+	for (const row of rows) {
+		const group = groupOf(nameOf(row) ?? "");
+		if (!groups.has(group)) groups.set(group, []);
+		groups.get(group).push(row);
+	}
+	return [...groups]
+		.map(([group, of]) => ({group, rows: of}))
+		.sort((a, b) => compareNames(a.group, b.group));
+}

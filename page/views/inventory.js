@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// What is there: nodes, ports, cables and modules, firmware and serial numbers; filtered, in
+// groups by names, with the columns that somebody wants, and as CSV.
+
+import {csvOf, download, filtered} from "../csv.js";
+import {h, none} from "../dom.js";
+import {count, isKnown, plural, span, time} from "../format.js";
+import {grouped} from "../groups.js";
+import {labelOf} from "../labels.js";
+import {changed, sibling} from "../route.js";
+import {sorted} from "../sort.js";
+import {table} from "../table.js";
+import {missing, nodeLink, portColumn, portLink} from "./parts.js";
+
+const text = (name, title, rest = {}) => ({name, title, value: (it) => it[name], ...rest});
+const number = (name, title, rest = {}) => text(name, title, {number: true, ...rest});
+const when = (name, title) =>
+	text(name, title, {cell: (it) => it[name] && h("span", {class: "nowrap"}, time(it[name]))});
+
+const nameColumn = (route) => ({
+	name: "name",
+	title: "Node",
+	value: (it) => labelOf(it.guid ?? it.node_guid, it.name ?? it.node_name),
+	cell: (it) => nodeLink(route, it.guid ?? it.node_guid, it.name ?? it.node_name),
+});
+const farColumn = (route, guid, name, port) => ({
+	name: "far_end",
+	title: "Far end",
+	value: (it) => it[name] && `${it[name]}${isKnown(it[port]) ? `:${it[port]}` : ""}`,
+	cell: (it) => it[name] && portLink(route, it[guid], it[name], it[port]),
+});
+
+// 'few' are the columns that are shown unless others are chosen.
+const KINDS = {
+	nodes: {
+		title: "Nodes",
+		command: ["nodes"],
+		few: ["name", "type", "state", "ports_up", "ports", "guid"],
+		nameOf: (it) => it.name,
+		columns: (route) => [
+			nameColumn(route),
+			text("type", "Type"),
+			text("state", "State"),
+			number("ports_up", "Ports up"),
+			number("ports", "Ports"),
+			text("guid", "GUID", {wide: true}),
+			number("lid", "LID", {wide: true}),
+			text("agent", "Agent", {wide: true}),
+		],
+	},
+	ports: {
+		title: "Ports",
+		command: ["ports"],
+		few: ["port", "state", "rate", "far_end", "last_down"],
+		nameOf: (it) => it.node_name,
+		states: ["free", "disabled", "polling", "training", "silent", "init", "active"],
+		columns: (route) => [
+			{
+				...portColumn(route),
+				value: (it) => `${labelOf(it.node_guid, it.node_name)}:${it.port}`,
+			},
+			text("state", "State"),
+			text("rate", "Rate"),
+			{
+				...farColumn(route, "far_guid", "far_name", "far_port"),
+				cell: (it) =>
+					it.far_name && [
+						portLink(route, it.far_guid, it.far_name, it.far_port),
+						it.far_end_is_past ? " (was)" : "",
+					],
+			},
+			when("last_down", "Last down"),
+			text("node_type", "Type", {wide: true}),
+			number("lid", "LID", {wide: true}),
+			text("port_guid", "Port GUID", {wide: true}),
+			text("node_guid", "Node GUID", {wide: true}),
+		],
+	},
+	cables: {
+		title: "Cables and modules",
+		command: ["cables"],
+		few: ["port", "module", "vendor", "part", "serial", "length_m", "temperature_c"],
+		nameOf: (it) => it.node_name,
+		columns: (route) => [
+			{
+				...portColumn(route),
+				value: (it) => `${labelOf(it.node_guid, it.node_name)}:${it.port}`,
+			},
+			farColumn(route, null, "remote_node_name", "remote_port"),
+			text("module", "Plug"),
+			text("identifier", "Form"),
+			text("technology", "Technology"),
+			text("vendor", "Vendor"),
+			text("part", "Part"),
+			text("serial", "Serial"),
+			text("revision", "Revision", {wide: true}),
+			text("date", "Made", {wide: true}),
+			number("length_m", "Metres"),
+			number("temperature_c", "°C"),
+			number("least_rx_dbm", "Least light, dBm", {wide: true}),
+			when("last_read", "Read"),
+		],
+	},
+	devices: {
+		title: "Devices",
+		command: ["devices"],
+		few: ["name", "product", "firmware", "serial", "temperature_c", "state"],
+		nameOf: (it) => it.node_name,
+		columns: (route) => [
+			nameColumn(route),
+			text("node_type", "Type"),
+			text("product", "Product"),
+			text("firmware", "Firmware"),
+			text("psid", "PSID"),
+			text("part", "Part"),
+			text("serial", "Serial"),
+			text("hardware_revision", "Revision", {wide: true}),
+			number("temperature_c", "°C"),
+			number("uptime_s", "Up for", {cell: (it) => isKnown(it.uptime_s) && span(it.uptime_s)}),
+			text("state", "State"),
+			when("last_read", "Read"),
+			text("node_guid", "GUID", {wide: true}),
+		],
+	},
+};
+
+function kindOf(route) {
+	return KINDS[route.words[0]] ? route.words[0] : "nodes";
+}
+
+function chosenColumns(route, kind, all) {
+	const names = route.options.cols?.split(",") ?? kind.few;
+	const some = all.filter((it) => names.includes(it.name));
+	return some.length ? some : all;
+}
+
+export const inventory = {
+	title: "Inventory",
+
+	load(app, route, signal) {
+		const {state} = route.options;
+		const name = kindOf(route);
+		return app.server.ask(
+			KINDS[name].command,
+			{at: app.at, state: name === "ports" ? state || undefined : undefined},
+			signal,
+		);
+	},
+
+	render(app, route, answer) {
+		const name = kindOf(route);
+		const kind = KINDS[name];
+		const all = kind.columns(route);
+		const columns = chosenColumns(route, kind, all);
+		const order = route.options.sort ?? columns[0].name;
+		const rows = Array.isArray(answer)
+			? sorted(filtered(answer, all, route.options.find), columns, order)
+			: [];
+		return [
+			h("h1", {}, "Inventory"),
+			tabs(route, name),
+			controls(app, route, kind, () =>
+				download(`triad-${name}.csv`, csvOf(columns, rows)),
+			),
+			columnChoice(route, kind, all, columns),
+			missing(answer) ?? [
+				h(
+					"p",
+					{class: "quiet"},
+					rows.length === answer.length
+						? plural(rows.length, "row")
+						: `${plural(rows.length, "row")} of ${count(answer.length)}`,
+				),
+				route.options.group === "1"
+					? groupTable(route, kind, rows)
+					: table(route, columns, rows, {
+							caption: kind.title,
+							empty: answer.length
+								? "Nothing fits the filter."
+								: nothing(name),
+						}),
+			],
+		];
+	},
+};
+
+function nothing(name) {
+	return name === "cables" || name === "devices"
+		? "Nothing is known of them: devices.enabled of triad.conf has them read."
+		: "There is none.";
+}
+
+function tabs(route, name) {
+	return h(
+		"p",
+		{class: "controls"},
+		h(
+			"span",
+			{class: "group", role: "group", "aria-label": "What is listed"},
+			Object.entries(KINDS).map(([it, {title}]) =>
+				h(
+					"a",
+					{
+						class: "toggle",
+						role: "button",
+						"aria-pressed": String(it === name),
+						"data-key": it,
+						href: sibling(route, "inventory", [it], {
+							find: route.options.find,
+							group: route.options.group,
+						}),
+					},
+					title,
+				),
+			),
+		),
+	);
+}
+
+function controls(app, route, kind, save) {
+	const isGrouped = route.options.group === "1";
+	return h(
+		"form",
+		{
+			class: "controls",
+			onsubmit: (event) => {
+				event.preventDefault();
+				const {find, state} = event.target.elements;
+				document.activeElement.blur();
+				app.go(changed(route, {find: find.value.trim(), state: state?.value}));
+			},
+		},
+		h(
+			"label",
+			{},
+			"Filter ",
+			h("input", {
+				name: "find",
+				value: route.options.find ?? "",
+				placeholder: "words; !word: without it",
+				"data-key": "find",
+				spellcheck: "false",
+			}),
+		),
+		kind.states &&
+			h(
+				"label",
+				{},
+				"State ",
+				h(
+					"select",
+					{
+						name: "state",
+						"data-key": "state",
+						onchange: (event) => event.target.form.requestSubmit(),
+					},
+					["", ...kind.states].map((it) =>
+						h(
+							"option",
+							{value: it, selected: it === (route.options.state ?? "")},
+							it || "all",
+						),
+					),
+				),
+			),
+		h("button", {type: "submit", "data-key": "show"}, "Show"),
+		h(
+			"a",
+			{
+				class: "toggle",
+				role: "button",
+				"aria-pressed": String(isGrouped),
+				"data-key": "group",
+				title: "Groups by what names begin with: racks, islands, kinds of switches",
+				href: changed(route, {group: isGrouped ? undefined : "1"}),
+			},
+			"In groups",
+		),
+		h("button", {type: "button", "data-key": "csv", onclick: save}, "Save as CSV"),
+	);
+}
+
+function columnChoice(route, kind, all, columns) {
+	const shown = new Set(columns.map((it) => it.name));
+	const others = (name) =>
+		all
+			.map((it) => it.name)
+			.filter((it) => shown.has(it) !== (it === name))
+			.join(",");
+	return h(
+		"details",
+		{"data-key": "columns"},
+		h("summary", {}, "Columns"),
+		h(
+			"p",
+			{class: "controls"},
+			all.map((it) =>
+				h(
+					"a",
+					{
+						class: "toggle",
+						role: "button",
+						"aria-pressed": String(shown.has(it.name)),
+						"data-key": `column ${it.name}`,
+						href: changed(route, {cols: others(it.name)}),
+					},
+					it.title,
+				),
+			),
+			h("a", {href: changed(route, {cols: undefined}), "data-key": "usual"}, "As usual"),
+		),
+	);
+}
+
+// How many are in which state, and for nodes how many of their ports are up.
+function groupTable(route, kind, rows) {
+	const sum = (of, name) => of.reduce((total, it) => total + (it[name] ?? 0), 0);
+	const states = (of) => {
+		const counts = new Map();
+		for (const it of of) counts.set(it.state, (counts.get(it.state) ?? 0) + 1);
+		return [...counts].map(([state, n]) => `${count(n)} ${state ?? "not known"}`).join(", ");
+	};
+	const columns = [
+		{
+			name: "group",
+			title: "Names",
+			value: (it) => it.group,
+			cell: (it) =>
+				h(
+					"a",
+					{href: changed(route, {group: undefined, find: it.group})},
+					h("bdi", {class: "name"}, `${it.group}…`),
+				),
+		},
+		{name: "n", title: "How many", number: true, value: (it) => it.rows.length},
+		kind === KINDS.nodes && {
+			name: "up",
+			title: "Ports up",
+			number: true,
+			value: (it) => sum(it.rows, "ports_up"),
+			cell: (it) => `${count(sum(it.rows, "ports_up"))} of ${count(sum(it.rows, "ports"))}`,
+		},
+		kind.columns(route).some((it) => it.name === "state") && {
+			name: "states",
+			title: "States",
+			value: (it) => states(it.rows),
+		},
+		kind === KINDS.devices && {
+			name: "firmware",
+			title: "Firmware",
+			value: (it) => [...new Set(it.rows.map((row) => row.firmware ?? "not known"))].join(", "),
+		},
+		kind === KINDS.cables && {
+			name: "parts",
+			title: "Parts",
+			value: (it) => [...new Set(it.rows.map((row) => row.part ?? "not known"))].join(", "),
+		},
+	];
+	const groups = grouped(rows, kind.nameOf);
+	return groups.length
+		? table(route, columns, groups, {id: "groups", caption: `${kind.title} in groups`})
+		: none("Nothing fits the filter.");
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// What 'job' says of a set of hosts, as Slurm writes it: the links that they use, their share of
+// each, errors, waits and congestion there.
+
+import {facts, h, none, section} from "../dom.js";
+import {bits, count, isKnown, plural} from "../format.js";
+import {changed, sibling} from "../route.js";
+import {table} from "../table.js";
+import {bar, missing, placeLink, portLink} from "./parts.js";
+
+export const job = {
+	title: "Job",
+
+	load(app, route, signal) {
+		const {hosts} = route.options;
+		return hosts
+			? app.server.ask(["job"], {nodes: hosts, at: app.at}, signal)
+			: Promise.resolve(null);
+	},
+
+	render(app, route, answer) {
+		return [
+			h("h1", {}, "The fabric of a job"),
+			form(app, route),
+			answer
+				? (missing(answer) ?? result(route, answer))
+				: none(
+						"Hosts as Slurm lists them: node[01-16,20]; 'squeue -h -j JOBID -o %N' prints a job's.",
+					),
+		];
+	},
+};
+
+function form(app, route) {
+	return h(
+		"form",
+		{
+			class: "controls",
+			onsubmit: (event) => {
+				event.preventDefault();
+				const hosts = event.target.elements.hosts.value.trim();
+				document.activeElement.blur();
+				app.go(changed(route, {hosts}));
+			},
+		},
+		h(
+			"label",
+			{},
+			"Hosts ",
+			h("input", {
+				name: "hosts",
+				required: true,
+				size: 40,
+				value: route.options.hosts ?? "",
+				placeholder: "node[01-16,20]",
+				"data-key": "hosts",
+				spellcheck: "false",
+			}),
+		),
+		h("button", {type: "submit", "data-key": "show"}, "Show"),
+	);
+}
+
+function result(route, it) {
+	return [
+		facts([
+			["hosts", count(it.hosts)],
+			["their ports", count(it.host_ports)],
+			["below", plural(it.host_switches, "switch", "switches")],
+			["pairs", `${count(it.arriving_pairs)} of ${count(it.pairs)} arrive`],
+			[
+				"links",
+				`${count(it.links_used)}; ${isKnown(it.mean_links) ? it.mean_links.toFixed(1) : "?"} on a path, ${count(it.most_links)} at most`,
+			],
+		]),
+		it.unknown_hosts?.length
+			? h(
+					"p",
+					{class: "bad"},
+					`Not in the fabric: ${it.unknown_hosts.map((of) => of.name ?? of).join(", ")}`,
+				)
+			: null,
+		section("Alerts there", alerts(route, it.alerts)),
+		section("Congestion there", congestion(route, it.congestion)),
+		section(
+			"Its links",
+			table(route, columns(route), it.links, {
+				id: "links",
+				caption: "Links that the hosts use, the most used first",
+				empty: "They use none.",
+			}),
+		),
+	];
+}
+
+function alerts(route, rows) {
+	return rows?.length
+		? h(
+				"ul",
+				{class: "plain"},
+				rows.map((it) =>
+					h(
+						"li",
+						{},
+						h(
+							"a",
+							{href: sibling(route, "alerts", [], {alert: it.id})},
+							`Alert ${it.id}`,
+						),
+						" ",
+						placeLink(route, it.at),
+						` ${it.what}`,
+					),
+				),
+			)
+		: none("None.");
+}
+
+function congestion(route, rows) {
+	return rows?.length
+		? h(
+				"ul",
+				{class: "plain"},
+				rows.map((it) =>
+					h(
+						"li",
+						{},
+						it.node_guid
+							? portLink(route, it.node_guid, it.node_name, it.port)
+							: placeLink(route, it.at ?? it.root),
+						` ${[it.kind, it.part, isKnown(it.loss_gbps) ? bits(it.loss_gbps * 1e9) : null].filter(Boolean).join(", ")}`,
+					),
+				),
+			)
+		: none("None, as far as waits are known.");
+}
+
+function columns(route) {
+	return [
+		{
+			name: "port",
+			title: "From",
+			value: (it) => it.node_name,
+			cell: (it) => portLink(route, it.node_guid, it.node_name, it.port),
+		},
+		{
+			name: "to",
+			title: "To",
+			value: (it) => it.to_node_name,
+			cell: (it) => portLink(route, it.to_node_guid, it.to_node_name, it.to_port),
+		},
+		{
+			name: "pairs",
+			title: "Its pairs",
+			number: true,
+			value: (it) => it.pairs,
+			cell: (it) => count(it.pairs),
+		},
+		{
+			name: "share",
+			title: "Of all there",
+			number: true,
+			value: (it) => it.share_percent,
+			cell: (it) => bar(it.share_percent),
+		},
+		{
+			name: "use",
+			title: "Use",
+			number: true,
+			value: (it) => it.use_percent,
+			cell: (it) => bar(it.use_percent),
+		},
+		{
+			name: "wait",
+			title: "Wait",
+			number: true,
+			value: (it) => it.wait_percent,
+			cell: (it) =>
+				isKnown(it.wait_percent) && [
+					it.wait_at_least ? "≥ " : "",
+					bar(it.wait_percent, "wait"),
+				],
+		},
+		{
+			name: "errors",
+			title: "Errors",
+			number: true,
+			value: (it) => it.errors,
+			cell: (it) =>
+				isKnown(it.errors) &&
+				h("span", {class: it.errors ? "bad" : ""}, count(it.errors)),
+		},
+	];
+}
