@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """'triadctl cabling check': what it says to do is done in a lab, and then all is as planned."""
 
+import copy
 import csv
 import io
 import json
@@ -333,9 +334,20 @@ class Cables:
     """The cables of a fabric, and what is done to them, there and here."""
 
     def __init__(self, lab):
-        self.lab = lab
+        self.lab, self.sim = lab, lab.sim
         self.planned = self.seen()
         self.far = dict(self.planned)
+
+    def would_be_as_planned(self, items):
+        """Whether that is so when the items are carried out: on paper alone."""
+        paper = copy.copy(self)
+        paper.sim, paper.far = (lambda command: None), dict(self.far)
+        try:
+            for item in items:
+                paper.carry_out(item)
+        except (AssertionError, KeyError):
+            return False
+        return paper.far == self.planned
 
     def seen(self):
         """What the SM has: the far end of each port."""
@@ -357,12 +369,12 @@ class Cables:
         return f'"{port[0].split()[0]}"[{port[1]}]'
 
     def pull(self, port):
-        self.lab.sim(f"Unlink {self.in_sim(port)}")
+        self.sim(f"Unlink {self.in_sim(port)}")
         del self.far[self.far.pop(port)]
 
     def plug(self, a, b):
         assert a not in self.far and b not in self.far, (a, b)
-        self.lab.sim(f"Link {self.in_sim(a)} {self.in_sim(b)}")
+        self.sim(f"Link {self.in_sim(a)} {self.in_sim(b)}")
         self.far[a], self.far[b] = b, a
 
     def move(self, old, new):
@@ -440,8 +452,9 @@ def test_random_miscablings_of_a_tree_end_as_planned(tmp_path):
         path = write(tmp_path, "plan.csv", cables.as_plan())
 
         def sees_all():
-            answer = cables.seen() == cables.far and check_json(lab, path)
-            return answer if answer and not answer["not_known"] else None
+            answer = check_json(lab, path)
+            is_it = not answer["not_known"] and cables.would_be_as_planned(answer["to_do"])
+            return answer if is_it else None
         for seed in range(*map(int, os.environ.get("TRIAD_MISCABLINGS", "0:2").split(":"))):
             dice = random.Random(seed)
             n_faults = 0

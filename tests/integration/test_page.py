@@ -42,7 +42,9 @@ listen = {listen}
 ATTACKS = ("<img src=x onerror=attacked=1>", "a&lt;b' `${attacked=1}`",
            "</script><script>attacked=1//")
 HOSTILE = "\"'><img src=x onerror=attacked=1> \x1b[31m\u202egnp.exe\u200b \u05d0\u2028\U000e0041"
-VIEWS = ("health", "fabric", "links", "busiest", "alerts", "history", "path", "qos",
+VIEWS = ("health", "fabric", "links", "inventory", "inventory/ports", "inventory/cables",
+         "inventory/devices", "busiest", "alerts", "history", "changes", "routes", "path",
+         "job", "job?hosts=host-000[4-7]", "guards", "qos",
          "election", "agents")
 
 
