@@ -82,8 +82,9 @@ export class Server {
 	}
 
 	// A stream of events; the caller looks at the response.
-	stream(words, lastId) {
+	stream(words, lastId, signal) {
 		return fetch(resource(words), {
+			signal,
 			headers: headers({
 				Accept: "text/event-stream",
 				...(lastId ? {"Last-Event-ID": lastId} : {}),

@@ -61,12 +61,21 @@ export function startLive(app) {
 	ask();
 }
 
-// Until Triad says that there is no such stream; others ended, and are begun again.
+// Until Triad says that there is no such stream; others ended, and are begun again.  A page that
+// somebody has left, and that the browser keeps to come back to, would keep its stream, too, of the
+// six that a browser opens to a server.
 async function listen(app, tell, soon) {
 	const reader = new EventReader();
+	let leaving = null;
+	addEventListener("pagehide", () => leaving?.abort());
 	for (;;) {
+		leaving = new AbortController();
 		try {
-			const response = await app.server.stream(["changes"], reader.lastId);
+			const response = await app.server.stream(
+				["changes"],
+				reader.lastId,
+				leaving.signal,
+			);
 			if (response.status === 404 || response.status === 405) return;
 			if (response.ok) {
 				tell(true);

@@ -93,7 +93,9 @@ function trimmed(value) {
 			: String(Number(value.toPrecision(3)));
 }
 
+export const NOT_IN_ROLE = "This Triad does not have it in its role.";
+
 // Why a view has nothing, by what the server said.
 export function partText(problem) {
-	return problem.isMissing ? "This Triad does not have it in its role." : problem.message;
+	return problem.isMissing ? NOT_IN_ROLE : problem.message;
 }

@@ -14,7 +14,9 @@ export const changes = {
 	title: "Changes",
 
 	async load(app, route, signal) {
-		const from = fromOf(route, await app.whenKnown(signal));
+		const status = await app.whenKnown(signal);
+		const from = fromOf(route, status);
+		if (!status.images?.first) return {from, answer: null};
 		const answer = await app.server.ask(
 			["diff", from, ...(app.at ? [app.at] : [])],
 			{},
@@ -27,7 +29,9 @@ export const changes = {
 		return [
 			h("h1", {}, "What changed"),
 			form(app, route, from),
-			missing(answer) ?? lists(route, from, answer),
+			answer
+				? (missing(answer) ?? lists(route, from, answer))
+				: none("No past is kept: history.dir of triad.conf would."),
 		];
 	},
 };

@@ -6,7 +6,7 @@ import {badge, h, none, section} from "../dom.js";
 import {count, ms, time} from "../format.js";
 import {sibling} from "../route.js";
 import {table} from "../table.js";
-import {missing, nodeLink, portLink, presentOnly} from "./parts.js";
+import {isPlugin, missing, nodeLink, portLink, presentOnly} from "./parts.js";
 
 const port = (route, title, guid, name, number) => ({
 	name: title.toLowerCase().replace(" ", "_"),
@@ -97,12 +97,13 @@ function modeOf(status, key) {
 export const guards = {
 	title: "Guards",
 
-	// Only the plugin has them.
-	isMissing: (status) => !status.sm,
+	isMissing: (status) => !isPlugin(status),
 
 	async load(app, _route, signal) {
 		const status = await app.whenKnown(signal);
-		const used = PARTS.filter(([key]) => modeOf(status, key) !== "off");
+		const used = isPlugin(status)
+			? PARTS.filter(([key]) => modeOf(status, key) !== "off")
+			: [];
 		const answers = await Promise.all(
 			used.map(([, command]) => app.server.ask(command, {}, signal)),
 		);

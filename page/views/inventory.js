@@ -79,6 +79,7 @@ const KINDS = {
 	cables: {
 		title: "Cables and modules",
 		command: ["cables"],
+		needs: "devices.enabled",
 		few: ["port", "module", "vendor", "part", "serial", "length_m", "temperature_c"],
 		nameOf: (it) => it.node_name,
 		columns: (route) => [
@@ -104,6 +105,7 @@ const KINDS = {
 	devices: {
 		title: "Devices",
 		command: ["devices"],
+		needs: "devices.enabled",
 		few: ["name", "product", "firmware", "serial", "temperature_c", "state"],
 		nameOf: (it) => it.node_name,
 		columns: (route) => [
@@ -124,6 +126,10 @@ const KINDS = {
 	},
 };
 
+function valueOf(status, key) {
+	return status.configuration?.values?.[key];
+}
+
 function kindOf(route) {
 	return KINDS[route.words[0]] ? route.words[0] : "nodes";
 }
@@ -137,9 +143,12 @@ function chosenColumns(route, kind, all) {
 export const inventory = {
 	title: "Inventory",
 
-	load(app, route, signal) {
+	async load(app, route, signal) {
 		const {state} = route.options;
 		const name = kindOf(route);
+		// What is not read is not asked for.
+		if (KINDS[name].needs && !valueOf(await app.whenKnown(signal), KINDS[name].needs))
+			return [];
 		return app.server.ask(
 			KINDS[name].command,
 			{at: app.at, state: name === "ports" ? state || undefined : undefined},

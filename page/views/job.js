@@ -6,14 +6,16 @@ import {facts, h, none, section} from "../dom.js";
 import {bits, count, isKnown, plural} from "../format.js";
 import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
-import {bar, missing, placeLink, portLink} from "./parts.js";
+import {bar, isPlugin, missing, placeLink, portLink} from "./parts.js";
 
 export const job = {
 	title: "Job",
 
-	load(app, route, signal) {
+	isMissing: (status) => !isPlugin(status),
+
+	async load(app, route, signal) {
 		const {hosts} = route.options;
-		return hosts
+		return hosts && isPlugin(await app.whenKnown(signal))
 			? app.server.ask(["job"], {nodes: hosts, at: app.at}, signal)
 			: Promise.resolve(null);
 	},

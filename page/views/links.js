@@ -9,7 +9,7 @@ import {trafficByTier} from "../model.js";
 import {sparkline} from "../spark.js";
 import {table} from "../table.js";
 import {healColumns} from "./guards.js";
-import {linkColumns, missing, options, portLink} from "./parts.js";
+import {isPlugin, linkColumns, missing, options, portLink} from "./parts.js";
 
 const PAGE = 500,
 	MOST = 10000;
@@ -97,7 +97,7 @@ export const links = {
 // Only the plugin heals.
 function heals(status) {
 	return Boolean(
-		status.sm && (status.configuration?.values?.["heal.mode"] ?? "off") !== "off",
+		isPlugin(status) && (status.configuration?.values?.["heal.mode"] ?? "off") !== "off",
 	);
 }
 
@@ -327,7 +327,7 @@ function traffic(route, tiers) {
 
 // Only the plugin explains congestion.
 function hasCongestion(status) {
-	return Boolean(status.sm && status.configuration?.values?.["congestion.enabled"]);
+	return Boolean(isPlugin(status) && status.configuration?.values?.["congestion.enabled"]);
 }
 
 // Of how many ports it is known is said where it is not all.

@@ -256,6 +256,11 @@ export function options(values, chosen) {
 	);
 }
 
+// Only the plugin in OpenSM has routes, jobs and guards.
+export function isPlugin(status) {
+	return Boolean(status.sm);
+}
+
 // Whether a part of 'status' is there and in use.
 export function isOn(part) {
 	return Boolean(part) && part.state !== "off";

@@ -6,14 +6,18 @@ import {badge, facts, h, none, section} from "../dom.js";
 import {count, isKnown, plural, time, yesNo} from "../format.js";
 import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
-import {bar, missing, portLink} from "./parts.js";
+import {NOT_IN_ROLE} from "../words.js";
+import {bar, isPlugin, missing, portLink} from "./parts.js";
 
 const N_PAIRS = 100;
 
 export const routes = {
 	title: "Routes",
 
+	isMissing: (status) => !isPlugin(status),
+
 	async load(app, route, signal) {
+		if (!isPlugin(await app.whenKnown(signal))) return null;
 		const {at} = app;
 		const {over} = route.options;
 		const [spread, check, pairs] = await Promise.all([
@@ -26,7 +30,9 @@ export const routes = {
 		return {spread, check, pairs};
 	},
 
-	render(app, route, {spread, check, pairs}) {
+	render(app, route, answers) {
+		if (!answers) return [h("h1", {}, "Routes"), none(NOT_IN_ROLE)];
+		const {spread, check, pairs} = answers;
 		return [
 			h("h1", {}, "Routes"),
 			between(app, route),
