@@ -17,7 +17,7 @@ import pytest
 from checks import succeeded, wait_until
 from ctllib import TRIADCTL, environment, read_terminal
 from labs import Lab
-from triadlab import netfile
+from triadlab import ibdiagnet, netfile
 from triadlab.tcp_ports import free_address
 from triadlib import QUICK, ask, ask_json, status
 
@@ -70,6 +70,22 @@ def site(request, tmp_path_factory):
         (folder / "expected.csv").write_text(ask(lab, "port", "snapshot"), encoding="utf-8")
         succeeded(lab.triad("reload"))
         yield Site(lab, request.param, folder, {"metrics": metrics, "page": page})
+
+
+def test_db_csv_is_read_as_the_fabric_of_the_file(site):
+    text = ask(site.lab, "topology", "--db-csv")
+    fabric = ibdiagnet.parse(text.splitlines())
+    assert cables(fabric) == cables(site.file)
+    lids = {row["guid"]: row["lid"] for row in ask_json(site.lab, "nodes", "-n", "100000")}
+    assert len(lids) == len(fabric.nodes) and 0 not in lids.values()
+
+
+def cables(fabric):
+    """Of each node: kind, name, and what is where, at which rate."""
+    guids = {node_id: node.guid for node_id, node in fabric.nodes.items()}
+    return {node.guid: (node.kind, node.description.strip(), {
+        port: (guids[far], far_port, node.rates[port])
+        for port, (far, far_port) in node.links.items()}) for node in fabric.nodes.values()}
 
 
 def test_nodes_and_links_are_those_of_the_file(site):

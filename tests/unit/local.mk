@@ -234,6 +234,7 @@ unit_tests = \
 	tests/unit/service/test_route_checker \
 	tests/unit/service/test_sa_pace \
 	tests/unit/service/test_sflow \
+	tests/unit/service/test_topology_files \
 	tests/unit/service/test_umad
 # Any allocation can be made to fail there.
 tests_unit_collect_test_claims_received_LDFLAGS = $(AM_LDFLAGS) \
@@ -401,6 +402,9 @@ tests_unit_service_test_sflow_SOURCES = \
 tests_unit_service_test_umad_SOURCES = \
 	tests/unit/service/test_umad.c service/strangers.c service/umad.c
 tests_unit_service_test_umad_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+tests_unit_service_test_topology_files_SOURCES = \
+	tests/unit/service/test_topology_files.c
+tests_unit_service_test_topology_files_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_umad_LDADD = $(LDADD) $(UMAD_LIBS)
 
 # Disks fail there.  What takes an offset is called by its other name (-D_FILE_OFFSET_BITS=64).
