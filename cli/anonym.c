@@ -57,6 +57,7 @@ struct triad_anonym *triad_anonym_new(void)
 	anonym->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	anonym->whole = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	anonym->common = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	anonym->factory = g_hash_table_new(g_str_hash, g_str_equal);
 	anonym->known =
 		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	anonym->blocks =
