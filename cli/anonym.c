@@ -594,7 +594,7 @@ static size_t take_whole_name(struct triad_anonym *anonym, const char *text,
 	const char *word = NULL;
 	g_autofree char *folded = NULL;
 
-	if (!n)
+	if (!n || memchr(text, '\0', n))
 		return 0;
 	if (quote + 1 < end && quote[1] == ':') {
 		anonym->is_of_name = has_names(text, n);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "cli/anonym.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/unit/run.h"
 
 static struct triad_anonym *anonym;
@@ -173,6 +175,21 @@ END_TEST
 
 /* --- numbers --- */
 
+/* The hexadecimal digits, without colons; all of them of an address of IPv6. */
+static void append_digits(const char *text, GString *digits)
+{
+	unsigned char octets[16];
+
+	if (inet_pton(AF_INET6, text, octets) == 1 && strstr(text, "::")) {
+		for (unsigned i = 0; i < sizeof(octets); i++)
+			g_string_append_printf(digits, "%02x", octets[i]);
+		return;
+	}
+	for (; *text; text++)
+		if (*text != ':')
+			g_string_append_c(digits, g_ascii_tolower(*text));
+}
+
 /* All forms of one GUID become forms of one other. */
 START_TEST(test_guid_is_the_same_in_each_form)
 {
@@ -190,9 +207,7 @@ START_TEST(test_guid_is_the_same_in_each_form)
 		g_autofree char *made_up = rewrite(forms[i]);
 		g_autoptr(GString) digits = g_string_new(NULL);
 
-		for (const char *c = made_up; *c; c++)
-			if (*c != ':')
-				g_string_append_c(digits, g_ascii_tolower(*c));
+		append_digits(made_up, digits);
 		ck_assert_msg(g_str_has_suffix(digits->str, first + 2), "%s became %s",
 			forms[i], made_up);
 		ck_assert_uint_eq(found_in(forms[i]), 1);
@@ -279,6 +294,44 @@ START_TEST(test_pieces_of_any_size_give_the_same)
 }
 END_TEST
 
+/* Texts of what names, numbers and punctuation there are, in any order. */
+static void append_random(GString *text, uint64_t *seed)
+{
+	static const char *const parts[] = {"leaf-01", "Rack7", "rack7-n2", "a", "node",
+		"MT2101VS00001", "0x", "0x0002c9030011aa21", "0002c9030011aa21",
+		"fe80::", "2:c903:11:aa21", "10.1.2.3", "0c:42:a1:11:22:33", ":",
+		"::", "-", "_", ".", ",", " ", "\n", "\"", "\":", "{\"name\":\"", "\\",
+		"7", "ff", "x", "\xc3\xa4", "783964676663841",
+		"ff12:601b:ffff::1:ff11:2233", "/"};
+
+	for (unsigned n = 1 + (unsigned)(random_next(seed) % 30); n; n--)
+		g_string_append(text, parts[random_next(seed) % G_N_ELEMENTS(parts)]);
+}
+
+START_TEST(test_nothing_is_found_in_what_was_rewritten)
+{
+	uint64_t seed = 7;
+
+	triad_anonym_add_name(anonym, TRIAD_ANONYM_SWITCH, "leaf-01");
+	triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, "rack7");
+	triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, "rack7-n2");
+	triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, "a");
+	triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, "node");
+	triad_anonym_add_name(anonym, TRIAD_ANONYM_SERIAL, "MT2101VS00001");
+	triad_anonym_add_guid(anonym, 0x0002c9030011aa21);
+	for (unsigned i = 0; i < 20000; i++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		g_autofree char *once = NULL, *pieces = NULL;
+
+		append_random(text, &seed);
+		once = rewrite(text->str);
+		pieces = rewrite_in(text->str, 1 + random_next(&seed) % 9);
+		ck_assert_str_eq(once, pieces);
+		ck_assert_msg(!found_in(once), "'%s' became '%s'", text->str, once);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("anonym");
@@ -296,5 +349,6 @@ int main(void)
 	tcase_add_test(cases, test_address_of_nobody_stays);
 	tcase_add_test(cases, test_small_guid_is_replaced_if_it_is_known);
 	tcase_add_test(cases, test_pieces_of_any_size_give_the_same);
+	tcase_add_test(cases, test_nothing_is_found_in_what_was_rewritten);
 	return run_cases(cases);
 }
