@@ -30,6 +30,7 @@ struct triad_anonym {
 	/* The present text. */
 	GString *rest;
 	char previous;   /* the character before 'rest'; 0: the text begins there */
+	bool is_escaped; /* a backslash stood before that */
 	bool is_of_name; /* the member of JSON that is being read has names */
 };
 
@@ -518,7 +519,8 @@ static size_t take_number(struct triad_anonym *anonym, const char *text,
 
 /* --- words in a text --- */
 
-static bool is_boundary(char before, char after)
+/* Whether a word may end there: "leaf01" does before a "p". */
+static bool ends_word(char before, char after)
 {
 	bool alnum = isalnum((unsigned char)before) && isalnum((unsigned char)after);
 
@@ -538,7 +540,7 @@ static size_t take_word(const struct triad_anonym *anonym, const char *text,
 		n++;
 	}
 	for (; n; n--) {
-		if (text + n < end && !is_boundary(text[n - 1], text[n]))
+		if (text + n < end && !ends_word(text[n - 1], text[n]))
 			continue;
 		folded[n] = '\0';
 		*made_up = g_hash_table_lookup(anonym->words, folded);
@@ -607,7 +609,7 @@ static size_t take_whole_name(struct triad_anonym *anonym, const char *text,
 	*made_up = g_hash_table_lookup(anonym->whole, folded);
 	/* Other names are replaced word by word, so that their parts stay. */
 	for (const char *at = text; *made_up && at < text + n; at++)
-		if ((at == text || is_boundary(at[-1], *at)) &&
+		if ((at == text || !isalnum((unsigned char)at[-1])) &&
 			take_word(anonym, at, text + n, &word))
 			return 0;
 	return *made_up ? n : 0;
@@ -641,7 +643,7 @@ static size_t take_one(struct triad_anonym *anonym, const char *text, const char
 			put_made_up(anonym, text + 1, n, made_up, to);
 		return n + 1;
 	}
-	if (is_word_character(*text) && is_boundary(before, *text)) {
+	if (is_word_character(*text) && !isalnum((unsigned char)before)) {
 		n = take_number(anonym, text, end, before, number);
 		if (!n)
 			n = take_word(anonym, text, end, &made_up);
@@ -657,6 +659,7 @@ void triad_anonym_begin(struct triad_anonym *anonym)
 {
 	g_string_truncate(anonym->rest, 0);
 	anonym->previous = '\0';
+	anonym->is_escaped = false;
 	anonym->is_of_name = false;
 }
 
@@ -671,10 +674,15 @@ void triad_anonym_rewrite(struct triad_anonym *anonym, const char *piece, size_t
 		until = anonym->rest->len;
 	while (at < until) {
 		const char *text = anonym->rest->str + at;
+		bool was_escape = anonym->previous == '\\' && !anonym->is_escaped;
 
 		at += take_one(anonym, text, anonym->rest->str + anonym->rest->len,
 			anonym->previous, to);
 		anonym->previous = anonym->rest->str[at - 1];
+		anonym->is_escaped = was_escape;
+		/* The "n" of a newline in JSON is no letter. */
+		if (was_escape && strchr("nrt", anonym->previous))
+			anonym->previous = ' ';
 	}
 	g_string_erase(anonym->rest, 0, (gssize)at);
 }

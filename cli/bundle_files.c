@@ -21,6 +21,7 @@
 #define CONF_MAX (16 * MIB)
 #define LOG_MAX (32 * MIB) /* the end of it */
 #define IMAGES_MAX (512 * MIB)
+#define TRIAD_CONF TRIAD_SYSCONFDIR "/triad.conf"
 #define OPENSM_CONF "/etc/opensm/opensm.conf"
 
 /* A file to be read. */
@@ -228,7 +229,7 @@ static int find_process(const struct triad_bundle_asker *asker)
 	socklen_t size = sizeof(peer);
 	int fd;
 
-	if (triad_client_connect(asker->path, asker->timeout_s, &fd))
+	if (!*asker->path || triad_client_connect(asker->path, asker->timeout_s, &fd))
 		return 0;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
 		peer.pid = 0;
@@ -245,7 +246,8 @@ static void add_of_opensm(struct triad_bundle *bundle)
 
 	if (!path)
 		path = g_strdup(OPENSM_CONF);
-	(void)add_file(bundle, "conf/opensm.conf", &(struct source){.path = path});
+	add_file(bundle, "conf/opensm.conf", &(struct source){.path = path})->form =
+		TRIAD_BUNDLE_FORM_CONF;
 	read_conf(path, values);
 	for (size_t i = 0; i < G_N_ELEMENTS(conf_keys); i++) {
 		const struct conf_key *key = &conf_keys[i];
@@ -375,17 +377,20 @@ static void add_images(struct triad_bundle *bundle)
 
 void triad_bundle_gather_files(struct triad_bundle *bundle)
 {
+	const char *triad_conf = bundle->triad_conf ? bundle->triad_conf
+		: bundle->asker->is_agent           ? NULL
+						    : TRIAD_CONF;
 	const struct {
 		const char *name, *path;
 		bool is_log;
 	} files[] = {
-		{"conf/triad.conf", bundle->triad_conf, false},
+		{"conf/triad.conf", triad_conf, false},
 		{"conf/triad-qos-policy", bundle->policy, false},
 		{"conf/expected.csv", bundle->expected, false},
 		{"logs/alerts", bundle->alerts, true},
 	};
 
-	if (!bundle->asker->is_agent && *bundle->asker->path)
+	if (!bundle->asker->is_agent)
 		add_of_opensm(bundle);
 	for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
 		const struct source source = {.path = files[i].path,
@@ -395,7 +400,8 @@ void triad_bundle_gather_files(struct triad_bundle *bundle)
 				: 0};
 
 		if (source.path && *source.path)
-			(void)add_file(bundle, files[i].name, &source);
+			add_file(bundle, files[i].name, &source)->form =
+				i ? TRIAD_BUNDLE_FORM_OTHER : TRIAD_BUNDLE_FORM_CONF;
 	}
 	add_images(bundle);
 }

@@ -133,10 +133,16 @@ static void take_map_line(struct triad_anonym *anonym, char *line)
 
 static void take_line(struct triad_bundle_names *names)
 {
-	if (names->form == TRIAD_BUNDLE_FORM_DB_CSV)
-		take_csv_line(names, names->line->str);
-	else
-		take_map_line(names->anonym, names->line->str);
+	char *line = names->line->str;
+
+	if (names->form == TRIAD_BUNDLE_FORM_DB_CSV) {
+		take_csv_line(names, line);
+	} else if (names->form == TRIAD_BUNDLE_FORM_CONF) {
+		line[strcspn(line, " \t=]")] = '\0';
+		triad_anonym_add_common(names->anonym, line);
+	} else {
+		take_map_line(names->anonym, line);
+	}
 	g_string_truncate(names->line, 0);
 }
 

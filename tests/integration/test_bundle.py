@@ -356,6 +356,13 @@ def test_sm_that_does_not_answer_is_asked_twice_and_not_more(lab, tmp_path):
     assert "sm_key <removed>" in found.text("conf/opensm.conf")
 
 
+def test_without_an_sm_there_are_files_all_the_same(lab, tmp_path):
+    process = lab.run("triadctl", "--socket", tmp_path / "none", "bundle", tmp_path / "a.tar.zst")
+    failed(process, 1, "fabric/ibdiagnet2.db_csv failed")
+    assert {"conf/opensm.conf", "conf/triad.conf", "logs/opensm.log"} <= \
+        set(Bundle(tmp_path / "a.tar.zst").listed)
+
+
 def test_standby_has_no_fabric_and_says_so(tmp_path):
     with triad_lab(sms=("Hca1", "Hca4")) as lab:
         standby = next(i for i in range(2)
