@@ -7,13 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/bundle_gather.h"
-#include "cli/client.h"
 #include "cli/secrets.h"
 #include "triad/clock.h"
 
@@ -222,26 +220,10 @@ static char *read_option(int pid, const char *letter, const char *name)
 	return NULL;
 }
 
-/* The process at the other end of the control socket; 0: not known. */
-static int find_process(const struct triad_bundle_asker *asker)
-{
-	struct ucred peer = {0};
-	socklen_t size = sizeof(peer);
-	int fd;
-
-	if (!*asker->path || triad_client_connect(asker->path, asker->timeout_s, &fd))
-		return 0;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		peer.pid = 0;
-	close(fd);
-	return peer.pid;
-}
-
 static void add_of_opensm(struct triad_bundle *bundle)
 {
-	int pid = find_process(bundle->asker);
-	char *path = read_option(pid, "-F", "--config");
-	char *log = read_option(pid, "-f", "--log_file");
+	char *path = read_option(bundle->pid, "-F", "--config");
+	char *log = read_option(bundle->pid, "-f", "--log_file");
 	char *values[G_N_ELEMENTS(conf_keys)] = {0};
 
 	if (!path)

@@ -60,7 +60,8 @@ static int ask_words(const struct answer *answer, int n_words, const char *const
 		.is_agent = asker->is_agent,
 		.timeout_s = asker->timeout_s,
 		.sink = &sink,
-		.hides_progress = true};
+		.hides_progress = true,
+		.pid = &answer->bundle->pid};
 	char request[TRIAD_CONTROL_REQUEST_SIZE];
 	size_t size = triad_request_encode(request, sizeof(request), n_words, words);
 

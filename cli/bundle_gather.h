@@ -21,6 +21,7 @@ struct triad_bundle {
 	struct triad_bundle_view begun, ended;
 	unsigned n_attempts, n_silent; /* commands in a row without an answer */
 	bool has_progress, has_values, has_state, is_standby;
+	pid_t pid; /* of the process that answers; 0: not known */
 	/* Files, as the answer to 'status' names them; NULL: none. */
 	char *triad_conf, *policy, *expected, *alerts, *images;
 };

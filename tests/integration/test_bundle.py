@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from checks import failed, mentions, stopped, succeeded, wait_until
+from ctllib import DONE, OUTPUT, Plugin, frame, run
 from labs import Lab
 from smalldisk import small_disk
 from triadlab import ibdiagnet
@@ -354,6 +355,21 @@ def test_sm_that_does_not_answer_is_asked_twice_and_not_more(lab, tmp_path):
         == {"failed"}
     assert not found.manifest["one_view"]
     assert "sm_key <removed>" in found.text("conf/opensm.conf")
+
+
+def test_fabric_that_changes_is_asked_for_three_times(scratch, tmp_path):
+    def answer(connection):
+        is_status = plugin.requests[-1][0] == "status"
+        text = json.dumps({"topology": {"snapshots": len(plugin.requests)}} if is_status else [])
+        connection.sendall(frame(OUTPUT, text.encode()) + DONE)
+
+    plugin = Plugin(scratch, answer)
+    process = run("--socket", plugin.path, "bundle", tmp_path / "a.tar.zst")
+    assert mentions(process.stderr, "fabric changed 3 times"), process
+    manifest = Bundle(tmp_path / "a.tar.zst").manifest
+    assert (manifest["attempts"], manifest["one_view"]) == (3, False), manifest
+    asked = [words for words in plugin.requests if words[:2] == ["topology", "--fdbs"]]
+    assert len(asked) == 3, plugin.requests
 
 
 def test_without_an_sm_there_are_files_all_the_same(lab, tmp_path):
