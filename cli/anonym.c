@@ -24,6 +24,7 @@ struct triad_anonym {
 	GHashTable *factory; /* those of vendors: they name nobody */
 	GHashTable *known;   /* GUIDs */
 	GHashTable *blocks;  /* a GUID without its last octet, or an address: made-up */
+	GHashTable *seen;    /* names and common texts as added: answers repeat them */
 	GHashTable *used;    /* made-up numbers and words */
 	triad_anonym_found *found;
 	void *found_context;
@@ -63,6 +64,7 @@ struct triad_anonym *triad_anonym_new(void)
 		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	anonym->blocks =
 		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	anonym->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	anonym->used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	anonym->rest = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(factory); i++)
@@ -81,6 +83,7 @@ void triad_anonym_free(struct triad_anonym *anonym)
 	g_hash_table_destroy(anonym->factory);
 	g_hash_table_destroy(anonym->known);
 	g_hash_table_destroy(anonym->blocks);
+	g_hash_table_destroy(anonym->seen);
 	g_hash_table_destroy(anonym->used);
 	g_string_free(anonym->rest, TRUE);
 	g_free(anonym);
@@ -227,12 +230,27 @@ static size_t word_length(const char **text)
 	return n;
 }
 
+/* Whether that text was added before; 'as' begins those of one kind. */
+static bool is_seen(struct triad_anonym *anonym, const char *as, const char *text)
+{
+	char key[TRIAD_ANONYM_MAX_LENGTH];
+
+	if ((size_t)snprintf(key, sizeof(key), "%s%s", as, text) >= sizeof(key))
+		return false;
+	if (g_hash_table_contains(anonym->seen, key))
+		return true;
+	g_hash_table_add(anonym->seen, g_strdup(key));
+	return false;
+}
+
 void triad_anonym_add_name(
 	struct triad_anonym *anonym, enum triad_anonym_kind kind, const char *name)
 {
 	const char *word = name;
 	bool is_own = false, has_factory = false;
 
+	if (is_seen(anonym, kind == TRIAD_ANONYM_SERIAL ? "=" : "~", name))
+		return;
 	if (kind == TRIAD_ANONYM_SERIAL) {
 		if (strlen(name) > MIN_WORD)
 			add_original(anonym, anonym->words, kind, name, strlen(name));
@@ -255,12 +273,14 @@ void triad_anonym_add_name(
 
 void triad_anonym_add_guid(struct triad_anonym *anonym, uint64_t guid)
 {
-	if (guid && guid != UINT64_MAX)
+	if (guid && guid != UINT64_MAX && !g_hash_table_contains(anonym->known, &guid))
 		g_hash_table_add(anonym->known, dup_number(guid));
 }
 
 void triad_anonym_add_common(struct triad_anonym *anonym, const char *text)
 {
+	if (is_seen(anonym, "", text))
+		return;
 	for (size_t n; (n = word_length(&text)); text += n) {
 		g_auto(GStrv) parts = NULL;
 		g_autofree char *folded = fold(text, n);
