@@ -53,7 +53,7 @@ struct triad_anonym *triad_anonym_new(void)
 	static const char common[] =
 		"localhost localdomain root opensm triad triadd triadctl infiniband sw "
 		"node spine leaf host switch router port none null true false example uid "
-		"others";
+		"others com org net edu gov local lan internal";
 	struct triad_anonym *anonym = g_new0(struct triad_anonym, 1);
 
 	anonym->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);

@@ -180,6 +180,22 @@ void triad_bundle_names_end(struct triad_bundle_names *names)
 	names->line = NULL;
 }
 
+/* Domains in which this host looks for names. */
+static void add_domains(struct triad_anonym *anonym)
+{
+	g_autofree char *text = NULL;
+	g_auto(GStrv) lines = NULL;
+
+	if (!g_file_get_contents("/etc/resolv.conf", &text, NULL, NULL))
+		return;
+	lines = g_strsplit(text, "\n", 0);
+	for (char **line = lines; *line; line++)
+		if (g_str_has_prefix(*line, "search ") ||
+			g_str_has_prefix(*line, "domain "))
+			triad_anonym_add_name(
+				anonym, TRIAD_ANONYM_HOST, *line + strlen("search "));
+}
+
 void triad_bundle_names_of_host(struct triad_anonym *anonym)
 {
 	static const char *const variables[] = {"USER", "LOGNAME", "SUDO_USER"};
@@ -187,6 +203,7 @@ void triad_bundle_names_of_host(struct triad_anonym *anonym)
 
 	if (!gethostname(host, sizeof(host) - 1))
 		triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, host);
+	add_domains(anonym);
 	for (size_t i = 0; i < G_N_ELEMENTS(variables); i++)
 		if (getenv(variables[i]))
 			triad_anonym_add_name(
