@@ -400,10 +400,19 @@ static int read_job(const struct arguments *arguments)
 
 static int read_topology(const struct arguments *arguments)
 {
-	return arguments->command->slurm || arguments->command->json
-		? 0
-		: triad_parser_complain(arguments->parser,
-			  "it needs --slurm or --json: the form in which it is written");
+	const struct triad_command *command = arguments->command;
+	int n_of_ibdiagnet = command->db_csv + command->fdbs + command->mcfdbs;
+
+	/* A resource of HTTP is always JSON, also with 'slurm'. */
+	if (n_of_ibdiagnet + (command->slurm || command->json) != 1)
+		return triad_parser_complain(arguments->parser,
+			"it needs --slurm, --json, --db-csv, --fdbs or --mcfdbs, one of "
+			"them: the form in which it is written");
+	if (command->at[0] && (command->fdbs || command->mcfdbs))
+		return triad_parser_complain(arguments->parser,
+			"images keep no forwarding tables: --fdbs and --mcfdbs go "
+			"without --at");
+	return 0;
 }
 
 static int read_file_word(const struct arguments *arguments)

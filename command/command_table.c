@@ -116,6 +116,12 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		AT(slurm_job), .help = "the hosts of this Slurm job, by squeue"},
 	[TRIAD_OPTION_SLURM] = {"--slurm", NULL, TRIAD_OPTION_KIND_FLAG, AT(slurm),
 		.help = "as Slurm's topology.conf, for topology/tree"},
+	[TRIAD_OPTION_DB_CSV] = {"--db-csv", NULL, TRIAD_OPTION_KIND_FLAG, AT(db_csv),
+		.help = "as ibdiagnet writes it: ibdiagnet2.db_csv"},
+	[TRIAD_OPTION_FDBS] = {"--fdbs", NULL, TRIAD_OPTION_KIND_FLAG, AT(fdbs),
+		.help = "the forwarding tables, as in ibdiagnet2.fdbs"},
+	[TRIAD_OPTION_MCFDBS] = {"--mcfdbs", NULL, TRIAD_OPTION_KIND_FLAG, AT(mcfdbs),
+		.help = "the multicast tables, as in ibdiagnet2.mcfdbs"},
 	[TRIAD_OPTION_PATH_SL] = {"--sl", "N", VALUE(sl), .max_value = 15,
 		.help = "show the VLs for this SL, 0 to 15 [the SL of the routing "
 			"engine, or 0]"},
@@ -309,8 +315,10 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.group = TRIAD_VERB_CONFIGURE,
 		.verb = TRIAD_COMMAND_TOPOLOGY,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(AT) | BIT(SLURM) | OUTPUT,
-		.help = "Prints the fabric for a workload manager."},
+		.options = BIT(AT) | BIT(SLURM) | BIT(DB_CSV) | BIT(FDBS) |
+			BIT(MCFDBS) | OUTPUT,
+		.help = "Prints the fabric for other programs: a workload manager, "
+			"or those that read ibdiagnet's files."},
 	{.name = "perf show",
 		.verb = TRIAD_COMMAND_PERF_SHOW,
 		.access = TRIAD_VERB_READS,

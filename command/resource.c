@@ -14,7 +14,8 @@
 /* Options that triadctl handles, or adds itself. */
 #define NOT_OFFERED                                                                    \
 	(TRIAD_OPTIONS_OF_LAYOUT | BIT(WATCH) | BIT(INTERVAL) | BIT(JSON) |            \
-		BIT(COLOR) | BIT(CLIENT) | BIT(TABLE) | BIT(SLURM_JOB) | BIT(PLUGIN))
+		BIT(COLOR) | BIT(CLIENT) | BIT(TABLE) | BIT(SLURM_JOB) | BIT(PLUGIN) | \
+		BIT(DB_CSV) | BIT(FDBS) | BIT(MCFDBS))
 #define LIMITS (BIT(LIMIT) | BIT(LIMIT_ALL))
 /* Options that make a command read images from a disk. */
 #define OF_PAST (BIT(AT) | BIT(AT_KEPT) | BIT(SINCE))

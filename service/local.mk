@@ -48,6 +48,8 @@ libtriadservice_la_SOURCES = \
 	service/command/silences.c \
 	service/command/status.c service/command/status.h \
 	service/command/sweep.c service/command/topology.c \
+	service/command/topology_db_csv.c service/command/topology_fdbs.c \
+	service/command/topology_parts.h \
 	service/congestion_loads.c service/congestion_loads.h \
 	service/congestion_watcher.c service/congestion_watcher.h \
 	service/control.c service/control.h \

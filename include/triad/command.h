@@ -18,7 +18,7 @@
  *     heal report [--since TIME|LENGTH] [-n N] [--json]
  *     congestion [-n N] [--json]
  *     job        --nodes HOSTS [--since TIME|LENGTH] [-n N] [--json]
- *     topology   --slurm|--json
+ *     topology   --slurm|--json|--db-csv|--fdbs|--mcfdbs
  *     perf show  [--errors] [--node NODE] [--port N]
  *                [--type ca|switch|router|all] [--json]
  *     perf top   [--by COUNTER] [-n N] [--json]
@@ -238,7 +238,8 @@ struct triad_command {
 	enum triad_command_clear clear; /* of 'perf clear' */
 	char hosts[2048];               /* of 'job': jobs/hostlist.h */
 	char slurm_job[64]; /* of 'job', for triadctl, which asks Slurm for its hosts */
-	bool slurm;         /* of 'topology' */
+	/* Of 'topology': the form in which it is written. */
+	bool slurm, db_csv, fdbs, mcfdbs;
 	/* Of 'qos explain': the ends, and what else the request has. */
 	char source[128], destination[128];
 	uint64_t service_id, tclass, qos_class, pkey, sl;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'topology': the fabric in the form of a workload manager. */
+/* 'topology': the fabric in the forms of other programs. */
 #include "config.h"
 
 #include "service/command/commands.h"
@@ -10,6 +10,7 @@
 #include "jobs/slurm_topology.h"
 #include "service/command/moment.h"
 #include "service/command/ports.h"
+#include "service/command/topology_parts.h"
 #include "service/service.h"
 
 /* --- as Slurm reads it --- */
@@ -96,26 +97,13 @@ static struct triad_fabric *whole_fabric(struct triad_service *service)
 	return fabric;
 }
 
-int triad_command_run_topology(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output)
+static int put_tree(struct triad_fabric *fabric, const struct triad_command *command,
+	struct triad_output *output)
 {
-	struct triad_fabric *fabric = NULL;
-	struct triad_moment moment;
 	struct triad_routes_layout *layout = NULL;
 	struct triad_slurm_topology *topology = NULL;
-	int error;
+	int error = triad_routes_layout_make(fabric, &layout);
 
-	if (!command->at[0]) {
-		fabric = whole_fabric(service);
-	} else if (triad_moment_open(&moment, service, command, output)) {
-		fabric = triad_fabric_ref(moment.view->fabric);
-		triad_moment_close(&moment);
-	} else {
-		return TRIAD_CONTROL_FAILED;
-	}
-	if (!fabric)
-		return triad_command_no_view(service, output);
-	error = triad_routes_layout_make(fabric, &layout);
 	if (!error)
 		error = triad_slurm_topology_make(layout, &topology);
 	if (!error && command->json)
@@ -124,10 +112,35 @@ int triad_command_run_topology(struct triad_service *service,
 		put_topology_text(topology, output);
 	triad_slurm_topology_free(topology);
 	triad_routes_layout_free(layout);
-	triad_fabric_unref(fabric);
 	if (!error)
 		return TRIAD_CONTROL_DONE;
 	triad_output_message(output, TRIAD_FRAME_MESSAGE,
 		"topology: not enough memory; try again\n");
 	return TRIAD_CONTROL_FAILED;
+}
+
+int triad_command_run_topology(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_fabric *fabric;
+	struct triad_moment moment;
+	int status = TRIAD_CONTROL_DONE;
+
+	if (!triad_moment_open(&moment, service, command, output))
+		return TRIAD_CONTROL_FAILED;
+	fabric = moment.past ? triad_fabric_ref(moment.view->fabric)
+			     : whole_fabric(service);
+	if (!fabric)
+		status = triad_command_no_view(service, output);
+	else if (command->db_csv)
+		triad_topology_put_db_csv(fabric, &moment, output);
+	else if (command->fdbs)
+		triad_topology_put_fdbs(fabric, output);
+	else if (command->mcfdbs)
+		triad_topology_put_mcfdbs(fabric, output);
+	else
+		status = put_tree(fabric, command, output);
+	triad_fabric_unref(fabric);
+	triad_moment_close(&moment);
+	return status;
 }

@@ -97,7 +97,7 @@ def test_slurm_reads_the_topology(lab, scratch):
     assert above["Nodes"] == "host-[0001-0024]", above
     assert above["Switches"] == "leaf-[01-03]", above
     assert "error: WARNING: switches lack access" not in slurm.log.read_text()
-    failed(lab.run("triadctl", "topology"), 2, "needs --slurm or --json")
+    failed(lab.run("triadctl", "topology"), 2, "--slurm --json")
 
 
 @pytest.mark.row("N9")

@@ -3,11 +3,14 @@
 with stock opensm: what Triad says of it is what the file has, no warning is raised that a
 fabric without a fault gives no reason for, and each command fits a terminal."""
 
+import collections
+import io
 import json
 import os
 import pty
 import re
 import subprocess
+import tarfile
 import time
 import urllib.request
 from pathlib import Path
@@ -17,7 +20,7 @@ import pytest
 from checks import succeeded, wait_until
 from ctllib import TRIADCTL, environment, read_terminal
 from labs import Lab
-from triadlab import netfile
+from triadlab import ibdiagnet, netfile
 from triadlab.tcp_ports import free_address
 from triadlib import QUICK, ask, ask_json, status
 
@@ -70,6 +73,46 @@ def site(request, tmp_path_factory):
         (folder / "expected.csv").write_text(ask(lab, "port", "snapshot"), encoding="utf-8")
         succeeded(lab.triad("reload"))
         yield Site(lab, request.param, folder, {"metrics": metrics, "page": page})
+
+
+def test_db_csv_is_read_as_the_fabric_of_the_file(site):
+    text = ask(site.lab, "topology", "--db-csv")
+    fabric = ibdiagnet.parse(text.splitlines())
+    assert cables(fabric) == cables(site.file)
+    lids = {row["guid"]: row["lid"] for row in ask_json(site.lab, "nodes", "-n", "100000")}
+    assert len(lids) == len(fabric.nodes) and 0 not in lids.values()
+
+
+def test_anonymous_bundle_has_no_name_of_the_file(site, tmp_path):
+    """Found by a search that knows nothing of how they are replaced: whatever stands around
+    them, and in one file after the other."""
+    path = tmp_path / "bundle"
+    succeeded(site.lab.run("triadctl", "bundle", "--anonymous", path))
+    succeeded(site.lab.run("triadctl", "bundle", "check", path))
+    octets = subprocess.run(["zstd", "-dc", path], capture_output=True, check=True).stdout
+    words = {word for node in site.file.nodes.values()
+             for word in re.findall(r"[\w-]{5,}", node.description)
+             if re.search(r"\d", word) and not re.match(r"mlx|HCA|MQM|MT|Quantum", word)}
+    runs = set(re.findall(rb"[\w-]{5,}", octets))
+    assert not {word for word in words if word.encode() in runs}
+    digits = set(re.findall(rb"[0-9a-f]{16}", octets))
+    assert not {node.guid for node in site.file.nodes.values()
+                if f"{node.guid:016x}".encode() in digits}
+    with tarfile.open(fileobj=io.BytesIO(octets)) as archive:
+        text = archive.extractfile("triad-bundle/fabric/ibdiagnet2.db_csv").read().decode()
+    fabric = ibdiagnet.parse(text.splitlines())
+    assert fabric.counts() == site.file.counts()
+    alike = [collections.Counter(collections.Counter(
+        node.description for node in of.nodes.values()).values()) for of in (fabric, site.file)]
+    assert alike[0] == alike[1]
+
+
+def cables(fabric):
+    """Of each node: kind, name, and what is where, at which rate."""
+    guids = {node_id: node.guid for node_id, node in fabric.nodes.items()}
+    return {node.guid: (node.kind, node.description.strip(), {
+        port: (guids[far], far_port, node.rates[port])
+        for port, (far, far_port) in node.links.items()}) for node in fabric.nodes.values()}
 
 
 def test_nodes_and_links_are_those_of_the_file(site):

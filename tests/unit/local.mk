@@ -7,9 +7,11 @@ unit_tests = \
 	tests/unit/cabling/test_plan_read \
 	tests/unit/cabling/test_progress \
 	tests/unit/cli/test_find \
+	tests/unit/cli/test_anonym \
 	tests/unit/cli/test_json_rows \
 	tests/unit/cli/test_local_time \
 	tests/unit/cli/test_profile_stats \
+	tests/unit/cli/test_secrets \
 	tests/unit/cli/test_table_fit \
 	tests/unit/collect/test_claims \
 	tests/unit/collect/test_claims_received \
@@ -235,6 +237,7 @@ unit_tests = \
 	tests/unit/service/test_route_checker \
 	tests/unit/service/test_sa_pace \
 	tests/unit/service/test_sflow \
+	tests/unit/service/test_topology_files \
 	tests/unit/service/test_umad
 # Any allocation can be made to fail there.
 tests_unit_collect_test_claims_received_LDFLAGS = $(AM_LDFLAGS) \
@@ -283,6 +286,8 @@ tests_unit_agent_test_discovery_process_SOURCES = \
 	agent/discovery_process.c agent/discovery_reply.c
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
+tests_unit_cli_test_anonym_SOURCES = tests/unit/cli/test_anonym.c cli/anonym.c
+tests_unit_cli_test_secrets_SOURCES = tests/unit/cli/test_secrets.c cli/secrets.c
 tests_unit_cli_test_json_rows_SOURCES = tests/unit/cli/test_json_rows.c cli/json_rows.c
 tests_unit_cli_test_local_time_SOURCES = tests/unit/cli/test_local_time.c \
 	cli/local_time.c
@@ -404,6 +409,9 @@ tests_unit_service_test_sflow_SOURCES = \
 tests_unit_service_test_umad_SOURCES = \
 	tests/unit/service/test_umad.c service/strangers.c service/umad.c
 tests_unit_service_test_umad_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+tests_unit_service_test_topology_files_SOURCES = \
+	tests/unit/service/test_topology_files.c
+tests_unit_service_test_topology_files_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_umad_LDADD = $(LDADD) $(UMAD_LIBS)
 
 # Disks fail there.  What takes an offset is called by its other name (-D_FILE_OFFSET_BITS=64).
