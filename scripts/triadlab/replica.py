@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""A site's fabric and what is needed to have it a second time in a lab: from a bundle, from
+ibdiagnet2's files, from what ibnetdiscover printed, or from a Triad that runs, which is only
+read; and whether the second one's tables are those of the first."""
+
+from __future__ import annotations  # 'int | None' before Python 3.10
+
+import io
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import bundle, changes, forwarding, ibdiagnet, netfile, nodes, plugin, site
+from .errors import LabError
+
+_CONF_FOLDERS = ("/etc/opensm", "/etc/rdma", "/usr/local/etc/opensm")
+_ASK_S = 600
+_LIDS = "cache/guid2lid"
+
+
+@dataclass
+class Replica:
+    """'unicast' and 'multicast' are the site's tables, None where they are not known; 'sm' is
+    the id of its SM's node; 'notes' say what a copy can't have."""
+
+    name: str
+    fabric: netfile.Fabric
+    site: site.Site = field(default_factory=site.Site)
+    unicast: dict | None = None
+    multicast: dict | None = None
+    triad_conf: str | None = None
+    sm: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def from_path(path, opensm_conf=None):
+    """Of a bundle, packed or not, of a folder of ibdiagnet's, or of a file of a fabric."""
+    with open(path, "rb") if not os.path.isdir(path) else io.BytesIO() as stream:
+        is_archive = os.path.isdir(path) or stream.read(4) == b"\x28\xb5\x2f\xfd" \
+            or b"ustar" in stream.read(512)
+    if is_archive:
+        return _of_bundle(bundle.read(path), opensm_conf)
+    return _finish(Replica(str(path), netfile.read(path)), opensm_conf, _read_conf)
+
+
+def from_live(triadctl, opensm_conf=None):
+    """Of the SM that this triadctl asks."""
+    files = {path: _ask(triadctl, "topology", form)
+             for path, form in ((bundle.DB_CSV, "--db-csv"), (bundle.FDBS, "--fdbs"),
+                                (bundle.MCFDBS, "--mcfdbs"))}
+    files["answers/status.json"] = _ask(triadctl, "status", "--json")
+    found = bundle.Bundle("the SM that runs", files)
+    if opensm_conf is None:
+        opensm_conf = next((path for folder in _CONF_FOLDERS
+                            if os.access(path := f"{folder}/opensm.conf", os.R_OK)), None)
+    return _of_bundle(found, opensm_conf)
+
+
+def _ask(triadctl, *words):
+    try:
+        process = subprocess.run([triadctl, *words], capture_output=True, check=False,
+                                 timeout=_ASK_S, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LabError(f"{triadctl} {' '.join(words)}: {error}") from error
+    if process.returncode:
+        raise LabError(f"the SM that runs can't be asked: {' '.join(words)}: "
+                       f"{process.stderr.decode('utf-8', 'replace').strip()}; --bundle or --net "
+                       "name a fabric in files")
+    return process.stdout
+
+
+def find_triadctl():
+    """The one that called this program, or the one in PATH."""
+    found = os.environ.get("TRIADCTL") or shutil.which("triadctl")
+    if not found:
+        raise LabError("triadctl is not there to ask the SM: install it, or name a fabric with "
+                       "--bundle or --net")
+    return found
+
+
+def _of_bundle(found, opensm_conf):
+    fabric = ibdiagnet.parse(found.lines(bundle.DB_CSV))
+    replica = Replica(found.name, fabric, triad_conf=found.conf("triad.conf"))
+    # Large texts are not needed once they are read.
+    unicast, multicast = found.files.pop(bundle.FDBS, b""), found.files.pop(bundle.MCFDBS, None)
+    replica.unicast = forwarding.read_unicast(io.BytesIO(unicast)) or None
+    if multicast is not None:
+        replica.multicast = forwarding.read_multicast(io.BytesIO(multicast))
+    replica.sm = _sm_of(found, fabric)
+    if opensm_conf is None and found.conf("opensm.conf") is not None:
+        return _finish(replica, found.conf("opensm.conf"),
+                       lambda path: found.conf(os.path.basename(path)), is_text=True)
+    return _finish(replica, opensm_conf, _read_conf)
+
+
+def _read_conf(path):
+    for folder in ("", *_CONF_FOLDERS):
+        try:
+            return Path(folder, path).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+    return None
+
+
+def _sm_of(found, fabric):
+    guid = ((found.answer("status") or {}).get("sm") or {}).get("port_guid")
+    node = guid and changes.Names(fabric).find_all(guid)
+    usable = node and node[0] in nodes.usable_hosts(fabric)
+    return node[0].node_id if usable else None
+
+
+def _finish(replica, opensm_conf, find_file, is_text=False):
+    fabric = replica.fabric
+    replica.notes += fabric.notes
+    if opensm_conf is not None:
+        text = opensm_conf if is_text else _read_conf(opensm_conf)
+        if text is None:
+            raise LabError(f"{opensm_conf} can't be read")
+        replica.site = site.take(text, find_file, site.defaults())
+        guids = netfile.port_guids(fabric)
+        for name, content in replica.site.files.items():
+            replica.site.files[name] = netfile.translate(content, guids)
+        replica.notes += replica.site.notes
+    else:
+        replica.notes.append("no opensm.conf: the routing engine is OpenSM's own choice, unless "
+                             "one is named")
+    if replica.unicast is not None:
+        lacking = sum(1 for node in fabric.of_kind(netfile.SWITCH)
+                      if node.guid not in replica.unicast)
+        if lacking:
+            replica.notes.append(f"forwarding tables of {lacking} switches are not known")
+    lids, doubts = site.guid2lid(fabric)
+    if lids:
+        replica.site.files[_LIDS] = lids
+        replica.site.keys["honor_guid2lid_file"] = "TRUE"
+    if doubts:
+        replica.notes.append(f"{doubts} ports share a LID, and get another one")
+    return replica
+
+
+# --- tables ------------------------------------------------------------------
+
+def tables_of(lab):
+    """Unicast and multicast tables of a lab that runs."""
+    unicast = forwarding.read_unicast(io.BytesIO(
+        plugin.run_in(lab, "triadctl", "topology", "--fdbs").encode()))
+    multicast = forwarding.read_multicast(io.BytesIO(
+        plugin.run_in(lab, "triadctl", "topology", "--mcfdbs").encode()))
+    return unicast, multicast
+
+
+def lids_of(lab):
+    """The text of the file in which the lab's SM keeps LIDs."""
+    return Path(lab.sms[0].folder, _LIDS).read_text(encoding="utf-8")
+
+
+def set_lids(wanted, text):
+    wanted.files[_LIDS] = text
+    wanted.keys["honor_guid2lid_file"] = "TRUE"
+
+
+def names_of(fabric):
+    """What people call nodes, by GUID."""
+    return {node.guid: changes.label(node) for node in fabric.nodes.values()}
+
+
+def describe(what, difference, names):
+    """Lines about how tables differ."""
+    if difference.is_none:
+        return [f"{what}: all {difference.n_equal} entries of {difference.n_compared} switches "
+                "are equal"]
+    lines = [f"{what}: {difference.entries} entries at {len(difference.switches)} of "
+             f"{difference.n_compared} switches differ, {difference.n_equal} are equal"]
+    for guids, text in (difference.missing, "switches are not in the copy"), \
+            (difference.more, "switches are in the copy alone, or their tables are not known"):
+        if guids:
+            lines.append(f"  {len(guids)} {text}: "
+                         + ", ".join(names.get(guid, f"0x{guid:016x}") for guid in guids[:3]))
+    for guid, lid, before, after in difference.first:
+        lines.append(f"  {names.get(guid, f'0x{guid:016x}')}, LID 0x{lid:04x}: "
+                     f"{_ports(before)}, in the copy {_ports(after)}")
+    return lines
+
+
+def _ports(ports):
+    if isinstance(ports, frozenset):
+        return "ports " + " ".join(map(str, sorted(ports))) if ports else "no port"
+    return "no port" if ports == forwarding.NO_PORT else f"port {ports}"

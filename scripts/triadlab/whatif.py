@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What OpenSM would do if a fabric were changed.
+
+Model: a copy of the fabric as it is runs in ibsim with stock opensm and Triad, then a copy of
+the changed one, whose ports have the same LIDs.  Triad in the copies says what routes are and
+what is wrong with them; here these are compared.  The fabric and its SM are only read.
+
+    Replica ── copy ──> Picture (as it is) ──┐
+       └─ changes ── copy ──> Picture (changed) ──> Answer: text, JSON, exit status
+
+All runs in a sandbox (sandbox.py)."""
+
+from __future__ import annotations  # 'int | None' before Python 3.10
+
+import copy
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import changes, down, forwarding, netfile, nodes, plugin, replica, sandbox, up
+from .errors import LabError
+
+LOST, SAME = 1, 0
+
+# Triad in a copy only judges routes.
+_TRIAD_CONF = """\
+[perfmgr]
+enabled = false
+"""
+_CHECK_S = 600
+_N_SHOWN = 5
+# Numbers of 'routes check' that are faults, with what people call them.
+FAULTS = {
+    "unreachable_pairs": "pairs that don't", "credit_loops": "credit loops",
+    "forwarding_loops": "forwarding loops", "down_up_turns": "turns from down to up",
+    "longer_paths": "paths longer than the shortest",
+    "unreachable_switches": "ways to switches lost", "multicast_loops": "multicast loops",
+}
+# Those of which one more is harm.
+_HARM = ("unreachable_pairs", "credit_loops", "forwarding_loops", "multicast_loops",
+         "unreachable_switches")
+
+
+@dataclass
+class Picture:
+    """A copy's routes; 'served' are the ids of its hosts that the SM reaches, 'lids' is the
+    text of its SM's file of LIDs, 'seconds' by what took them."""
+
+    routes: dict
+    check: dict
+    unicast: dict
+    multicast: dict
+    served: set[str]
+    lids: str
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Clock:
+    """Adds up what takes how long."""
+
+    def __init__(self):
+        self.seconds = {}
+        self._begin = time.monotonic()
+
+    def lap(self, what):
+        now = time.monotonic()
+        self.seconds[what] = round(self.seconds.get(what, 0) + now - self._begin, 2)
+        self._begin = now
+
+
+# --- copies ------------------------------------------------------------------
+
+def reached(fabric, start):
+    """The ids of the nodes that an SM on the node 'start' finds: packets don't pass hosts."""
+    found, todo = {start}, [start]
+    while todo:
+        node = fabric.nodes[todo.pop()]
+        if node.kind != netfile.SWITCH and node.node_id != start:
+            continue
+        for peer, _ in node.links.values():
+            if peer in fabric.nodes and peer not in found:
+                found.add(peer)
+                todo.append(peer)
+    return found
+
+
+def hosts_among(fabric, ids):
+    return {it for it in ids if fabric.nodes[it].kind != netfile.SWITCH}
+
+
+def choose_sm(fabric, wanted):
+    """Where the SM is: the node wanted, unless more hosts are reached from another one.
+    Returns its id and what it reaches."""
+    best, left = (None, set()), {node.node_id for node in nodes.usable_hosts(fabric)}
+    for candidate in [wanted, *sorted(left)] if wanted in left else sorted(left):
+        if candidate not in left:
+            continue
+        found = reached(fabric, candidate)
+        left -= found
+        if best[0] is None or len(hosts_among(fabric, found)) > \
+                len(hosts_among(fabric, best[1])):
+            best = candidate, found
+    if best[0] is None:
+        raise LabError("no host is left for an SM to be on")
+    return best
+
+
+def compute(fabric, wanted, sm, name, triad_conf=None):
+    """A Picture of a copy; its SM is on the node 'sm'."""
+    clock = Clock()
+    folder = Path(sandbox.FOLDER, name)
+    lab, _ = up.up(up.Wishes(
+        folder=folder, net=name, fabric=fabric, site=wanted, sms=[sm], quiet=True,
+        triad_conf=triad_conf or _TRIAD_CONF))
+    clock.lap("OpenSM")
+    try:
+        plugin.wait(lambda: _is_checked(lab), "a check of the copy's routes", _CHECK_S)
+        check = plugin.triadctl_json(lab, "routes", "check", allowed=(0, 1))
+        routes = plugin.triadctl_json(lab, "routes", "-n", str(_N_SHOWN))
+        clock.lap("checks")
+        unicast, multicast = replica.tables_of(lab)
+        clock.lap("tables")
+        return Picture(routes, check, unicast, multicast,
+                       hosts_among(fabric, reached(fabric, sm)), replica.lids_of(lab),
+                       clock.seconds)
+    finally:
+        down.down(folder)
+
+
+def _is_checked(lab):
+    return "No check" not in plugin.run_in(lab, "triadctl", "routes", "check", "--json",
+                                           allowed=(0, 1, 3)) or None
+
+
+# --- comparison --------------------------------------------------------------
+
+@dataclass
+class Answer:
+    """What is different once the changes are made."""
+
+    done: list[str]
+    fabric: netfile.Fabric
+    before: Picture
+    after: Picture
+    copy_is_site: forwarding.Difference | None
+    lost_hosts: list[str]
+    new_hosts: list[str]
+    tables: forwarding.Difference
+    multicast: forwarding.Difference
+    notes: list[str]
+
+    @property
+    def lost_pairs(self):
+        """Ordered pairs of hosts as they are that no longer arrive, at least: each port of a
+        host counts."""
+        gone = {node_id for node_id in self.lost_hosts}
+        ports = {True: 0, False: 0}
+        for node_id in self.before.served:
+            ports[node_id in gone] += len(self.fabric.nodes[node_id].links)
+        everyone = ports[True] + ports[False]
+        of_hosts = everyone * (everyone - 1) - ports[False] * (ports[False] - 1)
+        return of_hosts + max(0, self.grown("unreachable_pairs"))
+
+    def grown(self, fault):
+        return self.after.check[fault] - self.before.check[fault]
+
+    @property
+    def exit_status(self):
+        return LOST if self.lost_hosts or any(self.grown(it) > 0 for it in _HARM) else SAME
+
+
+def compare(fabric, changed, before, after, done, site_tables, notes):
+    lost = sorted(before.served - after.served)
+    new = sorted(after.served - before.served)
+    return Answer(
+        done, fabric, before, after,
+        None if site_tables is None else
+        forwarding.compare_unicast(site_tables, before.unicast),
+        lost, [changes.label(changed.nodes[it]) for it in new],
+        forwarding.compare_unicast(before.unicast, after.unicast),
+        forwarding.compare_multicast(before.multicast, after.multicast), notes)
+
+
+# --- what is asked -----------------------------------------------------------
+
+@dataclass
+class Question:
+    changes: changes.Changes
+    routing_engine: str | None = None
+    partitions: str | None = None
+    policy: str | None = None
+    triad_conf: str | None = None
+
+
+def changed_site(site, question, fabric):
+    """A copy of the options and files, changed, and sentences about that."""
+    wanted, done = copy.deepcopy(site), []
+    guids = netfile.port_guids(fabric)
+    if question.routing_engine:
+        wanted.keys["routing_engine"] = question.routing_engine
+        done.append(f"routing engine {question.routing_engine}")
+    if question.partitions is not None:
+        wanted.set_file("partition_config_file", netfile.translate(question.partitions, guids))
+        done.append("other partitions")
+    if question.policy is not None:
+        wanted.set_file("qos_policy_file", netfile.translate(question.policy, guids))
+        wanted.keys["qos"] = "TRUE"
+        done.append("another QoS policy")
+    return wanted, done
+
+
+def answer(original, question, tell):
+    """The Answer to a Question about a Replica; tell(text) says what is being done."""
+    fabric = original.fabric
+    fabric.is_text_of_ibsim, fabric.commands = False, []
+    notes = list(original.notes)
+    changed, done = changes.apply(fabric, question.changes)
+    wanted, more = changed_site(original.site, question, fabric)
+    sm, _ = choose_sm(fabric, original.sm)
+    new_sm, _ = choose_sm(changed, sm)
+    if new_sm != sm:
+        notes.append(f"the SM is on {changes.label(fabric.nodes[sm])}, which is cut off: another "
+                     f"takes over, here on {changes.label(changed.nodes[new_sm])}")
+    tell("the fabric as it is")
+    before = compute(fabric, original.site, sm, "as-it-is", question.triad_conf)
+    replica.set_lids(wanted, before.lids)
+    tell("the changed fabric")
+    after = compute(changed, wanted, new_sm, "changed", question.triad_conf)
+    return compare(fabric, changed, before, after, done + more, original.unicast, notes)
+
+
+# --- how it is said ----------------------------------------------------------
+
+def to_json(found):
+    names = replica.names_of(found.fabric)
+
+    def tables(difference):
+        return {"entries": difference.entries, "blocks": difference.blocks,
+                "switches": [{"name": names.get(guid), "guid": f"0x{guid:016x}", "entries": n}
+                             for guid, n in difference.switches.items()],
+                "equal_entries": difference.n_equal,
+                "gone": [f"0x{guid:016x}" for guid in difference.missing],
+                "new": [f"0x{guid:016x}" for guid in difference.more]}
+
+    def picture(it):
+        return {"hosts": len(it.served), "routes": it.routes, "check": it.check,
+                "seconds": it.seconds}
+    return {
+        "changes": found.done, "exit_status": found.exit_status,
+        "copy_as_site": found.copy_is_site and {
+            "equal": found.copy_is_site.is_none, **tables(found.copy_is_site)},
+        "lost_hosts": [_node_json(found.fabric.nodes[it]) for it in found.lost_hosts],
+        "new_hosts": found.new_hosts, "lost_pairs": found.lost_pairs,
+        "before": picture(found.before), "after": picture(found.after),
+        "tables": tables(found.tables), "multicast": tables(found.multicast),
+        "notes": found.notes}
+
+
+def _node_json(node):
+    return {"name": changes.label(node), "guid": changes.guid_text(node)}
+
+
+def _fold(words, width=78):
+    """A sentence as lines."""
+    lines, line = [], ""
+    for word in words.split():
+        if line and len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line = ""
+        line = f"{line} {word}".strip()
+    return [*lines, line] if line else lines
+
+
+def _some(names, count=_N_SHOWN):
+    return ", ".join(names[:count]) + (f" and {len(names) - count} more"
+                                       if len(names) > count else "")
+
+
+def to_text(found):
+    """Lines of at most 80 columns."""
+    before, after = found.before, found.after
+    lines = _fold("What if: " + "; ".join(found.done or ["nothing is changed"]))
+    lines += _fold(_copy_text(found))
+    lines.append("")
+    lines += _fold(_lost_text(found))
+    lines += ["", f"{'':34}{'NOW':>14}{'THEN':>14}"]
+
+    def row(what, one, other):
+        text = ["?" if it is None else str(it) for it in (one, other)]
+        lines.append(f"{what:34}{text[0]:>14}{text[1]:>14}"
+                     + ("" if one == other else "  *"))
+    row("routing engine", before.routes["engine"], after.routes["engine"])
+    row("hosts", len(before.served), len(after.served))
+    row("pairs that arrive", before.routes["arriving_pairs"], after.routes["arriving_pairs"])
+    for fault, words in FAULTS.items():
+        if before.check[fault] or after.check[fault] or fault in _HARM[:2]:
+            row(words, before.check[fault], after.check[fault])
+    row("links of a path, mean", _round(before.routes["mean_links"]),
+        _round(after.routes["mean_links"]))
+    row("SLs", *(" ".join(map(str, it.check["sls"])) or "of engine" for it in (before, after)))
+    lines += ["", *_tier_lines(before.routes["tiers"], after.routes["tiers"]), ""]
+    lines += _fold(_tables_text(found))
+    for note in found.notes:
+        lines += _fold(f"- {note}")
+    return "\n".join(lines)
+
+
+def _round(number):
+    return None if number is None else round(number, 2)
+
+
+def _copy_text(found):
+    n_nodes = len(found.fabric.nodes)
+    seconds = sum(sum(it.seconds.values()) for it in (found.before, found.after))
+    text = f"Computed by OpenSM in a copy of the fabric's {n_nodes} nodes, {seconds:.0f} s."
+    same = found.copy_is_site
+    if same is None:
+        return text + " The fabric's own tables are not known: whether the copy routes as it " \
+                      "does can't be said."
+    if same.is_none:
+        return text + f" The copy is as the fabric: {same.n_equal} entries of tables at " \
+                      f"{same.n_compared} switches are equal."
+    return text + f" THE COPY IS NOT AS THE FABRIC: {same.entries} entries of tables at " \
+                  f"{len(same.switches)} switches differ, {same.n_equal} are equal" \
+        + (f"; tables of {len(same.missing) + len(same.more)} switches can't be compared."
+           if same.missing or same.more else ".")
+
+
+def _lost_text(found):
+    if not found.lost_hosts and found.exit_status == SAME:
+        text = "Nothing is lost."
+    else:
+        names = [changes.label(found.fabric.nodes[it]) for it in found.lost_hosts]
+        text = f"LOST: {len(names)} hosts" + (f" ({_some(names)})" if names else "") \
+            + f", {found.lost_pairs} pairs."
+        pairs = found.after.check["evidence"]["unreachable_pairs"]
+        if found.grown("unreachable_pairs") > 0 and pairs:
+            text += " For example " + _some([
+                f"{it.get('source_node_name')} to {it.get('destination_node_name')}"
+                for it in pairs], 2) + "."
+        if found.grown("credit_loops") > 0:
+            text += " Credits may loop."
+    if found.new_hosts:
+        text += f" New: {len(found.new_hosts)} hosts ({_some(found.new_hosts)})."
+    return text
+
+
+def _tier_lines(before, after):
+    lines = [f"{'LEVELS':8}{'LINKS':>6}{'THEN':>6}{'MOST PAIRS':>12}{'THEN':>9}"
+             f"{'IMBALANCE':>11}{'THEN':>7}  BUSIEST THEN"]
+    tiers = {(it["from"], it["to"]): it for it in before}
+    then = {(it["from"], it["to"]): it for it in after}
+    for key in sorted(tiers.keys() | then.keys()):
+        one, other = tiers.get(key, {}), then.get(key, {})
+        # Tiers that nothing crosses say nothing.
+        if not (one.get("most") or other.get("most")) or 0 in key:
+            continue
+        busiest = f"{(other.get('worst_node_name') or '').strip()}:{other.get('worst_port')}" \
+            if other else ""
+        cells = [one.get("links", "-"), other.get("links", "-"), one.get("most", "-"),
+                 other.get("most", "-"), *(f"{it['imbalance']:.2f}" if it.get("imbalance")
+                                           else "-" for it in (one, other))]
+        lines.append((f"{key[0]}-{key[1]:<6}{cells[0]:>6}{cells[1]:>6}{cells[2]:>12}"
+                      f"{cells[3]:>9}{cells[4]:>11}{cells[5]:>7}  {busiest}")[:80])
+    return lines
+
+
+def _tables_text(found):
+    names = replica.names_of(found.fabric)
+    most = sorted(found.tables.switches.items(), key=lambda it: -it[1])
+    text = f"Tables: {found.tables.entries} entries in {found.tables.blocks} blocks change at " \
+           f"{len(most)} of {found.tables.n_compared} switches"
+    if most:
+        text += f", most at {names.get(most[0][0])} ({most[0][1]})"
+    if found.multicast.entries:
+        text += f"; multicast: {found.multicast.entries} entries at " \
+                f"{len(found.multicast.switches)} switches"
+    return text + "."
+
+
+def tell(text):
+    if sys.stderr.isatty():
+        print(f"what-if: computing {text} ...", file=sys.stderr, flush=True)
