@@ -12,7 +12,8 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import bundle, changes, forwarding, ibdiagnet, netfile, nodes, plugin, site
+from . import bundle, changes, forwarding, ibdiagnet, netfile, nodes, opensm, plugin, run, \
+    site
 from .errors import LabError
 
 _CONF_FOLDERS = ("/etc/opensm", "/etc/rdma", "/usr/local/etc/opensm")
@@ -140,15 +141,71 @@ def _finish(replica, opensm_conf, find_file, is_text=False):
     return replica
 
 
+# --- labs --------------------------------------------------------------------
+
+# What of a site's triad.conf would reach out of a lab, or is its host's own.
+_OWN_SECTIONS = ("webhook", "prometheus", "web", "sflow", "profile", "collect", "election",
+                 "control", "state", "history")
+
+
+def triad_conf_of(replica):
+    """The site's triad.conf without what reaches out; LabError where there is none."""
+    if replica.triad_conf is None:
+        raise LabError(f"{replica.name} has no triad.conf")
+    left = [name for name in _OWN_SECTIONS if opensm.section_of(replica.triad_conf, name)]
+    if left:
+        replica.notes.append("sections of triad.conf that stay at the site: "
+                             + ", ".join(left))
+    return opensm.without_sections(replica.triad_conf, left)
+
+
+def report(replica, lab):
+    """Lines about a lab of it: what was taken, what was not, and whether its tables are
+    those of the site."""
+    lines = ["taken of opensm.conf: " + (", ".join(
+        f"{key} {value}" for key, value in sorted(replica.site.keys.items())) or "nothing")]
+    if files := sorted({*replica.site.files, *(["partitions.conf"] if replica.fabric.partitions
+                                               else [])}):
+        lines.append("files: " + ", ".join(files))
+    lines += replica.notes
+    if replica.unicast is None:
+        return [*lines, "the site's forwarding tables are not known: nothing to compare with"]
+    if not lab.library_path:
+        return [*lines, "tables are not compared: the lab has no plugin to ask"]
+    plugin.wait(lambda: _knows_tables(lab), "the lab's tables", _ASK_S)
+    unicast, multicast = tables_of(lab)
+    names = names_of(replica.fabric)
+    lines += describe("forwarding tables", forwarding.compare_unicast(replica.unicast, unicast),
+                      names)
+    if replica.multicast is not None:
+        difference = forwarding.compare_multicast(replica.multicast, multicast)
+        lines += describe("multicast tables", difference, names)
+        if not difference.is_none:
+            lines.append("  the members of multicast groups are programs of the site's hosts, "
+                         "which a lab does not have")
+    return lines
+
+
+def _knows_tables(lab):
+    return bool(plugin.triadctl(lab, "routes", "check", "--json", allowed=(0, 1, 3)).strip())
+
+
 # --- tables ------------------------------------------------------------------
 
 def tables_of(lab):
-    """Unicast and multicast tables of a lab that runs."""
-    unicast = forwarding.read_unicast(io.BytesIO(
-        plugin.run_in(lab, "triadctl", "topology", "--fdbs").encode()))
-    multicast = forwarding.read_multicast(io.BytesIO(
-        plugin.run_in(lab, "triadctl", "topology", "--mcfdbs").encode()))
-    return unicast, multicast
+    """Unicast and multicast tables of a lab that runs, as its Triad has them."""
+    return _read_answer(lab, "--fdbs", forwarding.read_unicast), \
+        _read_answer(lab, "--mcfdbs", forwarding.read_multicast)
+
+
+def _read_answer(lab, form, read):
+    call = run.prepare(lab, ["triadctl", "topology", form], None)
+    with subprocess.Popen(call.command, executable=call.program, env=call.variables,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+        found = read(process.stdout)
+    if process.returncode:
+        raise LabError(f"triadctl topology {form} failed in the lab")
+    return found
 
 
 def lids_of(lab):

@@ -13,7 +13,10 @@ All runs in a sandbox (sandbox.py)."""
 from __future__ import annotations  # 'int | None' before Python 3.10
 
 import copy
+import json
+import re
 import sys
+import textwrap
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +41,7 @@ FAULTS = {
     "unreachable_switches": "ways to switches lost", "multicast_loops": "multicast loops",
 }
 # Those of which one more is harm.
-_HARM = ("unreachable_pairs", "credit_loops", "forwarding_loops", "multicast_loops",
+HARM = ("unreachable_pairs", "credit_loops", "forwarding_loops", "multicast_loops",
          "unreachable_switches")
 
 
@@ -86,7 +89,9 @@ def reached(fabric, start):
 
 
 def hosts_among(fabric, ids):
-    return {it for it in ids if fabric.nodes[it].kind != netfile.SWITCH}
+    """Those that people would miss."""
+    return {it for it in ids if fabric.nodes[it].kind != netfile.SWITCH
+            and not nodes.is_in_switch(fabric.nodes[it])}
 
 
 def choose_sm(fabric, wanted):
@@ -115,8 +120,7 @@ def compute(fabric, wanted, sm, name, triad_conf=None):
         triad_conf=triad_conf or _TRIAD_CONF))
     clock.lap("OpenSM")
     try:
-        plugin.wait(lambda: _is_checked(lab), "a check of the copy's routes", _CHECK_S)
-        check = plugin.triadctl_json(lab, "routes", "check", allowed=(0, 1))
+        check = plugin.wait(lambda: _check(lab), "a check of the copy's routes", _CHECK_S)
         routes = plugin.triadctl_json(lab, "routes", "-n", str(_N_SHOWN))
         clock.lap("checks")
         unicast, multicast = replica.tables_of(lab)
@@ -128,9 +132,10 @@ def compute(fabric, wanted, sm, name, triad_conf=None):
         down.down(folder)
 
 
-def _is_checked(lab):
-    return "No check" not in plugin.run_in(lab, "triadctl", "routes", "check", "--json",
-                                           allowed=(0, 1, 3)) or None
+def _check(lab):
+    """The check of its routes; None as long as there is none."""
+    return json.loads(plugin.triadctl(lab, "routes", "check", "--json", allowed=(0, 1, 3))
+                      or "null")
 
 
 # --- comparison --------------------------------------------------------------
@@ -154,7 +159,7 @@ class Answer:
     def lost_pairs(self):
         """Ordered pairs of hosts as they are that no longer arrive, at least: each port of a
         host counts."""
-        gone = {node_id for node_id in self.lost_hosts}
+        gone = set(self.lost_hosts)
         ports = {True: 0, False: 0}
         for node_id in self.before.served:
             ports[node_id in gone] += len(self.fabric.nodes[node_id].links)
@@ -167,7 +172,7 @@ class Answer:
 
     @property
     def exit_status(self):
-        return LOST if self.lost_hosts or any(self.grown(it) > 0 for it in _HARM) else SAME
+        return LOST if self.lost_hosts or any(self.grown(it) > 0 for it in HARM) else SAME
 
 
 def compare(fabric, changed, before, after, done, site_tables, notes):
@@ -261,18 +266,20 @@ def _node_json(node):
     return {"name": changes.label(node), "guid": changes.guid_text(node)}
 
 
-def _fold(words, width=78):
-    """A sentence as lines."""
-    lines, line = [], ""
-    for word in words.split():
-        if line and len(line) + 1 + len(word) > width:
-            lines.append(line)
-            line = ""
-        line = f"{line} {word}".strip()
-    return [*lines, line] if line else lines
+def fold(words):
+    """A sentence as lines of a terminal; those after the first stand below a "- " or number."""
+    indent = " " * re.match(r"(\s*\d+\. |- )?", words).end()
+    return textwrap.wrap(words, 79, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _some(names, count=_N_SHOWN):
+def shorten(lines, count):
+    """The first lines, cut to a terminal, and how many more there are."""
+    return [line[:79] for line in lines[:count]] + (
+        [f"and {len(lines) - count} more (--json has all)"] if len(lines) > count else [])
+
+
+def some(names, count=_N_SHOWN):
+    """The first names, and how many more there are."""
     return ", ".join(names[:count]) + (f" and {len(names) - count} more"
                                        if len(names) > count else "")
 
@@ -280,10 +287,10 @@ def _some(names, count=_N_SHOWN):
 def to_text(found):
     """Lines of at most 80 columns."""
     before, after = found.before, found.after
-    lines = _fold("What if: " + "; ".join(found.done or ["nothing is changed"]))
-    lines += _fold(_copy_text(found))
+    lines = fold("What if: " + "; ".join(found.done or ["nothing is changed"]))
+    lines += fold(_copy_text(found))
     lines.append("")
-    lines += _fold(_lost_text(found))
+    lines += fold(_lost_text(found))
     lines += ["", f"{'':34}{'NOW':>14}{'THEN':>14}"]
 
     def row(what, one, other):
@@ -294,15 +301,15 @@ def to_text(found):
     row("hosts", len(before.served), len(after.served))
     row("pairs that arrive", before.routes["arriving_pairs"], after.routes["arriving_pairs"])
     for fault, words in FAULTS.items():
-        if before.check[fault] or after.check[fault] or fault in _HARM[:2]:
+        if before.check[fault] or after.check[fault] or fault in HARM[:2]:
             row(words, before.check[fault], after.check[fault])
     row("links of a path, mean", _round(before.routes["mean_links"]),
         _round(after.routes["mean_links"]))
     row("SLs", *(" ".join(map(str, it.check["sls"])) or "of engine" for it in (before, after)))
     lines += ["", *_tier_lines(before.routes["tiers"], after.routes["tiers"]), ""]
-    lines += _fold(_tables_text(found))
+    lines += fold(_tables_text(found))
     for note in found.notes:
-        lines += _fold(f"- {note}")
+        lines += fold(f"- {note}")
     return "\n".join(lines)
 
 
@@ -332,17 +339,17 @@ def _lost_text(found):
         text = "Nothing is lost."
     else:
         names = [changes.label(found.fabric.nodes[it]) for it in found.lost_hosts]
-        text = f"LOST: {len(names)} hosts" + (f" ({_some(names)})" if names else "") \
+        text = f"LOST: {len(names)} hosts" + (f" ({some(names)})" if names else "") \
             + f", {found.lost_pairs} pairs."
         pairs = found.after.check["evidence"]["unreachable_pairs"]
         if found.grown("unreachable_pairs") > 0 and pairs:
-            text += " For example " + _some([
+            text += " For example " + some([
                 f"{it.get('source_node_name')} to {it.get('destination_node_name')}"
                 for it in pairs], 2) + "."
         if found.grown("credit_loops") > 0:
             text += " Credits may loop."
     if found.new_hosts:
-        text += f" New: {len(found.new_hosts)} hosts ({_some(found.new_hosts)})."
+        text += f" New: {len(found.new_hosts)} hosts ({some(found.new_hosts)})."
     return text
 
 
@@ -382,3 +389,9 @@ def _tables_text(found):
 def tell(text):
     if sys.stderr.isatty():
         print(f"what-if: computing {text} ...", file=sys.stderr, flush=True)
+
+
+def say(found, is_json):
+    """Prints it; returns the exit status."""
+    print(json.dumps(to_json(found), indent=1) if is_json else to_text(found))
+    return found.exit_status
