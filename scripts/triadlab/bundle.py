@@ -155,7 +155,8 @@ def _unpacked(path):
             packed.seek(0)
             yield packed
             return
-        packed.seek(0)
+        # The program has the descriptor, not what was read of it ahead.
+        os.lseek(packed.fileno(), 0, os.SEEK_SET)
         program = shutil.which("zstd")
         if not program:
             raise LabError(f"{path}: zstd is needed to read it: install the package zstd")

@@ -85,8 +85,9 @@ class Names:
         that name alone, if there are any."""
         if found := self.find_all(pattern):
             return found
-        if not any(it in pattern for it in "*?["):
-            pattern = re.sub(r"([*?[])", r"[\1]", pattern) + "*"
+        if not any(it in pattern for it in "*?"):
+            pattern += "*"
+        pattern = pattern.replace("[", "[[]")
         found = [node for node in self._nodes.values()
                  if fnmatch.fnmatchcase(label(node), pattern)]
         if not found:
