@@ -160,16 +160,13 @@ def plan(fabric, wanted, keep):
 # --- the copy ----------------------------------------------------------------
 
 class _Checker:
-    """Has OpenSM compute steps."""
+    """Has OpenSM compute steps: a copy loses the switches."""
 
     def __init__(self, original, tell):
         self._original, self._tell = original, tell
         self._sm, _ = whatif.choose_sm(original.fabric, original.sm)
-        tell("the fabric as it is")
-        self.before = whatif.compute(original.fabric, original.site, self._sm, "as-it-is")
-        self._site = copy.deepcopy(original.site)
-        whatif.replica.set_lids(self._site, self.before.lids)
-        self.seconds = sum(self.before.seconds.values())
+        self._before = None
+        self.seconds = 0
 
     def loses(self, step):
         """What OpenSM loses in this step, as words; "" for nothing."""
@@ -178,9 +175,12 @@ class _Checker:
         for it in step.switches:
             changes.remove(fabric, fabric.nodes[it])
         sm, _ = whatif.choose_sm(fabric, self._sm)
-        after = whatif.compute(fabric, self._site, sm, "step")
-        self.seconds += sum(after.seconds.values())
-        found = whatif.compare(self._original.fabric, fabric, self.before, after, [], None, [])
+        with whatif.Copy(self._original.fabric, self._original.site, sm, "step") as copied:
+            self._before = copied.picture()
+            copied.lose(fabric)
+            after = copied.picture()
+        self.seconds += sum(self._before.seconds.values()) + sum(after.seconds.values())
+        found = whatif.compare(self._original.fabric, fabric, self._before, after, [], None, [])
         step.proof = "OpenSM"
         return f"{len(found.lost_hosts)} hosts" if found.lost_hosts else ", ".join(
             f"{found.grown(it)} {whatif.FAULTS[it]}" for it in whatif.HARM

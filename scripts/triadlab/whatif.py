@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What OpenSM would do if a fabric were changed.
 
-Model: a copy of the fabric as it is runs in ibsim with stock opensm and Triad, then a copy of
-the changed one, whose ports have the same LIDs.  Triad in the copies says what routes are and
-what is wrong with them; here these are compared.  The fabric and its SM are only read.
+Model: a copy of the fabric as it is runs in ibsim with stock opensm and Triad.  It loses what
+is removed: then its SM does what the fabric's would, which keeps routes that are still among
+the shortest.  Where something is new, or the SM has other options, routes are made anew: by an
+SM that starts, in a second copy whose ports have the same LIDs.  Triad in the copies says what
+routes are and what is wrong with them; here these are compared.  The fabric and its SM are only
+read.
 
-    Replica ── copy ──> Picture (as it is) ──┐
-       └─ changes ── copy ──> Picture (changed) ──> Answer: text, JSON, exit status
+    Replica ── Copy ──> Picture (as it is) ──┐
+       └─ changes ── Copy ──> Picture (changed) ──> Answer: text, JSON, exit status
 
 All runs in a sandbox (sandbox.py)."""
 
@@ -15,13 +18,15 @@ from __future__ import annotations  # 'int | None' before Python 3.10
 import copy
 import json
 import re
+import signal
 import sys
 import textwrap
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import changes, down, forwarding, netfile, nodes, plugin, replica, sandbox, up
+from . import changes, down, forwarding, netfile, nodes, plugin, process, replica, sandbox, \
+    simulator, up
 from .errors import LabError
 
 LOST, SAME = 1, 0
@@ -30,6 +35,8 @@ LOST, SAME = 1, 0
 _TRIAD_CONF = """\
 [perfmgr]
 enabled = false
+[history]
+dir =
 """
 _CHECK_S = 600
 _N_SHOWN = 5
@@ -111,31 +118,93 @@ def choose_sm(fabric, wanted):
     return best
 
 
-def compute(fabric, wanted, sm, name, triad_conf=None):
-    """A Picture of a copy; its SM is on the node 'sm'."""
-    clock = Clock()
-    folder = Path(sandbox.FOLDER, name)
-    lab, _ = up.up(up.Wishes(
-        folder=folder, net=name, fabric=fabric, site=wanted, sms=[sm], quiet=True,
-        triad_conf=triad_conf or _TRIAD_CONF))
-    clock.lap("OpenSM")
-    try:
-        check = plugin.wait(lambda: _check(lab), "a check of the copy's routes", _CHECK_S)
-        routes = plugin.triadctl_json(lab, "routes", "-n", str(_N_SHOWN))
-        clock.lap("checks")
-        unicast, multicast = replica.tables_of(lab)
-        clock.lap("tables")
+def needs_restart(fabric, changed, sm, new_sm):
+    """Whether routes after the change are made without regard to those before: by an SM that
+    starts, or because something is new.  An SM that only loses something keeps routes that
+    are still among the shortest."""
+    return sm != new_sm or not all(
+        it in fabric.nodes and node.links.items() <= fabric.nodes[it].links.items()
+        for it, node in changed.nodes.items())
+
+
+def cuts(fabric, changed):
+    """What ibsim is told so that one fabric becomes the other, which has less."""
+    commands = [f'Unlink "{it}"' for it in fabric.nodes if it not in changed.nodes]
+    for node_id, node in changed.nodes.items():
+        commands += [f'Unlink "{node_id}"[{port}]'
+                     for port, (peer, peer_port) in fabric.nodes[node_id].links.items()
+                     if port not in node.links and peer in changed.nodes
+                     and (node_id, port) <= (peer, peer_port)]
+    return commands
+
+
+class Copy:
+    """A fabric in ibsim with an SM; ended when it is left."""
+
+    def __init__(self, fabric, wanted, sm, name, triad_conf=None):
+        self._fabric, self._sm, self._clock = fabric, sm, Clock()
+        self._folder = Path(sandbox.FOLDER, name)
+        self._lab, (self._log,) = up.up(up.Wishes(
+            folder=self._folder, net=name, fabric=fabric, site=wanted, sms=[sm], quiet=True,
+            triad_conf=triad_conf or _TRIAD_CONF))
+        self._clock.lap("OpenSM")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        down.down(self._folder)
+
+    def picture(self):
+        """Of the fabric as it is now."""
+        n_links = _links_of_tiers(self._fabric, reached(self._fabric, self._sm))
+        routes, check = plugin.wait(lambda: self._checked(n_links),
+                                    "a check of the copy's routes", _CHECK_S)
+        self._clock.lap("checks")
+        unicast, multicast = replica.tables_of(self._lab)
+        self._clock.lap("tables")
+        seconds, self._clock = self._clock.seconds, Clock()
         return Picture(routes, check, unicast, multicast,
-                       hosts_among(fabric, reached(fabric, sm)), replica.lids_of(lab),
-                       clock.seconds)
-    finally:
-        down.down(folder)
+                       hosts_among(self._fabric, reached(self._fabric, self._sm)),
+                       replica.lids_of(self._lab), seconds)
+
+    def _checked(self, n_links):
+        """Routes and what is wrong with them, of all that there is now, or None."""
+        check = self._ask("routes", "check")
+        routes = self._ask("routes", "-n", str(_N_SHOWN))
+        if not check or not routes \
+                or sum(tier["links"] for tier in routes["tiers"]) != n_links:
+            return None
+        return routes, check
+
+    def _ask(self, *words):
+        """None as long as it is not known."""
+        return json.loads(plugin.triadctl(self._lab, *words, "--json", allowed=(0, 1, 3))
+                          or "null")
+
+    def lose(self, changed):
+        """Makes it a fabric that has less, at once for its SM."""
+        record = self._lab.sms[0].process.record()
+        n_up = self._log.update().n_up
+        process.signal_record(record, signal.SIGSTOP)
+        try:
+            for command, answer, is_refused in simulator.Console(self._lab, _CHECK_S).ask(
+                    cuts(self._fabric, changed)):
+                if is_refused:
+                    raise LabError(f"ibsim refused {command}: {answer}")
+        finally:
+            process.signal_record(record, signal.SIGCONT)
+        self._fabric = changed
+        process.signal_record(record, signal.SIGHUP)
+        plugin.wait(lambda: self._log.update().n_up > n_up, "a sweep of the copy", _CHECK_S)
+        self._clock.lap("OpenSM")
 
 
-def _check(lab):
-    """The check of its routes; None as long as there is none."""
-    return json.loads(plugin.triadctl(lab, "routes", "check", "--json", allowed=(0, 1, 3))
-                      or "null")
+def _links_of_tiers(fabric, found):
+    """How many links, each direction for itself, Triad counts there: not those out of HCAs
+    inside of switches."""
+    return sum(peer in found for it in found if not nodes.is_in_switch(fabric.nodes[it])
+               for peer, _ in fabric.nodes[it].links.values())
 
 
 # --- comparison --------------------------------------------------------------
@@ -227,11 +296,19 @@ def answer(original, question, tell):
     if new_sm != sm:
         notes.append(f"the SM is on {changes.label(fabric.nodes[sm])}, which is cut off: another "
                      f"takes over, here on {changes.label(changed.nodes[new_sm])}")
+    starts = bool(more) or needs_restart(fabric, changed, sm, new_sm)
     tell("the fabric as it is")
-    before = compute(fabric, original.site, sm, "as-it-is", question.triad_conf)
-    replica.set_lids(wanted, before.lids)
-    tell("the changed fabric")
-    after = compute(changed, wanted, new_sm, "changed", question.triad_conf)
+    with Copy(fabric, original.site, sm, "as-it-is", question.triad_conf) as copied:
+        before = copied.picture()
+        if not starts:
+            tell("the changed fabric")
+            copied.lose(changed)
+            after = copied.picture()
+    if starts:
+        tell("the changed fabric")
+        replica.set_lids(wanted, before.lids)
+        with Copy(changed, wanted, new_sm, "changed", question.triad_conf) as copied:
+            after = copied.picture()
     return compare(fabric, changed, before, after, done + more, original.unicast, notes)
 
 
