@@ -5,8 +5,9 @@ Model: the function runs in a process of its own, in namespaces of its own:
 
     user     where the caller isn't root; it is root inside, and outside what it was
     network  ibsim's sockets, and no network
-    mount    /dev/shm is a new tmpfs, where all is written; /sys and /dev/infiniband are
-             empty: no adapter can be reached
+    mount    the root is a new tmpfs, in which FOLDER is the only place to write to; the
+             machine's folders are there, read only, without /sys, /run and /dev/infiniband: no
+             adapter and no other SM's socket can be reached
     process  its first process is the function's; when that ends, the kernel ends all others
 
 The kernel ends the function when its caller ends, also by SIGKILL.  So processes, sockets and
@@ -27,12 +28,17 @@ from pathlib import Path
 
 from .errors import LabError
 
-FOLDER = "/dev/shm"
+FOLDER = "/copy"
+
+# Where the new root is put together.  Nobody needs what it hides.
+_ROOT = "/sys"
+_NOT_THERE = ("copy", "proc", "run", "sys")
 
 _CLONE_NEWNS, _CLONE_NEWIPC, _CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
 _CLONE_NEWPID, _CLONE_NEWNET = 0x20000000, 0x40000000
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
-_MS_REC, _MS_PRIVATE = 0x4000, 0x40000
+_MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 0x40000
+_SYS_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = 442, -100, 0x8000, 1
 _PR_SET_PDEATHSIG = 1
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -176,11 +182,32 @@ def _mount(libc, kind, where, flags, options=""):
 
 
 def _mount_all(libc):
+    """Folders above FOLDER belong to this process's user, as Triad wants it of a
+    configuration's."""
     _call(libc, "mount", b"none", b"/", None, _MS_REC | _MS_PRIVATE, None, path="/")
-    _mount(libc, "proc", "/proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
-    _mount(libc, "tmpfs", FOLDER, _MS_NOSUID | _MS_NODEV, "mode=0700,size=75%")
-    for folder in ("/sys", "/dev/infiniband"):
-        if os.path.isdir(folder):
-            _mount(libc, "tmpfs", folder, _MS_NOSUID | _MS_NODEV, "mode=0755,size=64k")
+    _mount(libc, "tmpfs", _ROOT, _MS_NOSUID | _MS_NODEV, "mode=0755,size=75%")
+    for entry in os.scandir("/"):
+        there = f"{_ROOT}/{entry.name}"
+        if entry.is_symlink():
+            os.symlink(os.readlink(entry.path), there)
+        elif entry.is_dir() and entry.name not in _NOT_THERE:
+            os.mkdir(there)
+            _bind(libc, entry.path, there)
+    for name in _NOT_THERE:
+        os.mkdir(f"{_ROOT}/{name}")
+    _mount(libc, "proc", f"{_ROOT}/proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+    if os.path.isdir(f"{_ROOT}/dev/infiniband"):
+        _mount(libc, "tmpfs", f"{_ROOT}/dev/infiniband", _MS_NOSUID | _MS_NODEV, "size=4k")
+    os.chroot(_ROOT)
     os.chdir(FOLDER)
     os.environ["TMPDIR"] = FOLDER
+
+
+def _bind(libc, folder, there):
+    _call(libc, "mount", folder.encode(), there.encode(), None, _MS_BIND | _MS_REC, None,
+          path=folder)
+    attributes = (ctypes.c_uint64 * 4)(_MOUNT_ATTR_RDONLY, 0, 0, 0)
+    # Kernels before 5.12 don't have it; what belongs to others can't be written anyway, but
+    # by root.
+    libc.syscall(_SYS_MOUNT_SETATTR, _AT_FDCWD, there.encode(), _AT_RECURSIVE,
+                 ctypes.byref(attributes), ctypes.c_size_t(ctypes.sizeof(attributes)))

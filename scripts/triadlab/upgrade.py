@@ -211,7 +211,7 @@ def order(original, wish, tell):
     if not 0 <= wish.keep < 1:
         raise UsageError("--keep is a part of the links: from 0 to less than 1")
     fabric = original.fabric
-    fabric.is_text_of_ibsim, fabric.commands = False, []
+    fabric.commands = []
     names = changes.Names(fabric)
     wanted = list(dict.fromkeys(names.find_switch(it).node_id for it in wish.names)) \
         or [node.node_id for node in fabric.of_kind(netfile.SWITCH)]

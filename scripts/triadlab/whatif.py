@@ -287,7 +287,7 @@ def changed_site(site, question, fabric):
 def answer(original, question, tell):
     """The Answer to a Question about a Replica; tell(text) says what is being done."""
     fabric = original.fabric
-    fabric.is_text_of_ibsim, fabric.commands = False, []
+    fabric.commands = []
     notes = list(original.notes)
     changed, done = changes.apply(fabric, question.changes)
     wanted, more = changed_site(original.site, question, fabric)
@@ -309,6 +309,10 @@ def answer(original, question, tell):
         replica.set_lids(wanted, before.lids)
         with Copy(changed, wanted, new_sm, "changed", question.triad_conf) as copied:
             after = copied.picture()
+    wished = (question.routing_engine or "").replace(",", " ").split()
+    if wished and after.routes["engine"] != wished[0]:
+        notes.insert(0, f"OpenSM could not route by {wished[0]} and took "
+                        f"{after.routes['engine']}")
     return compare(fabric, changed, before, after, done + more, original.unicast, notes)
 
 
