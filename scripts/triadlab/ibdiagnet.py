@@ -160,9 +160,9 @@ def _add_cable(fabric, by_guid, row):
     fabric.commands += module.commands(node.node_id, port)
 
 
-def _partitions(rows):
-    """The text of partitions.conf; "" where ports are in the default partition alone, as
-    full members."""
+def _members(rows):
+    """By P_Key, without the bit of membership: GUIDs of ports, and whether they are full
+    members."""
     members: dict[int, dict[int, bool]] = {}
     for row in rows:
         guid, key = _number(row, "PortGUID", "PortGuid"), _number(row, "PKey", "Pkey")
@@ -171,6 +171,18 @@ def _partitions(rows):
         is_full = key & 0x8000 or (row.get("Membership") or "").lower().startswith("full")
         partition = members.setdefault(key & 0x7fff, {})
         partition[guid] = bool(is_full) or partition.get(guid, False)
+    return members
+
+
+def read_members(lines):
+    """The same of a whole file."""
+    return _members(dict(_sections(lines)).get("PKEY", []))
+
+
+def _partitions(rows):
+    """The text of partitions.conf; "" where ports are in the default partition alone, as
+    full members."""
+    members = _members(rows)
     default = members.pop(0x7fff, {})
     if not members and all(default.values()):
         return ""

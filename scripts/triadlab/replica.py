@@ -200,6 +200,12 @@ def tables_of(lab):
         _read_answer(lab, "--mcfdbs", forwarding.read_multicast)
 
 
+def members_of(lab):
+    """The partitions' members, as ibdiagnet.read_members() has them."""
+    return _read_answer(lab, "--db-csv", lambda stream: ibdiagnet.read_members(
+        io.TextIOWrapper(stream, "utf-8", "replace")))
+
+
 def _read_answer(lab, form, read):
     call = run.prepare(lab, ["triadctl", "topology", form], None)
     with subprocess.Popen(call.command, executable=call.program, env=call.variables,

@@ -15,6 +15,7 @@ All runs in a sandbox (sandbox.py)."""
 
 from __future__ import annotations  # 'int | None' before Python 3.10
 
+import collections
 import copy
 import json
 import re
@@ -40,6 +41,8 @@ dir =
 """
 _CHECK_S = 600
 _N_SHOWN = 5
+_MAX_KINDS = 2000
+_NAME_WIDTH = 23
 # Numbers of 'routes check' that are faults, with what people call them.
 FAULTS = {
     "unreachable_pairs": "pairs that don't", "credit_loops": "credit loops",
@@ -54,14 +57,16 @@ HARM = ("unreachable_pairs", "credit_loops", "forwarding_loops", "multicast_loop
 
 @dataclass
 class Picture:
-    """A copy's routes; 'served' are the ids of its hosts that the SM reaches, 'lids' is the
-    text of its SM's file of LIDs, 'seconds' by what took them."""
+    """A copy's routes; 'served' are the ids of its hosts that the SM reaches, 'members' those of
+    partitions, by P_Key, 'lids' is the text of its SM's file of LIDs, 'seconds' by what took
+    them."""
 
     routes: dict
     check: dict
     unicast: dict
     multicast: dict
     served: set[str]
+    members: dict
     lids: str
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -166,6 +171,7 @@ class Copy:
         seconds, self._clock = self._clock.seconds, Clock()
         return Picture(routes, check, unicast, multicast,
                        hosts_among(self._fabric, reached(self._fabric, self._sm)),
+                       replica.members_of(self._lab),
                        replica.lids_of(self._lab), seconds)
 
     def _checked(self, n_links):
@@ -223,6 +229,8 @@ class Answer:
     tables: forwarding.Difference
     multicast: forwarding.Difference
     notes: list[str]
+    # Pairs of hosts' ports that are in both and share a partition: before, after.
+    shared: tuple[int, int] | None
 
     @property
     def lost_pairs(self):
@@ -241,7 +249,9 @@ class Answer:
 
     @property
     def exit_status(self):
-        return LOST if self.lost_hosts or any(self.grown(it) > 0 for it in HARM) else SAME
+        parted = self.shared and self.shared[1] < self.shared[0]
+        return LOST if self.lost_hosts or parted or any(
+            self.grown(it) > 0 for it in HARM) else SAME
 
 
 def compare(fabric, changed, before, after, done, site_tables, notes):
@@ -253,7 +263,37 @@ def compare(fabric, changed, before, after, done, site_tables, notes):
         forwarding.compare_unicast(site_tables, before.unicast),
         lost, [changes.label(changed.nodes[it]) for it in new],
         forwarding.compare_unicast(before.unicast, after.unicast),
-        forwarding.compare_multicast(before.multicast, after.multicast), notes)
+        forwarding.compare_multicast(before.multicast, after.multicast), notes,
+        _shared(fabric, before, after))
+
+
+def _shared(fabric, before, after):
+    """Pairs of hosts' ports that share a partition, before and after; None: there are too many
+    kinds of ports to tell."""
+    ports = {netfile.port_guid(fabric.nodes[it], port)
+             for it in before.served & after.served for port in fabric.nodes[it].links}
+    counts = [pairs_in_partitions(it.members, ports) for it in (before, after)]
+    return None if None in counts else tuple(counts)
+
+
+def pairs_in_partitions(members, ports):
+    """How many ordered pairs of these ports have a P_Key in common, of which one at least is
+    that of a full member.  None: more than _MAX_KINDS different sets of P_Keys."""
+    keys = {port: [] for port in ports}
+    for key, of_key in sorted(members.items()):
+        for guid, is_full in of_key.items():
+            if guid in keys:
+                keys[guid].append((key, is_full))
+    kinds = collections.Counter(map(tuple, keys.values()))
+    if len(kinds) > _MAX_KINDS:
+        return None
+    total = 0
+    for one, count in kinds.items():
+        is_full = dict(one)
+        for other, n_others in kinds.items():
+            if any(key in is_full and (full or is_full[key]) for key, full in other):
+                total += count * (n_others - (one == other))
+    return total
 
 
 # --- what is asked -----------------------------------------------------------
@@ -331,6 +371,8 @@ def to_json(found):
 
     def picture(it):
         return {"hosts": len(it.served), "routes": it.routes, "check": it.check,
+                "partitions": {f"0x{key:04x}": len(of_key)
+                               for key, of_key in sorted(it.members.items())},
                 "seconds": it.seconds}
     return {
         "changes": found.done, "exit_status": found.exit_status,
@@ -338,6 +380,7 @@ def to_json(found):
             "equal": found.copy_is_site.is_none, **tables(found.copy_is_site)},
         "lost_hosts": [_node_json(found.fabric.nodes[it]) for it in found.lost_hosts],
         "new_hosts": found.new_hosts, "lost_pairs": found.lost_pairs,
+        "pairs_in_partitions": found.shared,
         "before": picture(found.before), "after": picture(found.after),
         "tables": tables(found.tables), "multicast": tables(found.multicast),
         "notes": found.notes}
@@ -387,6 +430,9 @@ def to_text(found):
     row("links of a path, mean", _round(before.routes["mean_links"]),
         _round(after.routes["mean_links"]))
     row("SLs", *(" ".join(map(str, it.check["sls"])) or "of engine" for it in (before, after)))
+    row("partitions", len(before.members), len(after.members))
+    if found.shared is None or found.shared[0] != found.shared[1]:
+        row("pairs that share a partition", *(found.shared or (None, None)))
     lines += ["", *_tier_lines(before.routes["tiers"], after.routes["tiers"]), ""]
     lines += fold(_tables_text(found))
     for note in found.notes:
@@ -427,6 +473,9 @@ def _lost_text(found):
             text += " For example " + some([
                 f"{it.get('source_node_name')} to {it.get('destination_node_name')}"
                 for it in pairs], 2) + "."
+        if found.shared and found.shared[1] < found.shared[0]:
+            text += f" {found.shared[0] - found.shared[1]} pairs of ports no longer share a " \
+                    "partition."
         if found.grown("credit_loops") > 0:
             text += " Credits may loop."
     if found.new_hosts:
@@ -435,8 +484,7 @@ def _lost_text(found):
 
 
 def _tier_lines(before, after):
-    lines = [f"{'LEVELS':8}{'LINKS':>6}{'THEN':>6}{'MOST PAIRS':>12}{'THEN':>9}"
-             f"{'IMBALANCE':>11}{'THEN':>7}  BUSIEST THEN"]
+    lines = ["LEVELS  LINKS  THEN     MOST     THEN IMBALANCE  THEN  BUSIEST THEN"]
     tiers = {(it["from"], it["to"]): it for it in before}
     then = {(it["from"], it["to"]): it for it in after}
     for key in sorted(tiers.keys() | then.keys()):
@@ -444,13 +492,16 @@ def _tier_lines(before, after):
         # Tiers that nothing crosses say nothing.
         if not (one.get("most") or other.get("most")) or 0 in key:
             continue
-        busiest = f"{(other.get('worst_node_name') or '').strip()}:{other.get('worst_port')}" \
-            if other else ""
-        cells = [one.get("links", "-"), other.get("links", "-"), one.get("most", "-"),
-                 other.get("most", "-"), *(f"{it['imbalance']:.2f}" if it.get("imbalance")
-                                           else "-" for it in (one, other))]
-        lines.append((f"{key[0]}-{key[1]:<6}{cells[0]:>6}{cells[1]:>6}{cells[2]:>12}"
-                      f"{cells[3]:>9}{cells[4]:>11}{cells[5]:>7}  {busiest}")[:80])
+        cells = [it.get(what, "-") for what in ("links", "most") for it in (one, other)]
+        cells += [f"{it['imbalance']:.2f}" if it.get("imbalance") else "-"
+                  for it in (one, other)]
+        busiest = f"{other['worst_node_name'].strip()}:{other['worst_port']}" \
+            if other.get("worst_node_name") else ""
+        # The end of a name tells more than its beginning.
+        if len(busiest) > _NAME_WIDTH:
+            busiest = f"..{busiest[2 - _NAME_WIDTH:]}"
+        lines.append("{:7}{:>6}{:>6}{:>9}{:>9}{:>10}{:>6}  {}".format(
+            f"{key[0]}-{key[1]}", *cells, busiest).rstrip())
     return lines
 
 

@@ -156,6 +156,21 @@ def test_engine_that_opensm_cannot_use_is_said(live):
     assert mentions(found.notes[0], "ftree minhop")
 
 
+def test_other_partitions_are_as_computed(live):
+    host = site_of(live).fabric.nodes
+    guid = next(netfile.port_guid(node) for node in host.values()
+                if node.description.startswith("host-0011"))
+    text = f"Default=0x7fff, ipoib: ALL=limited, SELF=full;\nx=0x0020: {guid:#x}=full;\n"
+    original = site_of(live)
+    found = in_sandbox(lambda: whatif.answer(
+        original, whatif.Question(changes.Changes(), partitions=text), lambda text: None))
+    assert found.exit_status == 1 and found.shared == (32 * 31, 2 * 31)
+    assert found.after.members[0x20] == {guid: True}
+    (live.folder / "sm-0" / "partitions.conf").write_text(text, encoding="utf-8")
+    sweep_heavily(live, lambda: replica.members_of(live.state()) == found.after.members,
+                  what=lambda: str(replica.members_of(live.state())))
+
+
 def test_hosts_that_are_added_are_served(live, scratch):
     plan = scratch.folder() / "plan.csv"
     plan.write_text("StartDevice,StartPort,EndDevice,EndPort\n"

@@ -409,6 +409,26 @@ def test_packets_do_not_pass_hosts():
     assert whatif.reached(fabric, "h") == {"h", "a", "b", "i"}
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_pairs_in_partitions_are_those_of_each_two_ports(seed):
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    ports = range(1, 30)
+    members = {key: {port: dice.random() < 0.5 for port in range(1, 35) if dice.random() < 0.3}
+               for key in range(1, 5)}
+    expected = sum(
+        any(one in of_key and other in of_key and (of_key[one] or of_key[other])
+            for of_key in members.values())
+        for one in ports for other in ports if one != other)
+    assert whatif.pairs_in_partitions(members, set(ports)) == expected
+
+
+def test_too_many_kinds_of_ports_are_not_judged(monkeypatch):
+    monkeypatch.setattr(whatif, "_MAX_KINDS", 2)
+    members = {key: {key: True, 9: True} for key in range(1, 4)}
+    assert whatif.pairs_in_partitions(members, {1, 2, 9}) is None
+
+
 # --- orders of upgrades ------------------------------------------------------
 
 def reaches(fabric, away):
