@@ -69,8 +69,9 @@ static void end_value(struct triad_json_rows *rows)
 
 	rows->text[rows->size] = '\0';
 	is_null = !rows->is_string && !strcmp(rows->text, "null");
-	if (rows->is_value && rows->depth == ROW_DEPTH && !rows->is_too_long &&
-		(rows->is_string || rows->size))
+	if ((rows->at_any_depth ? rows->is_value || rows->is_string
+				: rows->is_value && rows->depth == ROW_DEPTH) &&
+		!rows->is_too_long && (rows->is_string || rows->size))
 		rows->member(rows->context, rows->name, is_null ? NULL : rows->text);
 	rows->is_value = false;
 	begin_text(rows, false);
@@ -79,7 +80,7 @@ static void end_value(struct triad_json_rows *rows)
 static void close_bracket(struct triad_json_rows *rows, char c)
 {
 	end_value(rows);
-	if (c == '}' && rows->depth == ROW_DEPTH)
+	if (c == '}' && rows->depth == ROW_DEPTH && rows->end)
 		rows->end(rows->context);
 	rows->depth -= rows->depth > 0;
 }

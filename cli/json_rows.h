@@ -14,12 +14,15 @@
 
 #define TRIAD_JSON_ROWS_SIZE 256 /* longer names and values are skipped */
 
-/* The caller sets the first three members; the others are 0 at first. */
+/* The caller sets the first four members; the others are 0 at first. */
 struct triad_json_rows {
 	/* 'value' is without quotes; NULL for null. */
 	void (*member)(void *context, const char *name, const char *value);
-	void (*end)(void *context);
+	void (*end)(void *context); /* NULL: nothing is called */
 	void *context;
+	/* Of any JSON: calls 'member' also with those of objects within others, and with the
+	 * strings of an array, by the array's name. */
+	bool at_any_depth;
 
 	unsigned depth; /* open brackets: 2 in a row */
 	bool is_in_string, is_escaped, is_too_long;

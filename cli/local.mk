@@ -2,7 +2,15 @@
 bin_PROGRAMS += triadctl
 
 triadctl_SOURCES = \
+	cli/anonym.c cli/anonym.h \
 	cli/ask.c cli/ask.h \
+	cli/bundle.c \
+	cli/bundle_check.c \
+	cli/bundle_command.c cli/bundle_command.h \
+	cli/bundle_files.c \
+	cli/bundle_gather.c cli/bundle_gather.h \
+	cli/bundle_names.c cli/bundle_names.h \
+	cli/bundle_spool.c cli/bundle_spool.h \
 	cli/cabling_check.c \
 	cli/cabling_command.c cli/cabling_command.h \
 	cli/cabling_live.c \
@@ -34,6 +42,7 @@ triadctl_SOURCES = \
 	cli/reply.c cli/reply.h \
 	cli/screen.c cli/screen.h \
 	cli/script.c cli/script.h \
+	cli/secrets.c cli/secrets.h \
 	cli/setup_command.c cli/setup_command.h \
 	cli/slurm_job.c cli/slurm_job.h \
 	cli/table.c cli/table.h \
@@ -42,7 +51,7 @@ triadctl_SOURCES = \
 	cli/triadctl.c \
 	cli/what_if_command.c cli/what_if_command.h
 nodist_triadctl_SOURCES = cli/completion_scripts.h
-triadctl_LDADD = libtriadcabling.la libtriadportmgr.la libtriadexpected.la libtriadqos.la libtriadprofile.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS)
+triadctl_LDADD = libtriadcabling.la libtriadportmgr.la libtriadexpected.la libtriadqos.la libtriadprofile.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS) $(ARCHIVE_LIBS)
 
 # What 'triadctl setup' runs.
 dist_pkglibexec_SCRIPTS = cli/opensm_conf.awk cli/setup

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/ask.h"
+#include "cli/bundle_command.h"
 #include "cli/cabling_command.h"
 #include "cli/client.h"
 #include "cli/complete.h"
@@ -44,6 +45,7 @@
 /* The tables of commands: the plugin's, then those that triadctl runs itself. */
 enum {
 	PLUGIN,
+	BUNDLE,
 	CABLING,
 	CONFIG,
 	ELECTION,
@@ -98,6 +100,7 @@ static int complain_unknown(const char *message)
 static void list_tables(struct triad_verb_table tables[N_TABLES])
 {
 	tables[PLUGIN] = triad_command_verbs;
+	tables[BUNDLE] = triad_bundle_verbs;
 	tables[CABLING] = triad_cabling_verbs;
 	tables[CONFIG] = triad_config_verbs;
 	tables[ELECTION] = triad_election_verbs;
@@ -350,6 +353,23 @@ static int run_profile(const struct options *options, struct triad_parser *parse
 						   : triad_profile_report(&command);
 }
 
+static int run_bundle(const struct options *options, struct triad_parser *parser)
+{
+	struct triad_bundle_command command;
+	char path[4096] = "";
+	const struct triad_bundle_asker asker = {.path = path,
+		.timeout_s = options->timeout_s,
+		.is_agent = options->is_agent};
+
+	if (triad_bundle_command_read(parser, &command))
+		return complain_of_usage(parser->message);
+	/* What is in files can be had without an SM, too. */
+	if (!command.names)
+		(void)find_socket(options, path, sizeof(path));
+	return command.verb == TRIAD_BUNDLE_MAKE ? triad_bundle_make(&command, &asker)
+						 : triad_bundle_check(&command, &asker);
+}
+
 static int run_cabling(const struct options *options, struct triad_parser *parser)
 {
 	struct triad_cabling_command command;
@@ -511,6 +531,7 @@ static int complete_words(int n_words, char **words)
 
 static int (*const run_local[N_TABLES])(
 	const struct options *options, struct triad_parser *parser) = {
+	[BUNDLE] = run_bundle,
 	[CABLING] = run_cabling,
 	[CONFIG] = run_config,
 	[ELECTION] = run_election,
