@@ -56,10 +56,17 @@ class Bundle:
 
     def answer(self, name):
         """What triadctl answered with --json, or None."""
+        return self._object(f"answers/{name}.json")
+
+    def is_anonymous(self):
+        return (self._object("MANIFEST.json") or {}).get("anonymous") is True
+
+    def _object(self, path):
         try:
-            return json.loads(self.files[f"answers/{name}.json"])
+            found = json.loads(self.files[path])
         except (KeyError, ValueError):
             return None
+        return found if isinstance(found, dict) else None
 
 
 def read(path):

@@ -43,7 +43,7 @@ def from_path(path, opensm_conf=None):
             or b"ustar" in stream.read(512)
     if is_archive:
         return _of_bundle(bundle.read(path), opensm_conf)
-    return _finish(Replica(str(path), netfile.read(path)), opensm_conf, _read_conf)
+    return _finish(Replica(str(path), netfile.read(path)), opensm_conf, _read_named)
 
 
 def from_live(triadctl, opensm_conf=None):
@@ -90,10 +90,14 @@ def _of_bundle(found, opensm_conf):
     if multicast is not None:
         replica.multicast = forwarding.read_multicast(io.BytesIO(multicast))
     replica.sm = _sm_of(found, fabric)
+    if found.is_anonymous():
+        replica.notes.append("GUIDs of an anonymous bundle are made up, and OpenSM chooses by GUID "
+                             "among ways that are equally good: tables may differ there")
     if opensm_conf is None and found.conf("opensm.conf") is not None:
         return _finish(replica, found.conf("opensm.conf"),
-                       lambda path: found.conf(os.path.basename(path)), is_text=True)
-    return _finish(replica, opensm_conf, _read_conf)
+                       lambda key, path: found.conf(site.FILES[key])
+                       or found.conf(os.path.basename(path)), is_text=True)
+    return _finish(replica, opensm_conf, _read_named)
 
 
 def _read_conf(path):
@@ -103,6 +107,10 @@ def _read_conf(path):
         except OSError:
             continue
     return None
+
+
+def _read_named(_key, path):
+    return _read_conf(path)
 
 
 def _sm_of(found, fabric):

@@ -32,7 +32,7 @@ TAKEN = frozenset("""
     use_original_extended_sa_rates_only consolidate_ipv6_snm_req""".split())
 _TAKEN_PREFIXES = ("qos_max_vls", "qos_high_limit", "qos_vlarb", "qos_sl2vl", "qos_ca_",
                    "qos_sw0_", "qos_swe_", "qos_rtr_")
-# By the option, the name that its file has in the SM's folder.
+# By the option, the name that its file has in the SM's folder, and in a bundle.
 FILES = {
     "partition_config_file": "partitions.conf", "qos_policy_file": "qos-policy.conf",
     "torus_config": "torus-2QoS.conf", "root_guid_file": "root-guids",
@@ -48,7 +48,7 @@ _UNSET = ("", "(null)")
 # What each site has of its own, and nobody expects in a copy.
 _OF_NO_INTEREST = re.compile(
     r"guid$|log_|.*_log|accum_log|force_log|dump_files|daemon|console|sm_priority|event_plugin|"
-    r"node_name_map|max_wire|.*_dir$|per_module|prefix_routes|honor_guid2lid|sweep_|perfmgr")
+    r"node_name_map|max_wire|.*_dir$|per_module|prefix_routes|honor_guid2lid|sweep_|perfmgr|fsync_")
 
 
 @dataclass
@@ -86,8 +86,8 @@ def defaults():
 
 
 def take(text, find_file, stock):
-    """A Site of the text of an opensm.conf.  find_file(path) gives the text of a file that it
-    names, or None; 'stock' are OpenSM's defaults."""
+    """A Site of the text of an opensm.conf.  find_file(key, path) gives the text of a file that
+    the option 'key' names, or None; 'stock' are OpenSM's defaults."""
     site, keys = Site(), opensm.conf_keys(text)
     lacking, left = [], []
     for key, value in keys.items():
@@ -103,7 +103,7 @@ def take(text, find_file, stock):
     for key in FILES:
         path = keys.get(key, "")
         path = _DEFAULT_NAMES.get(key, "") if path in _UNSET else path
-        found = find_file(path) if path else None
+        found = find_file(key, path) if path else None
         if found is not None:
             site.set_file(key, found)
         elif path and key not in _DEFAULT_NAMES:

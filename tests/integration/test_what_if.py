@@ -284,7 +284,7 @@ def site(scratch):
         files["answers/status.json"] = succeeded(lab.run("triadctl", "status", "--json")).stdout
         files["conf/opensm.conf"] = (lab.folder / "sm-0/opensm.conf").read_text("utf-8")
         files["conf/partitions.conf"] = partitions
-        files["conf/roots"] = (folder / "roots").read_text("utf-8")
+        files["conf/root-guids"] = (folder / "roots").read_text("utf-8")
         files["conf/triad.conf"] = QUICK + "[webhook]\nurl = http://site.example/\n"
     return files
 

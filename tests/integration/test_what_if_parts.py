@@ -147,6 +147,7 @@ def test_bundle_is_read_as_far_as_it_is_wanted(tmp_path, packed):
                            if name != "answers/links.json"}
     assert found.conf("opensm.conf") == "lmc 1\n" and found.conf("nothing") is None
     assert found.answer("status") == {"sm": {}} and found.answer("links") is None
+    assert not found.is_anonymous()
 
 
 def test_unpacked_bundle_and_folder_of_ibdiagnet_are_read(tmp_path):
@@ -229,7 +230,7 @@ qos_vlarb_high 0:64
 partition_config_file (null)
 """
     files = {"/site/roots": "0x1\n", "partitions.conf": "Default=0x7fff: ALL=full;\n"}
-    found = site.take(conf, files.get, {"max_seq_redisc": "2", "m_key": "0x0", "lmc": "0"})
+    found = site.take(conf, lambda _key, path: files.get(path), {"max_seq_redisc": "2", "m_key": "0x0", "lmc": "0"})
     assert found.keys == {"routing_engine": "updn", "lmc": "2", "qos": "TRUE",
                           "qos_vlarb_high": "0:64"}
     assert found.files == {"root-guids": "0x1\n", "partitions.conf": files["partitions.conf"]}
@@ -241,7 +242,7 @@ partition_config_file (null)
 
 
 def test_options_as_opensm_has_them_are_not_named():
-    found = site.take("max_seq_redisc 2\nlmc 0\n", {}.get, {"max_seq_redisc": "2", "lmc": "0"})
+    found = site.take("max_seq_redisc 2\nlmc 0\n", lambda *_words: None, {"max_seq_redisc": "2", "lmc": "0"})
     assert (found.keys, found.notes) == ({}, [])
 
 
