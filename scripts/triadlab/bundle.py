@@ -2,7 +2,8 @@
 """Files about a site's fabric: a bundle that 'triadctl bundle' wrote, unpacked or not, or a
 folder with what ibdiagnet wrote.
 
-Model: a bundle is a dictionary of octets by path, such as "fabric/ibdiagnet2.db_csv".  A
+Model: a bundle is a dictionary of octets by path, such as "fabric/ibdiagnet2.db_csv", and forwarding
+tables, which are parsed as they are read.  A
 bundle comes from somebody else, so nothing of it is written to disk under a name that it
 chose: what is wanted is read into memory, and the rest only counted.  Links, devices, paths
 that lead out of the bundle, one path twice, and more octets than the limits are no bundle."""
@@ -20,28 +21,32 @@ import tarfile
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from . import forwarding
 from .errors import LabError
 
 TOP = "triad-bundle"
 DB_CSV, FDBS, MCFDBS = (f"fabric/ibdiagnet2.{kind}" for kind in ("db_csv", "fdbs", "mcfdbs"))
 
 MAX_MEMBERS = 100_000
-MAX_OCTETS = 16 << 30
+MAX_OCTETS = 64 << 30
 # Of one file that is read into memory, and of all of these.
-MAX_FILE_OCTETS = 4 << 30
-MAX_WANTED_OCTETS = 6 << 30
+MAX_FILE_OCTETS = 1 << 30
+MAX_WANTED_OCTETS = 2 << 30
 _MAX_WINDOW = "128MB"
 
+_TABLES = {FDBS: forwarding.read_unicast, MCFDBS: forwarding.read_multicast}
 _WANTED_FOLDERS = ("fabric", "conf")
 _WANTED_FILES = ("MANIFEST.json", "answers/status.json")
 
 
 @dataclass
 class Bundle:
-    """'name' is where it is from, for people."""
+    """'name' is where it is from, for people; of 'tables', those of the paths FDBS and
+    MCFDBS."""
 
     name: str
     files: dict[str, bytes] = field(default_factory=dict)
+    tables: dict[str, dict] = field(default_factory=dict)
 
     def text(self, path):
         """A file's text; "" where there is none."""
@@ -99,16 +104,30 @@ def _read_folder(path):
         for name in (DB_CSV, FDBS, MCFDBS):
             beside = top / name.split("/")[1]
             if beside.exists():
-                bundle.files[name] = budget.read(beside)
+                _add_file(bundle, budget, name, beside)
         return bundle
     for folder in _WANTED_FOLDERS:
         for found in sorted((top / folder).iterdir() if (top / folder).is_dir() else ()):
             if stat.S_ISREG(found.lstat().st_mode):
-                bundle.files[f"{folder}/{found.name}"] = budget.read(found)
+                _add_file(bundle, budget, f"{folder}/{found.name}", found)
     for name in _WANTED_FILES:
         if (top / name).exists():
-            bundle.files[name] = budget.read(top / name)
+            _add_file(bundle, budget, name, top / name)
     return bundle
+
+
+def _add_file(bundle, budget, name, path):
+    with open(path, "rb") as stream:
+        _add(bundle, budget, name, os.fstat(stream.fileno()).st_size, stream)
+
+
+def _add(bundle, budget, name, size, stream):
+    if name in _TABLES:
+        bundle.tables[name] = _TABLES[name](stream)
+        return
+    budget.take(name, size)
+    # A file may grow meanwhile.
+    bundle.files[name] = stream.read(size)
 
 
 class _Budget:
@@ -124,12 +143,6 @@ class _Budget:
             raise LabError(f"{self._path}: {name} is larger than a lab reads "
                            f"({MAX_FILE_OCTETS >> 30} GiB a file, {MAX_WANTED_OCTETS >> 30} "
                            "GiB in all)")
-
-    def read(self, path):
-        self.take(path.name, path.stat().st_size)
-        # It may grow meanwhile.
-        with open(path, "rb") as stream:
-            return stream.read(MAX_FILE_OCTETS)
 
 
 # --- archives ----------------------------------------------------------------
@@ -190,8 +203,7 @@ def _read_archive(path):
                                        f"more than {MAX_MEMBERS} files: not a bundle")
                     seen.add(name)
                     if member.isreg() and is_wanted(name):
-                        budget.take(name, member.size)
-                        bundle.files[name] = archive.extractfile(member).read()
+                        _add(bundle, budget, name, member.size, archive.extractfile(member))
         except (tarfile.TarError, EOFError, ValueError) as error:
             raise LabError(f"{path}: it can't be read as a bundle: {error}") from error
     return bundle

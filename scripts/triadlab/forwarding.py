@@ -14,17 +14,22 @@
 Model: of a switch, a table has a port for each LID; NO_PORT: packets to it are dropped.  A
 switch that the file doesn't have is one whose table is not known.
 
-Memory: 48 KiB a switch; the file is read in pieces."""
+Memory: 48 KiB a switch, of MAX_SWITCHES; the file is read in pieces, and a switch with more than
+MAX_SECTION octets is none."""
 
 from __future__ import annotations  # 'int | None' before Python 3.10
 
 import re
 from dataclasses import dataclass, field
 
+from .errors import LabError
+
 NO_PORT = 255
 N_LIDS = 0xC000
 BLOCK = 64
 N_FIRST = 10
+MAX_SWITCHES = 16384
+MAX_SECTION = 32 << 20
 
 _HEADER = re.compile(rb"^.*?Switch 0x([0-9A-Fa-f]+)", re.MULTILINE)
 _ENTRY = re.compile(rb"^0x([0-9A-Fa-f]+)\s*:\s*(\d+|UNREACHABLE)", re.MULTILINE)
@@ -55,6 +60,8 @@ def _sections(stream):
                 rest = rest[begins[-1].start():]
             else:
                 rest = rest[begins[-1].end():]
+        if len(rest) > MAX_SECTION + _CHUNK_OCTETS:
+            raise LabError("it is no file of forwarding tables: too much text about one switch")
         if not chunk:
             if guid is not None:
                 yield guid, rest
@@ -67,8 +74,8 @@ def _unicast(lines):
     if not ports:
         return bytes([NO_PORT]) * N_LIDS
     first = int(_LID.search(lines)[1], 16)
-    last = int(_LID.search(lines, lines.rstrip().rfind(b"\n") + 1)[1], 16) \
-        if _LID.search(lines, lines.rstrip().rfind(b"\n") + 1) else -1
+    end = _LID.search(lines, lines.rstrip().rfind(b"\n") + 1)
+    last = int(end[1], 16) if end else -1
     table = bytearray([NO_PORT]) * N_LIDS
     if last - first + 1 == len(ports) and last < N_LIDS:
         table[first:last + 1] = bytes(_PORTS.get(port, NO_PORT) for port in ports)
@@ -79,16 +86,28 @@ def _unicast(lines):
     return bytes(table)
 
 
+def _multicast(lines):
+    return {int(lid, 16): frozenset(int(port, 16) for port in ports.split())
+            for lid, ports in _GROUP.findall(lines)}
+
+
+def _read(stream, parse):
+    tables = {}
+    for guid, lines in _sections(stream):
+        if len(tables) >= MAX_SWITCHES:
+            raise LabError(f"it has tables of more than {MAX_SWITCHES} switches")
+        tables[guid] = parse(lines)
+    return tables
+
+
 def read_unicast(stream):
-    """Tables by the switch's GUID, each N_LIDS octets."""
-    return {guid: _unicast(lines) for guid, lines in _sections(stream)}
+    """Tables by the switch's GUID, each N_LIDS octets; LabError where there are too many."""
+    return _read(stream, _unicast)
 
 
 def read_multicast(stream):
     """By the switch's GUID: the ports, a frozenset, by the multicast LID."""
-    return {guid: {int(lid, 16): frozenset(int(port, 16) for port in ports.split())
-                   for lid, ports in _GROUP.findall(lines)}
-            for guid, lines in _sections(stream)}
+    return _read(stream, _multicast)
 
 
 @dataclass

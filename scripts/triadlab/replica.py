@@ -9,6 +9,7 @@ import io
 import os
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from . import bundle, changes, forwarding, ibdiagnet, netfile, nodes, opensm, pl
 from .errors import LabError
 
 _CONF_FOLDERS = ("/etc/opensm", "/etc/rdma", "/usr/local/etc/opensm")
-_ASK_S = 600
+_WAIT_S = 600
 _LIDS = "cache/guid2lid"
 
 
@@ -48,28 +49,36 @@ def from_path(path, opensm_conf=None):
 
 def from_live(triadctl, opensm_conf=None):
     """Of the SM that this triadctl asks."""
-    files = {path: _ask(triadctl, "topology", form)
-             for path, form in ((bundle.DB_CSV, "--db-csv"), (bundle.FDBS, "--fdbs"),
-                                (bundle.MCFDBS, "--mcfdbs"))}
-    files["answers/status.json"] = _ask(triadctl, "status", "--json")
-    found = bundle.Bundle("the SM that runs", files)
+    def ask(read, *words):
+        return _ask([triadctl, *words], read, "the SM that runs can't be asked")
+
+    files = {bundle.DB_CSV: ask(bytes_of, "topology", "--db-csv"),
+             "answers/status.json": ask(bytes_of, "status", "--json")}
+    found = bundle.Bundle("the SM that runs", files, {
+        bundle.FDBS: ask(forwarding.read_unicast, "topology", "--fdbs"),
+        bundle.MCFDBS: ask(forwarding.read_multicast, "topology", "--mcfdbs")})
     if opensm_conf is None:
         opensm_conf = next((path for folder in _CONF_FOLDERS
                             if os.access(path := f"{folder}/opensm.conf", os.R_OK)), None)
     return _of_bundle(found, opensm_conf)
 
 
-def _ask(triadctl, *words):
-    try:
-        process = subprocess.run([triadctl, *words], capture_output=True, check=False,
-                                 timeout=_ASK_S, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise LabError(f"{triadctl} {' '.join(words)}: {error}") from error
+def bytes_of(stream):
+    return stream.read()
+
+
+def _ask(command, read, trouble, **options):
+    """What read(stream) makes of a command's output; LabError where it fails."""
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
+            **options) as process:
+        found = read(process.stdout)
+        process.wait()
+        errors.seek(0)
+        said = errors.read().decode("utf-8", "replace").strip()
     if process.returncode:
-        raise LabError(f"the SM that runs can't be asked: {' '.join(words)}: "
-                       f"{process.stderr.decode('utf-8', 'replace').strip()}; --bundle or --net "
-                       "name a fabric in files")
-    return process.stdout
+        raise LabError(f"{trouble}: {' '.join(command[1:])}: {said}")
+    return found
 
 
 def find_triadctl():
@@ -84,11 +93,8 @@ def find_triadctl():
 def _of_bundle(found, opensm_conf):
     fabric = ibdiagnet.parse(found.lines(bundle.DB_CSV))
     replica = Replica(found.name, fabric, triad_conf=found.conf("triad.conf"))
-    # Large texts are not needed once they are read.
-    unicast, multicast = found.files.pop(bundle.FDBS, b""), found.files.pop(bundle.MCFDBS, None)
-    replica.unicast = forwarding.read_unicast(io.BytesIO(unicast)) or None
-    if multicast is not None:
-        replica.multicast = forwarding.read_multicast(io.BytesIO(multicast))
+    replica.unicast = found.tables.get(bundle.FDBS) or None
+    replica.multicast = found.tables.get(bundle.MCFDBS)
     replica.sm = _sm_of(found, fabric)
     if found.is_anonymous():
         replica.notes.append("GUIDs of an anonymous bundle are made up, and OpenSM chooses by GUID "
@@ -182,7 +188,7 @@ def report(replica, lab):
         return [*lines, "the site's forwarding tables are not known: nothing to compare with"]
     if not lab.library_path:
         return [*lines, "tables are not compared: the lab has no plugin to ask"]
-    plugin.wait(lambda: _knows_tables(lab), "the lab's tables", _ASK_S)
+    plugin.wait(lambda: _knows_tables(lab), "the lab's tables", _WAIT_S)
     unicast, multicast = tables_of(lab)
     names = names_of(replica.fabric)
     lines += describe("forwarding tables", forwarding.compare_unicast(replica.unicast, unicast),
@@ -216,12 +222,8 @@ def members_of(lab):
 
 def _read_answer(lab, form, read):
     call = run.prepare(lab, ["triadctl", "topology", form], None)
-    with subprocess.Popen(call.command, executable=call.program, env=call.variables,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
-        found = read(process.stdout)
-    if process.returncode:
-        raise LabError(f"triadctl topology {form} failed in the lab")
-    return found
+    return _ask(call.command, read, f"the lab in {lab.folder}", executable=call.program,
+                env=call.variables)
 
 
 def lids_of(lab):

@@ -23,6 +23,7 @@ import os
 import select
 import signal
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -200,7 +201,8 @@ def _mount_all(libc):
         _mount(libc, "tmpfs", f"{_ROOT}/dev/infiniband", _MS_NOSUID | _MS_NODEV, "size=4k")
     os.chroot(_ROOT)
     os.chdir(FOLDER)
-    os.environ["TMPDIR"] = FOLDER
+    # Programs and this process, which may have looked before.
+    os.environ["TMPDIR"] = tempfile.tempdir = FOLDER
 
 
 def _bind(libc, folder, there):

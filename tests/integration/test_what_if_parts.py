@@ -63,6 +63,18 @@ def test_file_without_tables_has_none():
     assert forwarding.read_unicast(io.BytesIO(b"# nothing\n")) == {}
 
 
+def test_tables_that_would_fill_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(forwarding, "MAX_SWITCHES", 1)
+    with pytest.raises(LabError, match="more than 1 switches"):
+        forwarding.read_unicast(io.BytesIO(OPENSM))
+    monkeypatch.undo()
+    monkeypatch.setattr(forwarding, "MAX_SECTION", 1 << 10)
+    monkeypatch.setattr(forwarding, "_CHUNK_OCTETS", 1 << 10)
+    with pytest.raises(LabError, match="one switch"):
+        forwarding.read_unicast(io.BytesIO(OPENSM + b"x" * 5000))
+    assert len(forwarding.read_unicast(io.BytesIO(OPENSM))) == 2
+
+
 def write_tables(tables, gaps):
     """As OpenSM does; without lines for LIDs that lead nowhere where there are gaps."""
     lines = []
@@ -144,7 +156,8 @@ def special(name, kind, to=""):
 def test_bundle_is_read_as_far_as_it_is_wanted(tmp_path, packed):
     found = bundle.read(make_tar(str(tmp_path / "b.tar"), in_bundle(GOOD), packed))
     assert found.files == {name: octets for name, octets in GOOD.items()
-                           if name != "answers/links.json"}
+                           if name not in ("answers/links.json", bundle.FDBS)}
+    assert list(found.tables[bundle.FDBS]) == [0xaa, 0xbb]
     assert found.conf("opensm.conf") == "lmc 1\n" and found.conf("nothing") is None
     assert found.answer("status") == {"sm": {}} and found.answer("links") is None
     assert not found.is_anonymous()
@@ -158,9 +171,11 @@ def test_unpacked_bundle_and_folder_of_ibdiagnet_are_read(tmp_path):
     # A link in it is not followed.
     (tmp_path / bundle.TOP / "conf" / "more").symlink_to("/etc/passwd")
     for folder in (tmp_path, tmp_path / bundle.TOP):
-        assert sorted(bundle.read(folder).files) == sorted(set(GOOD) - {"answers/links.json"})
-    assert sorted(bundle.read(tmp_path / bundle.TOP / "fabric").files) == \
-        [bundle.DB_CSV, bundle.FDBS]
+        found = bundle.read(folder)
+        assert sorted(found.files) == sorted(set(GOOD) - {"answers/links.json", bundle.FDBS})
+        assert list(found.tables) == [bundle.FDBS]
+    found = bundle.read(tmp_path / bundle.TOP / "fabric")
+    assert (list(found.files), list(found.tables)) == ([bundle.DB_CSV], [bundle.FDBS])
     with pytest.raises(LabError, match="ibdiagnet2.db_csv"):
         bundle.read(tmp_path / bundle.TOP / "conf")
 
@@ -205,7 +220,7 @@ def test_bundle_that_grows_too_large_is_refused(tmp_path, monkeypatch):
     with pytest.raises(LabError, match="unpacked"):
         bundle.read(path)
     monkeypatch.undo()
-    monkeypatch.setattr(bundle, "MAX_FILE_OCTETS", len(OPENSM) - 1)
+    monkeypatch.setattr(bundle, "MAX_FILE_OCTETS", 5)
     with pytest.raises(LabError, match="larger than a lab reads"):
         bundle.read(path)
     monkeypatch.undo()
