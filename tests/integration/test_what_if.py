@@ -122,6 +122,7 @@ def live_guid(lab, name):
     return next(int(row["guid"], 16) for row in ask_json(lab, "nodes") if row["name"] == name)
 
 
+@pytest.mark.row("N24")
 def test_removed_leaf_loses_its_hosts_as_computed(live):
     found = what_if(live, names=["leaf-03", "host-0031"])
     assert found.exit_status == 1
@@ -225,6 +226,7 @@ def test_what_cannot_be_is_said(live):
            "/nowhere triad-lab")
 
 
+@pytest.mark.row("N24")
 def test_order_of_an_upgrade_is_computed_by_opensm(live):
     process = cli(live, "--upgrade-order", "--json")
     found = json.loads(process.stdout)
@@ -310,6 +312,7 @@ def in_lab(folder, *words):
     return succeeded(lab_command("run", "--dir", folder, "--", *words)).stdout
 
 
+@pytest.mark.row("N24")
 def test_lab_of_a_bundle_is_as_the_site(site, scratch):
     path = pack(scratch, site)
     folder, process = up(scratch, "--bundle", path, "--site-triad-conf")
