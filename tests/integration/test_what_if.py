@@ -372,17 +372,21 @@ def is_ibsim(record):
 @pytest.mark.parametrize("number", (signal.SIGKILL, signal.SIGTERM, signal.SIGINT))
 def test_nothing_is_left_of_a_copy_whose_starter_ends(scratch, number):
     net, folder = write_net(scratch, hosts=648, radix=36), scratch.folder()
-    with subprocess.Popen(
-            [sys.executable, str(LAB), "what-if", "--net", str(net), "--upgrade-order"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env={**os.environ, "TRIAD_BUILDDIR": str(BUILDDIR), "TMPDIR": str(folder)},
-            cwd=folder) as starter:
-        record = process.record_of(starter.pid)
-        wait_until(lambda: any(map(is_ibsim, descendants(record))), 60, "a copy")
-        family = descendants(record)
-        starter.send_signal(number)
-        status = starter.wait(30)
-    assert status == (-number if number == signal.SIGKILL else 128 + number)
+    starter = subprocess.Popen(
+        [sys.executable, str(LAB), "what-if", "--net", str(net), "--upgrade-order"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env={**os.environ, "TRIAD_BUILDDIR": str(BUILDDIR), "TMPDIR": str(folder)}, cwd=folder)
+    scratch.callback(starter.wait)
+    scratch.callback(starter.kill)
+    record = process.record_of(starter.pid)
+    simulator = wait_until(lambda: next(filter(is_ibsim, descendants(record)), None), 60,
+                           "a copy")
+    # So that it does not end by itself.
+    os.kill(simulator.pid, signal.SIGSTOP)
+    family = descendants(record)
+    scratch.callback(process.end, family, 0)
+    starter.send_signal(number)
+    assert starter.wait(30) == (-number if number == signal.SIGKILL else 128 + number)
     wait_until(lambda: not any(map(process.is_alive, family)), 10, "the end of all")
     assert not os.listdir(folder) and not os.path.exists(sandbox.FOLDER)
 

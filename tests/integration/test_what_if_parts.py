@@ -360,6 +360,8 @@ def test_removals_take_links_out_at_both_ends_and_leave_the_original(tree):
     for node in changed.nodes.values():
         for port, (peer, peer_port) in node.links.items():
             assert changed.nodes[peer].links[peer_port] == (node.node_id, port)
+    tree.nodes["leaf-01"].description = "leaf[1]x"
+    assert changes.Names(tree).find_many("leaf[1]*") == [tree.nodes["leaf-01"]]
     with pytest.raises(UsageError, match="has no link"):
         changes.apply(tree, changes.Changes(links=["leaf-01:9"]))
     with pytest.raises(UsageError, match="NODE:PORT"):
