@@ -47,10 +47,10 @@ struct triad_anonym *triad_anonym_new(void)
 	static const char *const factory[] = {"mellanox", "technologies", "nvidia",
 		"intel", "voltaire", "qlogic", "quantum", "quantum-2", "quantum-3",
 		"quantum2", "connectx", "infiniscale", "infiniscale-iv", "switchx",
-		"switch-ib", "aggregation", "node", "mf0", "mf1", "sharp", "director"};
+		"switch-ib", "aggregation", "mf0", "mf1", "sharp"};
 	static const char common[] =
 		"localhost localdomain root opensm triad triadd triadctl infiniband sw "
-		"spine leaf host switch router port none null true false example uid "
+		"node spine leaf host switch router port none null true false example uid "
 		"others";
 	struct triad_anonym *anonym = g_new0(struct triad_anonym, 1);
 
@@ -230,7 +230,7 @@ void triad_anonym_add_name(
 	struct triad_anonym *anonym, enum triad_anonym_kind kind, const char *name)
 {
 	const char *word = name;
-	bool is_own = false;
+	bool is_own = false, has_factory = false;
 
 	if (kind == TRIAD_ANONYM_SERIAL) {
 		if (strlen(name) > MIN_WORD)
@@ -240,11 +240,13 @@ void triad_anonym_add_name(
 	for (size_t n; (n = word_length(&word)); word += n) {
 		g_autofree char *folded = fold(word, n);
 
+		has_factory |= g_hash_table_contains(anonym->factory, folded);
 		if (is_part_name(folded) ||
 			g_hash_table_contains(anonym->factory, folded))
 			continue;
 		add_original(anonym, anonym->words, kind, word, n);
-		is_own = true;
+		/* "Node" of a vendor's "Aggregation Node" is no name. */
+		is_own |= !has_factory || !is_weak(anonym, folded);
 	}
 	if (is_own)
 		add_original(anonym, anonym->whole, kind, name, strlen(name));
@@ -592,7 +594,7 @@ static size_t take_whole_name(struct triad_anonym *anonym, const char *text,
 	const char *word = NULL;
 	g_autofree char *folded = NULL;
 
-	if (!n)
+	if (!n || memchr(text, '\0', n))
 		return 0;
 	if (quote + 1 < end && quote[1] == ':') {
 		anonym->is_of_name = has_names(text, n);

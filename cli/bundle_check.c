@@ -219,7 +219,7 @@ static bool read_originals(const char *path, struct triad_anonym *anonym)
 static bool ask_originals(const struct triad_bundle_asker *asker, const char *path,
 	struct triad_anonym *anonym)
 {
-	const struct triad_bundle_command command = {.file = path};
+	const struct triad_bundle_command command = {.file = path, .anonymous = true};
 	struct triad_bundle bundle = {.command = &command,
 		.asker = asker,
 		.has_progress = isatty(STDERR_FILENO)};
@@ -233,6 +233,8 @@ static bool ask_originals(const struct triad_bundle_asker *asker, const char *pa
 		return false;
 	}
 	triad_bundle_gather_names(&bundle);
+	/* The node-name map has names that the fabric does not. */
+	triad_bundle_gather_files(&bundle);
 	triad_bundle_read_names(&bundle.spool, anonym);
 	triad_bundle_show_progress(&bundle, NULL);
 	fabric = g_ptr_array_index(bundle.spool.entries, 0);

@@ -269,7 +269,7 @@ static void add_of_opensm(struct triad_bundle *bundle)
 
 struct image {
 	char *name;
-	uint64_t at_us, size;
+	uint64_t at_us;
 };
 
 static void free_image(void *image)
@@ -357,8 +357,15 @@ static void add_images(struct triad_bundle *bundle)
 		const struct image *image = g_ptr_array_index(images, i);
 		uint64_t used = bundle->spool.size - begun;
 
-		add_image(
-			bundle, image->name, IMAGES_MAX > used ? IMAGES_MAX - used : 0);
+		if (used >= IMAGES_MAX || bundle->spool.error) {
+			entry = triad_bundle_spool_begin(
+				&bundle->spool, g_strdup("images"), 0);
+			triad_bundle_entry_say(entry, TRIAD_BUNDLE_CUT,
+				g_strdup_printf("%u older files are left out",
+					images->len - i));
+			break;
+		}
+		add_image(bundle, image->name, IMAGES_MAX - used);
 	}
 	g_ptr_array_free(images, TRUE);
 	closedir(folder);

@@ -14,7 +14,7 @@ static bool names_secret(const char *word, size_t size)
 {
 	static const char *const names[] = {"m_key", "mkey", "sm_key", "smkey",
 		"sa_key", "key", "secret", "password", "passwd", "passphrase", "token",
-		"credential", "credentials", "cc_key", "vs_key", "n2n_key"};
+		"cc_key", "vs_key", "n2n_key"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		if (strlen(names[i]) == size &&

@@ -184,6 +184,9 @@ def report(replica, lab):
                                                else [])}):
         lines.append("files: " + ", ".join(files))
     lines += replica.notes
+    if others := len(netfile.port_guids(replica.fabric)):
+        lines.append(f"{others} ports of hosts have another GUID: ibsim makes it of the node's and "
+                     "the port's number; files of the SM have these")
     if replica.unicast is None:
         return [*lines, "the site's forwarding tables are not known: nothing to compare with"]
     if not lab.library_path:

@@ -3,6 +3,7 @@
 # --enable-fuzzing they are libFuzzer programs, which scripts/fuzz makes and runs.
 # Without, each is a test that replays the corpus of its name.
 fuzz_targets = \
+	tests/fuzz/fuzz_anonym \
 	tests/fuzz/fuzz_bus_record \
 	tests/fuzz/fuzz_cabling_plan \
 	tests/fuzz/fuzz_collect_data \
@@ -97,6 +98,7 @@ tests_fuzz_fuzz_sampled_request_SOURCES = \
 	tests/fuzz/fuzz_sampled_request.c $(fuzz_driver)
 tests_fuzz_fuzz_smp_SOURCES = \
 	tests/fuzz/fuzz_smp.c $(fuzz_driver)
+tests_fuzz_fuzz_anonym_SOURCES = tests/fuzz/fuzz_anonym.c cli/anonym.c $(fuzz_driver)
 tests_fuzz_fuzz_json_rows_SOURCES = tests/fuzz/fuzz_json_rows.c \
 	cli/json_rows.c $(fuzz_driver)
 tests_fuzz_fuzz_cabling_plan_SOURCES = tests/fuzz/fuzz_cabling_plan.c $(fuzz_driver)

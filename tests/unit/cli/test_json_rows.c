@@ -69,6 +69,17 @@ START_TEST(test_rows_long_values_are_skipped)
 }
 END_TEST
 
+START_TEST(test_rows_of_any_depth)
+{
+	static const char json[] = "{\"a\":{\"b\":[\"c\",\"d\"],\"e\":1},\"f\":null}";
+	struct triad_json_rows rows = {.member = take_member, .at_any_depth = true};
+
+	found[0] = '\0';
+	triad_json_rows_take(&rows, json, strlen(json));
+	ck_assert_str_eq(found, "b=c b=d e=1 f=(null) ");
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("json_rows");
@@ -77,5 +88,6 @@ int main(void)
 	tcase_add_test(cases, test_rows_escapes_are_read);
 	tcase_add_test(cases, test_rows_nested_members_are_skipped);
 	tcase_add_test(cases, test_rows_long_values_are_skipped);
+	tcase_add_test(cases, test_rows_of_any_depth);
 	return run_cases(cases);
 }
