@@ -32,6 +32,8 @@ MAX_OCTETS = 64 << 30
 # Of one file that is read into memory, and of all of these.
 MAX_FILE_OCTETS = 1 << 30
 MAX_WANTED_OCTETS = 2 << 30
+# Of what tar says about a member beside its header, and behind the last one.
+_MAX_EXTRA_OCTETS = 1 << 20
 _MAX_WINDOW = "128MB"
 
 _TABLES = {FDBS: forwarding.read_unicast, MCFDBS: forwarding.read_multicast}
@@ -184,10 +186,21 @@ def _unpacked(path):
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             try:
                 yield process.stdout
-                if process.stdout.read(1) == b"" and process.wait():
+                # What tar pads its file with; only then zstd has judged it all.
+                if len(process.stdout.read(_MAX_EXTRA_OCTETS)) == _MAX_EXTRA_OCTETS \
+                        or process.wait():
                     raise LabError(f"{path}: zstd can't unpack it: it is cut or damaged")
             finally:
                 process.kill()
+
+
+class _Member(tarfile.TarInfo):
+    """tarfile reads long names and extended headers into memory, however long."""
+
+    def _proc_member(self, archive):
+        if self.type not in tarfile.REGULAR_TYPES and self.size > _MAX_EXTRA_OCTETS:
+            raise tarfile.ReadError(f"a header of {self.size} octets")
+        return super()._proc_member(archive)
 
 
 def _read_archive(path):
@@ -195,7 +208,7 @@ def _read_archive(path):
     with _unpacked(path) as octets:
         try:
             with tarfile.open(fileobj=io.BufferedReader(_Bounded(octets, path)),
-                              mode="r|") as archive:
+                              mode="r|", tarinfo=_Member) as archive:
                 for member in archive:
                     name = _name_of(path, member)
                     if name in seen or len(seen) >= MAX_MEMBERS:

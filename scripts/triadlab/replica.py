@@ -6,6 +6,7 @@ read; and whether the second one's tables are those of the first."""
 from __future__ import annotations  # 'int | None' before Python 3.10
 
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -60,7 +61,14 @@ def from_live(triadctl, opensm_conf=None):
     if opensm_conf is None:
         opensm_conf = next((path for folder in _CONF_FOLDERS
                             if os.access(path := f"{folder}/opensm.conf", os.R_OK)), None)
-    return _of_bundle(found, opensm_conf)
+    if opensm_conf is not None:
+        return _of_bundle(found, opensm_conf)
+    engine = json.loads(ask(bytes_of, "routes", "-n", "1", "--json"))["engine"]
+    files["conf/opensm.conf"] = f"routing_engine {engine}\n".encode()
+    replica = _of_bundle(found, None)
+    replica.notes.append("opensm.conf can't be read here: of its options only the routing engine "
+                         f"is known, {engine}")
+    return replica
 
 
 def bytes_of(stream):

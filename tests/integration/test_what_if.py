@@ -223,6 +223,14 @@ def test_copy_that_is_not_as_the_fabric_says_so(live, scratch):
     assert found["copy_as_site"]["equal"] is False and found["copy_as_site"]["entries"] > 0
 
 
+def test_engine_is_known_without_opensm_conf(live, monkeypatch):
+    monkeypatch.setattr(replica, "_CONF_FOLDERS", ())
+    os.environ["TRIAD_SOCKET"] = live.state().sms[0].control_socket
+    original = replica.from_live(TRIADCTL)
+    assert original.site.keys["routing_engine"] == "updn"
+    assert mentions(" ".join(original.notes), "opensm.conf updn")
+
+
 def test_what_cannot_be_is_said(live):
     failed(cli(live, "--remove-switch", "nowhere"), 2, "nowhere")
     failed(cli(live, "--remove-link", "leaf-01"), 2, "NODE:PORT")

@@ -201,11 +201,19 @@ def test_hostile_bundle_is_refused(tmp_path, kind):
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_bundle_with_a_header_that_would_fill_memory_is_refused(tmp_path):
+    entry = tarfile.TarInfo(f"{bundle.TOP}/conf/x")
+    entry.pax_headers = {"comment": "x" * (4 << 20)}
+    path = make_tar(str(tmp_path / "b.tar"), [*in_bundle(GOOD), (entry, b"x")])
+    with pytest.raises(LabError, match="header"):
+        bundle.read(path)
+
+
 def test_bundle_that_is_cut_damaged_or_none_is_refused(tmp_path):
     path = make_tar(str(tmp_path / "b.tar"), in_bundle({**GOOD, "logs/x": random.Random(
         1).randbytes(1 << 20)}))
     whole = open(path, "rb").read()
-    for octets in (whole[:len(whole) // 2], whole[:20], b"\x28\xb5\x2f\xfd" + b"x" * 100,
+    for octets in (whole[:len(whole) // 2], whole[:-2], whole[:20], b"\x28\xb5\x2f\xfd" + b"x" * 100,
                    b"nothing of the kind" * 100, b""):
         damaged = tmp_path / "damaged"
         damaged.write_bytes(octets)
