@@ -43,13 +43,15 @@ triadctl_SOURCES = \
 	cli/qos_command.c cli/qos_command.h \
 	cli/reply.c cli/reply.h \
 	cli/screen.c cli/screen.h \
+	cli/script.c cli/script.h \
 	cli/secrets.c cli/secrets.h \
 	cli/setup_command.c cli/setup_command.h \
 	cli/slurm_job.c cli/slurm_job.h \
 	cli/table.c cli/table.h \
 	cli/table_fit.c cli/table_fit.h \
 	cli/table_order.c cli/table_parts.h cli/table_write.c \
-	cli/triadctl.c
+	cli/triadctl.c \
+	cli/what_if_command.c cli/what_if_command.h
 nodist_triadctl_SOURCES = cli/completion_scripts.h
 triadctl_LDADD = libtriadcabling.la libtriadportmgr.la libtriadexpected.la libtriadqos.la libtriadprofile.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS) $(ARCHIVE_LIBS)
 

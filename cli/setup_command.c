@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "cli/setup_command.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "triad/control.h"
+#include "cli/script.h"
 
 #define BIT(option) (1u << OPTION_##option)
 #define SCRIPT TRIAD_LIBEXECDIR "/setup"
@@ -57,27 +48,5 @@ const struct triad_verb_table triad_setup_verbs =
 
 int triad_setup_exec(const char *const *words, int n_words)
 {
-	/* Tests name the script of the sources.  No path relative to triadctl is tried:
-	 * somebody else could have put a script there. */
-	const char *named = secure_getenv("TRIAD_SETUP");
-	const char *script = named ? named : SCRIPT;
-	char **argv = calloc((size_t)n_words + 2, sizeof(*argv)), own[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	int error = argv && length > 0 ? 0 : ENOMEM;
-
-	if (!error) {
-		own[length] = '\0';
-		argv[0] = (char *)script;
-		memcpy(argv + 1, words, (size_t)n_words * sizeof(*argv));
-		error = setenv("TRIADCTL", own, true) ? errno : 0;
-	}
-	if (!error) {
-		signal(SIGPIPE, SIG_DFL);
-		(void)execv(script, argv);
-		error = errno;
-	}
-	free(argv);
-	fprintf(stderr, "triadctl: setup: %s can't be run: %s\n", script,
-		strerror(error));
-	return TRIAD_CONTROL_FAILED;
+	return triad_script_exec("setup", "TRIAD_SETUP", SCRIPT, "", words, n_words);
 }

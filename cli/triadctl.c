@@ -27,6 +27,7 @@
 #include "cli/screen.h"
 #include "cli/setup_command.h"
 #include "cli/slurm_job.h"
+#include "cli/what_if_command.h"
 #include "command/versions.h"
 #include "lib/quantity.h"
 #include "lib/text.h"
@@ -52,6 +53,7 @@ enum {
 	PROFILE,
 	QOS,
 	SETUP,
+	WHAT_IF,
 	COMPLETION,
 	N_TABLES
 };
@@ -106,6 +108,7 @@ static void list_tables(struct triad_verb_table tables[N_TABLES])
 	tables[PROFILE] = triad_profile_verbs;
 	tables[QOS] = triad_qos_verbs;
 	tables[SETUP] = triad_setup_verbs;
+	tables[WHAT_IF] = triad_what_if_verbs;
 	tables[COMPLETION] = triad_completion_verbs;
 }
 
@@ -454,7 +457,7 @@ static int run_election(const struct options *options, struct triad_parser *pars
 	return triad_election_check(&command, &reporter);
 }
 
-/* --- config, setup --- */
+/* --- config, setup, what-if --- */
 
 static int run_config(const struct options *options, struct triad_parser *parser)
 {
@@ -472,6 +475,17 @@ static int run_setup(const struct options *options, struct triad_parser *parser)
 {
 	(void)options;
 	return triad_setup_exec(parser->words, parser->n_words);
+}
+
+static int run_what_if(const struct options *options, struct triad_parser *parser)
+{
+	char path[4096];
+	bool is_named = options->socket || options->port_guid;
+
+	if (is_named && find_socket(options, path, sizeof(path)) != GO_ON)
+		return TRIAD_UNKNOWN;
+	return triad_what_if_exec(
+		is_named ? path : NULL, parser->words, parser->n_words);
 }
 
 /* --- completion --- */
@@ -530,6 +544,7 @@ static int (*const run_local[N_TABLES])(
 	[PROFILE] = run_profile,
 	[QOS] = run_qos,
 	[SETUP] = run_setup,
+	[WHAT_IF] = run_what_if,
 	[COMPLETION] = run_completion,
 };
 

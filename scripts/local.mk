@@ -61,6 +61,8 @@ EXTRA_DIST += \
 	scripts/triadlab/agents_demo.py \
 	scripts/triadlab/bench.py \
 	scripts/triadlab/bench_paths.py \
+	scripts/triadlab/bundle.py \
+	scripts/triadlab/changes.py \
 	scripts/triadlab/cluster.py \
 	scripts/triadlab/down.py \
 	scripts/triadlab/election_demo.py \
@@ -70,6 +72,7 @@ EXTRA_DIST += \
 	scripts/triadlab/failover.py \
 	scripts/triadlab/faults.py \
 	scripts/triadlab/feedback.py \
+	scripts/triadlab/forwarding.py \
 	scripts/triadlab/harm.py \
 	scripts/triadlab/hosts.py \
 	scripts/triadlab/ibdiagnet.py \
@@ -80,10 +83,13 @@ EXTRA_DIST += \
 	scripts/triadlab/plugin.py \
 	scripts/triadlab/ports_demo.py \
 	scripts/triadlab/qos_demo.py \
+	scripts/triadlab/replica.py \
 	scripts/triadlab/process.py \
 	scripts/triadlab/run.py \
 	scripts/triadlab/sa_client.py \
+	scripts/triadlab/sandbox.py \
 	scripts/triadlab/simulator.py \
+	scripts/triadlab/site.py \
 	scripts/triadlab/state.py \
 	scripts/triadlab/status.py \
 	scripts/triadlab/story.py \
@@ -93,4 +99,6 @@ EXTRA_DIST += \
 	scripts/triadlab/traffic.py \
 	scripts/triadlab/triadd.py \
 	scripts/triadlab/up.py \
-	scripts/triadlab/web_load.py
+	scripts/triadlab/upgrade.py \
+	scripts/triadlab/web_load.py \
+	scripts/triadlab/whatif.py

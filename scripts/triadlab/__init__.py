@@ -15,6 +15,12 @@ faults       rules by which MADs come to harm
 cluster      a host for each SM: network namespaces, Corosync
 hosts        harm to hosts, and care of them
 up, run, status, down  the operations
+bundle       files about a site's fabric: bundles, folders of ibdiagnet's
+forwarding   forwarding tables: reading, comparing
+site, replica  what a lab takes of a site; a site's fabric a second time
+changes      removals and additions that somebody thinks of
+sandbox      namespaces in which a copy runs, and of which nothing is left
+whatif, upgrade  what OpenSM would do; in which order switches can be restarted
 
 A Python that is too old is refused here, before any other module is read; so this file and
 the scripts that are installed (lab, demo, gen-fabric) have no syntax newer than Python 3.6.

@@ -17,11 +17,12 @@ def tail(path, n_lines=15):
 
 class Progress:
     """Says on standard error what is being waited for: at once on a terminal,
-    else only when it takes more than two seconds."""
+    else only when it takes more than two seconds, and never when it is quiet."""
 
     _PATIENCE_S = 2
 
-    def __init__(self):
+    def __init__(self, is_quiet=False):
+        self._is_quiet = is_quiet
         self._pending = []
         self._begin = time.monotonic()
 
@@ -31,7 +32,7 @@ class Progress:
 
     def tick(self):
         waited = time.monotonic() - self._begin
-        if not sys.stderr.isatty() and waited < self._PATIENCE_S:
+        if self._is_quiet or not sys.stderr.isatty() and waited < self._PATIENCE_S:
             return
         for text in self._pending:
             print(f"lab: {text}", file=sys.stderr, flush=True)

@@ -10,8 +10,8 @@ columns that are not known are skipped.
     "leaf-01",36,2,...
     END_NODES
 
-NODES and LINKS are the fabric, PORTS has what links run at, PM_INFO the counters,
-CABLE_INFO what is plugged in, PKEY the partitions. A port's speed is a bit: 1, 2, 4 for SDR,
+NODES and LINKS are the fabric, PORTS has what links run at, LIDs and states, PM_INFO the
+counters, CABLE_INFO what is plugged in, PKEY the partitions. A port's speed is a bit: 1, 2, 4 for SDR,
 DDR, QDR; 256 and so on for FDR to XDR; 65536 for FDR10."""
 
 import csv
@@ -27,6 +27,8 @@ _LETTERS = {netfile.HCA: "H", netfile.SWITCH: "S", netfile.ROUTER: "R"}
 _WIDTHS = {1: "1x", 2: "4x", 4: "8x", 8: "12x", 16: "2x"}
 _SPEEDS = {1: "SDR", 2: "DDR", 4: "QDR", 256: "FDR", 512: "EDR", 1024: "HDR", 2048: "NDR",
            4096: "XDR", 65536: "FDR10"}
+# States of ports.
+INIT, ARMED = 2, 3
 # Of PM_INFO: what ibsim's PortCounters has.
 COUNTERS = ["SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter",
             "PortRcvErrors", "PortRcvRemotePhysicalErrors", "PortRcvSwitchRelayErrors",
@@ -73,12 +75,46 @@ def _add_node(fabric, by_guid, row):
             kind, f"{_LETTERS[kind]}-{guid:016x}", n_ports,
             (row.get("NodeDesc") or "").replace('"', "'"), guid,
             vendor=_number(row, "VendorID"), device=_number(row, "DeviceID")))
+    port, port_guid = _number(row, "LocalPortNum"), _number(row, "PortGUID", "PortGuid")
+    if kind != netfile.SWITCH and port and port_guid:
+        by_guid[guid].port_guids[port] = port_guid
 
 
 def _rate(row):
     width = _WIDTHS.get(_number(row, "LinkWidthActv"))
     speed = _SPEEDS.get(_number(row, "LinkSpeedActv"))
     return f"{width}{speed}" if width and speed else None
+
+
+def _add_port(by_guid, row, held):
+    """Adds to 'held' a port that has a link and does not carry data."""
+    node, port = by_guid.get(_number(row, "NodeGuid", "NodeGUID")), _number(row, "PortNum")
+    if not node or port is None:
+        return
+    lid, lmc = _number(row, "LID"), _number(row, "LMC") or 0
+    if lid:
+        node.set_lid(0 if node.kind == netfile.SWITCH else port, lid, lmc)
+    guid = _number(row, "PortGuid", "PortGUID")
+    if node.kind != netfile.SWITCH and guid and port:
+        node.port_guids[port] = guid
+    if port in node.links:
+        rate = _rate(row)
+        if rate:
+            node.rates[port] = rate
+        if _number(row, "PortState", "PortLogicalState") in (INIT, ARMED):
+            held.append((node, port))
+
+
+def _leave_out(fabric, held):
+    """Takes the links of ports that don't carry data out: a lab's OpenSM would make them
+    active, and route over them."""
+    for node, port in held:
+        fabric.unlink(node, port)
+    if held:
+        names = ", ".join(f"{node.description}:{port}" for node, port in held[:5])
+        fabric.notes.append(f"ports in INIT or ARMED, which a copy does not hold: their links "
+                            f"are left out ({len(held)}: {names}"
+                            + (", ..." if len(held) > 5 else "") + ")")
 
 
 def _add_link(by_guid, row):
@@ -124,9 +160,9 @@ def _add_cable(fabric, by_guid, row):
     fabric.commands += module.commands(node.node_id, port)
 
 
-def _partitions(rows):
-    """The text of partitions.conf; "" where ports are in the default partition alone, as
-    full members."""
+def _members(rows):
+    """By P_Key, without the bit of membership: GUIDs of ports, and whether they are full
+    members."""
     members: dict[int, dict[int, bool]] = {}
     for row in rows:
         guid, key = _number(row, "PortGUID", "PortGuid"), _number(row, "PKey", "Pkey")
@@ -135,6 +171,18 @@ def _partitions(rows):
         is_full = key & 0x8000 or (row.get("Membership") or "").lower().startswith("full")
         partition = members.setdefault(key & 0x7fff, {})
         partition[guid] = bool(is_full) or partition.get(guid, False)
+    return members
+
+
+def read_members(lines):
+    """The same of a whole file."""
+    return _members(dict(_sections(lines)).get("PKEY", []))
+
+
+def _partitions(rows):
+    """The text of partitions.conf; "" where ports are in the default partition alone, as
+    full members."""
+    members = _members(rows)
     default = members.pop(0x7fff, {})
     if not members and all(default.values()):
         return ""
@@ -161,14 +209,14 @@ def parse(lines):
         _add_node(fabric, by_guid, row)
     for row in sections["LINKS"]:
         _add_link(by_guid, row)
+    held = []
     for row in sections.get("PORTS", []):
-        node, port = by_guid.get(_number(row, "NodeGuid", "NodeGUID")), _number(row, "PortNum")
-        rate = _rate(row)
-        if node and port in node.links and rate:
-            node.rates[port] = rate
+        _add_port(by_guid, row, held)
+    _leave_out(fabric, held)
     for row in sections.get("PM_INFO", []):
         _add_counters(fabric, by_guid, row)
     for row in sections.get("CABLE_INFO", []):
         _add_cable(fabric, by_guid, row)
-    fabric.partitions = _partitions(sections.get("PKEY", []))
+    fabric.partitions = netfile.translate(_partitions(sections.get("PKEY", [])),
+                                          netfile.port_guids(fabric))
     return fabric

@@ -30,6 +30,8 @@ _KINDS = {"Switch": SWITCH, "Hca": HCA, "Ca": HCA, "Rt": ROUTER}
 
 _NODE = re.compile(r'(Switch|Hca|Ca|Rt)\D*?(\d+)[^"]*"([^"]*)"(.*)')
 _PORT = re.compile(r'\[(\d+)\][^"]*"([^"]*)"(?:\[(\d+)\])?')
+_PORT_GUID = re.compile(r"\[\d+\]\s*\(([0-9a-fA-F]{1,16})\)")
+_LID = re.compile(r"\blid (\d+) lmc (\d)\b")
 _RATE = re.compile(r'\blid \d+ +(\d+x[A-Z]+\d*)\b[^"]*$')
 _GUID = re.compile(r"(?:switchguid|hcaguids|caguid|rtguid)\s*=\s*(0x[0-9a-fA-F]+)")
 _DESCRIPTION = re.compile(
@@ -42,7 +44,8 @@ _UNSUPPORTED = ("module", "include", "@")
 @dataclass
 class Node:
     """A node; 'guid' is None where the file leaves its choice to ibsim, 'rates' has
-    what the file says of links: "4xNDR"."""
+    what the file says of links: "4xNDR".  'port_guids' and 'lids' (the first one, and LMC)
+    have what the file says of ports, a switch's as port 0; nothing: it does not say."""
 
     kind: str
     node_id: str
@@ -53,11 +56,36 @@ class Node:
     rates: dict[int, str] = field(default_factory=dict)
     vendor: int | None = None
     device: int | None = None
+    port_guids: dict[int, int] = field(default_factory=dict)
+    lids: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def set_lid(self, port, lid, lmc):
+        """Unless it is one that no port can have."""
+        if 0 < lid < 0xC000 and lmc <= 7:
+            self.lids[port] = (lid, lmc)
 
 
-def port_guid(node):
-    """Of its first port, as ibsim makes it."""
-    return node.guid + 1
+def port_guid(node, port=1):
+    """Of a port, as ibsim makes it; of a switch it is the node's."""
+    return node.guid + (0 if node.kind == SWITCH else port)
+
+
+_ANY_GUID = re.compile(r"0x[0-9a-fA-F]{9,16}\b")
+
+
+def port_guids(fabric):
+    """The GUIDs that ports have in ibsim, by those that the file has, where they differ."""
+    return {guid: made for node in fabric.nodes.values() if node.guid is not None
+            for port, guid in node.port_guids.items()
+            if guid != (made := port_guid(node, port))}
+
+
+def translate(text, guids):
+    """The text of a configuration with the GUIDs of ports that ibsim has."""
+    def replace(match):
+        found = guids.get(int(match[0], 16))
+        return match[0] if found is None else f"0x{found:016x}"
+    return _ANY_GUID.sub(replace, text) if guids else text
 
 
 class Fabric:
@@ -71,6 +99,8 @@ class Fabric:
         self.partitions = ""
         # Whether ibsim can read its file.
         self.is_text_of_ibsim = True
+        # What people are told that a lab of it can't have.
+        self.notes: list[str] = []
 
     def add(self, node):
         if node.node_id in self.nodes:
@@ -82,6 +112,13 @@ class Fabric:
         """Connects two free ports."""
         node.links[port] = (peer.node_id, peer_port)
         peer.links[peer_port] = (node.node_id, port)
+
+    def unlink(self, node, port):
+        """Takes a link out, at both of its ends; nothing where there is none."""
+        peer, peer_port = node.links.pop(port, (None, 0))
+        if peer in self.nodes and self.nodes[peer].links.get(peer_port) \
+                == (node.node_id, port):
+            del self.nodes[peer].links[peer_port]
 
     def of_kind(self, kind):
         return [node for node in self.nodes.values() if node.kind == kind]
@@ -158,10 +195,14 @@ def _parse_node(fabric, number, line, guid):
     described = _DESCRIPTION.search(rest)
     description = described and (described[1] or described[2])
     try:
-        return fabric.add(Node(_KINDS[kind], node_id, int(n_ports),
+        node = fabric.add(Node(_KINDS[kind], node_id, int(n_ports),
                                description or node_id, guid))
     except LabError as error:
         raise LabError(f"line {number}: {error}") from error
+    lid = _LID.search(rest)
+    if lid and node.kind == SWITCH:
+        node.set_lid(0, int(lid[1]), int(lid[2]))
+    return node
 
 
 def _parse_port(node, number, line):
@@ -170,11 +211,18 @@ def _parse_port(node, number, line):
         raise LabError(f'line {number}: node "{node.node_id}" has ports 1 to '
                        f'{node.n_ports}; a link is [port] "node"[port], not '
                        f"{line.strip()!r}")
+    port = int(match[1])
     # ibsim takes port 1 where none is named.
-    node.links[int(match[1])] = (match[2], int(match[3] or 1))
+    node.links[port] = (match[2], int(match[3] or 1))
+    if node.kind != SWITCH:
+        guid, lid = _PORT_GUID.match(line), _LID.search(line)
+        if guid:
+            node.port_guids[port] = int(guid[1], 16)
+        if lid:
+            node.set_lid(port, int(lid[1]), int(lid[2]))
     rate = _RATE.search(line)
     if rate:
-        node.rates[int(match[1])] = rate[1]
+        node.rates[port] = rate[1]
 
 
 def add_guids(text, guids):

@@ -70,4 +70,9 @@ def usable_hosts(fabric):
     """Those that a program can attach to; aggregation nodes, which are inside of switches, only
     when there is nothing else."""
     usable = [node for node in fabric.of_kind(HCA) if _reason_against(node) is None]
-    return [node for node in usable if _AGGREGATION not in node.description] or usable
+    return [node for node in usable if not is_in_switch(node)] or usable
+
+
+def is_in_switch(node):
+    """Whether it is a switch's own HCA."""
+    return _AGGREGATION in node.description

@@ -140,6 +140,16 @@ def section_of(text, wanted):
     return "".join(f"{line}\n" for line in lines)
 
 
+def without_sections(text, names):
+    """The text without those sections; their lines become blank, so that numbers of lines stay."""
+    lines, section = [], None
+    for line in text.splitlines():
+        if header := _SECTION.match(line):
+            section = header[1]
+        lines.append("" if section in names else line)
+    return "".join(f"{line}\n" for line in lines)
+
+
 def _add_settings(text, section, settings):
     """Adds lines to a section: at its end when there is such a section, else in a new
     one at the end of the file, so that the numbers of the lines before stay what they

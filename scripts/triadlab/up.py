@@ -19,6 +19,7 @@ from . import agents, cluster, environment, netfile, nodes, opensm, process, sim
 from .down import end
 from .errors import LabError
 from .feedback import Progress, tail
+from .site import Site
 
 # sun_path of a UNIX socket, without the 0 at its end.
 _MAX_SOCKET_PATH = 107
@@ -59,6 +60,11 @@ class Wishes:
     triadd: bool = False
     retrain: bool = False
     withhold: bool = False
+    # The fabric that was read from 'net' or made of it; None: read it.
+    fabric: netfile.Fabric | None = None
+    # What is taken of a site's SM.
+    site: Site | None = None
+    quiet: bool = False
     # Typed into ibsim's console before the first SM starts.
     before_sms: list[str] = field(default_factory=list)
     timeout_s: float | None = None
@@ -71,7 +77,7 @@ def up(wishes):
     environment.require_programs()
     cluster.check(wishes.folder, wishes.cluster, wishes.umad2sim)
     opensm.check_user_conf(wishes.opensm_conf)
-    fabric = netfile.read(wishes.net)
+    fabric = wishes.fabric or netfile.read(wishes.net)
     sm_nodes = nodes.choose_for_sms(fabric, wishes.sms)
     agent_nodes = agents.check(wishes, fabric, sm_nodes)
     wishes.folder.mkdir(parents=True, exist_ok=True)
@@ -113,7 +119,7 @@ class _Start:
         self._fabric = fabric
         self._sm_nodes = sm_nodes
         self._agent_nodes = agent_nodes
-        self._progress = Progress()
+        self._progress = Progress(wishes.quiet)
         self._logs = []
         self._children = {}
         timeout_s = wishes.timeout_s or 120 + len(fabric.nodes) / 100
@@ -319,9 +325,10 @@ class _Start:
         conf = opensm.make_conf(self._conf_keys(index, folder, log),
                                 self._wishes.opensm_conf)
         (folder / "opensm.conf").write_text(conf, encoding="utf-8")
-        if self._fabric.partitions:
-            (folder / "partitions.conf").write_text(self._fabric.partitions,
-                                                    encoding="utf-8")
+        files = {"partitions.conf": self._fabric.partitions} if self._fabric.partitions else {}
+        for name, text in (files | (self._wishes.site or Site()).files).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
         keys = opensm.conf_keys(conf)
         port = keys.get("console_port") if keys["console"] == "loopback" else None
         return state.Sm(
@@ -333,6 +340,10 @@ class _Start:
     def _conf_keys(self, index, folder, log):
         keys = opensm.default_keys(folder, log)
         keys |= opensm.console_keys(self._wishes.console)
+        if self._wishes.site:
+            keys |= self._wishes.site.keys
+            keys |= {key: f"{folder}/{name}"
+                     for key, name in self._wishes.site.file_keys.items()}
         keys["sm_priority"] = str(len(self._sm_nodes) - 1 - index)
         if self._may_queue:
             keys["max_wire_smps"] = str(_WIRE_SMPS)

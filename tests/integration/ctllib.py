@@ -102,7 +102,7 @@ def environment(**variables):
     kept = {name: value for name, value in os.environ.items()
             if name not in ("TRIAD_SOCKET", "NO_COLOR", "TERM")}
     return {**kept, "TERM": "xterm", "TRIAD_SETUP": str(SRCDIR / "cli" / "setup"),
-            **variables}
+            "TRIAD_LAB_PROGRAM": str(SRCDIR / "scripts" / "lab"), **variables}
 
 
 def run(*arguments, env=None, **options):

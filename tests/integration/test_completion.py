@@ -54,6 +54,8 @@ def test_complete_commands_and_options():
             (["completion", ""], ["bash", "zsh", "fish"]),
             (["qos", "check", ""], [":files"]),
             (["setup", "--conf="], [":files"]),
+            (["what-if", "--bundle", ""], [":files"]),
+            (["what-if", "--upgrade"], ["--upgrade-order"]),
             (["help", "perf", "t"], ["top"]),
             (["profile", "report", "a.csv", "--svg", ""], [":files"]),
             (["--ti"], ["--timeout"]),

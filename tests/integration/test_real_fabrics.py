@@ -19,7 +19,7 @@ import pytest
 
 from checks import succeeded, wait_until
 from ctllib import TRIADCTL, environment, read_terminal
-from labs import Lab
+from labs import BUILDDIR, Lab, lab_command
 from triadlab import ibdiagnet, netfile
 from triadlab.tcp_ports import free_address
 from triadlib import QUICK, ask, ask_json, status
@@ -167,6 +167,21 @@ def test_page_and_its_resources_answer(site):
         with urllib.request.urlopen(f"http://{site.addresses['page']}{path}",
                                     timeout=120) as answer:
             assert answer.status == 200 and answer.read(), path
+
+
+def test_copy_routes_as_the_fabric_and_tells_what_a_switch_carries(site):
+    guid = next(node.guid for node in site.file.of_kind(netfile.SWITCH) if node.links)
+    begun = time.monotonic()
+    process = lab_command(
+        "what-if", "--opensm-conf", site.lab.folder / "sm-0" / "opensm.conf", "--remove-switch",
+        f"0x{guid:016x}", "--json",
+        env={**os.environ, "TRIADCTL": TRIADCTL, "TRIAD_BUILDDIR": str(BUILDDIR),
+             "TRIAD_SOCKET": site.lab.status()["sms"][0]["control_socket"]})
+    print(f"what-if: {time.monotonic() - begun:.1f} s")
+    assert process.returncode in (0, 1) and not process.stderr, process.stderr
+    found = json.loads(process.stdout)
+    assert found["copy_as_site"]["equal"] is True, found["copy_as_site"]["entries"]
+    assert found["after"]["check"]["unreachable_pairs"] == 0
 
 
 @pytest.mark.parametrize("command", COMMANDS)

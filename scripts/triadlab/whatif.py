@@ -1,0 +1,529 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What OpenSM would do if a fabric were changed.
+
+Model: a copy of the fabric as it is runs in ibsim with stock opensm and Triad.  It loses what
+is removed: then its SM does what the fabric's would, which keeps routes that are still among
+the shortest.  Where something is new, or the SM has other options, routes are made anew: by an
+SM that starts, in a second copy whose ports have the same LIDs.  Triad in the copies says what
+routes are and what is wrong with them; here these are compared.  The fabric and its SM are only
+read.
+
+    Replica ── Copy ──> Picture (as it is) ──┐
+       └─ changes ── Copy ──> Picture (changed) ──> Answer: text, JSON, exit status
+
+All runs in a sandbox (sandbox.py)."""
+
+from __future__ import annotations  # 'int | None' before Python 3.10
+
+import collections
+import copy
+import json
+import re
+import signal
+import sys
+import textwrap
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import changes, down, forwarding, netfile, nodes, plugin, process, replica, sandbox, \
+    simulator, up
+from .errors import LabError
+
+LOST, SAME = 1, 0
+
+# Triad in a copy only judges routes.
+_TRIAD_CONF = """\
+[perfmgr]
+enabled = false
+[history]
+dir =
+"""
+_CHECK_S = 600
+_N_SHOWN = 5
+_MAX_KINDS = 2000
+_NAME_WIDTH = 23
+# Numbers of 'routes check' that are faults, with what people call them.
+FAULTS = {
+    "unreachable_pairs": "pairs that don't", "credit_loops": "credit loops",
+    "forwarding_loops": "forwarding loops", "down_up_turns": "turns from down to up",
+    "longer_paths": "paths longer than the shortest",
+    "unreachable_switches": "ways to switches lost", "multicast_loops": "multicast loops",
+}
+# Those of which one more is harm.
+HARM = ("unreachable_pairs", "credit_loops", "forwarding_loops", "multicast_loops",
+         "unreachable_switches")
+
+
+@dataclass
+class Picture:
+    """A copy's routes; 'served' are the ids of its hosts that the SM reaches, 'members' those of
+    partitions, by P_Key, 'lids' is the text of its SM's file of LIDs, 'seconds' by what took
+    them."""
+
+    routes: dict
+    check: dict
+    unicast: dict
+    multicast: dict
+    served: set[str]
+    members: dict
+    lids: str
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Clock:
+    """Adds up what takes how long."""
+
+    def __init__(self):
+        self.seconds = {}
+        self._begin = time.monotonic()
+
+    def lap(self, what):
+        now = time.monotonic()
+        self.seconds[what] = round(self.seconds.get(what, 0) + now - self._begin, 2)
+        self._begin = now
+
+
+# --- copies ------------------------------------------------------------------
+
+def reached(fabric, start):
+    """The ids of the nodes that an SM on the node 'start' finds: packets don't pass hosts."""
+    found, todo = {start}, [start]
+    while todo:
+        node = fabric.nodes[todo.pop()]
+        if node.kind != netfile.SWITCH and node.node_id != start:
+            continue
+        for peer, _ in node.links.values():
+            if peer in fabric.nodes and peer not in found:
+                found.add(peer)
+                todo.append(peer)
+    return found
+
+
+def hosts_among(fabric, ids):
+    """Those that people would miss."""
+    return {it for it in ids if fabric.nodes[it].kind != netfile.SWITCH
+            and not nodes.is_in_switch(fabric.nodes[it])}
+
+
+def choose_sm(fabric, wanted):
+    """Where the SM is: the node wanted, unless more hosts are reached from another one.
+    Returns its id and what it reaches."""
+    best, left = (None, set()), {node.node_id for node in nodes.usable_hosts(fabric)}
+    for candidate in [wanted, *sorted(left)] if wanted in left else sorted(left):
+        if candidate not in left:
+            continue
+        found = reached(fabric, candidate)
+        left -= found
+        if best[0] is None or len(hosts_among(fabric, found)) > \
+                len(hosts_among(fabric, best[1])):
+            best = candidate, found
+    if best[0] is None:
+        raise LabError("no host is left for an SM to be on")
+    return best
+
+
+def needs_restart(fabric, changed, sm, new_sm):
+    """Whether routes after the change are made without regard to those before: by an SM that
+    starts, or because something is new.  An SM that only loses something keeps routes that
+    are still among the shortest."""
+    return sm != new_sm or not all(
+        it in fabric.nodes and node.links.items() <= fabric.nodes[it].links.items()
+        for it, node in changed.nodes.items())
+
+
+def cuts(fabric, changed):
+    """What ibsim is told so that one fabric becomes the other, which has less."""
+    commands = [f'Unlink "{it}"' for it in fabric.nodes if it not in changed.nodes]
+    for node_id, node in changed.nodes.items():
+        commands += [f'Unlink "{node_id}"[{port}]'
+                     for port, (peer, peer_port) in fabric.nodes[node_id].links.items()
+                     if port not in node.links and peer in changed.nodes
+                     and (node_id, port) <= (peer, peer_port)]
+    return commands
+
+
+class Copy:
+    """A fabric in ibsim with an SM; ended when it is left."""
+
+    def __init__(self, fabric, wanted, sm, name, triad_conf=None):
+        self._fabric, self._sm, self._clock = fabric, sm, Clock()
+        self._folder = Path(sandbox.FOLDER, name)
+        self._lab, (self._log,) = up.up(up.Wishes(
+            folder=self._folder, net=name, fabric=fabric, site=wanted, sms=[sm], quiet=True,
+            triad_conf=triad_conf or _TRIAD_CONF))
+        self._clock.lap("OpenSM")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        down.down(self._folder)
+
+    def picture(self):
+        """Of the fabric as it is now."""
+        n_links = _links_of_tiers(self._fabric, reached(self._fabric, self._sm))
+        routes, check = plugin.wait(lambda: self._checked(n_links),
+                                    "a check of the copy's routes", _CHECK_S)
+        self._clock.lap("checks")
+        unicast, multicast = replica.tables_of(self._lab)
+        self._clock.lap("tables")
+        seconds, self._clock = self._clock.seconds, Clock()
+        return Picture(routes, check, unicast, multicast,
+                       hosts_among(self._fabric, reached(self._fabric, self._sm)),
+                       replica.members_of(self._lab),
+                       replica.lids_of(self._lab), seconds)
+
+    def _checked(self, n_links):
+        """Routes and what is wrong with them, of all that there is now, or None."""
+        check = self._ask("routes", "check")
+        routes = self._ask("routes", "-n", str(_N_SHOWN))
+        if not check or not routes \
+                or sum(tier["links"] for tier in routes["tiers"]) != n_links:
+            return None
+        return routes, check
+
+    def _ask(self, *words):
+        """None as long as it is not known."""
+        return json.loads(plugin.triadctl(self._lab, *words, "--json", allowed=(0, 1, 3))
+                          or "null")
+
+    def lose(self, changed):
+        """Makes it a fabric that has less, at once for its SM."""
+        record = self._lab.sms[0].process.record()
+        n_up = self._log.update().n_up
+        process.signal_record(record, signal.SIGSTOP)
+        try:
+            for command, answer, is_refused in simulator.Console(self._lab, _CHECK_S).ask(
+                    cuts(self._fabric, changed)):
+                if is_refused:
+                    raise LabError(f"ibsim refused {command}: {answer}")
+        finally:
+            process.signal_record(record, signal.SIGCONT)
+        self._fabric = changed
+        process.signal_record(record, signal.SIGHUP)
+        plugin.wait(lambda: self._log.update().n_up > n_up, "a sweep of the copy", _CHECK_S)
+        self._clock.lap("OpenSM")
+
+
+def _links_of_tiers(fabric, found):
+    """How many links, each direction for itself, Triad counts there: not those out of HCAs
+    inside of switches."""
+    return sum(peer in found for it in found if not nodes.is_in_switch(fabric.nodes[it])
+               for peer, _ in fabric.nodes[it].links.values())
+
+
+# --- comparison --------------------------------------------------------------
+
+@dataclass
+class Answer:
+    """What is different once the changes are made."""
+
+    done: list[str]
+    fabric: netfile.Fabric
+    before: Picture
+    after: Picture
+    copy_is_site: forwarding.Difference | None
+    lost_hosts: list[str]
+    new_hosts: list[str]
+    tables: forwarding.Difference
+    multicast: forwarding.Difference
+    notes: list[str]
+    # Pairs of hosts' ports that are in both and share a partition: before, after.
+    shared: tuple[int, int] | None
+
+    @property
+    def lost_pairs(self):
+        """Ordered pairs of hosts as they are that no longer arrive, at least: each port of a
+        host counts."""
+        gone = set(self.lost_hosts)
+        ports = {True: 0, False: 0}
+        for node_id in self.before.served:
+            ports[node_id in gone] += len(self.fabric.nodes[node_id].links)
+        everyone = ports[True] + ports[False]
+        of_hosts = everyone * (everyone - 1) - ports[False] * (ports[False] - 1)
+        return of_hosts + max(0, self.grown("unreachable_pairs"))
+
+    def grown(self, fault):
+        return self.after.check[fault] - self.before.check[fault]
+
+    @property
+    def exit_status(self):
+        parted = self.shared and self.shared[1] < self.shared[0]
+        return LOST if self.lost_hosts or parted or any(
+            self.grown(it) > 0 for it in HARM) else SAME
+
+
+def compare(fabric, changed, before, after, done, site_tables, notes):
+    lost = sorted(before.served - after.served)
+    new = sorted(after.served - before.served)
+    return Answer(
+        done, fabric, before, after,
+        None if site_tables is None else
+        forwarding.compare_unicast(site_tables, before.unicast),
+        lost, [changes.label(changed.nodes[it]) for it in new],
+        forwarding.compare_unicast(before.unicast, after.unicast),
+        forwarding.compare_multicast(before.multicast, after.multicast), notes,
+        _shared(fabric, before, after))
+
+
+def _shared(fabric, before, after):
+    """Pairs of hosts' ports that share a partition, before and after; None: there are too many
+    kinds of ports to tell."""
+    ports = {netfile.port_guid(fabric.nodes[it], port)
+             for it in before.served & after.served for port in fabric.nodes[it].links}
+    counts = [pairs_in_partitions(it.members, ports) for it in (before, after)]
+    return None if None in counts else tuple(counts)
+
+
+def pairs_in_partitions(members, ports):
+    """How many ordered pairs of these ports have a P_Key in common, of which one at least is
+    that of a full member.  None: more than _MAX_KINDS different sets of P_Keys."""
+    keys = {port: [] for port in ports}
+    for key, of_key in sorted(members.items()):
+        for guid, is_full in of_key.items():
+            if guid in keys:
+                keys[guid].append((key, is_full))
+    kinds = collections.Counter(map(tuple, keys.values()))
+    if len(kinds) > _MAX_KINDS:
+        return None
+    total = 0
+    for one, count in kinds.items():
+        is_full = dict(one)
+        for other, n_others in kinds.items():
+            if any(key in is_full and (full or is_full[key]) for key, full in other):
+                total += count * (n_others - (one == other))
+    return total
+
+
+# --- what is asked -----------------------------------------------------------
+
+@dataclass
+class Question:
+    changes: changes.Changes
+    routing_engine: str | None = None
+    partitions: str | None = None
+    policy: str | None = None
+    triad_conf: str | None = None
+
+
+def changed_site(site, question, fabric):
+    """A copy of the options and files, changed, and sentences about that."""
+    wanted, done = copy.deepcopy(site), []
+    guids = netfile.port_guids(fabric)
+    if question.routing_engine:
+        wanted.keys["routing_engine"] = question.routing_engine
+        done.append(f"routing engine {question.routing_engine}")
+    if question.partitions is not None:
+        wanted.set_file("partition_config_file", netfile.translate(question.partitions, guids))
+        done.append("other partitions")
+    if question.policy is not None:
+        wanted.set_file("qos_policy_file", netfile.translate(question.policy, guids))
+        wanted.keys["qos"] = "TRUE"
+        done.append("another QoS policy")
+    return wanted, done
+
+
+def answer(original, question, tell):
+    """The Answer to a Question about a Replica; tell(text) says what is being done."""
+    fabric = original.fabric
+    fabric.commands = []
+    notes = list(original.notes)
+    changed, done = changes.apply(fabric, question.changes)
+    wanted, more = changed_site(original.site, question, fabric)
+    sm, _ = choose_sm(fabric, original.sm)
+    new_sm, _ = choose_sm(changed, sm)
+    if new_sm != sm:
+        notes.append(f"the SM is on {changes.label(fabric.nodes[sm])}, which is cut off: another "
+                     f"takes over, here on {changes.label(changed.nodes[new_sm])}")
+    starts = bool(more) or needs_restart(fabric, changed, sm, new_sm)
+    tell("the fabric as it is")
+    with Copy(fabric, original.site, sm, "as-it-is", question.triad_conf) as copied:
+        before = copied.picture()
+        if not starts:
+            tell("the changed fabric")
+            copied.lose(changed)
+            after = copied.picture()
+    if starts:
+        tell("the changed fabric")
+        replica.set_lids(wanted, before.lids)
+        with Copy(changed, wanted, new_sm, "changed", question.triad_conf) as copied:
+            after = copied.picture()
+    wished = (question.routing_engine or "").replace(",", " ").split()
+    if wished and after.routes["engine"] != wished[0]:
+        notes.insert(0, f"OpenSM could not route by {wished[0]} and took "
+                        f"{after.routes['engine']}")
+    return compare(fabric, changed, before, after, done + more, original.unicast, notes)
+
+
+# --- how it is said ----------------------------------------------------------
+
+def to_json(found):
+    names = replica.names_of(found.fabric)
+
+    def tables(difference):
+        return {"entries": difference.entries, "blocks": difference.blocks,
+                "switches": [{"name": names.get(guid), "guid": f"0x{guid:016x}", "entries": n}
+                             for guid, n in difference.switches.items()],
+                "equal_entries": difference.n_equal,
+                "gone": [f"0x{guid:016x}" for guid in difference.missing],
+                "new": [f"0x{guid:016x}" for guid in difference.more]}
+
+    def picture(it):
+        return {"hosts": len(it.served), "routes": it.routes, "check": it.check,
+                "partitions": {f"0x{key:04x}": len(of_key)
+                               for key, of_key in sorted(it.members.items())},
+                "seconds": it.seconds}
+    return {
+        "changes": found.done, "exit_status": found.exit_status,
+        "copy_as_site": found.copy_is_site and {
+            "equal": found.copy_is_site.is_none, **tables(found.copy_is_site)},
+        "lost_hosts": [_node_json(found.fabric.nodes[it]) for it in found.lost_hosts],
+        "new_hosts": found.new_hosts, "lost_pairs": found.lost_pairs,
+        "pairs_in_partitions": found.shared,
+        "before": picture(found.before), "after": picture(found.after),
+        "tables": tables(found.tables), "multicast": tables(found.multicast),
+        "notes": found.notes}
+
+
+def _node_json(node):
+    return {"name": changes.label(node), "guid": changes.guid_text(node)}
+
+
+def fold(words):
+    """A sentence as lines of a terminal; those after the first stand below a "- " or number."""
+    indent = " " * re.match(r"(\s*\d+\. |- )?", words).end()
+    return textwrap.wrap(words, 79, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def shorten(lines, count):
+    """The first lines, cut to a terminal, and how many more there are."""
+    return [line[:79] for line in lines[:count]] + (
+        [f"and {len(lines) - count} more (--json has all)"] if len(lines) > count else [])
+
+
+def some(names, count=_N_SHOWN):
+    """The first names, and how many more there are."""
+    return ", ".join(names[:count]) + (f" and {len(names) - count} more"
+                                       if len(names) > count else "")
+
+
+def to_text(found):
+    """Lines of at most 80 columns."""
+    before, after = found.before, found.after
+    lines = fold("What if: " + "; ".join(found.done or ["nothing is changed"]))
+    lines += fold(_copy_text(found))
+    lines.append("")
+    lines += fold(_lost_text(found))
+    lines += ["", f"{'':34}{'NOW':>14}{'THEN':>14}"]
+
+    def row(what, one, other):
+        text = ["?" if it is None else str(it) for it in (one, other)]
+        lines.append(f"{what:34}{text[0]:>14}{text[1]:>14}"
+                     + ("" if one == other else "  *"))
+    row("routing engine", before.routes["engine"], after.routes["engine"])
+    row("hosts", len(before.served), len(after.served))
+    row("pairs that arrive", before.routes["arriving_pairs"], after.routes["arriving_pairs"])
+    for fault, words in FAULTS.items():
+        if before.check[fault] or after.check[fault] or fault in HARM[:2]:
+            row(words, before.check[fault], after.check[fault])
+    row("links of a path, mean", _round(before.routes["mean_links"]),
+        _round(after.routes["mean_links"]))
+    row("SLs", *(" ".join(map(str, it.check["sls"])) or "of engine" for it in (before, after)))
+    row("partitions", len(before.members), len(after.members))
+    if found.shared is None or found.shared[0] != found.shared[1]:
+        row("pairs that share a partition", *(found.shared or (None, None)))
+    lines += ["", *_tier_lines(before.routes["tiers"], after.routes["tiers"]), ""]
+    lines += fold(_tables_text(found))
+    for note in found.notes:
+        lines += fold(f"- {note}")
+    return "\n".join(lines)
+
+
+def _round(number):
+    return None if number is None else round(number, 2)
+
+
+def _copy_text(found):
+    n_nodes = len(found.fabric.nodes)
+    seconds = sum(sum(it.seconds.values()) for it in (found.before, found.after))
+    text = f"Computed by OpenSM in a copy of the fabric's {n_nodes} nodes, {seconds:.0f} s."
+    same = found.copy_is_site
+    if same is None:
+        return text + " The fabric's own tables are not known: whether the copy routes as it " \
+                      "does can't be said."
+    if same.is_none:
+        return text + f" The copy is as the fabric: {same.n_equal} entries of tables at " \
+                      f"{same.n_compared} switches are equal."
+    return text + f" THE COPY IS NOT AS THE FABRIC: {same.entries} entries of tables at " \
+                  f"{len(same.switches)} switches differ, {same.n_equal} are equal" \
+        + (f"; tables of {len(same.missing) + len(same.more)} switches can't be compared."
+           if same.missing or same.more else ".")
+
+
+def _lost_text(found):
+    if not found.lost_hosts and found.exit_status == SAME:
+        text = "Nothing is lost."
+    else:
+        names = [changes.label(found.fabric.nodes[it]) for it in found.lost_hosts]
+        text = f"LOST: {len(names)} hosts" + (f" ({some(names)})" if names else "") \
+            + f", {found.lost_pairs} pairs."
+        pairs = found.after.check["evidence"]["unreachable_pairs"]
+        if found.grown("unreachable_pairs") > 0 and pairs:
+            text += " For example " + some([
+                f"{it.get('source_node_name')} to {it.get('destination_node_name')}"
+                for it in pairs], 2) + "."
+        if found.shared and found.shared[1] < found.shared[0]:
+            text += f" {found.shared[0] - found.shared[1]} pairs of ports no longer share a " \
+                    "partition."
+        if found.grown("credit_loops") > 0:
+            text += " Credits may loop."
+    if found.new_hosts:
+        text += f" New: {len(found.new_hosts)} hosts ({some(found.new_hosts)})."
+    return text
+
+
+def _tier_lines(before, after):
+    lines = ["LEVELS  LINKS  THEN     MOST     THEN IMBALANCE  THEN  BUSIEST THEN"]
+    tiers = {(it["from"], it["to"]): it for it in before}
+    then = {(it["from"], it["to"]): it for it in after}
+    for key in sorted(tiers.keys() | then.keys()):
+        one, other = tiers.get(key, {}), then.get(key, {})
+        # Tiers that nothing crosses say nothing.
+        if not (one.get("most") or other.get("most")) or 0 in key:
+            continue
+        cells = [it.get(what, "-") for what in ("links", "most") for it in (one, other)]
+        cells += [f"{it['imbalance']:.2f}" if it.get("imbalance") else "-"
+                  for it in (one, other)]
+        busiest = f"{other['worst_node_name'].strip()}:{other['worst_port']}" \
+            if other.get("worst_node_name") else ""
+        # The end of a name tells more than its beginning.
+        if len(busiest) > _NAME_WIDTH:
+            busiest = f"..{busiest[2 - _NAME_WIDTH:]}"
+        lines.append("{:7}{:>6}{:>6}{:>9}{:>9}{:>10}{:>6}  {}".format(
+            f"{key[0]}-{key[1]}", *cells, busiest).rstrip())
+    return lines
+
+
+def _tables_text(found):
+    names = replica.names_of(found.fabric)
+    most = sorted(found.tables.switches.items(), key=lambda it: -it[1])
+    text = f"Tables: {found.tables.entries} entries in {found.tables.blocks} blocks change at " \
+           f"{len(most)} of {found.tables.n_compared} switches"
+    if most:
+        text += f", most at {names.get(most[0][0])} ({most[0][1]})"
+    if found.multicast.entries:
+        text += f"; multicast: {found.multicast.entries} entries at " \
+                f"{len(found.multicast.switches)} switches"
+    return text + "."
+
+
+def tell(text):
+    if sys.stderr.isatty():
+        print(f"what-if: computing {text} ...", file=sys.stderr, flush=True)
+
+
+def say(found, is_json):
+    """Prints it; returns the exit status."""
+    print(json.dumps(to_json(found), indent=1) if is_json else to_text(found))
+    return found.exit_status

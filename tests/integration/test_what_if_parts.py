@@ -1,0 +1,537 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What 'lab what-if' and 'lab up --bundle' are made of, without a fabric that runs: tables,
+bundles, a site's options, changes, orders of upgrades."""
+
+import collections
+import io
+import json
+import random
+import subprocess
+import tarfile
+
+import pytest
+
+from triadlab import bundle, changes, forwarding, ibdiagnet, netfile, site, upgrade, whatif
+from triadlab.errors import LabError, UsageError
+from triadlab.topology import FatTree
+
+pytestmark = pytest.mark.scripts
+
+OPENSM = b"""\
+dump_ucast_routes: Switch 0x00000000000000aa
+LID    : Port : Hops : Optimal
+0x0001 : 025  : 04   : yes
+0x0002 : UNREACHABLE
+0x0003 : 000  : 00   : yes
+
+dump_ucast_routes: Switch 0x00000000000000bb
+LID    : Port : Hops : Optimal
+0x0001 : 001  : 01   : yes
+0x0005 : 017  : 01   : No 2 hop path possible via port 17!
+0xBFFF : 254  : 01   : yes
+"""
+MULTICAST = b"""
+Switch 0x00000000000000aa
+LID    : Out Port(s)
+0xC000 : 0x001 0x005
+0xC001 :
+
+Switch 0x00000000000000bb
+LID    : Out Port(s)
+"""
+
+
+# --- tables ------------------------------------------------------------------
+
+def entries(table):
+    return {lid: port for lid, port in enumerate(table) if port != forwarding.NO_PORT}
+
+
+@pytest.mark.parametrize("octets", (1, 7, 64, 1 << 20))
+def test_tables_are_read_however_the_file_is_cut(monkeypatch, octets):
+    monkeypatch.setattr(forwarding, "_CHUNK_OCTETS", octets)
+    text = b"# Forwarding tables as in ibdiagnet2.fdbs\n\n" + OPENSM
+    found = forwarding.read_unicast(io.BytesIO(text))
+    assert {guid: entries(table) for guid, table in found.items()} == {
+        0xaa: {1: 25, 3: 0}, 0xbb: {1: 1, 5: 17, 0xbfff: 254}}
+    assert forwarding.read_multicast(io.BytesIO(MULTICAST)) == {
+        0xaa: {0xc000: frozenset((1, 5)), 0xc001: frozenset()}, 0xbb: {}}
+
+
+def test_file_without_tables_has_none():
+    assert forwarding.read_unicast(io.BytesIO(b"")) == {}
+    assert forwarding.read_unicast(io.BytesIO(b"# nothing\n")) == {}
+
+
+def test_tables_that_would_fill_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(forwarding, "MAX_SWITCHES", 1)
+    with pytest.raises(LabError, match="more than 1 switches"):
+        forwarding.read_unicast(io.BytesIO(OPENSM))
+    monkeypatch.undo()
+    monkeypatch.setattr(forwarding, "MAX_SECTION", 1 << 10)
+    monkeypatch.setattr(forwarding, "_CHUNK_OCTETS", 1 << 10)
+    with pytest.raises(LabError, match="one switch"):
+        forwarding.read_unicast(io.BytesIO(OPENSM + b"x" * 5000))
+    assert len(forwarding.read_unicast(io.BytesIO(OPENSM))) == 2
+
+
+def write_tables(tables, gaps):
+    """As OpenSM does; without lines for LIDs that lead nowhere where there are gaps."""
+    lines = []
+    for guid, table in tables.items():
+        lines.append(f"dump_ucast_routes: Switch 0x{guid:016x}\nLID    : Port : Hops : Optimal")
+        for lid in range(1, 400):
+            port = table.get(lid)
+            if port is not None:
+                lines.append(f"0x{lid:04X} : {port:03d}  : 02   : yes")
+            elif not gaps:
+                lines.append(f"0x{lid:04X} : UNREACHABLE")
+        lines.append("")
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_difference_of_tables_is_that_of_their_entries(seed):
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    one = {guid: {lid: dice.randrange(255) for lid in range(1, 400) if dice.random() < 0.8}
+           for guid in range(1, 6)}
+    other = {guid: {lid: dice.randrange(255) if dice.random() < 0.05 else port
+                    for lid, port in table.items() if dice.random() < 0.97}
+             for guid, table in one.items() if guid != seed % 5 + 1}
+    found = forwarding.compare_unicast(
+        *(forwarding.read_unicast(io.BytesIO(write_tables(it, gaps)))
+          for it, gaps in ((one, False), (other, True))))
+    pairs = [(guid, lid, one[guid].get(lid), other[guid].get(lid)) for guid in other
+             for lid in sorted(one[guid].keys() | other[guid].keys())]
+    differ = [it for it in pairs if it[2] != it[3]]
+    assert found.entries == len(differ) and found.n_equal == len(pairs) - len(differ)
+    assert found.blocks == len({(guid, lid // 64) for guid, lid, _, _ in differ})
+    assert found.switches == collections.Counter(guid for guid, *_ in differ)
+    assert found.missing == [seed % 5 + 1] and not found.more
+    assert [(guid, lid) for guid, lid, _, _ in found.first] == \
+        [(guid, lid) for guid, lid, _, _ in differ[:forwarding.N_FIRST]]
+
+
+def test_multicast_difference_counts_groups_at_switches():
+    one = {1: {0xc000: frozenset((1, 2)), 0xc001: frozenset((3,))}, 2: {}}
+    other = {1: {0xc000: frozenset((1,)), 0xc001: frozenset((3,))}}
+    found = forwarding.compare_multicast(one, other)
+    assert (found.entries, found.n_equal, found.switches) == (1, 1, {1: 1})
+    assert forwarding.compare_multicast(one, one).is_none
+
+
+# --- bundles -----------------------------------------------------------------
+
+GOOD = {bundle.DB_CSV: b"START_NODES\n", bundle.FDBS: OPENSM, "conf/opensm.conf": b"lmc 1\n",
+        "answers/status.json": b'{"sm": {}}', "answers/links.json": b"[]",
+        "MANIFEST.json": b"{}"}
+
+
+def make_tar(path, members, packed=True):
+    """Members are (name, octets) or TarInfo with octets."""
+    with tarfile.open(path, "w") as archive:
+        for name, octets in members:
+            entry = name if isinstance(name, tarfile.TarInfo) else tarfile.TarInfo(name)
+            if octets is not None:
+                entry.size = len(octets)
+            archive.addfile(entry, octets and io.BytesIO(octets))
+    if packed:
+        subprocess.run(["zstd", "-q", "--rm", "-f", path, "-o", f"{path}.zst"], check=True)
+        return f"{path}.zst"
+    return path
+
+
+def in_bundle(files):
+    return [(f"{bundle.TOP}/{name}", octets) for name, octets in files.items()]
+
+
+def special(name, kind, to=""):
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.linkname = kind, to
+    return entry
+
+
+@pytest.mark.parametrize("packed", (True, False))
+def test_bundle_is_read_as_far_as_it_is_wanted(tmp_path, packed):
+    found = bundle.read(make_tar(str(tmp_path / "b.tar"), in_bundle(GOOD), packed))
+    assert found.files == {name: octets for name, octets in GOOD.items()
+                           if name not in ("answers/links.json", bundle.FDBS)}
+    assert list(found.tables[bundle.FDBS]) == [0xaa, 0xbb]
+    assert found.conf("opensm.conf") == "lmc 1\n" and found.conf("nothing") is None
+    assert found.answer("status") == {"sm": {}} and found.answer("links") is None
+    assert not found.is_anonymous()
+
+
+def test_unpacked_bundle_and_folder_of_ibdiagnet_are_read(tmp_path):
+    for name, octets in GOOD.items():
+        path = tmp_path / bundle.TOP / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(octets)
+    # A link in it is not followed.
+    (tmp_path / bundle.TOP / "conf" / "more").symlink_to("/etc/passwd")
+    for folder in (tmp_path, tmp_path / bundle.TOP):
+        found = bundle.read(folder)
+        assert sorted(found.files) == sorted(set(GOOD) - {"answers/links.json", bundle.FDBS})
+        assert list(found.tables) == [bundle.FDBS]
+    found = bundle.read(tmp_path / bundle.TOP / "fabric")
+    assert (list(found.files), list(found.tables)) == ([bundle.DB_CSV], [bundle.FDBS])
+    with pytest.raises(LabError, match="ibdiagnet2.db_csv"):
+        bundle.read(tmp_path / bundle.TOP / "conf")
+
+
+HOSTILE = {
+    "a path that leads out": (f"{bundle.TOP}/../../etc/x", b"x"),
+    "a path from the root": ("/etc/x", b"x"),
+    "another folder": ("other/x", b"x"),
+    "a link": (special(f"{bundle.TOP}/conf/x", tarfile.SYMTYPE, "/etc/passwd"), None),
+    "a hard link": (special(f"{bundle.TOP}/conf/x", tarfile.LNKTYPE, "/etc/passwd"), None),
+    "a device": (special(f"{bundle.TOP}/conf/x", tarfile.CHRTYPE), None),
+    "a FIFO": (special(f"{bundle.TOP}/conf/x", tarfile.FIFOTYPE), None),
+    "a file twice": (f"{bundle.TOP}/conf/opensm.conf", b"lmc 2\n"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_bundle_is_refused(tmp_path, kind):
+    path = make_tar(str(tmp_path / "b.tar"), [*in_bundle(GOOD), HOSTILE[kind]])
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(LabError, match="not a bundle"):
+        bundle.read(path)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_bundle_with_a_header_that_would_fill_memory_is_refused(tmp_path):
+    entry = tarfile.TarInfo(f"{bundle.TOP}/conf/x")
+    entry.pax_headers = {"comment": "x" * (4 << 20)}
+    path = make_tar(str(tmp_path / "b.tar"), [*in_bundle(GOOD), (entry, b"x")])
+    with pytest.raises(LabError, match="header"):
+        bundle.read(path)
+
+
+def test_bundle_that_is_cut_damaged_or_none_is_refused(tmp_path):
+    path = make_tar(str(tmp_path / "b.tar"), in_bundle({**GOOD, "logs/x": random.Random(
+        1).randbytes(1 << 20)}))
+    whole = open(path, "rb").read()
+    for octets in (whole[:len(whole) // 2], whole[:-2], whole[:20], b"\x28\xb5\x2f\xfd" + b"x" * 100,
+                   b"nothing of the kind" * 100, b""):
+        damaged = tmp_path / "damaged"
+        damaged.write_bytes(octets)
+        with pytest.raises(LabError):
+            bundle.read(damaged)
+
+
+def test_bundle_that_grows_too_large_is_refused(tmp_path, monkeypatch):
+    path = make_tar(str(tmp_path / "b.tar"), in_bundle({**GOOD, "logs/x": bytes(8 << 20)}))
+    bundle.read(path)
+    monkeypatch.setattr(bundle, "MAX_OCTETS", 4 << 20)
+    with pytest.raises(LabError, match="unpacked"):
+        bundle.read(path)
+    monkeypatch.undo()
+    monkeypatch.setattr(bundle, "MAX_FILE_OCTETS", 5)
+    with pytest.raises(LabError, match="larger than a lab reads"):
+        bundle.read(path)
+    monkeypatch.undo()
+    monkeypatch.setattr(bundle, "MAX_MEMBERS", 3)
+    with pytest.raises(LabError, match="more than 3"):
+        bundle.read(path)
+
+
+# --- a site's options --------------------------------------------------------
+
+def test_options_of_routing_are_taken_and_those_of_the_site_are_named():
+    conf = """\
+routing_engine updn # of ours
+lmc 2
+root_guid_file /site/roots
+cn_guid_file /site/nowhere
+m_key 0x1234567890
+sm_priority 14
+max_seq_redisc 7
+qos TRUE
+qos_vlarb_high 0:64
+partition_config_file (null)
+"""
+    files = {"/site/roots": "0x1\n", "partitions.conf": "Default=0x7fff: ALL=full;\n"}
+    found = site.take(conf, lambda _key, path: files.get(path), {"max_seq_redisc": "2", "m_key": "0x0", "lmc": "0"})
+    assert found.keys == {"routing_engine": "updn", "lmc": "2", "qos": "TRUE",
+                          "qos_vlarb_high": "0:64"}
+    assert found.files == {"root-guids": "0x1\n", "partitions.conf": files["partitions.conf"]}
+    assert found.file_keys == {"root_guid_file": "root-guids",
+                               "partition_config_file": "partitions.conf"}
+    notes = " ".join(found.notes)
+    assert "m_key" in notes and "max_seq_redisc" in notes and "/site/nowhere" in notes
+    assert "1234567890" not in notes and "sm_priority" not in notes
+
+
+def test_options_as_opensm_has_them_are_not_named():
+    found = site.take("max_seq_redisc 2\nlmc 0\n", lambda *_words: None, {"max_seq_redisc": "2", "lmc": "0"})
+    assert (found.keys, found.notes) == ({}, [])
+
+
+# --- what ibdiagnet and ibnetdiscover have -----------------------------------
+
+DB_CSV = """\
+START_NODES
+NodeDesc,NumPorts,NodeType,NodeGUID,PortGUID,LocalPortNum
+"leaf",4,2,0xa0,0xa0,0
+"host-1 mlx5_0",1,1,0xb000000000,0xb000000000,1
+"host-2 mlx5_0",1,1,0xc0,0xc1,1
+END_NODES
+START_PORTS
+NodeGuid,PortGuid,PortNum,LID,LMC,PortState,LinkWidthActv,LinkSpeedActv
+0xa0,0xa0,1,7,0,4,2,1024
+0xa0,0xa0,2,7,0,2,2,1024
+0xb000000000,0xb000000000,1,12,1,4,2,1024
+0xc0,0xc1,1,65535,N/A,2,2,1024
+END_PORTS
+START_LINKS
+NodeGuid1,PortNum1,NodeGuid2,PortNum2
+0xa0,1,0xb000000000,1
+0xa0,2,0xc0,1
+END_LINKS
+START_PKEY
+NodeGUID,PortGUID,PortNum,BlockNum,Index,PKey,Membership
+0xb000000000,0xb000000000,1,0,0,0x8010,Full
+END_PKEY
+"""
+
+
+def test_lids_and_guids_are_those_of_the_site():
+    fabric = ibdiagnet.parse(DB_CSV.splitlines())
+    lids, doubts = site.guid2lid(fabric)
+    assert lids.split() == ["0x00000000000000a0", "0x0007", "0x0007",
+                            "0x000000b000000001", "0x000c", "0x000d"] and not doubts
+    assert "0x000000b000000001" in fabric.partitions, "the GUID of the port in ibsim"
+    assert "0x000000b000000000" not in fabric.partitions
+
+
+def test_links_of_held_ports_are_left_out_and_said():
+    fabric = ibdiagnet.parse(DB_CSV.splitlines())
+    assert fabric.counts()["links"] == 1
+    assert any("leaf:2" in note for note in fabric.notes)
+
+
+def test_lids_of_ibnetdiscover_are_read():
+    fabric = netfile.parse("""\
+switchguid=0xa0(a0)
+Switch 4 "S-a0" # "leaf" enhanced port 0 lid 3 lmc 0
+[1] "H-b0"[1](b1) # "host" lid 9 4xHDR
+
+caguid=0xb0
+Ca 1 "H-b0" # "host"
+[1](b5) "S-a0"[1] # lid 9 lmc 2 "leaf" lid 3 4xHDR
+""".splitlines())
+    assert fabric.nodes["S-a0"].lids == {0: (3, 0)}
+    assert fabric.nodes["H-b0"].lids == {1: (9, 2)}
+    assert netfile.port_guids(fabric) == {0xb5: 0xb1}
+
+
+# --- changes -----------------------------------------------------------------
+
+@pytest.fixture
+def tree():
+    return FatTree.plan(levels=2, radix=8, hosts=32).build()
+
+
+def test_nodes_are_found_as_people_name_them(tree):
+    names = changes.Names(tree)
+    leaf = tree.nodes["leaf-01"]
+    guid = f"0x{leaf.guid:016x}"
+    for text in ("leaf-01", " leaf-01 ", guid, guid[2:], f"leaf-01#{guid[-4:]}"):
+        assert names.find(text) is leaf, text
+    assert names.find("host-0001").description == "host-0001 HCA-1"
+    with pytest.raises(UsageError, match="no node"):
+        names.find("leaf-0")
+    with pytest.raises(UsageError, match="no switch"):
+        names.find_switch("host-0001")
+
+
+def test_name_of_several_nodes_is_refused_with_their_guids(tree):
+    for name in ("leaf-01", "leaf-02"):
+        tree.nodes[name].description = "switch "
+    with pytest.raises(UsageError) as error:
+        changes.apply(tree, changes.Changes(switches=["switch"]))
+    for name in ("leaf-01", "leaf-02"):
+        assert f"0x{tree.nodes[name].guid:016x}" in str(error.value)
+    changed, _ = changes.apply(tree, changes.Changes(names=["switch"]))
+    assert not {"leaf-01", "leaf-02"} & set(changed.nodes)
+
+
+def test_removals_take_links_out_at_both_ends_and_leave_the_original(tree):
+    before = tree.counts()
+    changed, done = changes.apply(tree, changes.Changes(
+        links=["leaf-01:5"], switches=["spine-02"], names=["host-0001", "host-0002 ?CA*"]))
+    assert tree.counts() == before and len(done) == 4
+    assert changed.counts()["switches"] == before["switches"] - 1
+    assert changed.counts()["hosts"] == before["hosts"] - 2
+    for node in changed.nodes.values():
+        for port, (peer, peer_port) in node.links.items():
+            assert changed.nodes[peer].links[peer_port] == (node.node_id, port)
+    tree.nodes["leaf-01"].description = "leaf[1]x"
+    assert changes.Names(tree).find_many("leaf[1]*") == [tree.nodes["leaf-01"]]
+    with pytest.raises(UsageError, match="has no link"):
+        changes.apply(tree, changes.Changes(links=["leaf-01:9"]))
+    with pytest.raises(UsageError, match="NODE:PORT"):
+        changes.apply(tree, changes.Changes(links=["spine-01"]))
+
+
+PLANS = {
+    "ndt": "#Fields:StartDevice, StartPort, EndDevice, EndPort, LinkType\n"
+           "leaf-01,Port 5,new-spine,Port 1,Data\nleaf-02,6,new-spine,2,Data\n"
+           "leaf-03,5,new-spine,3,Data\nnew-host,1,new-spine,4,Data\na,1,b,2,Other\n",
+    "expected": "generation 3\nnode,port,state,remote,width,speed\n"
+                "leaf-01,5,enabled,name=new-spine*;port=1,4x,HDR\n"
+                "leaf-02,6,enabled,name=new-spine;port=2\nleaf-04,7,disabled\n"
+                "leaf-03,5,enabled,name=new-spine;port=3\n"
+                "new-spine,4,enabled,name=new-host;port=1\n",
+    "netdiscover": 'switchguid=0x0a00000000000001\nSwitch 8 "S-1" # "new-spine"\n'
+                   '[4] "H-1"[1] # lid 0 4xHDR\n[1] "leaf-01"[5]\n\n'
+                   'caguid=0x0a00000000000002\nCa 1 "H-1" # "new-host"\n[1] "S-1"[4]\n\n'
+                   'switchguid={leaf:#018x}\nSwitch 8 "leaf-01" # "leaf-01"\n'
+                   '[5] "S-1"[1]\n',
+}
+
+
+@pytest.mark.parametrize("form", PLANS)
+def test_plan_adds_cables_and_new_nodes(tree, tmp_path, form):
+    for name, port in (("leaf-01", 5), ("leaf-02", 6), ("leaf-03", 5)):
+        tree.unlink(tree.nodes[name], port)
+    path = tmp_path / "plan"
+    path.write_text(PLANS[form].replace("{leaf:#018x}",
+                                        f"{tree.nodes['leaf-01'].guid:#018x}"))
+    changed, done = changes.apply(tree, changes.Changes(plans=[str(path)]))
+    new = {node.description: node for node in changed.nodes.values()
+           if node.node_id not in tree.nodes}
+    assert {(name, node.kind) for name, node in new.items()} == \
+        {("new-spine", netfile.SWITCH), ("new-host", netfile.HCA)}, done
+    spine = new["new-spine"]
+    assert spine.n_ports == 8 and changed.nodes["leaf-01"].links[5] == (spine.node_id, 1)
+    assert spine.links[4] == (new["new-host"].node_id, 1)
+    # Once more it is there already.
+    again, _ = changes.apply(changed, changes.Changes(plans=[str(path)]))
+    assert again.counts() == changed.counts()
+
+
+def test_plan_for_a_port_that_is_taken_is_refused(tree, tmp_path):
+    path = tmp_path / "plan"
+    path.write_text("StartDevice,StartPort,EndDevice,EndPort\nleaf-01,5,x,1\n")
+    with pytest.raises(UsageError, match="leaf-01:5 has a cable"):
+        changes.apply(tree, changes.Changes(plans=[str(path)]))
+    path.write_text("StartDevice,StartPort,EndDevice,EndPort\nleaf-01,9,x,1\n")
+    with pytest.raises(UsageError, match="ports 1 to 8"):
+        changes.apply(tree, changes.Changes(plans=[str(path)]))
+    path.write_text("nothing of the kind\n")
+    with pytest.raises(UsageError, match="no cable"):
+        changes.apply(tree, changes.Changes(plans=[str(path)]))
+
+
+def test_packets_do_not_pass_hosts():
+    fabric = netfile.parse(['Switch 4 "a"\n', '[1] "h"[1]\n', '[2] "i"[1]\n', "\n",
+                            'Switch 4 "b"\n', '[1] "h"[2]\n', "\n",
+                            'Hca 2 "h"\n', '[1] "a"[1]\n', '[2] "b"[1]\n', "\n",
+                            'Hca 1 "i"\n', '[1] "a"[2]\n'])
+    assert whatif.reached(fabric, "i") == {"i", "a", "h"}
+    assert whatif.reached(fabric, "h") == {"h", "a", "b", "i"}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_pairs_in_partitions_are_those_of_each_two_ports(seed):
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    ports = range(1, 30)
+    members = {key: {port: dice.random() < 0.5 for port in range(1, 35) if dice.random() < 0.3}
+               for key in range(1, 5)}
+    expected = sum(
+        any(one in of_key and other in of_key and (of_key[one] or of_key[other])
+            for of_key in members.values())
+        for one in ports for other in ports if one != other)
+    assert whatif.pairs_in_partitions(members, set(ports)) == expected
+
+
+def test_too_many_kinds_of_ports_are_not_judged(monkeypatch):
+    monkeypatch.setattr(whatif, "_MAX_KINDS", 2)
+    members = {key: {key: True, 9: True} for key in range(1, 4)}
+    assert whatif.pairs_in_partitions(members, {1, 2, 9}) is None
+
+
+# --- orders of upgrades ------------------------------------------------------
+
+def reaches(fabric, away):
+    """Sets of hosts that reach each other, by another way than the product's."""
+    parent = {it: it for it in fabric.nodes}
+
+    def root(it):
+        while parent[it] != it:
+            it = parent[it]
+        return it
+    for node in fabric.of_kind(netfile.SWITCH):
+        for peer, _ in node.links.values():
+            if node.node_id not in away and peer not in away \
+                    and fabric.nodes[peer].kind == netfile.SWITCH:
+                parent[root(node.node_id)] = root(peer)
+    parts = collections.defaultdict(set)
+    for host in fabric.of_kind(netfile.HCA):
+        for peer, _ in host.links.values():
+            if peer not in away:
+                parts[root(peer)].add(host.node_id)
+    return max(parts.values(), key=len)
+
+
+def random_fabric(dice):
+    fabric = FatTree.plan(levels=3, radix=8, hosts=dice.randrange(20, 60)).build()
+    for node in fabric.of_kind(netfile.SWITCH):
+        for port in list(node.links):
+            if dice.random() < 0.1:
+                fabric.unlink(node, port)
+    return fabric
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_step_loses_a_host_that_has_another_way(seed):
+    print(f"seed {seed}")
+    fabric = random_fabric(random.Random(seed))
+    switches = [node.node_id for node in fabric.of_kind(netfile.SWITCH)]
+    steps, costly = upgrade.plan(fabric, switches, 0.5)
+    all_hosts = reaches(fabric, set())
+    for step in steps:
+        assert reaches(fabric, set(step.switches)) == all_hosts, step
+    for it, hosts in costly.items():
+        assert set(hosts) == all_hosts - reaches(fabric, {it}) and hosts
+    assert sorted([it for step in steps for it in step.switches] + list(costly)) == \
+        sorted(switches)
+    assert all(step.is_below or part_that_stays(fabric, step.switches) >= 0.5
+               for step in steps)
+
+
+def part_that_stays(fabric, away):
+    """The least of all pairs of levels."""
+    levels = upgrade.Graph(fabric).levels
+    total, left = collections.Counter(), collections.Counter()
+    for node in fabric.of_kind(netfile.SWITCH):
+        for peer, _ in node.links.values():
+            if fabric.nodes[peer].kind == netfile.SWITCH:
+                tier = tuple(sorted((levels.get(node.node_id, 0), levels.get(peer, 0))))
+                total[tier] += 1
+                left[tier] += node.node_id not in away and peer not in away
+    return min(left[tier] / total[tier] for tier in total)
+
+
+def test_spines_go_in_halves_and_leaves_are_for_people(tree):
+    switches = [node.node_id for node in tree.of_kind(netfile.SWITCH)]
+    steps, costly = upgrade.plan(tree, switches, 0.5)
+    spines = sorted(it for it in switches if it.startswith("spine"))
+    assert len(steps) == 2 and sorted(it for step in steps for it in step.switches) == spines
+    assert sorted(costly) == sorted(set(switches) - set(spines))
+    assert all(len(hosts) == 4 for hosts in costly.values())
+    assert len(upgrade.plan(tree, switches, 0.75)[0]) > 2
+    assert len(upgrade.plan(tree, spines, 0.0)[0]) == 2, "one spine at least stays"
+
+
+def test_text_fits_a_terminal():
+    fabric = FatTree.plan(levels=2, radix=8, hosts=32).build()
+    found = upgrade.Order(fabric, [upgrade.Step(["spine-01", "spine-02"])],
+                          {"leaf-01": [it.node_id for it in fabric.of_kind(netfile.HCA)]}, 0.5,
+                          notes=["a word " * 40])
+    assert all(len(line) < 80 for line in upgrade.to_text(found).splitlines())
+    json.dumps(upgrade.to_json(found))
