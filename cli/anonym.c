@@ -23,6 +23,7 @@ struct triad_anonym {
 	GHashTable *common;  /* folded words */
 	GHashTable *factory; /* those of vendors: they name nobody */
 	GHashTable *known;   /* GUIDs */
+	bool has_order;      /* they have their made-up ones */
 	GHashTable *blocks;  /* a GUID without its last octet, or an address: made-up */
 	GHashTable *seen;    /* names and common texts as added: answers repeat them */
 	GHashTable *used;    /* made-up numbers and words */
@@ -322,10 +323,44 @@ static bool is_private(const struct triad_anonym *anonym, uint64_t guid)
 	return guid >> 40 || g_hash_table_contains(anonym->known, &guid);
 }
 
+static int order_numbers(const void *a, const void *b)
+{
+	const uint64_t one = **(uint64_t *const *)a, other = **(uint64_t *const *)b;
+
+	return (one > other) - (one < other);
+}
+
+/* Gives known GUIDs made-up ones in their order, below all others. */
+static void make_up_known(struct triad_anonym *anonym)
+{
+	unsigned n;
+	g_autofree uint64_t **guids =
+		(uint64_t **)g_hash_table_get_keys_as_array(anonym->known, &n);
+	uint64_t room = (UINT64_C(1) << 31) / (n + 1u), last = UINT64_MAX;
+
+	anonym->has_order = true;
+	qsort(guids, n, sizeof(*guids), order_numbers);
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t original = *guids[i] >> 8;
+		uint64_t number = i * room + draw_number() % room;
+		char text[32];
+
+		if (original == last || !is_private(anonym, *guids[i]))
+			continue;
+		last = original;
+		snprintf(text, sizeof(text), "32:%" PRIx64, number);
+		(void)claim(anonym, text);
+		g_hash_table_replace(
+			anonym->blocks, dup_number(original), dup_number(number));
+	}
+}
+
 static uint64_t made_up_guid(struct triad_anonym *anonym, uint64_t guid)
 {
 	if (!is_private(anonym, guid))
 		return guid;
+	if (!anonym->has_order)
+		make_up_known(anonym);
 	return MADE_UP_OUI << 40 | make_up_number(anonym, guid >> 8, 32) << 8 |
 		(guid & LOW_OCTET);
 }

@@ -19,7 +19,8 @@
  *     if they are known, since masks look like them.  Prefix fe80::, loopback, multicast and
  *     broadcast stay.
  *
- * Made-up GUIDs and MACs begin with ac:de:48, addresses of IPv4 with 198.18 or 198.19.
+ * Known GUIDs have made-up ones in their order: OpenSM routes by it, so that a copy of the fabric
+ * has the same tables.  Made-up GUIDs and MACs begin with ac:de:48, addresses of IPv4 with 198.18 or 198.19.
  * They are drawn from the kernel's random numbers, and known to this object alone.
  *
  * Thread-safety: none.  Memory: an entry for each original, however long the texts. */
@@ -48,7 +49,8 @@ struct triad_anonym;
 struct triad_anonym *triad_anonym_new(void);
 void triad_anonym_free(struct triad_anonym *anonym); /* accepts NULL */
 
-/* A name that is known already keeps its kind. */
+/* All names and GUIDs are added before the first text.  A name that is known already keeps its
+ * kind. */
 void triad_anonym_add_name(
 	struct triad_anonym *anonym, enum triad_anonym_kind kind, const char *name);
 void triad_anonym_add_guid(struct triad_anonym *anonym, uint64_t guid);

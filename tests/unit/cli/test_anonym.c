@@ -2,8 +2,12 @@
 #include "cli/anonym.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
 #include "tests/random.h"
 #include "tests/unit/run.h"
 
@@ -341,6 +345,29 @@ START_TEST(test_nothing_is_found_in_what_was_rewritten)
 }
 END_TEST
 
+START_TEST(test_known_guids_stay_in_their_order)
+{
+	uint64_t seed = 7, guids[500];
+	char before[32] = "";
+
+	for (unsigned i = 0; i < 500; i++) {
+		guids[i] = random_next(&seed) >> (i % 3 * 20);
+		triad_anonym_add_guid(anonym, guids[i]);
+	}
+	qsort(guids, 500, sizeof(guids[0]), triad_order_u64);
+	for (unsigned i = 0; i < 500; i++) {
+		g_autofree char *made_up = NULL;
+		char text[32];
+
+		snprintf(text, sizeof(text), "0x%016" PRIx64, guids[i]);
+		made_up = rewrite(text);
+		ck_assert_str_ne(made_up, text);
+		ck_assert_str_gt(made_up, before);
+		snprintf(before, sizeof(before), "%s", made_up);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("anonym");
@@ -358,6 +385,7 @@ int main(void)
 	tcase_add_test(cases, test_address_is_replaced);
 	tcase_add_test(cases, test_address_of_nobody_stays);
 	tcase_add_test(cases, test_small_guid_is_replaced_if_it_is_known);
+	tcase_add_test(cases, test_known_guids_stay_in_their_order);
 	tcase_add_test(cases, test_pieces_of_any_size_give_the_same);
 	tcase_add_test(cases, test_nothing_is_found_in_what_was_rewritten);
 	return run_cases(cases);
