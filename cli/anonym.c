@@ -323,34 +323,37 @@ static bool is_private(const struct triad_anonym *anonym, uint64_t guid)
 	return guid >> 40 || g_hash_table_contains(anonym->known, &guid);
 }
 
-static int order_numbers(const void *a, const void *b)
+/* As OpenSM's maps have them, by the last octet first; that one stays as it is. */
+static int order_guids(const void *a, const void *b)
 {
-	const uint64_t one = **(uint64_t *const *)a, other = **(uint64_t *const *)b;
+	const uint64_t one = GUINT64_SWAP_LE_BE(**(uint64_t *const *)a >> 8),
+		       other = GUINT64_SWAP_LE_BE(**(uint64_t *const *)b >> 8);
 
 	return (one > other) - (one < other);
 }
 
-/* Gives known GUIDs made-up ones in their order, below all others. */
+/* Gives known GUIDs made-up ones in their order. */
 static void make_up_known(struct triad_anonym *anonym)
 {
 	unsigned n;
 	g_autofree uint64_t **guids =
 		(uint64_t **)g_hash_table_get_keys_as_array(anonym->known, &n);
-	uint64_t room = (UINT64_C(1) << 31) / (n + 1u), last = UINT64_MAX;
+	uint32_t room = UINT32_MAX / (n + 1u);
 
 	anonym->has_order = true;
-	qsort(guids, n, sizeof(*guids), order_numbers);
+	qsort(guids, n, sizeof(*guids), order_guids);
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t original = *guids[i] >> 8;
-		uint64_t number = i * room + draw_number() % room;
+		uint32_t number = i * room + (uint32_t)(draw_number() % room);
 		char text[32];
 
-		if (original == last || !is_private(anonym, *guids[i]))
+		if (!is_private(anonym, *guids[i]) ||
+			g_hash_table_contains(anonym->blocks, &original))
 			continue;
-		last = original;
-		snprintf(text, sizeof(text), "32:%" PRIx64, number);
+		number = GUINT32_SWAP_LE_BE(number);
+		snprintf(text, sizeof(text), "32:%" PRIx32, number);
 		(void)claim(anonym, text);
-		g_hash_table_replace(
+		g_hash_table_insert(
 			anonym->blocks, dup_number(original), dup_number(number));
 	}
 }

@@ -19,8 +19,8 @@
  *     if they are known, since masks look like them.  Prefix fe80::, loopback, multicast and
  *     broadcast stay.
  *
- * Known GUIDs have made-up ones in their order: OpenSM routes by it, so that a copy of the fabric
- * has the same tables.  Made-up GUIDs and MACs begin with ac:de:48, addresses of IPv4 with 198.18 or 198.19.
+ * Known GUIDs have made-up ones in their order, the last octet being the first that counts: OpenSM
+ * routes by that order, so that a copy of the fabric has the same tables.  Made-up GUIDs and MACs begin with ac:de:48, addresses of IPv4 with 198.18 or 198.19.
  * They are drawn from the kernel's random numbers, and known to this object alone.
  *
  * Thread-safety: none.  Memory: an entry for each original, however long the texts. */

@@ -65,9 +65,6 @@ class Bundle:
         """What triadctl answered with --json, or None."""
         return self._object(f"answers/{name}.json")
 
-    def is_anonymous(self):
-        return (self._object("MANIFEST.json") or {}).get("anonymous") is True
-
     def _object(self, path):
         try:
             found = json.loads(self.files[path])

@@ -104,9 +104,6 @@ def _of_bundle(found, opensm_conf):
     replica.unicast = found.tables.get(bundle.FDBS) or None
     replica.multicast = found.tables.get(bundle.MCFDBS)
     replica.sm = _sm_of(found, fabric)
-    if found.is_anonymous():
-        replica.notes.append("GUIDs of an anonymous bundle are made up, and OpenSM chooses by GUID "
-                             "among ways that are equally good: tables may differ there")
     if opensm_conf is None and found.conf("opensm.conf") is not None:
         return _finish(replica, found.conf("opensm.conf"),
                        lambda key, path: found.conf(site.FILES[key])

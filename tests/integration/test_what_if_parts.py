@@ -160,7 +160,6 @@ def test_bundle_is_read_as_far_as_it_is_wanted(tmp_path, packed):
     assert list(found.tables[bundle.FDBS]) == [0xaa, 0xbb]
     assert found.conf("opensm.conf") == "lmc 1\n" and found.conf("nothing") is None
     assert found.answer("status") == {"sm": {}} and found.answer("links") is None
-    assert not found.is_anonymous()
 
 
 def test_unpacked_bundle_and_folder_of_ibdiagnet_are_read(tmp_path):
