@@ -317,6 +317,14 @@ def test_check_compares_sizes(lab, of_site, tmp_path):
     assert process.returncode == 1 and "conf/triad.conf: " in process.stdout, process
 
 
+def test_terminal_shows_progress_and_nothing_else_does(lab, of_site, tmp_path):
+    shown = lab.run("script", "-qec", f"triadctl bundle {tmp_path}/a.tar.zst", "/dev/null")
+    lines = succeeded(shown).stdout.splitlines()  # a line begins anew with each
+    assert sum(line.startswith("\x1b[Kbundle: ") for line in lines) > 20, shown
+    assert lines[-1].startswith(f"\x1b[K{tmp_path}/a.tar.zst: "), shown
+    assert of_site[0].stderr == ""
+
+
 def test_since_leaves_out_older_lines(lab, tmp_path):
     succeeded(bundle(lab, tmp_path / "a", "--since", "2020-01-01"))
     succeeded(bundle(lab, tmp_path / "b", "--since", "2100-01-01"))
