@@ -20,7 +20,7 @@ from ctllib import DONE, OUTPUT, Plugin, frame, run
 from labs import Lab
 from smalldisk import small_disk
 from triadlab import ibdiagnet
-from triadlib import QUICK, ask_json, triad_lab, wait_for_sweep
+from triadlib import QUICK, ask, ask_json, triad_lab, wait_for_sweep
 
 pytestmark = [pytest.mark.scripts, pytest.mark.row("N24")]
 TOP = "triad-bundle/"
@@ -66,6 +66,7 @@ enabled = true
 cluster = none
 [port]
 enabled = true
+expected_file = {folder}/expected
 [collect]
 servers = nats://broker:geheim@broker7.site.example:4222
 [alerts]
@@ -91,6 +92,9 @@ def fixture_lab(tmp_path_factory):
         wait_for_sweep(lab)
         wait_until(lambda: any(row["serial"] for row in ask_json(lab, "cables")), 30, "cables")
         wait_until(lambda: ask_json(lab, "status")["images"]["kept"], 30, "an image")
+        (folder / "expected").write_text(ask(lab, "port", "snapshot"), encoding="utf-8")
+        succeeded(lab.triad("reload"))
+        wait_until(lambda: ask_json(lab, "status")["ports"]["rows"], 30, "what is expected")
         yield lab
 
 
@@ -141,7 +145,8 @@ def test_bundle_has_what_there_is(lab, of_site):
     assert os.listdir(path.parent) == [path.name]
     for name in ("fabric/ibdiagnet2.db_csv", "fabric/ibdiagnet2.fdbs", "conf/opensm.conf",
                  "conf/partitions.conf", "conf/triad.conf", "conf/node-name-map",
-                 "logs/opensm.log", "answers/perf-show.json", "answers/qos-tables.json"):
+                 "logs/opensm.log", "answers/perf-show.json", "answers/qos-tables.json", "answers/port-list.json",
+                 "conf/expected.csv"):
         assert found.listed[name]["state"] == "whole", found.listed[name]
         assert found.listed[name]["octets"] == len(found.files[name])
     assert any(name.startswith("images/") for name in found.files)
@@ -222,6 +227,8 @@ def test_anonymous_files_fit_together(of_site, anonymous):
     ports = {f"0x{node.guid + 1:016x}" for node in fabric.nodes.values()}
     members = set(re.findall("0x[0-9a-f]{16}", found.text("conf/partitions.conf")))
     assert members and members <= ports
+    expected = set(re.findall("0x[0-9a-f]{16}", found.text("conf/expected.csv")))
+    assert expected and expected <= guids | ports
     for name in found.files:
         if name.startswith("answers/"):
             assert found.listed[name]["octets"] == len(found.files[name])
