@@ -247,22 +247,27 @@ def test_lab_runs_on_an_anonymous_bundle(anonymous, scratch):
             sorted(row["name"] for row in found.json("nodes"))
 
 
-def rewritten(path, to, name, text):
+def write_bundle(path, files):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name, octets in files.items():
+            header = tarfile.TarInfo(TOP + name)
+            header.size = len(octets)
+            archive.addfile(header, io.BytesIO(octets))
+    path.write_bytes(subprocess.run(["zstd"], input=stream.getvalue(), capture_output=True,
+                                    check=True).stdout)
+    return path
+
+
+def rewritten(path, to, name, text, note=None):
     """The bundle with one more line in a file."""
     found = Bundle(path)
     found.files[name] += text.encode()
     for row in found.manifest["files"]:
         row["octets"] = len(found.files.get(row["name"], b""))
+        row["note"] = note or row["note"]
     found.files["MANIFEST.json"] = json.dumps(found.manifest, separators=(",", ":")).encode()
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w") as archive:
-        for member, octets in found.files.items():
-            header = tarfile.TarInfo(TOP + member)
-            header.size = len(octets)
-            archive.addfile(header, io.BytesIO(octets))
-    to.write_bytes(subprocess.run(["zstd"], input=stream.getvalue(), capture_output=True,
-                                  check=True).stdout)
-    return to
+    return write_bundle(to, found.files)
 
 
 @pytest.mark.parametrize("text", [
@@ -307,19 +312,22 @@ def test_check_says_what_is_damaged(lab, of_site, tmp_path):
     assert lab.run("triadctl", "bundle", "check", tmp_path / "none").returncode == 1
 
 
+def test_check_takes_any_manifest(lab, of_site, tmp_path):
+    path = rewritten(of_site[1], tmp_path / "c", "conf/triad.conf", "\n", note="x" * 1000)
+    succeeded(lab.run("triadctl", "bundle", "check", path))
+    for manifest in (b'{"files":[{"name":"x"},{"name":null,"state":null}]}', b"{", b"",
+                     b'{"anonymous":true,"files":[{"name":"\\u001b[2J","octets":-1}]}'):
+        write_bundle(path, {"MANIFEST.json": manifest, "x\x1b[2J": b"y"})
+        process = lab.run("triadctl", "bundle", "check", path)
+        assert process.returncode == 1 and "\x1b" not in process.stdout, process
+
+
 def test_check_compares_sizes(lab, of_site, tmp_path):
     found = Bundle(of_site[1])
     path = rewritten(of_site[1], tmp_path / "c", "conf/triad.conf", "\n")
     succeeded(lab.run("triadctl", "bundle", "check", path))
     found.files["conf/triad.conf"] += b"x"
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w") as archive:
-        for member, octets in found.files.items():
-            header = tarfile.TarInfo(TOP + member)
-            header.size = len(octets)
-            archive.addfile(header, io.BytesIO(octets))
-    path.write_bytes(subprocess.run(["zstd"], input=stream.getvalue(), capture_output=True,
-                                    check=True).stdout)
+    write_bundle(path, found.files)
     process = lab.run("triadctl", "bundle", "check", path)
     assert process.returncode == 1 and "conf/triad.conf: " in process.stdout, process
 
