@@ -36,7 +36,7 @@ NodeDesc,NumPorts,NodeType,NodeGUID,PortGUID,DeviceID,VendorID
 "login-1 mlx5_0",1,1,0x0c42a10300bb0000,0x0c42a10300bb0001,4123,0x2c9
 "login-1 mlx5_1",1,1,0x0c42a10300bc0000,0x0c42a10300bc0001,4123,0x2c9
 "node",1,1,0x0c42a10300cc0000,0x0c42a10300cc0001,4123,0x2c9
-"c17 HCA-1",1,1,0x0c42a10300cd0000,0x0c42a10300cd0001,4123,0x2c9
+"cabin17 HCA-1",1,1,0x0c42a10300cd0000,0x0c42a10300cd0001,4123,0x2c9
 END_NODES
 START_LINKS
 NodeGuid1,PortNum1,NodeGuid2,PortNum2
@@ -78,7 +78,7 @@ sm_key {SECRET}
 sa_key {SECRET}
 node_name_map_name {{folder}}/map
 """
-ORIGINALS = ["rowa", "login-1", "c17", "oldleaf9", "MT2101VS00001", "broker7",
+ORIGINALS = ["rowa", "login-1", "cabin17", "oldleaf9", "MT2101VS00001", "broker7",
              *([socket.gethostname()] if len(socket.gethostname()) > 4 else [])]
 
 

@@ -124,7 +124,7 @@ START_TEST(test_longest_name_wins)
 	triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, "rack7");
 	triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, "rack7-n2");
 	text = rewrite("rack7-n2,rack7");
-	ck_assert_ptr_null(strstr(text, "-n2"));
+	ck_assert_uint_eq(strlen(text), strlen("host-xxxxxx,host-xxxxxx"));
 	ck_assert_ptr_null(strstr(text, "rack7"));
 }
 END_TEST
