@@ -16,6 +16,7 @@
 #define LINK_LOCAL UINT64_C(0xfe80000000000000)
 #define MIN_WORD 3u
 #define N_TEXT 64
+#define FULL_GID 39u /* characters of one that has all digits */
 
 struct triad_anonym {
 	GHashTable *words;   /* folded: made-up */
@@ -443,7 +444,7 @@ static uint64_t made_up_half(
 static size_t take_gid(
 	struct triad_anonym *anonym, const char *text, size_t n, char made_up[N_TEXT])
 {
-	char copy[N_TEXT];
+	char copy[N_TEXT], shortened[INET6_ADDRSTRLEN];
 	uint8_t octets[16];
 	uint64_t upper = 0, lower = 0, new_upper, new_lower;
 
@@ -465,13 +466,14 @@ static size_t take_gid(
 		octets[i] = (uint8_t)(new_upper >> (56 - 8 * i));
 		octets[8 + i] = (uint8_t)(new_lower >> (56 - 8 * i));
 	}
-	if (n == 39) /* all digits are there */
-		for (unsigned i = 0; i < 8; i++)
-			snprintf(made_up + 5 * i, N_TEXT - 5 * i,
-				i < 7 ? "%04x:" : "%04x",
-				octets[2 * i] << 8 | octets[2 * i + 1]);
-	else
-		inet_ntop(AF_INET6, octets, made_up, N_TEXT);
+	for (unsigned i = 0; i < 8 && n == FULL_GID; i++)
+		snprintf(made_up + 5 * i, N_TEXT - 5 * i, i < 7 ? "%04x:" : "%04x",
+			octets[2 * i] << 8 | octets[2 * i + 1]);
+	if (n == FULL_GID)
+		return n;
+	inet_ntop(AF_INET6, octets, shortened, sizeof(shortened));
+	/* What began with a digit still does. */
+	snprintf(made_up, N_TEXT, "%s%s", *shortened == ':' ? "0" : "", shortened);
 	return n;
 }
 

@@ -303,7 +303,6 @@ static void add_image(struct triad_bundle *bundle, const char *name, uint64_t li
 	char piece[8192];
 	size_t n;
 
-	entry->is_binary = true;
 	triad_bundle_show_progress(bundle, entry->name);
 	while (file && (n = fread(piece, 1, sizeof(piece), file)))
 		if (!triad_bundle_spool_add(&bundle->spool, piece, n))

@@ -28,7 +28,7 @@ struct triad_bundle {
 
 /* The fabric and all answers, until both are of one view, three times at most. */
 void triad_bundle_gather_answers(struct triad_bundle *bundle);
-/* Of them only what has originals. */
+/* Of these only what has originals: first the fabric. */
 void triad_bundle_gather_names(struct triad_bundle *bundle);
 /* Configurations, logs and images. */
 void triad_bundle_gather_files(struct triad_bundle *bundle);

@@ -127,7 +127,7 @@ START_TEST(test_longest_name_wins)
 	triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, "rack7");
 	triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, "rack7-n2");
 	text = rewrite("rack7-n2,rack7");
-	ck_assert_ptr_null(strstr(text, "-n2"));
+	ck_assert_uint_eq(strlen(text), strlen("host-xxxxxx,host-xxxxxx"));
 	ck_assert_ptr_null(strstr(text, "rack7"));
 }
 END_TEST
@@ -225,6 +225,7 @@ START_TEST(test_guid_is_the_same_in_each_form)
 		ck_assert_uint_eq(found_in(forms[i]), 1);
 		ck_assert_uint_eq(found_in(made_up), 0);
 	}
+	expect_other(forms[6]);
 	ck_assert_uint_eq(found_in(forms[8]), 1);
 	expect_same("783964676663842");
 }
