@@ -139,6 +139,7 @@ def _finish(replica, opensm_conf, find_file, is_text=False):
     fabric = replica.fabric
     # It is written for ibsim anew, with what is changed in it.
     fabric.is_text_of_ibsim = False
+    fabric.complete()
     replica.notes += fabric.notes
     if opensm_conf is not None:
         text = opensm_conf if is_text else _read_conf(opensm_conf)

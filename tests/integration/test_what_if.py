@@ -389,6 +389,16 @@ def test_what_if_of_a_bundle_has_its_options(site, scratch):
     assert found["multicast_as_site"]["equal_entries"] > 10
 
 
+def test_link_that_a_file_has_at_one_end_is_one(scratch):
+    net = write_net(scratch)
+    lines = net.read_text(encoding="utf-8").splitlines(keepends=True)
+    at = next(i for i, line in enumerate(lines) if line.startswith("[1]") and "leaf" in line)
+    net.write_text("".join(lines[:at] + lines[at + 1:]), encoding="utf-8")
+    process = lab_command("what-if", "--net", net, "--remove-switch", "spine-04", "--json",
+                          env={**os.environ, "TRIAD_BUILDDIR": str(BUILDDIR)}, timeout_s=60)
+    assert json.loads(process.stdout)["before"]["hosts"] == 32, process.stderr
+
+
 # --- the sandbox -------------------------------------------------------------
 
 def descendants(record):
