@@ -2,10 +2,10 @@
 """Files about a site's fabric: a bundle that 'triadctl bundle' wrote, unpacked or not, or a
 folder with what ibdiagnet wrote.
 
-Model: a bundle is a dictionary of octets by path, such as "fabric/ibdiagnet2.db_csv", and forwarding
-tables, which are parsed as they are read.  A
-bundle comes from somebody else, so nothing of it is written to disk under a name that it
-chose: what is wanted is read into memory, and the rest only counted.  Links, devices, paths
+Model: a bundle is a dictionary of octets by path, such as "fabric/ibdiagnet2.db_csv", and
+forwarding tables, which are parsed as they are read.  A bundle comes from somebody else, so
+nothing of it is written to disk under a name that it chose: what is wanted is read into
+memory, and the rest only counted.  Links, devices, paths
 that lead out of the bundle, one path twice, and more octets than the limits are no bundle."""
 
 from __future__ import annotations  # 'int | None' before Python 3.10

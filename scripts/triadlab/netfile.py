@@ -113,6 +113,14 @@ class Fabric:
         node.links[port] = (peer.node_id, peer_port)
         peer.links[peer_port] = (node.node_id, port)
 
+    def complete(self):
+        """Gives links that the file has at one end their other end, as ibsim does."""
+        for node in self.nodes.values():
+            for port, (peer, peer_port) in node.links.items():
+                far = self.nodes.get(peer)
+                if far and far is not node and 1 <= peer_port <= far.n_ports:
+                    far.links.setdefault(peer_port, (node.node_id, port))
+
     def unlink(self, node, port):
         """Takes a link out, at both of its ends; nothing where there is none."""
         peer, peer_port = node.links.pop(port, (None, 0))

@@ -21,6 +21,7 @@ from .errors import LabError
 _CONF_FOLDERS = ("/etc/opensm", "/etc/rdma", "/usr/local/etc/opensm")
 _WAIT_S = 600
 _LIDS = "cache/guid2lid"
+_RECORDS = "sa-records"
 
 
 @dataclass
@@ -135,6 +136,7 @@ def _finish(replica, opensm_conf, find_file, is_text=False):
     fabric = replica.fabric
     # It is written for ibsim anew, with what is changed in it.
     fabric.is_text_of_ibsim = False
+    fabric.complete()
     replica.notes += fabric.notes
     if opensm_conf is not None:
         text = opensm_conf if is_text else _read_conf(opensm_conf)
@@ -153,6 +155,10 @@ def _finish(replica, opensm_conf, find_file, is_text=False):
                       if node.guid not in replica.unicast)
         if lacking:
             replica.notes.append(f"forwarding tables of {lacking} switches are not known")
+    prefix = int(replica.site.keys.get("subnet_prefix", "0"), 0) or site.DEFAULT_PREFIX
+    if replica.multicast and (records := site.groups(fabric, replica.multicast, prefix)):
+        replica.site.files[_RECORDS] = records
+        replica.site.file_keys["sa_db_file"] = _RECORDS
     lids, doubts = site.guid2lid(fabric)
     if lids:
         replica.site.files[_LIDS] = lids
@@ -205,8 +211,8 @@ def report(replica, lab):
         difference = forwarding.compare_multicast(replica.multicast, multicast)
         lines += describe("multicast tables", difference, names)
         if not difference.is_none:
-            lines.append("  the members of multicast groups are programs of the site's hosts, "
-                         "which a lab does not have")
+            lines.append("  a group's members are the ports to which the site's switches forward "
+                         "it: those that only send are not known")
     return lines
 
 

@@ -48,7 +48,7 @@ _UNSET = ("", "(null)")
 # What each site has of its own, and nobody expects in a copy.
 _OF_NO_INTEREST = re.compile(
     r"guid$|log_|.*_log|accum_log|force_log|dump_files|daemon|console|sm_priority|event_plugin|"
-    r"node_name_map|max_wire|.*_dir$|per_module|prefix_routes|honor_guid2lid|sweep_|perfmgr|fsync_")
+    r"node_name_map|max_wire|.*_dir$|per_module|prefix_routes|honor_guid2lid|sweep_|perfmgr|fsync_|sa_db_")
 
 
 @dataclass
@@ -129,3 +129,45 @@ def guid2lid(fabric):
             lines.append(f"0x{netfile.port_guid(node, port):016x} 0x{lid:04x} "
                          f"0x{lid + (1 << lmc) - 1:04x}\n\n")
     return "".join(lines), doubts
+
+
+# --- multicast groups --------------------------------------------------------
+
+# What all ports can do: 256 octets, 2.5 Gbit/s.
+_GROUP = """\
+MC Group 0x{mlid:04x} : mgid={mgid} port_gid=0x{prefix:016x}:0x{guid:016x} \
+qkey=0x00000b1b mlid=0x{mlid:04x} mtu=0x81 tclass=0x00 pkey=0xffff rate=0x82 pkt_life=0x80 \
+sl_flow_hop=0x00000000 scope_state=0x21 proxy_join=0x0
+"""
+_MEMBER = "mcm_port: port_gid=0x{prefix:016x}:0x{guid:016x} scope_state=0x21 proxy_join=0x0\n"
+DEFAULT_PREFIX = 0xfe80000000000000
+# IPoIB's broadcast group has the first MLID, and is there already.
+_BROADCAST = {0xc000: "0xff12401bffff0000:0x00000000ffffffff"}
+
+
+def groups(fabric, multicast, prefix=DEFAULT_PREFIX):
+    """The text of OpenSM's file of the SA's records, with a group for each multicast LID.  Its
+    members are the ports to which switches forward its packets; what else the site knows of a
+    group is made up."""
+    members = {}
+    by_guid = {node.guid: node for node in fabric.nodes.values()}
+    for guid, table in multicast.items():
+        node = by_guid.get(guid)
+        for mlid, ports in table.items() if node else ():
+            ends = [(node, 0) if port == 0 else _end(fabric, node, port) for port in ports]
+            members.setdefault(mlid, set()).update(
+                netfile.port_guid(*end) for end in ends if end)
+    lines = []
+    for mlid, guids in sorted(members.items()):
+        if guids:
+            mgid = _BROADCAST.get(mlid, f"0xff15000000000000:0x{mlid:016x}")
+            lines.append(_GROUP.format(mlid=mlid, mgid=mgid, prefix=prefix, guid=min(guids)))
+            lines += [_MEMBER.format(prefix=prefix, guid=guid) for guid in sorted(guids)]
+    return "".join(lines)
+
+
+def _end(fabric, node, port):
+    """The host's port at the far end, if it is one."""
+    peer, peer_port = node.links.get(port, (None, 0))
+    far = fabric.nodes.get(peer)
+    return (far, peer_port) if far and far.kind != netfile.SWITCH else None

@@ -180,7 +180,8 @@ class _Checker:
             copied.lose(fabric)
             after = copied.picture()
         self.seconds += sum(self._before.seconds.values()) + sum(after.seconds.values())
-        found = whatif.compare(self._original.fabric, fabric, self._before, after, [], None, [])
+        found = whatif.compare(self._original.fabric, fabric, self._before, after, [],
+                               (None, None), [])
         step.proof = "OpenSM"
         return f"{len(found.lost_hosts)} hosts" if found.lost_hosts else ", ".join(
             f"{found.grown(it)} {whatif.FAULTS[it]}" for it in whatif.HARM

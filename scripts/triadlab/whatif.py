@@ -223,7 +223,9 @@ class Answer:
     fabric: netfile.Fabric
     before: Picture
     after: Picture
+    # The copy's tables as it is against the fabric's, unicast and multicast; None: not known.
     copy_is_site: forwarding.Difference | None
+    groups_are_site: forwarding.Difference | None
     lost_hosts: list[str]
     new_hosts: list[str]
     tables: forwarding.Difference
@@ -254,13 +256,15 @@ class Answer:
             self.grown(it) > 0 for it in HARM) else SAME
 
 
-def compare(fabric, changed, before, after, done, site_tables, notes):
+def compare(fabric, changed, before, after, done, site, notes):
+    """The Answer; 'site' has the tables of the fabric itself, unicast and multicast, or None
+    for those that are not known."""
     lost = sorted(before.served - after.served)
     new = sorted(after.served - before.served)
     return Answer(
         done, fabric, before, after,
-        None if site_tables is None else
-        forwarding.compare_unicast(site_tables, before.unicast),
+        site[0] and forwarding.compare_unicast(site[0], before.unicast),
+        site[1] and forwarding.compare_multicast(site[1], before.multicast),
         lost, [changes.label(changed.nodes[it]) for it in new],
         forwarding.compare_unicast(before.unicast, after.unicast),
         forwarding.compare_multicast(before.multicast, after.multicast), notes,
@@ -353,7 +357,8 @@ def answer(original, question, tell):
     if wished and after.routes["engine"] != wished[0]:
         notes.insert(0, f"OpenSM could not route by {wished[0]} and took "
                         f"{after.routes['engine']}")
-    return compare(fabric, changed, before, after, done + more, original.unicast, notes)
+    return compare(fabric, changed, before, after, done + more,
+                   (original.unicast, original.multicast), notes)
 
 
 # --- how it is said ----------------------------------------------------------
@@ -378,6 +383,8 @@ def to_json(found):
         "changes": found.done, "exit_status": found.exit_status,
         "copy_as_site": found.copy_is_site and {
             "equal": found.copy_is_site.is_none, **tables(found.copy_is_site)},
+        "multicast_as_site": found.groups_are_site and {
+            "equal": found.groups_are_site.is_none, **tables(found.groups_are_site)},
         "lost_hosts": [_node_json(found.fabric.nodes[it]) for it in found.lost_hosts],
         "new_hosts": found.new_hosts, "lost_pairs": found.lost_pairs,
         "pairs_in_partitions": found.shared,
@@ -448,17 +455,19 @@ def _copy_text(found):
     n_nodes = len(found.fabric.nodes)
     seconds = sum(sum(it.seconds.values()) for it in (found.before, found.after))
     text = f"Computed by OpenSM in a copy of the fabric's {n_nodes} nodes, {seconds:.0f} s."
-    same = found.copy_is_site
+    same, groups = found.copy_is_site, found.groups_are_site
+    more = f" Of multicast, {groups.entries} entries differ, {groups.n_equal} are equal." \
+        if groups and (groups.entries or groups.n_equal) else ""
     if same is None:
         return text + " The fabric's own tables are not known: whether the copy routes as it " \
                       "does can't be said."
     if same.is_none:
         return text + f" The copy is as the fabric: {same.n_equal} entries of tables at " \
-                      f"{same.n_compared} switches are equal."
+                      f"{same.n_compared} switches are equal." + more
     return text + f" THE COPY IS NOT AS THE FABRIC: {same.entries} entries of tables at " \
                   f"{len(same.switches)} switches differ, {same.n_equal} are equal" \
         + (f"; tables of {len(same.missing) + len(same.more)} switches can't be compared."
-           if same.missing or same.more else ".")
+           if same.missing or same.more else ".") + more
 
 
 def _lost_text(found):

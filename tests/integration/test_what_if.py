@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -18,8 +19,9 @@ import pytest
 
 from checks import failed, mentions, succeeded, wait_until
 from ctllib import run as triadctl
-from labs import BUILDDIR, LAB, Lab, lab_command
-from triadlab import changes, forwarding, netfile, process, replica, sandbox, upgrade, whatif
+from labs import BUILDDIR, LAB, Lab, lab_command, sanitizer_options
+from triadlab import changes, forwarding, netfile, process, replica, sandbox, site as sites, \
+    upgrade, whatif
 from triadlab.topology import FatTree
 from triadlib import QUICK, ask_json, sweep_heavily
 
@@ -33,6 +35,15 @@ def write_net(scratch, hosts=32, radix=8):
     with open(path, "w", encoding="utf-8") as stream:
         netfile.write(FatTree.plan(radix=radix, hosts=hosts).build(), stream, "a test's")
     return path
+
+
+def write_groups(net, path):
+    """Multicast groups of some hosts, as an SM restores them."""
+    fabric = netfile.read(net)
+    path.write_text(sites.groups(fabric, {
+        fabric.nodes[f"leaf-0{n}"].guid: {
+            0xc000: frozenset((1, 2, 3, 4)), 0xc000 + n // 2: frozenset((n % 4 + 1,))}
+        for n in range(1, 9)}), encoding="utf-8")
 
 
 def in_sandbox(function):
@@ -61,6 +72,8 @@ def what_if(lab, routing_engine=None, **wanted):
     found = in_sandbox(lambda: whatif.answer(original, question, lambda text: None))
     assert found.copy_is_site.is_none and found.copy_is_site.n_equal > 100, \
         replica.describe("tables", found.copy_is_site, {})
+    assert found.groups_are_site.is_none and found.groups_are_site.n_equal > 10, \
+        replica.describe("groups", found.groups_are_site, {})
     return found
 
 
@@ -69,7 +82,7 @@ def really(lab):
     process = lab.run("triadctl", "routes", "--json")
     if process.returncode:
         return None
-    return replica.tables_of(lab.state())[0], json.loads(process.stdout)
+    return *replica.tables_of(lab.state()), json.loads(process.stdout)
 
 
 def expect_as_computed(lab, found):
@@ -81,9 +94,10 @@ def expect_as_computed(lab, found):
         if not now:
             return False
         last["difference"] = forwarding.compare_unicast(now[0], found.after.unicast)
-        last["routes"] = now[1]
-        return last["difference"].is_none and all(
-            now[1][key] == found.after.routes[key]
+        last["groups"] = forwarding.compare_multicast(now[1], found.after.multicast)
+        last["routes"] = now[2]
+        return last["difference"].is_none and last["groups"].is_none and all(
+            now[2][key] == found.after.routes[key]
             for key in ("hosts", "pairs", "arriving_pairs", "engine", "tiers"))
     sweep_heavily(lab, is_same, what=lambda: str(last))
     check = json.loads(lab.run("triadctl", "routes", "check", "--json").stdout)
@@ -94,16 +108,20 @@ def expect_as_computed(lab, found):
 @pytest.fixture
 def live(scratch):
     """A fabric whose routing engine has roots, and ports two LIDs."""
-    with Lab(write_net(scratch), sms=["host-0007"], triad_conf=QUICK,
-             opensm_conf="routing_engine updn\nlmc 1\n") as lab:
+    net, records = write_net(scratch), scratch.folder() / "records"
+    write_groups(net, records)
+    with Lab(net, sms=["host-0007"], triad_conf=QUICK,
+             opensm_conf=f"routing_engine updn\nlmc 1\nsa_db_file {records}\n") as lab:
         wait_until(lambda: really(lab), 30, "routes")
         yield lab
 
 
 @pytest.fixture(autouse=True)
-def _no_leaks_of_opensm():
-    """opensm itself never frees all; a copy has no place for a sanitizer's reports."""
-    os.environ["ASAN_OPTIONS"] = "detect_leaks=0:verify_asan_link_order=0"
+def _sanitizer():
+    """A copy has no place for a sanitizer's reports but its output; what opensm itself does is
+    not judged."""
+    os.environ.update({name: re.sub(":log_path=[^:]*", "", options)
+                       for name, options in sanitizer_options("").items()})
 
 
 # --- as it really is ---------------------------------------------------------
@@ -286,9 +304,11 @@ def site(scratch):
     (folder / "roots").write_text("".join(
         f"0x{node.guid:016x}\n" for node in netfile.read(net).nodes.values()
         if node.node_id.startswith("spine")), encoding="utf-8")
+    write_groups(net, folder / "records")
     with Lab(net, sms=["host-0012"], triad_conf=QUICK,
              opensm_conf=f"routing_engine updn\nlmc 1\nqos TRUE\nm_key 0x1234\n"
                          f"partition_config_file {folder}/partitions.conf\n"
+                         f"sa_db_file {folder}/records\n"
                          f"root_guid_file {folder}/roots\n") as lab:
         wait_until(lambda: really(lab), 30, "routes")
         lab.sim('PerformanceSet "leaf-02"[3] PortCounters.SymbolErrorCounter=7')
@@ -334,9 +354,10 @@ def test_lab_of_a_bundle_is_as_the_site(site, scratch):
     sites = json.loads(site["answers/status.json"])["sm"]["port_guid"]
     assert json.loads(in_lab(folder, "triadctl", "status", "--json"))["sm"]["port_guid"] == sites
     for words in ("forwarding tables: all equal", "multicast tables: all equal",
-                  "routing_engine updn", "partitions.conf root-guids", "m_key", "webhook"):
+                  "sa-records", "routing_engine updn", "partitions.conf root-guids", "m_key", "webhook"):
         assert mentions(said, words), (words, said)
     assert "0x1234" not in said
+    assert int(re.search(r"multicast tables: all (\d+) ", said)[1]) > 10, said
     again = replica.from_path(path)
     for node in json.loads(in_lab(folder, "triadctl", "nodes", "--json", "-n", "1000")):
         lids = {lid for lid, _ in next(
@@ -364,6 +385,18 @@ def test_what_if_of_a_bundle_has_its_options(site, scratch):
     found = json.loads(process.stdout)
     assert process.returncode == 0 and found["copy_as_site"]["equal"] is True, process.stderr
     assert found["before"]["routes"]["engine"] == "updn"
+    assert found["multicast_as_site"]["equal"] is True
+    assert found["multicast_as_site"]["equal_entries"] > 10
+
+
+def test_link_that_a_file_has_at_one_end_is_one(scratch):
+    net = write_net(scratch)
+    lines = net.read_text(encoding="utf-8").splitlines(keepends=True)
+    at = next(i for i, line in enumerate(lines) if line.startswith("[1]") and "leaf" in line)
+    net.write_text("".join(lines[:at] + lines[at + 1:]), encoding="utf-8")
+    process = lab_command("what-if", "--net", net, "--remove-switch", "spine-04", "--json",
+                          env={**os.environ, "TRIAD_BUILDDIR": str(BUILDDIR)}, timeout_s=60)
+    assert json.loads(process.stdout)["before"]["hosts"] == 32, process.stderr
 
 
 # --- the sandbox -------------------------------------------------------------

@@ -326,6 +326,19 @@ Ca 1 "H-b0" # "host"
     assert netfile.port_guids(fabric) == {0xb5: 0xb1}
 
 
+def test_members_of_groups_are_the_ports_that_get_their_packets(tree):
+    leaf, spine = tree.nodes["leaf-01"], tree.nodes["spine-01"]
+    text = site.groups(tree, {leaf.guid: {0xc000: frozenset((1, 3, 5)), 0xc002: frozenset()},
+                              spine.guid: {0xc000: frozenset((0, 1))}, 0x99: {0xc001: {1}}},
+                       0xfec0)
+    guids = [f"0x{netfile.port_guid(tree.nodes[name], 1):016x}"
+             for name in ("host-0001", "host-0003")] + [f"0x{spine.guid:016x}"]
+    lines = text.splitlines()
+    assert [line.split()[2] for line in lines if line.startswith("MC")] == ["0xc000"]
+    assert [line.split()[1] for line in lines[1:]] == [
+        f"port_gid=0x000000000000fec0:{guid}" for guid in sorted(guids)]
+
+
 # --- changes -----------------------------------------------------------------
 
 @pytest.fixture
