@@ -39,6 +39,8 @@ NOT_RUN = {
     "systemctl edit triadd": "no systemd runs here",
     "triadctl links --at 2h": "the lab has no images of that time; test_images.py asks",
     "triadctl diff 2h": "as above",
+    "triadctl what-if --remove-switch leaf-07":
+        "it runs an installed triad-lab; test_what_if.py runs that of the source folder",
     "triadctl setup --dry-run": "it looks at this machine's OpenSM; test_setup.py runs it",
     "triadctl setup --restart": "it changes this machine's OpenSM; test_setup.py runs it",
 }
@@ -51,7 +53,8 @@ MOVED = ("/etc/osmtriad", "/var/lib/osmtriad", "/var/lib/triadd", "/usr/local/sb
 
 # Exit statuses that are answers, not failures.
 ANSWERS = {"triadctl health": (0, 1), "triadctl config diff": (0, 3),
-           "triadctl qos plan": (0, 3), "triadctl port plan": (0, 3)}
+           "triadctl qos plan": (0, 3), "triadctl port plan": (0, 3),
+           "triadctl cabling check": (0, 3)}
 
 # What two texts do: the second one finds the place as the first one did.
 UNDONE = {"triadctl port blacklist add 0x0002c90300001234":
@@ -186,6 +189,8 @@ class Place:
             shutil.copy(policy, self.folder)
         shutil.copy(SRCDIR / "tests" / "fuzz" / "corpus" / "fuzz_netdiscover" / "pair",
                     self.folder / "fabric.txt")
+        # A plan of another fabric: of its nodes nothing is known here.
+        shutil.copy(self.folder / "fabric.txt", self.folder / "plan.csv")
         profile = ("time,node_guid,port,remote_guid,remote_port,gbps,PortXmitData,"
                    f"PortRcvData\n2026-01-02T03:04:05.678Z,{SWITCH},1,,,,1,2\n")
         for folder in (self.folder, self.folder / "rack1", self.folder / "rack2",
