@@ -16,6 +16,7 @@
 #define LINK_LOCAL UINT64_C(0xfe80000000000000)
 #define MIN_WORD 3u
 #define N_TEXT 64
+#define FULL_GID 39u /* characters of one that has all digits */
 
 struct triad_anonym {
 	GHashTable *words;   /* folded: made-up */
@@ -24,12 +25,14 @@ struct triad_anonym {
 	GHashTable *factory; /* those of vendors: they name nobody */
 	GHashTable *known;   /* GUIDs */
 	GHashTable *blocks;  /* a GUID without its last octet, or an address: made-up */
+	GHashTable *seen;    /* names and common texts as added: answers repeat them */
 	GHashTable *used;    /* made-up numbers and words */
 	triad_anonym_found *found;
 	void *found_context;
 	/* The present text. */
 	GString *rest;
 	char previous;   /* the character before 'rest'; 0: the text begins there */
+	bool is_escaped; /* a backslash stood before that */
 	bool is_of_name; /* the member of JSON that is being read has names */
 };
 
@@ -51,7 +54,7 @@ struct triad_anonym *triad_anonym_new(void)
 	static const char common[] =
 		"localhost localdomain root opensm triad triadd triadctl infiniband sw "
 		"node spine leaf host switch router port none null true false example uid "
-		"others";
+		"others com org net edu gov local lan internal";
 	struct triad_anonym *anonym = g_new0(struct triad_anonym, 1);
 
 	anonym->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -62,6 +65,7 @@ struct triad_anonym *triad_anonym_new(void)
 		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	anonym->blocks =
 		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	anonym->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	anonym->used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	anonym->rest = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(factory); i++)
@@ -80,6 +84,7 @@ void triad_anonym_free(struct triad_anonym *anonym)
 	g_hash_table_destroy(anonym->factory);
 	g_hash_table_destroy(anonym->known);
 	g_hash_table_destroy(anonym->blocks);
+	g_hash_table_destroy(anonym->seen);
 	g_hash_table_destroy(anonym->used);
 	g_string_free(anonym->rest, TRUE);
 	g_free(anonym);
@@ -226,12 +231,27 @@ static size_t word_length(const char **text)
 	return n;
 }
 
+/* Whether that text was added before; 'as' begins those of one kind. */
+static bool is_seen(struct triad_anonym *anonym, const char *as, const char *text)
+{
+	char key[TRIAD_ANONYM_MAX_LENGTH];
+
+	if ((size_t)snprintf(key, sizeof(key), "%s%s", as, text) >= sizeof(key))
+		return false;
+	if (g_hash_table_contains(anonym->seen, key))
+		return true;
+	g_hash_table_add(anonym->seen, g_strdup(key));
+	return false;
+}
+
 void triad_anonym_add_name(
 	struct triad_anonym *anonym, enum triad_anonym_kind kind, const char *name)
 {
 	const char *word = name;
 	bool is_own = false, has_factory = false;
 
+	if (is_seen(anonym, kind == TRIAD_ANONYM_SERIAL ? "=" : "~", name))
+		return;
 	if (kind == TRIAD_ANONYM_SERIAL) {
 		if (strlen(name) > MIN_WORD)
 			add_original(anonym, anonym->words, kind, name, strlen(name));
@@ -254,12 +274,14 @@ void triad_anonym_add_name(
 
 void triad_anonym_add_guid(struct triad_anonym *anonym, uint64_t guid)
 {
-	if (guid && guid != UINT64_MAX)
+	if (guid && guid != UINT64_MAX && !g_hash_table_contains(anonym->known, &guid))
 		g_hash_table_add(anonym->known, dup_number(guid));
 }
 
 void triad_anonym_add_common(struct triad_anonym *anonym, const char *text)
 {
+	if (is_seen(anonym, "", text))
+		return;
 	for (size_t n; (n = word_length(&text)); text += n) {
 		g_auto(GStrv) parts = NULL;
 		g_autofree char *folded = fold(text, n);
@@ -384,7 +406,7 @@ static uint64_t made_up_half(
 static size_t take_gid(
 	struct triad_anonym *anonym, const char *text, size_t n, char made_up[N_TEXT])
 {
-	char copy[N_TEXT];
+	char copy[N_TEXT], shortened[INET6_ADDRSTRLEN];
 	uint8_t octets[16];
 	uint64_t upper = 0, lower = 0, new_upper, new_lower;
 
@@ -406,13 +428,14 @@ static size_t take_gid(
 		octets[i] = (uint8_t)(new_upper >> (56 - 8 * i));
 		octets[8 + i] = (uint8_t)(new_lower >> (56 - 8 * i));
 	}
-	if (n == 39) /* all digits are there */
-		for (unsigned i = 0; i < 8; i++)
-			snprintf(made_up + 5 * i, N_TEXT - 5 * i,
-				i < 7 ? "%04x:" : "%04x",
-				octets[2 * i] << 8 | octets[2 * i + 1]);
-	else
-		inet_ntop(AF_INET6, octets, made_up, N_TEXT);
+	for (unsigned i = 0; i < 8 && n == FULL_GID; i++)
+		snprintf(made_up + 5 * i, N_TEXT - 5 * i, i < 7 ? "%04x:" : "%04x",
+			octets[2 * i] << 8 | octets[2 * i + 1]);
+	if (n == FULL_GID)
+		return n;
+	inet_ntop(AF_INET6, octets, shortened, sizeof(shortened));
+	/* What began with a digit still does. */
+	snprintf(made_up, N_TEXT, "%s%s", *shortened == ':' ? "0" : "", shortened);
 	return n;
 }
 
@@ -518,7 +541,8 @@ static size_t take_number(struct triad_anonym *anonym, const char *text,
 
 /* --- words in a text --- */
 
-static bool is_boundary(char before, char after)
+/* Whether a word may end there: "leaf01" does before a "p". */
+static bool ends_word(char before, char after)
 {
 	bool alnum = isalnum((unsigned char)before) && isalnum((unsigned char)after);
 
@@ -538,7 +562,7 @@ static size_t take_word(const struct triad_anonym *anonym, const char *text,
 		n++;
 	}
 	for (; n; n--) {
-		if (text + n < end && !is_boundary(text[n - 1], text[n]))
+		if (text + n < end && !ends_word(text[n - 1], text[n]))
 			continue;
 		folded[n] = '\0';
 		*made_up = g_hash_table_lookup(anonym->words, folded);
@@ -607,7 +631,7 @@ static size_t take_whole_name(struct triad_anonym *anonym, const char *text,
 	*made_up = g_hash_table_lookup(anonym->whole, folded);
 	/* Other names are replaced word by word, so that their parts stay. */
 	for (const char *at = text; *made_up && at < text + n; at++)
-		if ((at == text || is_boundary(at[-1], *at)) &&
+		if ((at == text || !isalnum((unsigned char)at[-1])) &&
 			take_word(anonym, at, text + n, &word))
 			return 0;
 	return *made_up ? n : 0;
@@ -641,7 +665,7 @@ static size_t take_one(struct triad_anonym *anonym, const char *text, const char
 			put_made_up(anonym, text + 1, n, made_up, to);
 		return n + 1;
 	}
-	if (is_word_character(*text) && is_boundary(before, *text)) {
+	if (is_word_character(*text) && !isalnum((unsigned char)before)) {
 		n = take_number(anonym, text, end, before, number);
 		if (!n)
 			n = take_word(anonym, text, end, &made_up);
@@ -657,6 +681,7 @@ void triad_anonym_begin(struct triad_anonym *anonym)
 {
 	g_string_truncate(anonym->rest, 0);
 	anonym->previous = '\0';
+	anonym->is_escaped = false;
 	anonym->is_of_name = false;
 }
 
@@ -671,10 +696,15 @@ void triad_anonym_rewrite(struct triad_anonym *anonym, const char *piece, size_t
 		until = anonym->rest->len;
 	while (at < until) {
 		const char *text = anonym->rest->str + at;
+		bool was_escape = anonym->previous == '\\' && !anonym->is_escaped;
 
 		at += take_one(anonym, text, anonym->rest->str + anonym->rest->len,
 			anonym->previous, to);
 		anonym->previous = anonym->rest->str[at - 1];
+		anonym->is_escaped = was_escape;
+		/* The "n" of a newline in JSON is no letter. */
+		if (was_escape && strchr("nrt", anonym->previous))
+			anonym->previous = ' ';
 	}
 	g_string_erase(anonym->rest, 0, (gssize)at);
 }

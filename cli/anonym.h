@@ -8,7 +8,7 @@
  *   - Of a name its words are replaced, not the name as a whole: "host-1 mlx5_0" becomes
  *     "host-b7kq2 mlx5_0".  Words of vendors and models, HCA-1, mlx5_0, and numbers stay.
  *     A name of several nodes stays one of several.
- *   - A word is found wherever no letter or digit adjoins (a letter may adjoin a digit), in any
+ *   - A word is found wherever no letter or digit adjoins (a letter may follow a digit), in any
  *     case; of several words the longest.
  *   - A word that is everybody's ("node", "up") or has under three characters would be found
  *     everywhere.  It is replaced only where a value is a name as a whole: of a member of JSON

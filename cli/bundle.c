@@ -227,6 +227,7 @@ static int write_bundle(struct triad_bundle *bundle)
 	const char *path = bundle->command->file;
 	int error = bundle->spool.error, fd;
 
+	triad_bundle_show_progress(bundle, NULL);
 	if (error)
 		return complain_of_file(path, error);
 	fd = triad_file_new_open(path, 0, 0600);
@@ -254,7 +255,6 @@ int triad_bundle_make(const struct triad_bundle_command *command,
 	else
 		add_manifest(&bundle);
 	status = write_bundle(&bundle);
-	triad_bundle_show_progress(&bundle, NULL);
 	triad_bundle_spool_close(&bundle.spool);
 	g_free(bundle.triad_conf);
 	g_free(bundle.policy);

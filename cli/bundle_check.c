@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/bundle_gather.h"
+#include "lib/text.h"
 #include "triad/control.h"
 
 #define MAX_TOLD 20
@@ -57,29 +58,45 @@ static void free_listed(void *listed)
 	g_free(row);
 }
 
-/* Members of a row come in the order in which they are written; the last one ends it. */
+/* Ends the row that is being read, if any. */
+static void end_listed(struct checking *checking)
+{
+	struct listed *row;
+
+	if (!checking->name)
+		return;
+	row = g_new(struct listed, 1);
+	*row = checking->row;
+	if (!row->state)
+		row->state = g_strdup("not said");
+	g_hash_table_replace(checking->listed, g_steal_pointer(&checking->name), row);
+	checking->row = (struct listed){0};
+}
+
+static void set_text(char **text, const char *value)
+{
+	g_free(*text);
+	*text = g_strdup(value);
+	if (*text)
+		triad_text_clean(*text);
+}
+
+/* A row begins with its name. */
 static void take_manifest_member(void *context, const char *name, const char *value)
 {
 	struct checking *checking = context;
-	struct listed *copy;
 
 	if (!strcmp(name, "anonymous")) {
 		checking->is_anonymous = value && !strcmp(value, "true");
 	} else if (!strcmp(name, "name")) {
-		g_free(checking->name);
-		checking->name = g_strdup(value);
+		end_listed(checking);
+		set_text(&checking->name, value);
 	} else if (!strcmp(name, "octets")) {
 		checking->row.octets = value ? g_ascii_strtoull(value, NULL, 10) : 0;
 	} else if (!strcmp(name, "state")) {
-		g_free(checking->row.state);
-		checking->row.state = g_strdup(value);
-	} else if (!strcmp(name, "note") && checking->name) {
-		checking->row.why = g_strdup(value);
-		copy = g_new(struct listed, 1);
-		*copy = checking->row;
-		g_hash_table_replace(
-			checking->listed, g_steal_pointer(&checking->name), copy);
-		checking->row = (struct listed){0};
+		set_text(&checking->row.state, value);
+	} else if (!strcmp(name, "note")) {
+		set_text(&checking->row.why, value);
 	}
 }
 
@@ -138,6 +155,8 @@ static void check_member(
 	}
 	checking->member = path + strlen(TRIAD_BUNDLE_FOLDER);
 	octets = read_member(checking, archive, is_manifest ? &rows : NULL);
+	if (is_manifest)
+		end_listed(checking);
 	checking->has_manifest |= is_manifest;
 	listed = g_hash_table_lookup(checking->listed, checking->member);
 	if (listed) {
@@ -163,6 +182,8 @@ static void check_members(struct checking *checking, struct archive *archive)
 	while ((status = archive_read_next_header(archive, &entry)) == ARCHIVE_OK) {
 		g_autofree char *path = g_strdup(archive_entry_pathname(entry));
 
+		if (path)
+			triad_text_clean(path);
 		check_member(checking, archive, path ? path : "");
 	}
 	if (status != ARCHIVE_EOF)
@@ -272,8 +293,8 @@ static bool is_anonymous(const char *path)
 		(n = archive_read_data(archive, piece, sizeof(piece))) > 0)
 		triad_json_rows_take(&rows, piece, (size_t)n);
 	archive_read_free(archive);
+	end_listed(&checking);
 	g_hash_table_destroy(checking.listed);
-	g_free(checking.name);
 	return checking.is_anonymous;
 }
 
@@ -333,8 +354,8 @@ int triad_bundle_check(const struct triad_bundle_command *command,
 	}
 	archive_read_free(archive);
 	status = tell_verdict(&checking, are_known);
+	end_listed(&checking);
 	g_hash_table_destroy(checking.listed);
-	g_free(checking.name);
 	triad_anonym_free(checking.anonym);
 	return status;
 }

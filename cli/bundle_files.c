@@ -7,13 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/bundle_gather.h"
-#include "cli/client.h"
 #include "cli/secrets.h"
 #include "triad/clock.h"
 
@@ -21,6 +19,7 @@
 #define CONF_MAX (16 * MIB)
 #define LOG_MAX (32 * MIB) /* the end of it */
 #define IMAGES_MAX (512 * MIB)
+#define TRIAD_CONF TRIAD_SYSCONFDIR "/triad.conf"
 #define OPENSM_CONF "/etc/opensm/opensm.conf"
 
 /* A file to be read. */
@@ -221,31 +220,16 @@ static char *read_option(int pid, const char *letter, const char *name)
 	return NULL;
 }
 
-/* The process at the other end of the control socket; 0: not known. */
-static int find_process(const struct triad_bundle_asker *asker)
-{
-	struct ucred peer = {0};
-	socklen_t size = sizeof(peer);
-	int fd;
-
-	if (triad_client_connect(asker->path, asker->timeout_s, &fd))
-		return 0;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		peer.pid = 0;
-	close(fd);
-	return peer.pid;
-}
-
 static void add_of_opensm(struct triad_bundle *bundle)
 {
-	int pid = find_process(bundle->asker);
-	char *path = read_option(pid, "-F", "--config");
-	char *log = read_option(pid, "-f", "--log_file");
+	char *path = read_option(bundle->pid, "-F", "--config");
+	char *log = read_option(bundle->pid, "-f", "--log_file");
 	char *values[G_N_ELEMENTS(conf_keys)] = {0};
 
 	if (!path)
 		path = g_strdup(OPENSM_CONF);
-	(void)add_file(bundle, "conf/opensm.conf", &(struct source){.path = path});
+	add_file(bundle, "conf/opensm.conf", &(struct source){.path = path})->form =
+		TRIAD_BUNDLE_FORM_CONF;
 	read_conf(path, values);
 	for (size_t i = 0; i < G_N_ELEMENTS(conf_keys); i++) {
 		const struct conf_key *key = &conf_keys[i];
@@ -319,7 +303,6 @@ static void add_image(struct triad_bundle *bundle, const char *name, uint64_t li
 	char piece[8192];
 	size_t n;
 
-	entry->is_binary = true;
 	triad_bundle_show_progress(bundle, entry->name);
 	while (file && (n = fread(piece, 1, sizeof(piece), file)))
 		if (!triad_bundle_spool_add(&bundle->spool, piece, n))
@@ -375,17 +358,20 @@ static void add_images(struct triad_bundle *bundle)
 
 void triad_bundle_gather_files(struct triad_bundle *bundle)
 {
+	const char *triad_conf = bundle->triad_conf ? bundle->triad_conf
+		: bundle->asker->is_agent           ? NULL
+						    : TRIAD_CONF;
 	const struct {
 		const char *name, *path;
 		bool is_log;
 	} files[] = {
-		{"conf/triad.conf", bundle->triad_conf, false},
+		{"conf/triad.conf", triad_conf, false},
 		{"conf/triad-qos-policy", bundle->policy, false},
 		{"conf/expected.csv", bundle->expected, false},
 		{"logs/alerts", bundle->alerts, true},
 	};
 
-	if (!bundle->asker->is_agent && *bundle->asker->path)
+	if (!bundle->asker->is_agent)
 		add_of_opensm(bundle);
 	for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
 		const struct source source = {.path = files[i].path,
@@ -395,7 +381,8 @@ void triad_bundle_gather_files(struct triad_bundle *bundle)
 				: 0};
 
 		if (source.path && *source.path)
-			(void)add_file(bundle, files[i].name, &source);
+			add_file(bundle, files[i].name, &source)->form =
+				i ? TRIAD_BUNDLE_FORM_OTHER : TRIAD_BUNDLE_FORM_CONF;
 	}
 	add_images(bundle);
 }

@@ -60,7 +60,8 @@ static int ask_words(const struct answer *answer, int n_words, const char *const
 		.is_agent = asker->is_agent,
 		.timeout_s = asker->timeout_s,
 		.sink = &sink,
-		.hides_progress = true};
+		.hides_progress = true,
+		.pid = &answer->bundle->pid};
 	char request[TRIAD_CONTROL_REQUEST_SIZE];
 	size_t size = triad_request_encode(request, sizeof(request), n_words, words);
 
@@ -86,9 +87,9 @@ static void ask_into_entry(struct triad_bundle *bundle, char *name, uint64_t lim
 
 	entry->form = form;
 	triad_bundle_show_progress(bundle, entry->name);
-	if (bundle->n_silent >= MAX_SILENT) {
+	if (bundle->n_silent >= MAX_SILENT || bundle->spool.error) {
 		triad_bundle_entry_say(entry, TRIAD_BUNDLE_FAILED,
-			g_strdup("not asked: the commands before had no answer"));
+			g_strdup("not asked, after what failed before"));
 		return;
 	}
 	entry->status = ask_words(&answer, n_words, words);
@@ -214,34 +215,25 @@ static void ask_verb(struct triad_bundle *bundle, const struct triad_verb *verb)
 			ANSWER_MAX, TRIAD_BUNDLE_FORM_JSON, n, words);
 }
 
-static void ask_fabric(struct triad_bundle *bundle)
+/* 'option' is of 'topology'. */
+static void ask_fabric(struct triad_bundle *bundle, const char *option,
+	const char *name, enum triad_bundle_form form)
 {
-	static const struct {
-		const char *option, *name;
-		enum triad_bundle_form form;
-	} files[] = {
-		{"--db-csv", "fabric/ibdiagnet2.db_csv", TRIAD_BUNDLE_FORM_DB_CSV},
-		{"--fdbs", "fabric/ibdiagnet2.fdbs", TRIAD_BUNDLE_FORM_OTHER},
-		{"--mcfdbs", "fabric/ibdiagnet2.mcfdbs", TRIAD_BUNDLE_FORM_OTHER},
-	};
+	const char *words[] = {"topology", option};
+	struct triad_bundle_entry *entry;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
-		const char *words[] = {"topology", files[i].option};
-		struct triad_bundle_entry *entry;
-
-		ask_into_entry(bundle, g_strdup(files[i].name), TABLES_MAX,
-			files[i].form, 2, words);
-		entry = g_ptr_array_index(
-			bundle->spool.entries, bundle->spool.entries->len - 1);
-		/* A standby may have no fabric. */
-		if (entry->state == TRIAD_BUNDLE_ABSENT && !bundle->is_standby)
-			entry->state = TRIAD_BUNDLE_FAILED;
-	}
+	ask_into_entry(bundle, g_strdup_printf("fabric/ibdiagnet2.%s", name),
+		TABLES_MAX, form, 2, words);
+	entry = g_ptr_array_index(
+		bundle->spool.entries, bundle->spool.entries->len - 1);
+	/* A standby may have no fabric. */
+	if (entry->state == TRIAD_BUNDLE_ABSENT && !bundle->is_standby)
+		entry->state = TRIAD_BUNDLE_FAILED;
 }
 
 void triad_bundle_gather_names(struct triad_bundle *bundle)
 {
-	ask_fabric(bundle);
+	ask_fabric(bundle, "--db-csv", "db_csv", TRIAD_BUNDLE_FORM_DB_CSV);
 	for (size_t i = 0; i < TRIAD_N_COMMANDS; i++)
 		ask_verb(bundle, &triad_verbs[i]);
 }
@@ -251,6 +243,8 @@ void triad_bundle_gather_answers(struct triad_bundle *bundle)
 	do {
 		triad_bundle_spool_rewind(&bundle->spool, 0);
 		read_view(bundle, &bundle->begun);
+		ask_fabric(bundle, "--fdbs", "fdbs", TRIAD_BUNDLE_FORM_OTHER);
+		ask_fabric(bundle, "--mcfdbs", "mcfdbs", TRIAD_BUNDLE_FORM_OTHER);
 		triad_bundle_gather_names(bundle);
 		read_view(bundle, &bundle->ended);
 	} while (++bundle->n_attempts < MAX_ATTEMPTS && !is_one_view(bundle) &&

@@ -21,13 +21,14 @@ struct triad_bundle {
 	struct triad_bundle_view begun, ended;
 	unsigned n_attempts, n_silent; /* commands in a row without an answer */
 	bool has_progress, has_values, has_state, is_standby;
+	pid_t pid; /* of the process that answers; 0: not known */
 	/* Files, as the answer to 'status' names them; NULL: none. */
 	char *triad_conf, *policy, *expected, *alerts, *images;
 };
 
 /* The fabric and all answers, until both are of one view, three times at most. */
 void triad_bundle_gather_answers(struct triad_bundle *bundle);
-/* Of them only what has originals. */
+/* Of these only what has originals: first the fabric. */
 void triad_bundle_gather_names(struct triad_bundle *bundle);
 /* Configurations, logs and images. */
 void triad_bundle_gather_files(struct triad_bundle *bundle);

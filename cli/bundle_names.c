@@ -133,10 +133,16 @@ static void take_map_line(struct triad_anonym *anonym, char *line)
 
 static void take_line(struct triad_bundle_names *names)
 {
-	if (names->form == TRIAD_BUNDLE_FORM_DB_CSV)
-		take_csv_line(names, names->line->str);
-	else
-		take_map_line(names->anonym, names->line->str);
+	char *line = names->line->str;
+
+	if (names->form == TRIAD_BUNDLE_FORM_DB_CSV) {
+		take_csv_line(names, line);
+	} else if (names->form == TRIAD_BUNDLE_FORM_CONF) {
+		line[strcspn(line, " \t=]")] = '\0';
+		triad_anonym_add_common(names->anonym, line);
+	} else {
+		take_map_line(names->anonym, line);
+	}
 	g_string_truncate(names->line, 0);
 }
 
@@ -174,6 +180,22 @@ void triad_bundle_names_end(struct triad_bundle_names *names)
 	names->line = NULL;
 }
 
+/* Domains in which this host looks for names. */
+static void add_domains(struct triad_anonym *anonym)
+{
+	g_autofree char *text = NULL;
+	g_auto(GStrv) lines = NULL;
+
+	if (!g_file_get_contents("/etc/resolv.conf", &text, NULL, NULL))
+		return;
+	lines = g_strsplit(text, "\n", 0);
+	for (char **line = lines; *line; line++)
+		if (g_str_has_prefix(*line, "search ") ||
+			g_str_has_prefix(*line, "domain "))
+			triad_anonym_add_name(
+				anonym, TRIAD_ANONYM_HOST, *line + strlen("search "));
+}
+
 void triad_bundle_names_of_host(struct triad_anonym *anonym)
 {
 	static const char *const variables[] = {"USER", "LOGNAME", "SUDO_USER"};
@@ -181,6 +203,7 @@ void triad_bundle_names_of_host(struct triad_anonym *anonym)
 
 	if (!gethostname(host, sizeof(host) - 1))
 		triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, host);
+	add_domains(anonym);
 	for (size_t i = 0; i < G_N_ELEMENTS(variables); i++)
 		if (getenv(variables[i]))
 			triad_anonym_add_name(

@@ -9,9 +9,10 @@
 #include "cli/json_rows.h"
 
 enum triad_bundle_form {
-	TRIAD_BUNDLE_FORM_OTHER,    /* nothing is read from it */
-	TRIAD_BUNDLE_FORM_DB_CSV,   /* nodes with their kinds: to be read first */
-	TRIAD_BUNDLE_FORM_JSON,     /* an answer of triadctl */
+	TRIAD_BUNDLE_FORM_OTHER,  /* nothing is read from it */
+	TRIAD_BUNDLE_FORM_DB_CSV, /* nodes with their kinds: to be read first */
+	TRIAD_BUNDLE_FORM_JSON,   /* an answer of triadctl */
+	TRIAD_BUNDLE_FORM_CONF, /* lines that begin with a key, which is everybody's */
 	TRIAD_BUNDLE_FORM_NODE_MAP, /* OpenSM's node-name map */
 };
 

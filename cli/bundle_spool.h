@@ -31,8 +31,7 @@ struct triad_bundle_entry {
 	char *why;  /* NULL: nothing to say */
 	enum triad_bundle_state state;
 	enum triad_bundle_form form;
-	int status;     /* of a command that was asked; -1: none was */
-	bool is_binary; /* it can't be rewritten */
+	int status; /* of a command that was asked; -1: none was */
 	uint64_t at, size, limit;
 };
 

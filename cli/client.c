@@ -238,12 +238,17 @@ int triad_client_ask(
 {
 	char frame[TRIAD_FRAME_HEADER_SIZE + TRIAD_CONTROL_REQUEST_SIZE];
 	struct answer answer = {.client = client};
+	struct ucred peer = {0};
+	socklen_t peer_size = sizeof(peer);
 	struct triad_reply reply;
 	int status = STATUS_NONE;
 	int error = triad_client_connect(client->path, client->timeout_s, &answer.fd);
 
 	if (error)
 		return print_unreachable(&answer, error);
+	if (client->pid &&
+		!getsockopt(answer.fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size))
+		*client->pid = peer.pid;
 	/* Ignore an error of sending: a plugin that refuses early closes before it has
 	 * read the request, and its answer can still be read. */
 	triad_frame_encode(

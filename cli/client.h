@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "triad/control.h"
 
@@ -36,6 +37,8 @@ struct triad_client {
 	/* When it becomes true, the request ends within 0.2 s, as if nothing came; NULL:
 	 * never. */
 	const atomic_bool *is_ending;
+	/* Gets the id of the process that listens, as it has here; NULL: nobody wants it. */
+	pid_t *pid;
 };
 
 /* The 'may' of triadctl. */

@@ -356,18 +356,22 @@ static int run_profile(const struct options *options, struct triad_parser *parse
 static int run_bundle(const struct options *options, struct triad_parser *parser)
 {
 	struct triad_bundle_command command;
-	char path[4096] = "";
+	char path[4096] = "", message[2048];
 	const struct triad_bundle_asker asker = {.path = path,
 		.timeout_s = options->timeout_s,
 		.is_agent = options->is_agent};
 
 	if (triad_bundle_command_read(parser, &command))
 		return complain_of_usage(parser->message);
-	/* What is in files can be had without an SM, too. */
-	if (!command.names)
-		(void)find_socket(options, path, sizeof(path));
-	return command.verb == TRIAD_BUNDLE_MAKE ? triad_bundle_make(&command, &asker)
-						 : triad_bundle_check(&command, &asker);
+	/* Files can be had without an SM, too, and a bundle be looked at far from one. */
+	if (find_socket_or_print(
+		    options, path, sizeof(path), message, sizeof(message)) != GO_ON)
+		path[0] = '\0';
+	if (command.verb == TRIAD_BUNDLE_CHECK)
+		return triad_bundle_check(&command, &asker);
+	if (!*path)
+		complain_of_usage(message);
+	return triad_bundle_make(&command, &asker);
 }
 
 static int run_cabling(const struct options *options, struct triad_parser *parser)

@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 
 from checks import failed, mentions, stopped, succeeded, wait_until
+from ctllib import DONE, OUTPUT, Plugin, frame, run
 from labs import Lab
 from smalldisk import small_disk
 from triadlab import ibdiagnet
-from triadlib import QUICK, ask_json, triad_lab, wait_for_sweep
+from triadlib import QUICK, ask, ask_json, triad_lab, wait_for_sweep
 
 pytestmark = [pytest.mark.scripts, pytest.mark.row("N24")]
 TOP = "triad-bundle/"
@@ -35,7 +36,7 @@ NodeDesc,NumPorts,NodeType,NodeGUID,PortGUID,DeviceID,VendorID
 "login-1 mlx5_0",1,1,0x0c42a10300bb0000,0x0c42a10300bb0001,4123,0x2c9
 "login-1 mlx5_1",1,1,0x0c42a10300bc0000,0x0c42a10300bc0001,4123,0x2c9
 "node",1,1,0x0c42a10300cc0000,0x0c42a10300cc0001,4123,0x2c9
-"c17 HCA-1",1,1,0x0c42a10300cd0000,0x0c42a10300cd0001,4123,0x2c9
+"cabin17 HCA-1",1,1,0x0c42a10300cd0000,0x0c42a10300cd0001,4123,0x2c9
 END_NODES
 START_LINKS
 NodeGuid1,PortNum1,NodeGuid2,PortNum2
@@ -65,6 +66,7 @@ enabled = true
 cluster = none
 [port]
 enabled = true
+expected_file = {folder}/expected
 [collect]
 servers = nats://broker:geheim@broker7.site.example:4222
 [alerts]
@@ -76,7 +78,7 @@ sm_key {SECRET}
 sa_key {SECRET}
 node_name_map_name {{folder}}/map
 """
-ORIGINALS = ["rowa", "login-1", "c17", "oldleaf9", "MT2101VS00001", "broker7",
+ORIGINALS = ["rowa", "login-1", "cabin17", "oldleaf9", "MT2101VS00001", "broker7",
              *([socket.gethostname()] if len(socket.gethostname()) > 4 else [])]
 
 
@@ -90,6 +92,9 @@ def fixture_lab(tmp_path_factory):
         wait_for_sweep(lab)
         wait_until(lambda: any(row["serial"] for row in ask_json(lab, "cables")), 30, "cables")
         wait_until(lambda: ask_json(lab, "status")["images"]["kept"], 30, "an image")
+        (folder / "expected").write_text(ask(lab, "port", "snapshot"), encoding="utf-8")
+        succeeded(lab.triad("reload"))
+        wait_until(lambda: ask_json(lab, "status")["ports"]["rows"], 30, "what is expected")
         yield lab
 
 
@@ -140,7 +145,8 @@ def test_bundle_has_what_there_is(lab, of_site):
     assert os.listdir(path.parent) == [path.name]
     for name in ("fabric/ibdiagnet2.db_csv", "fabric/ibdiagnet2.fdbs", "conf/opensm.conf",
                  "conf/partitions.conf", "conf/triad.conf", "conf/node-name-map",
-                 "logs/opensm.log", "answers/perf-show.json", "answers/qos-tables.json"):
+                 "logs/opensm.log", "answers/perf-show.json", "answers/qos-tables.json", "answers/port-list.json",
+                 "conf/expected.csv"):
         assert found.listed[name]["state"] == "whole", found.listed[name]
         assert found.listed[name]["octets"] == len(found.files[name])
     assert any(name.startswith("images/") for name in found.files)
@@ -221,6 +227,8 @@ def test_anonymous_files_fit_together(of_site, anonymous):
     ports = {f"0x{node.guid + 1:016x}" for node in fabric.nodes.values()}
     members = set(re.findall("0x[0-9a-f]{16}", found.text("conf/partitions.conf")))
     assert members and members <= ports
+    expected = set(re.findall("0x[0-9a-f]{16}", found.text("conf/expected.csv")))
+    assert expected and expected <= guids | ports
     for name in found.files:
         if name.startswith("answers/"):
             assert found.listed[name]["octets"] == len(found.files[name])
@@ -239,22 +247,27 @@ def test_lab_runs_on_an_anonymous_bundle(anonymous, scratch):
             sorted(row["name"] for row in found.json("nodes"))
 
 
-def rewritten(path, to, name, text):
+def write_bundle(path, files):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name, octets in files.items():
+            header = tarfile.TarInfo(TOP + name)
+            header.size = len(octets)
+            archive.addfile(header, io.BytesIO(octets))
+    path.write_bytes(subprocess.run(["zstd"], input=stream.getvalue(), capture_output=True,
+                                    check=True).stdout)
+    return path
+
+
+def rewritten(path, to, name, text, note=None):
     """The bundle with one more line in a file."""
     found = Bundle(path)
     found.files[name] += text.encode()
     for row in found.manifest["files"]:
         row["octets"] = len(found.files.get(row["name"], b""))
+        row["note"] = note or row["note"]
     found.files["MANIFEST.json"] = json.dumps(found.manifest, separators=(",", ":")).encode()
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w") as archive:
-        for member, octets in found.files.items():
-            header = tarfile.TarInfo(TOP + member)
-            header.size = len(octets)
-            archive.addfile(header, io.BytesIO(octets))
-    to.write_bytes(subprocess.run(["zstd"], input=stream.getvalue(), capture_output=True,
-                                  check=True).stdout)
-    return to
+    return write_bundle(to, found.files)
 
 
 @pytest.mark.parametrize("text", [
@@ -299,21 +312,32 @@ def test_check_says_what_is_damaged(lab, of_site, tmp_path):
     assert lab.run("triadctl", "bundle", "check", tmp_path / "none").returncode == 1
 
 
+def test_check_takes_any_manifest(lab, of_site, tmp_path):
+    path = rewritten(of_site[1], tmp_path / "c", "conf/triad.conf", "\n", note="x" * 1000)
+    succeeded(lab.run("triadctl", "bundle", "check", path))
+    for manifest in (b'{"files":[{"name":"x"},{"name":null,"state":null}]}', b"{", b"",
+                     b'{"anonymous":true,"files":[{"name":"\\u001b[2J","octets":-1}]}'):
+        write_bundle(path, {"MANIFEST.json": manifest, "x\x1b[2J": b"y"})
+        process = lab.run("triadctl", "bundle", "check", path)
+        assert process.returncode == 1 and "\x1b" not in process.stdout, process
+
+
 def test_check_compares_sizes(lab, of_site, tmp_path):
     found = Bundle(of_site[1])
     path = rewritten(of_site[1], tmp_path / "c", "conf/triad.conf", "\n")
     succeeded(lab.run("triadctl", "bundle", "check", path))
     found.files["conf/triad.conf"] += b"x"
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w") as archive:
-        for member, octets in found.files.items():
-            header = tarfile.TarInfo(TOP + member)
-            header.size = len(octets)
-            archive.addfile(header, io.BytesIO(octets))
-    path.write_bytes(subprocess.run(["zstd"], input=stream.getvalue(), capture_output=True,
-                                    check=True).stdout)
+    write_bundle(path, found.files)
     process = lab.run("triadctl", "bundle", "check", path)
     assert process.returncode == 1 and "conf/triad.conf: " in process.stdout, process
+
+
+def test_terminal_shows_progress_and_nothing_else_does(lab, of_site, tmp_path):
+    shown = lab.run("script", "-qec", f"triadctl bundle {tmp_path}/a.tar.zst", "/dev/null")
+    lines = succeeded(shown).stdout.splitlines()  # a line begins anew with each
+    assert sum(line.startswith("\x1b[Kbundle: ") for line in lines) > 20, shown
+    assert lines[-1].startswith(f"\x1b[K{tmp_path}/a.tar.zst: "), shown
+    assert of_site[0].stderr == ""
 
 
 def test_since_leaves_out_older_lines(lab, tmp_path):
@@ -354,6 +378,28 @@ def test_sm_that_does_not_answer_is_asked_twice_and_not_more(lab, tmp_path):
         == {"failed"}
     assert not found.manifest["one_view"]
     assert "sm_key <removed>" in found.text("conf/opensm.conf")
+
+
+def test_fabric_that_changes_is_asked_for_three_times(scratch, tmp_path):
+    def answer(connection):
+        is_status = plugin.requests[-1][0] == "status"
+        text = json.dumps({"topology": {"snapshots": len(plugin.requests)}} if is_status else [])
+        connection.sendall(frame(OUTPUT, text.encode()) + DONE)
+
+    plugin = Plugin(scratch, answer)
+    process = run("--socket", plugin.path, "bundle", tmp_path / "a.tar.zst")
+    assert mentions(process.stderr, "fabric changed 3 times"), process
+    manifest = Bundle(tmp_path / "a.tar.zst").manifest
+    assert (manifest["attempts"], manifest["one_view"]) == (3, False), manifest
+    asked = [words for words in plugin.requests if words[:2] == ["topology", "--fdbs"]]
+    assert len(asked) == 3, plugin.requests
+
+
+def test_without_an_sm_there_are_files_all_the_same(lab, tmp_path):
+    process = lab.run("triadctl", "--socket", tmp_path / "none", "bundle", tmp_path / "a.tar.zst")
+    failed(process, 1, "fabric/ibdiagnet2.db_csv failed")
+    assert {"conf/opensm.conf", "conf/triad.conf", "logs/opensm.log"} <= \
+        set(Bundle(tmp_path / "a.tar.zst").listed)
 
 
 def test_standby_has_no_fabric_and_says_so(tmp_path):

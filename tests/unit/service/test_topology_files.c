@@ -91,7 +91,8 @@ END_TEST
 
 START_TEST(test_receiver_that_is_gone_ends_it)
 {
-	struct triad_moment moment = {.past = &(struct triad_past){0}};
+	struct triad_past past = {0};
+	struct triad_moment moment = {.past = &past};
 	unsigned n = 0;
 
 	triad_fabric_unref(fabric);
