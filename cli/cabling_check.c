@@ -278,6 +278,8 @@ static int show_once(struct triad_cabling_checking *checking)
 		show_json(checking);
 	else if (checking->command->csv)
 		show_csv(checking);
+	else if (checking->command->html)
+		triad_cabling_put_html(checking);
 	else
 		show_text(checking);
 	triad_output_flush(&checking->output);

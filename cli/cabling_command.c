@@ -9,6 +9,7 @@ enum {
 	OPTION_FABRIC,
 	OPTION_JSON,
 	OPTION_CSV,
+	OPTION_HTML,
 	OPTION_WATCH,
 	OPTION_INTERVAL,
 	N_OPTIONS,
@@ -21,6 +22,8 @@ static const struct triad_option options[N_OPTIONS] = {
 		.help = "JSON instead of text"},
 	[OPTION_CSV] = {"--csv", NULL, TRIAD_OPTION_KIND_FLAG, AT(csv),
 		.help = "CSV instead of text"},
+	[OPTION_HTML] = {"--html", NULL, TRIAD_OPTION_KIND_FLAG, AT(html),
+		.help = "a page to print, or to tick off on a phone"},
 	[OPTION_WATCH] = {"--watch", NULL, TRIAD_OPTION_KIND_FLAG, AT(watch),
 		.help = "tick off what is done, until all is as planned, or Ctrl-C"},
 	[OPTION_INTERVAL] = {"--interval", "S", TRIAD_OPTION_KIND_NUMBER,
@@ -31,8 +34,8 @@ static const struct triad_option options[N_OPTIONS] = {
 static const struct triad_verb verbs[] = {
 	{.name = "cabling check",
 		.group = TRIAD_VERB_DIAGNOSE,
-		.options =
-			BIT(FABRIC) | BIT(JSON) | BIT(CSV) | BIT(WATCH) | BIT(INTERVAL),
+		.options = BIT(FABRIC) | BIT(JSON) | BIT(CSV) | BIT(HTML) | BIT(WATCH) |
+			BIT(INTERVAL),
 		.help = "Compares a cabling plan with the fabric, and says which cables "
 			"to move, swap, put in, take out or replace.  Exits with 0 (as "
 			"planned), 1 (it differs) or 3 (not known).",
@@ -54,9 +57,9 @@ int triad_cabling_command_read(
 	error = triad_parser_read_rest(parser, command, &command->plan, &n);
 	if (error)
 		return error;
-	if (command->json + command->csv + command->watch > 1)
+	if (command->json + command->csv + command->html + command->watch > 1)
 		return triad_parser_complain(
-			parser, "--json, --csv and --watch exclude each other");
+			parser, "--json, --csv, --html and --watch exclude each other");
 	if (command->interval_s && !command->watch)
 		return triad_parser_complain(parser, "--interval needs --watch");
 	if (!command->interval_s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* 'triadctl cabling ...': compares a cabling plan with the fabric.
  *
- *     cabling check PLAN [--fabric FILE] [--json|--csv|--watch [--interval S]]
+ *     cabling check PLAN [--fabric FILE] [--json|--csv|--html|--watch [--interval S]]
  *
  * The fabric is that of a running SM, by 'ports' and 'cables'; or a file with the output of
  * ibnetdiscover.  All is compared in triadctl, not in the SM's process.
@@ -19,7 +19,7 @@
 #include "command/parser.h"
 
 struct triad_cabling_command {
-	bool json, csv, watch;
+	bool json, csv, html, watch;
 	unsigned interval_s; /* of a watch */
 	const char *fabric;  /* NULL: that of the SM */
 	const char *plan;

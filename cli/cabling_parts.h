@@ -25,6 +25,9 @@ int triad_cabling_look(struct triad_cabling_checking *checking);
 /* "7 of 11 cables are as planned; to do: 3", and what is not known; without an end of line. */
 void triad_cabling_put_summary(struct triad_cabling_checking *checking);
 
+/* All of the answer as a page. */
+void triad_cabling_put_html(struct triad_cabling_checking *checking);
+
 uint32_t triad_cabling_count_not_known(const struct triad_cabling_checking *checking);
 
 /* Compares again and again, and shows what was done.  Returns an exit status. */

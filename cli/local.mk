@@ -13,6 +13,7 @@ triadctl_SOURCES = \
 	cli/bundle_spool.c cli/bundle_spool.h \
 	cli/cabling_check.c \
 	cli/cabling_command.c cli/cabling_command.h \
+	cli/cabling_html.c \
 	cli/cabling_live.c \
 	cli/cabling_parts.h \
 	cli/cabling_watch.c \

@@ -3,6 +3,7 @@
 
 import copy
 import csv
+import html
 import io
 import json
 import os
@@ -191,6 +192,9 @@ def test_lab_is_cabled_as_the_answers_say(lab, folder):
                    for port in item["ports"][:2]), item
     rows = list(csv.DictReader(io.StringIO(check(lab, plan, "--csv").stdout)))
     assert [row["text"] for row in rows] == [it["text"] for it in answer["to_do"]]
+    page = check(lab, plan, "--html").stdout
+    assert page.count("checkbox") == 4 and "<script" not in page
+    assert all(html.escape(it["text"], quote=False) in page for it in answer["to_do"])
     assert lines_mention(check(lab, plan).stdout,
                          *[f"{i}. {item['kind'].split('_')[0]}"
                            for i, item in enumerate(answer["to_do"], 1)],
