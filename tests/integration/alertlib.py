@@ -20,16 +20,17 @@ _ALERTMANAGER = "/usr/bin/prometheus-alertmanager"
 
 
 class Alertmanager:
-    """Debian's Alertmanager, which forgets all alerts when it ends."""
+    """Debian's Alertmanager, which forgets all alerts when it ends.  'conf' is its configuration;
+    it tells nobody."""
 
-    def __init__(self, scratch):
+    def __init__(self, scratch, conf=None):
         need(TRIADD)
         if not os.path.exists(_ALERTMANAGER):
             pytest.skip("prometheus-alertmanager is not installed")
         self._folder = scratch.folder()
         self._port = free_port()
         self._process = None
-        (self._folder / "conf.yml").write_text(
+        (self._folder / "conf.yml").write_text(conf or
             "route:\n  receiver: nobody\n  group_by: [alertname]\n  group_wait: 0s\n"
             "receivers:\n  - name: nobody\n", encoding="utf-8")
         scratch.callback(self.stop)
@@ -65,6 +66,19 @@ class Alertmanager:
         return {(alert["labels"]["alertname"], alert["labels"]["guid"],
                  alert["labels"].get("port")): alert
                 for alert in self._get("alerts")}
+
+    def take(self, *alerts):
+        """Each is the labels of one."""
+        request = urllib.request.Request(
+            self.url, json.dumps([{"labels": labels} for labels in alerts]).encode(),
+            {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request) as answer:
+            assert answer.status == 200
+
+    def inhibited(self):
+        """Names and GUIDs of those of which nobody is told, since another one says it better."""
+        return {(alert["labels"]["alertname"], alert["labels"].get("guid"))
+                for alert in self._get("alerts") if alert["status"]["inhibitedBy"]}
 
     def groups(self):
         return {group["labels"]["alertname"]: len(group["alerts"])
