@@ -5,7 +5,7 @@
 import {h} from "./dom.js";
 import {span, time} from "./format.js";
 import {ageOf, msOf, STEPS, stepOf} from "./moment.js";
-import {changed} from "./route.js";
+import {changed, sibling} from "./route.js";
 
 // Views that show the present at any time, and say so; other views have parts like that.
 const PRESENT = new Set(["path"]);
@@ -53,6 +53,7 @@ export class TimeBar {
 			slider,
 			field,
 			back,
+			since: h("a", {class: "open", href: "#/changes"}, "What changed since"),
 			remark: h("span", {class: "quiet remark"}),
 		};
 	}
@@ -80,7 +81,7 @@ export class TimeBar {
 	}
 
 	show() {
-		const {slider, field, back, remark} = this.#parts;
+		const {slider, field, back, since, remark} = this.#parts;
 		const at = this.#app.at ?? "";
 		const images = this.#app.status?.images;
 		const has = Boolean(images?.first);
@@ -88,7 +89,8 @@ export class TimeBar {
 		document.body.dataset.past = String(Boolean(at));
 		this.#host.hidden = !this.#app.status && !at;
 		slider.disabled = !has;
-		back.hidden = !at;
+		back.hidden = since.hidden = !at;
+		since.setAttribute("href", sibling({options: {}}, "changes", [], {from: at}));
 		if (document.activeElement !== field && !slider.matches(":active")) {
 			this.#showText(at);
 			const ms = at ? msOf(at, Date.now()) : null;
