@@ -48,11 +48,18 @@ class App {
 			$("main").focus();
 		});
 		setInterval(() => this.showFreshness(), 1000);
-		this.store.subscribe(() => this.time.show());
+		this.store.subscribe(() => this.#takeFabric());
 		this.#go();
 		// All views take labels of names that are not unique from it.
 		this.store.want(this.at);
 		startLive(this);
+	}
+
+	// What was shown before names were known to be of several nodes is shown again.
+	#takeFabric() {
+		this.time.show();
+		if (this.store.areLabelsNew && !this.#shown?.mounted) this.redraw();
+		this.store.areLabelsNew = false;
 	}
 
 	get at() {

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+import pagelib
 from checks import succeeded, wait_until
 from ctllib import TRIADCTL, environment, read_terminal
 from labs import BUILDDIR, Lab, lab_command
@@ -55,7 +56,7 @@ class Site:
     """A lab of one of them, when all has been read once."""
 
     def __init__(self, lab, net, folder, addresses):
-        self.lab, self.folder, self.addresses = lab, folder, addresses
+        self.lab, self.net, self.folder, self.addresses = lab, net, folder, addresses
         self.file = netfile.read(net)
 
 
@@ -167,6 +168,34 @@ def test_page_and_its_resources_answer(site):
         with urllib.request.urlopen(f"http://{site.addresses['page']}{path}",
                                     timeout=120) as answer:
             assert answer.status == 200 and answer.read(), path
+
+
+def test_views_show_it_in_a_browser_light_dark_and_narrow(site):
+    """Each within seconds, all of the fabric, each switch by a label of its own."""
+    switches = [row for row in ask_json(site.lab, "nodes", "-n", "100000")
+                if row["type"] == "switch"]
+    with pagelib.browser(f"http://{site.addresses['page']}") as page:
+        for scheme, width in (("light", 1400), ("dark", 1400), ("light", 390)):
+            page.prefer(prefers_color_scheme=scheme)
+            page.resize(width, 900)
+            for view in ("fabric", "links", "inventory", "inventory/ports?group=1", "busiest",
+                         "routes", "changes", "guards"):
+                begun = time.monotonic()
+                page.open(f"/{view}")
+                seconds = time.monotonic() - begun
+                octets = page.js("return performance.getEntriesByType('resource')"
+                                 ".reduce((sum, it) => sum + it.transferSize, 0)")
+                print(f"{scheme} {width} {view}: {seconds:.1f} s, {octets} octets")
+                assert page.js("return document.documentElement.scrollWidth") <= width, view
+                page.screenshot(f"{site.net.stem}-{re.sub('[^a-z]+', '-', view)}-{scheme}-{width}")
+        page.open("/inventory?find=switch&rows=all&cols=name,type")
+
+        def labels():
+            return page.js("return [...document.querySelectorAll('#main tbody td:first-child')]"
+                           ".map((it) => it.innerText)")
+        # Which names are of several nodes is known when the fabric has come.
+        wait_until(lambda: len(switches) <= len(labels()) == len(set(labels())), 30, labels)
+        assert not page.errors() and not page.strangers()
 
 
 def test_copy_routes_as_the_fabric_and_tells_what_a_switch_carries(site):
