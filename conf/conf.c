@@ -280,6 +280,50 @@ static bool step_key(const struct triad_conf *conf, struct triad_conf_entry *ent
 	return next < end;
 }
 
+#define LETTERS_AND_DIGITS                                                             \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+/* Whether a piece of a path looks as if it were drawn by chance: services for chat have their
+ * secrets there. */
+static bool is_drawn(const char *piece, size_t size)
+{
+	return size >= 16 && strspn(piece, LETTERS_AND_DIGITS "-_") >= size &&
+		strcspn(piece, "0123456789") < size;
+}
+
+/* A webhook's URL, with *** for a path that may be a secret. */
+static void mask_webhook(const char *url, char *shown)
+{
+	const char *host = strstr(url, "://");
+	size_t n = host ? (size_t)(host - url) + 3 : 0;
+	bool has_secret;
+
+	n += strcspn(url + n, "/?");
+	has_secret = strchr(url + n, '?') != NULL;
+	for (const char *at = url + n, *end; *at; at = end) {
+		at += *at == '/';
+		end = at + strcspn(at, "/?");
+		has_secret |= is_drawn(at, (size_t)(end - at));
+		end += *end == '?';
+	}
+	snprintf(shown, TRIAD_CONF_VALUE_SIZE, "%.*s%s",
+		has_secret ? (int)n : TRIAD_CONF_VALUE_SIZE, url,
+		has_secret ? "/***" : "");
+}
+
+/* What readers of a configuration may see. */
+static void mask_value(const struct triad_conf_key *key, const char *value, char *shown)
+{
+	if (key->check == triad_servers_check)
+		triad_servers_mask(value, shown, TRIAD_CONF_VALUE_SIZE);
+	else if (!strcmp(key->name, "sa_key") && strcmp(value, key->default_text) != 0)
+		snprintf(shown, TRIAD_CONF_VALUE_SIZE, "***");
+	else if (!strcmp(key->name, "webhook"))
+		mask_webhook(value, shown);
+	else
+		memcpy(shown, value, TRIAD_CONF_VALUE_SIZE);
+}
+
 /* Fills in the entry from its key. */
 static void fill_entry(const struct triad_conf *conf, struct triad_conf_entry *entry)
 {
@@ -287,10 +331,7 @@ static void fill_entry(const struct triad_conf *conf, struct triad_conf_entry *e
 	char value[TRIAD_CONF_VALUE_SIZE];
 
 	triad_conf_value_format(conf, ref, value, sizeof(value));
-	if (ref.key->check == triad_servers_check)
-		triad_servers_mask(value, entry->value, sizeof(entry->value));
-	else
-		memcpy(entry->value, value, sizeof(value));
+	mask_value(ref.key, value, entry->value);
 	triad_conf_key_ref_name(conf, ref, entry->name, sizeof(entry->name));
 	entry->origin = triad_conf_value_origin(conf, ref);
 }

@@ -326,7 +326,7 @@ int triad_service_set(struct triad_service *service, const char *key, const char
 	struct triad_diags *diags)
 {
 	const struct triad_conf *old = NULL;
-	char shown[TRIAD_CONF_VALUE_SIZE];
+	struct triad_conf_entry shown = {0};
 	struct triad_conf *changed;
 	int error;
 
@@ -338,16 +338,16 @@ int triad_service_set(struct triad_service *service, const char *key, const char
 		old = service->conf;
 		service->conf = changed;
 		pthread_mutex_unlock(&service->conf_lock);
+		(void)triad_conf_get(changed, key, &shown, NULL, 0);
 		triad_service_put_in_force(service);
 	}
 	pthread_mutex_unlock(&service->change_lock);
 	triad_conf_unref(old);
-	triad_servers_mask(value, shown, sizeof(shown));
 	if (!error)
 		triad_log_write(service->log, TRIAD_LOG_INFO,
 			"%s = %s, until the next "
 			"reload or restart",
-			key, shown);
+			key, shown.value);
 	return error;
 }
 

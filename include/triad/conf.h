@@ -439,7 +439,7 @@ struct triad_conf_entry {
 	unsigned element;                 /* group or scope it is of, else 0 */
 	enum triad_conf_origin origin;
 	char name[TRIAD_CONF_NAME_SIZE];   /* in full */
-	char value[TRIAD_CONF_VALUE_SIZE]; /* as in a file, but passwords are *** */
+	char value[TRIAD_CONF_VALUE_SIZE]; /* as in a file, but secrets are *** */
 };
 
 /* Goes to the next key in force: all that exist once, those of each group, the

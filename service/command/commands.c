@@ -92,16 +92,19 @@ static void put_missing_groups(
 static int run_set(struct triad_service *service, const struct triad_command *command,
 	struct triad_output *output)
 {
-	char shown[TRIAD_CONF_VALUE_SIZE];
+	struct triad_conf_entry shown = {0};
+	const struct triad_conf *conf;
 	struct triad_diags diags;
 
 	if (triad_service_set(service, command->key, command->value, &diags)) {
 		triad_commands_put_diags(&diags, output);
 		return TRIAD_CONTROL_FAILED;
 	}
-	triad_servers_mask(command->value, shown, sizeof(shown));
+	conf = triad_service_conf(service);
+	(void)triad_conf_get(conf, command->key, &shown, NULL, 0);
+	triad_conf_unref(conf);
 	triad_output_printf(output, "%s = %s, until the next reload or restart\n",
-		command->key, shown);
+		command->key, shown.value);
 	put_missing_groups(service, command->key, output);
 	return triad_commands_put_refused(service, command->key, output)
 		? TRIAD_CONTROL_FAILED
