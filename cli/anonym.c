@@ -245,11 +245,29 @@ static bool is_seen(struct triad_anonym *anonym, const char *as, const char *tex
 	return false;
 }
 
+static bool is_number(const char *word)
+{
+	return *word && !word[strspn(word, "0123456789")];
+}
+
+/* Whether a word of the name is a vendor's: nobody gave it. */
+static bool is_of_factory(const struct triad_anonym *anonym, const char *name)
+{
+	for (size_t n; (n = word_length(&name)); name += n) {
+		g_autofree char *folded = fold(name, n);
+
+		if (g_hash_table_contains(anonym->factory, folded))
+			return true;
+	}
+	return false;
+}
+
 void triad_anonym_add_name(
 	struct triad_anonym *anonym, enum triad_anonym_kind kind, const char *name)
 {
 	const char *word = name;
-	bool is_own = false, has_factory = false;
+	bool is_own = false, has_factory = false,
+	     is_first = !is_of_factory(anonym, name);
 
 	if (is_seen(anonym, kind == TRIAD_ANONYM_SERIAL ? "=" : "~", name))
 		return;
@@ -262,9 +280,17 @@ void triad_anonym_add_name(
 		g_autofree char *folded = fold(word, n);
 
 		has_factory |= g_hash_table_contains(anonym->factory, folded);
-		if (is_part_name(folded) ||
+		/* The first word is the host's, also one as "ib17"; as a number it would be
+		 * found everywhere. */
+		if (is_first && is_number(folded)) {
+			is_own = true;
+			is_first = false;
+			continue;
+		}
+		if ((is_part_name(folded) && !is_first) ||
 			g_hash_table_contains(anonym->factory, folded))
 			continue;
+		is_first = false;
 		add_original(anonym, anonym->words, kind, word, n);
 		/* "Node" of a vendor's "Aggregation Node" is no name. */
 		is_own |= !has_factory || !is_weak(anonym, folded);

@@ -345,6 +345,18 @@ START_TEST(test_nothing_is_found_in_what_was_rewritten)
 }
 END_TEST
 
+START_TEST(test_first_word_of_a_host_is_its_name)
+{
+	triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, "ib17 HCA-1");
+	triad_anonym_add_name(anonym, TRIAD_ANONYM_HOST, "4711 mlx5_0");
+	triad_anonym_add_name(
+		anonym, TRIAD_ANONYM_HOST, "MT4123 ConnectX6 Mellanox Technologies");
+	ck_assert_uint_eq(found_in("link of ib17:1"), 1);
+	ck_assert_uint_eq(found_in("{\"node_name\":\"4711 mlx5_0\"}"), 1);
+	ck_assert_uint_eq(found_in("MT4123 has 4711 errors at HCA-1"), 0);
+}
+END_TEST
+
 static int order_swapped(const void *a, const void *b)
 {
 	uint64_t one = GUINT64_SWAP_LE_BE(*(const uint64_t *)a),
@@ -400,6 +412,7 @@ int main(void)
 	tcase_add_test(cases, test_address_is_replaced);
 	tcase_add_test(cases, test_address_of_nobody_stays);
 	tcase_add_test(cases, test_small_guid_is_replaced_if_it_is_known);
+	tcase_add_test(cases, test_first_word_of_a_host_is_its_name);
 	tcase_add_test(cases, test_known_guids_stay_in_their_order);
 	tcase_add_test(cases, test_pieces_of_any_size_give_the_same);
 	tcase_add_test(cases, test_nothing_is_found_in_what_was_rewritten);
