@@ -35,6 +35,7 @@ class App {
 	#shown = null; // {view, mounted, text}
 	#loading = null; // AbortController
 	#postponed = false;
+	#fabricOf = null; // the moment of the fabric whose labels are shown
 
 	start() {
 		this.time = new TimeBar(this, $("time"));
@@ -130,9 +131,18 @@ class App {
 		}
 	}
 
+	// Labels, and traffic by tier, come with the fabric, which may be later than the view.
+	#takeFabric() {
+		this.time.show();
+		const {fabric, problem, at = "now"} = this.store;
+		if (!fabric || problem || this.#fabricOf === at) return;
+		this.#fabricOf = at;
+		if (this.#shown && !this.#shown.mounted) this.#load();
+	}
+
 	// Nothing is put in the place of what somebody types into or selects.
 	#render(route, shown, data) {
-		const text = JSON.stringify([route, data]);
+		const text = JSON.stringify([route, data, this.#fabricOf]);
 		if (text === shown.text) return;
 		const active = document.activeElement;
 		const isTyping =
@@ -230,6 +240,12 @@ class App {
 				),
 			),
 		);
+		// On a phone not all names have room.
+		const chosen = $("nav").querySelector("[aria-current]");
+		if (chosen) {
+			const list = chosen.closest("ul");
+			list.scrollLeft = chosen.offsetLeft - (list.clientWidth - chosen.offsetWidth) / 2;
+		}
 	}
 
 	// What 'status' says, asked for once where it is not known yet: views ask parts alone that

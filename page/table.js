@@ -109,6 +109,9 @@ function cell(column, row) {
 		{
 			class: classesOf(column, column.class),
 		},
-		isKnown(shown) ? shown : h("span", {class: "unknown"}, "–"),
+		// What a cell shows of a value that is not known is false; of a text that is empty, "".
+		isKnown(shown) && shown !== false && shown !== ""
+			? shown
+			: h("span", {class: "unknown"}, "–"),
 	);
 }

@@ -49,8 +49,12 @@ export function eventSeverity(event) {
 	return ["link-up", "node-came", "alert-cleared"].includes(event) ? "ok" : "none";
 }
 
-// "leaf-01:3" or "leaf-01/P3" as words of a route; the port is null where there is none.
+// "leaf-01:3", "leaf-01/P3" or "switch leaf-01 (0x...) port 3" as words of a route; the port is
+// null where there is none, and only the last has a name beside the node's GUID.
 export function splitPlace(text) {
+	const whole = /^(?:ca|switch|router) (.+) \((0x[0-9a-f]+)\)(?: port (\d{1,3}))?$/s.exec(text);
+	if (whole)
+		return {node: whole[2], name: whole[1], port: whole[3] ? Number(whole[3]) : null};
 	const match = /^(.+?)(?::|\/P)(\d{1,3})$/s.exec(text);
 	return match ? {node: match[1], port: Number(match[2])} : {node: text, port: null};
 }

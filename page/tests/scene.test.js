@@ -132,6 +132,16 @@ test("places and findings are read as Triad writes them", () => {
 	assert.deepEqual(splitPlace("leaf-01/P4"), {node: "leaf-01", port: 4});
 	assert.deepEqual(splitPlace("host-1/HCA-1:2"), {node: "host-1/HCA-1", port: 2});
 	assert.deepEqual(splitPlace("spine"), {node: "spine", port: null});
+	assert.deepEqual(splitPlace("switch MF0;sw (1) (0x02000002000000a0) port 3"), {
+		node: "0x02000002000000a0",
+		name: "MF0;sw (1)",
+		port: 3,
+	});
+	assert.deepEqual(splitPlace("ca host-1 HCA-1 (0x0200000100000010)"), {
+		node: "0x0200000100000010",
+		name: "host-1 HCA-1",
+		port: null,
+	});
 	assert.equal(
 		findingText({what: "PortXmitWait", value: 68.71, threshold: "2%"}),
 		"PortXmitWait 68.7% (threshold 2%)",

@@ -45,7 +45,7 @@ const PARTS = [
 			text("bounces", "Times", {number: true}),
 			when("last", "Last"),
 			when("since", "Held since"),
-			text("until", "Until"),
+			when("until", "Until"),
 		],
 	],
 	[

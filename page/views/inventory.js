@@ -26,7 +26,8 @@ const nameColumn = (route) => ({
 const farColumn = (route, guid, name, port) => ({
 	name: "far_end",
 	title: "Far end",
-	value: (it) => it[name] && `${it[name]}${isKnown(it[port]) ? `:${it[port]}` : ""}`,
+	value: (it) =>
+		it[name] && `${labelOf(it[guid], it[name])}${isKnown(it[port]) ? `:${it[port]}` : ""}`,
 	cell: (it) => it[name] && portLink(route, it[guid], it[name], it[port]),
 });
 
@@ -144,14 +145,18 @@ export const inventory = {
 	title: "Inventory",
 
 	async load(app, route, signal) {
-		const {state} = route.options;
+		const {node, state} = route.options;
 		const name = kindOf(route);
 		// What is not read is not asked for.
 		if (KINDS[name].needs && !valueOf(await app.whenKnown(signal), KINDS[name].needs))
 			return [];
 		return app.server.ask(
 			KINDS[name].command,
-			{at: app.at, state: name === "ports" ? state || undefined : undefined},
+			{
+				at: app.at,
+				node: name === "ports" ? node || undefined : undefined,
+				state: name === "ports" ? state || undefined : undefined,
+			},
 			signal,
 		);
 	},
@@ -179,6 +184,7 @@ export const inventory = {
 					rows.length === answer.length
 						? plural(rows.length, "row")
 						: `${plural(rows.length, "row")} of ${count(answer.length)}`,
+					name === "ports" && route.options.node ? ofNode(route, answer) : "",
 				),
 				route.options.group === "1"
 					? groupTable(route, kind, rows)
@@ -192,6 +198,16 @@ export const inventory = {
 		];
 	},
 };
+
+function ofNode(route, rows) {
+	const {node} = route.options;
+	return [
+		" of ",
+		nodeLink(route, node, rows[0]?.node_name ?? node),
+		" alone. ",
+		h("a", {href: changed(route, {node: undefined}), "data-key": "all nodes"}, "Of all nodes"),
+	];
+}
 
 function nothing(name) {
 	return name === "cables" || name === "devices"

@@ -8,6 +8,8 @@ import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
 import {bar, isPlugin, missing, placeLink, portLink} from "./parts.js";
 
+const N_LINKS = 1000;
+
 export const job = {
 	title: "Job",
 
@@ -16,7 +18,7 @@ export const job = {
 	async load(app, route, signal) {
 		const {hosts} = route.options;
 		return hosts && isPlugin(await app.whenKnown(signal))
-			? app.server.ask(["job"], {nodes: hosts, at: app.at}, signal)
+			? app.server.ask(["job"], {nodes: hosts, limit: N_LINKS, at: app.at}, signal)
 			: Promise.resolve(null);
 	},
 
@@ -85,7 +87,9 @@ function result(route, it) {
 		section("Alerts there", alerts(route, it.alerts)),
 		section("Congestion there", congestion(route, it.congestion)),
 		section(
-			"Its links",
+			it.links.length < it.links_used
+				? `Its links, the first ${count(it.links.length)} of ${count(it.links_used)}`
+				: "Its links",
 			table(route, columns(route), it.links, {
 				id: "links",
 				caption: "Links that the hosts use, the most used first",

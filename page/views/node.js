@@ -3,6 +3,7 @@
 
 import {badge, facts, h, nameText, section} from "../dom.js";
 import {count, NOT_KNOWN, visible} from "../format.js";
+import {labelOf} from "../labels.js";
 import {sibling} from "../route.js";
 import {table} from "../table.js";
 import {findingText} from "../words.js";
@@ -36,7 +37,7 @@ export const node = {
 		if (missing(nodes)) return missing(nodes);
 		const it = nodes[0];
 		return [
-			h("h1", {}, nameText(it.name)),
+			h("h1", {}, nameText(labelOf(it.guid, it.name))),
 			h(
 				"p",
 				{class: "controls"},
@@ -59,6 +60,16 @@ export const node = {
 						}),
 					},
 					"Its history",
+				),
+				h(
+					"a",
+					{
+						class: "open",
+						href: sibling(route, "inventory", ["ports"], {
+							node: it.guid,
+						}),
+					},
+					"Its ports",
 				),
 			),
 			facts([
@@ -115,7 +126,6 @@ function ownFirst(guid, columns) {
 			: {
 					...it,
 					title: "Port",
-					number: true,
 					value: (link) => link.ends[0].port,
 				},
 	);

@@ -46,7 +46,8 @@ export function portColumn(route) {
 // A place that is text alone, "leaf-01:3": found again by its name.
 export function placeLink(route, text) {
 	if (!text) return null;
-	const {node, port} = splitPlace(text);
+	const {node, name = null, port} = splitPlace(text);
+	if (name !== null) return portLink(route, node, name, port);
 	return port === null
 		? nodeLink(route, node, node)
 		: h(

@@ -5,7 +5,7 @@
 import {badge, facts, h, none, section} from "../dom.js";
 import {count, isKnown, NOT_KNOWN, plural, yesNo} from "../format.js";
 import {changed, sibling} from "../route.js";
-import {bar, isOn, missing, portLink, presentOnly} from "./parts.js";
+import {bar, isOn, missing, placeLink, portLink, presentOnly} from "./parts.js";
 
 const ENDS = [
 	["src", "From"],
@@ -117,7 +117,7 @@ function form(app, route) {
 				);
 			},
 		},
-		ENDS.map((it) => field(it, {required: true, size: 20, list: "hosts"})),
+		ENDS.map((it) => field(it, {required: true, size: 24, list: "hosts"})),
 		REQUEST.map((it) => field(it, {size: 8})),
 		h("button", {type: "submit", "data-key": "go"}, "Explain"),
 		hostList(app),
@@ -180,8 +180,8 @@ function answer(route, it) {
 					),
 				)
 			: null,
-		hops(route, "There", it.there),
-		hops(route, "Back", it.back),
+		hops(route, "There", it.there, end(route, it.destination)),
+		hops(route, "Back", it.back, end(route, it.source)),
 	];
 }
 
@@ -208,7 +208,8 @@ function pathFacts(it) {
 		: [];
 }
 
-function hops(route, title, list) {
+// 'last' is where they lead to.
+function hops(route, title, list, last) {
 	if (!list?.length) return null;
 	return [
 		h("h3", {}, title),
@@ -254,6 +255,7 @@ function hops(route, title, list) {
 						: null,
 				),
 			),
+			last && h("li", {}, h("span", {class: "quiet"}, "to "), last),
 		),
 	];
 }
@@ -286,7 +288,7 @@ function ways(route, it) {
 							"Show in the picture",
 						),
 					),
-					hops(route, "", way.hops),
+					hops(route, "", way.hops, way.arrives ? placeLink(route, it.to) : null),
 				),
 			)
 		: none("There is no path.");

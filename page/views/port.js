@@ -111,6 +111,17 @@ export const port = {
 					},
 					"Its history",
 				),
+				!app.missing.has("routes") &&
+					h(
+						"a",
+						{
+							class: "open",
+							href: sibling(route, "routes", [], {
+								over: `${guid}:${number}`,
+							}),
+						},
+						"Pairs over it",
+					),
 				h(
 					"label",
 					{},

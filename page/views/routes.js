@@ -3,7 +3,7 @@
 // wrong with the forwarding tables; and who crosses one link ('routes over').
 
 import {badge, facts, h, none, section} from "../dom.js";
-import {count, isKnown, plural, time, yesNo} from "../format.js";
+import {count, isKnown, plural, time, visible, yesNo} from "../format.js";
 import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
 import {NOT_IN_ROLE} from "../words.js";
@@ -36,9 +36,9 @@ export const routes = {
 		return [
 			h("h1", {}, "Routes"),
 			between(app, route),
+			over(app, route, pairs),
 			section("Whether they are sound", missing(check) ?? verdict(check)),
 			section("How pairs of hosts lie on links", missing(spread) ?? spreading(route, spread)),
-			over(app, route, pairs),
 		];
 	},
 };
@@ -254,6 +254,8 @@ function worstColumns(route) {
 					{
 						href: changed(route, {over: `${it.node_guid}:${it.port}`}),
 						"data-key": `over ${it.node_guid}:${it.port}`,
+						// They stand on top, where the list of links does not move them.
+						onclick: () => scrollTo(0, 0),
 					},
 					"pairs",
 				),
@@ -261,28 +263,34 @@ function worstColumns(route) {
 	];
 }
 
-function over(app, route, pairs) {
-	if (!pairs) return null;
-	const rows = pairs.pairs ?? pairs;
+function over(app, route, it) {
+	if (!it) return null;
+	const close = h("a", {href: changed(route, {over: undefined}), "data-key": "close"}, "Close");
+	if (missing(it)) return section(`Pairs over ${route.options.over}`, missing(it), close);
+	const n = it.pairs.length;
 	return section(
-		`Pairs over ${route.options.over}`,
-		missing(pairs) ?? [
-			Array.isArray(rows) && rows.length
-				? h(
-						"ul",
-						{class: "columns"},
-						rows.map((it) =>
-							h(
-								"li",
-								{},
-								portLink(route, it.from_node_guid ?? it.node_guid, it.from_node_name ?? it.node_name, it.from_port ?? it.port),
-								" → ",
-								portLink(route, it.to_node_guid, it.to_node_name, it.to_port),
-							),
-						),
-					)
-				: none("None crosses it."),
-			h("a", {href: changed(route, {over: undefined})}, "Close"),
-		],
+		`Pairs over ${visible(it.from)} – ${visible(it.to)}`,
+		h(
+			"p",
+			{class: "quiet"},
+			n < it.n_pairs ? `The first ${count(n)} of ${count(it.n_pairs)}. ` : `${plural(n, "pair")}. `,
+			close,
+		),
+		n
+			? h("ul", {class: "columns"}, it.pairs.map((pair) => h("li", {}, ends(route, pair))))
+			: none("None crosses it."),
 	);
+}
+
+function ends(route, it) {
+	return [
+		portLink(route, it.source_node_guid, it.source_node_name, it.source_port),
+		" → ",
+		portLink(
+			route,
+			it.destination_node_guid,
+			it.destination_node_name,
+			it.destination_port,
+		),
+	];
 }

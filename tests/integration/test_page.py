@@ -312,13 +312,57 @@ def test_routes_and_a_job_are_those_of_triadctl(lab, page):
     [most] = [tier["most"] for tier in said["tiers"] if (tier["from"], tier["to"]) == (1, 2)]
     assert re.search(rf"leaves\s+level 2\s.*\b{most}\b", text), text
     page.js("document.querySelector('#main [data-key^=over]').click()")
-    wait_until(lambda: "Pairs over" in page.text and "→" in page.text, 20, lambda: page.text)
+    wait_until(lambda: "Pairs over" in page.text, 20, lambda: page.text)
+    [over] = page.js("return [new URLSearchParams(location.hash.split('?')[1]).get('over')]")
+    first = ask_json(lab, "routes", "over", over)["pairs"][0]
+    assert (f"{first['source_node_name']}:{first['source_port']} → "
+            f"{first['destination_node_name']}:{first['destination_port']}") in page.text
+    page.go("/path?src=host-0005&dst=host-0008")
+    assert page.js("return [...document.querySelectorAll('.hops')].map("
+                   "(it) => it.lastChild.innerText)") == ["to host-0008 HCA-1:1"], page.text
     page.go("/job?hosts=host-000[5-7]")
     assert "hosts 3" in " ".join(page.text.split()), page.text
     said = json.loads(ask(lab, "job", "--nodes", "host-000[5-7]", "--json"))
     assert page.js("return document.querySelectorAll('#main tbody tr').length") == \
         len(said["links"])
     assert not page.errors()
+
+
+@pytest.mark.row("N11")
+def test_job_has_all_its_links_and_leads_to_its_alerts(lab, page):
+    lab.sim('PerformanceSet "host-0006"[1] PortCounters.SymbolErrorCounter=777')
+    wait_until(lambda: json.loads(ask(lab, "job", "--nodes", "host-000[5-8]", "--json"))
+               ["alerts"], 20, "an alert of the job")
+    page.go("/job?hosts=host-000[1,5-8]")
+    said = json.loads(ask(lab, "job", "--nodes", "host-000[1,5-8]", "-n", "1000", "--json"))
+    assert page.js("return document.querySelectorAll('#main tbody tr').length") == \
+        said["links_used"] == len(said["links"])
+    assert all(re.match(r"#/port/(0x[0-9a-f]{16}|[^ ()]+)/\d+", it) for it in page.js(
+        "return [...document.querySelectorAll('#main li a[href*=\"/port/\"], "
+        "#main li a[href*=\"/node/\"]')].map((it) => it.getAttribute('href'))")), page.text
+    assert not page.errors()
+
+
+@pytest.mark.row("N11")
+def test_ports_of_one_node_are_a_click_away(lab, page):
+    leaf = next(row for row in ask_json(lab, "nodes") if row["name"] == "leaf-02")
+    page.go(f"/node/{leaf['guid']}")
+    page.js("[...document.querySelectorAll('#main a')].find("
+            "(it) => it.innerText === 'Its ports').click()")
+    page.wait_for_text("leaf-02 alone")
+    assert page.js("return [...document.querySelectorAll('#main tbody tr')].map("
+                   "(it) => it.cells[0].innerText.trim())") == \
+        [f"leaf-02:{row['port']}" for row in ask_json(lab, "ports", "--node", "leaf-02")]
+
+
+@pytest.mark.row("N11")
+def test_what_comes_with_the_fabric_needs_no_sweep(lab, page):
+    ask(lab, "set", "perfmgr.sweep_period", 3600)
+    try:
+        page.open("/busiest")
+        page.wait_for_text("hosts and leaves", 10)
+    finally:
+        ask(lab, "set", "perfmgr.sweep_period", 1)
 
 
 def test_guards_show_what_is_held_and_what_is_off(lab, page):
@@ -337,6 +381,12 @@ def test_phone_keeps_state_and_far_end(lab, page):
         for view in ("links", "inventory/ports", "routes", "guards", "busiest", "changes"):
             page.open(f"/{view}")
             assert page.js("return document.documentElement.scrollWidth") <= 390, view
+        # The view that is shown is to be seen in the row of views; words are not cut into letters.
+        assert page.js("""const it = document.querySelector("#nav [aria-current]")
+            .getBoundingClientRect(); return it.left >= 0 && it.right <= 390""")
+        page.open("/job?hosts=host-000[4-7]")
+        assert page.js("""return Math.min(...[...document.querySelectorAll("#main td .name")]
+            .map((it) => it.closest("td").offsetWidth))""") > 60
         page.open("/links")
         shown = page.js("""return [...document.querySelectorAll('#main thead th')].filter(
             (it) => it.offsetWidth && it.getBoundingClientRect().right <= 390)
@@ -399,6 +449,19 @@ def click_switch(page):
 
 # --- for everybody ---------------------------------------------------------------
 
+@pytest.mark.row("N11")
+def test_focus_is_not_below_the_header(lab, page):
+    page.open("/inventory/ports")
+    page.js("document.querySelector('[data-key=columns] summary').focus()")
+    for _ in range(3):
+        page.cdp("Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab",
+                 windowsVirtualKeyCode=9)
+    assert page.js("""const it = document.activeElement, {left, top} = it.getBoundingClientRect();
+        return it.dataset.key?.startsWith("sort")
+            && it.contains(document.elementFromPoint(left + 2, top + 2))"""), \
+        page.js("return document.activeElement.outerHTML.slice(0, 200)")
+
+
 # The least contrast of texts with what is behind them, and where that is.
 _CONTRAST = """
 const channel = (it) => (it /= 255) <= 0.03928 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4;
@@ -443,12 +506,12 @@ return [...document.querySelectorAll("input, select, button, a, canvas")].filter
 def test_texts_have_contrast_and_controls_have_names(page, scheme):
     page.prefer(prefers_color_scheme=scheme)
     try:
-        for view in ("health", "fabric", "links", "alerts", "history", "path", "qos"):
+        for view in VIEWS:
             page.go(f"/{view}")
             ratio, where = page.js(_CONTRAST)
             assert ratio >= 4.5, f"{view}, {scheme}: {ratio:.2f} at {where}"
             assert not page.js(_WITHOUT_NAME), view
-            page.screenshot(f"{view}-{scheme}")
+            page.screenshot(f"{re.sub('[^a-z]+', '-', view)}-{scheme}")
     finally:
         page.prefer()
 
@@ -459,10 +522,10 @@ def test_narrow_windows_paper_and_no_motion(lab, page):
     switch = first_node(lab, "switch")
     page.resize(390, 800)
     try:
-        for view in ("health", "fabric", "links", "alerts", f"port/{switch['guid']}/1"):
+        for view in (*VIEWS, f"port/{switch['guid']}/1", f"node/{switch['guid']}"):
             page.go(f"/{view}")
             assert page.js("return document.documentElement.scrollWidth") <= 390, view
-            page.screenshot(f"{view.split('/', maxsplit=1)[0]}-narrow")
+            page.screenshot(f"{re.sub('[^a-z]+', '-', view)}-narrow")
     finally:
         page.cdp("Emulation.clearDeviceMetricsOverride")
     page.prefer(prefers_reduced_motion="reduce")
