@@ -30,17 +30,11 @@ function count(names, key) {
 // Labels that differ from their names, by GUID, of the fabric that was loaded last.
 let known = new Map();
 
-// Returns whether they are others than before.
 export function takeLabels(fabric) {
-	const before = known;
 	known = new Map();
 	fabric.guids.forEach((guid, i) => {
 		if (fabric.names[i].includes("#")) known.set(guid, fabric.names[i]);
 	});
-	return (
-		known.size !== before.size ||
-		[...known].some(([guid, label]) => before.get(guid) !== label)
-	);
 }
 
 // The label of a node that a row names; its name while the fabric is not loaded.

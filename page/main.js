@@ -56,13 +56,6 @@ class App {
 		startLive(this);
 	}
 
-	// What was shown before names were known to be of several nodes is shown again.
-	#takeFabric() {
-		this.time.show();
-		if (this.store.areLabelsNew && !this.#shown?.mounted) this.redraw();
-		this.store.areLabelsNew = false;
-	}
-
 	get at() {
 		return moment(this.route.options.at) ?? undefined;
 	}

@@ -183,8 +183,8 @@ export function tellingMetric(fabric) {
 	);
 }
 
-// What flows between levels of switches and hosts: [{low, high, links, up, down, capacity,
-// unknown}], in bits per second; 'unknown' links are in neither sum.  'level' as of tiers.js.
+// What flows between levels of switches and hosts: [{low, high, links, known, up, down,
+// capacity, unknown}], in bits per second; the sums are of 'known' links; others are down.  'level' as of tiers.js.
 export function trafficByTier(fabric, level) {
 	const tiers = new Map();
 	for (let j = 0; j < fabric.n; j++) {
@@ -192,7 +192,7 @@ export function trafficByTier(fabric, level) {
 		const [low, high] = a <= b ? [a, b] : [b, a];
 		const key = `${low} ${high}`;
 		if (!tiers.has(key))
-			tiers.set(key, {low, high, links: 0, up: 0, down: 0, capacity: 0, unknown: 0});
+			tiers.set(key, {low, high, links: 0, known: 0, up: 0, down: 0, capacity: 0, unknown: 0});
 		const tier = tiers.get(key);
 		tier.links++;
 		const bps = fabric.bps[j];
@@ -202,6 +202,7 @@ export function trafficByTier(fabric, level) {
 			tier.unknown++;
 			continue;
 		}
+		tier.known++;
 		tier.capacity += bps;
 		tier.up += ((a <= b ? out : back) / 100) * bps;
 		tier.down += ((a <= b ? back : out) / 100) * bps;

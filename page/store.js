@@ -19,7 +19,6 @@ export class FabricStore {
 	problem = null;
 	took = null; // milliseconds for asking and for what is made of the answer
 	ms = null; // when it came
-	areLabelsNew = false; // other than those of the fabric before
 	#worker = null;
 	#id = 0;
 	#isUnderWay = false;
@@ -75,7 +74,7 @@ export class FabricStore {
 			: null;
 		if (fabric) {
 			this.fabric = fabric;
-			this.areLabelsNew = takeLabels(fabric);
+			takeLabels(fabric);
 			this.took = took;
 			this.ms = Date.now();
 			this.#lists = null;

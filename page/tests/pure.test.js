@@ -258,7 +258,7 @@ test("the traffic of a tier is the sum of what is known of its links, and says o
 	use(maker.links[4], null, 1);
 	const fabric = makeFabric(maker.nodes, maker.links);
 	assert.deepEqual(trafficByTier(fabric, [2, 1, 0]), [
-		{low: 0, high: 1, links: 1, up: 0, down: 0, capacity: 0, unknown: 1},
-		{low: 1, high: 2, links: 4, up: 50e9, down: 50e9, capacity: 200e9, unknown: 1},
+		{low: 0, high: 1, links: 1, known: 0, up: 0, down: 0, capacity: 0, unknown: 1},
+		{low: 1, high: 2, links: 4, known: 2, up: 50e9, down: 50e9, capacity: 200e9, unknown: 1},
 	]);
 });

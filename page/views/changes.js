@@ -123,7 +123,7 @@ function lists(route, from, it) {
 							),
 						),
 					)
-				: none("As before."),
+				: none("None is another, of those that are known."),
 		),
 		section("Alerts", alerts(route, it.alerts)),
 		section("Counters", counters(route, it)),

@@ -3,7 +3,7 @@
 // down again and again, losses that were routed around, clients whose requests were refused.
 
 import {badge, h, none, section} from "../dom.js";
-import {count, ms, time} from "../format.js";
+import {count, ms, NOT_KNOWN, time} from "../format.js";
 import {sibling} from "../route.js";
 import {table} from "../table.js";
 import {isPlugin, missing, nodeLink, portLink, presentOnly} from "./parts.js";
@@ -91,7 +91,8 @@ const PARTS = [
 ];
 
 function modeOf(status, key) {
-	return status.configuration?.values?.[key] ?? "off";
+	const {values} = status.configuration ?? {};
+	return values ? (values[key] ?? "off") : NOT_KNOWN;
 }
 
 export const guards = {

@@ -148,7 +148,7 @@ export const inventory = {
 		const {node, state} = route.options;
 		const name = kindOf(route);
 		// What is not read is not asked for.
-		if (KINDS[name].needs && !valueOf(await app.whenKnown(signal), KINDS[name].needs))
+		if (!app.at && KINDS[name].needs && !valueOf(await app.whenKnown(signal), KINDS[name].needs))
 			return [];
 		return app.server.ask(
 			KINDS[name].command,
@@ -315,7 +315,7 @@ function columnChoice(route, kind, all, columns) {
 	return h(
 		"details",
 		{"data-key": "columns"},
-		h("summary", {}, "Columns"),
+		h("summary", {"data-key": "columns of the table"}, "Columns"),
 		h(
 			"p",
 			{class: "controls"},
@@ -340,6 +340,9 @@ function columnChoice(route, kind, all, columns) {
 // How many are in which state, and for nodes how many of their ports are up.
 function groupTable(route, kind, rows) {
 	const sum = (of, name) => of.reduce((total, it) => total + (it[name] ?? 0), 0);
+	// What is known of some only is so much at least.
+	const sumText = (of, name) =>
+		`${of.every((it) => isKnown(it[name])) ? "" : "≥ "}${count(sum(of, name))}`;
 	const states = (of) => {
 		const counts = new Map();
 		for (const it of of) counts.set(it.state, (counts.get(it.state) ?? 0) + 1);
@@ -363,7 +366,7 @@ function groupTable(route, kind, rows) {
 			title: "Ports up",
 			number: true,
 			value: (it) => sum(it.rows, "ports_up"),
-			cell: (it) => `${count(sum(it.rows, "ports_up"))} of ${count(sum(it.rows, "ports"))}`,
+			cell: (it) => `${sumText(it.rows, "ports_up")} of ${sumText(it.rows, "ports")}`,
 		},
 		kind.columns(route).some((it) => it.name === "state") && {
 			name: "states",

@@ -287,14 +287,16 @@ function traffic(route, tiers) {
 		number: true,
 		value: (it) => it[name],
 		cell: (it) =>
-			it.links > it.unknown || !it.unknown
+			it.known
 				? h(
 						"span",
 						{},
 						bits(it[name]),
 						it.capacity ? h("span", {class: "quiet"}, ` ${percent((100 * it[name]) / it.capacity)}`) : "",
 					)
-				: NOT_KNOWN,
+				: it.unknown
+					? NOT_KNOWN
+					: "–",
 		...of,
 	});
 	return section(
