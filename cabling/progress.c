@@ -52,8 +52,10 @@ static uint32_t ports_of(const struct triad_cabling_view *view,
 static struct triad_cabling_place place_of(
 	const struct triad_cabling_view *view, struct triad_cabling_port port)
 {
+	const struct triad_fabric_node *node = &view->fabric->nodes[port.node];
+
 	return (struct triad_cabling_place){
-		view->fabric->nodes[port.node].guid, port.number};
+		node->guid, port.number, node->type == TRIAD_NODE_SWITCH};
 }
 
 /* --- who is at a port -------------------------------------------------- */
@@ -188,6 +190,13 @@ static bool is_cable(const struct taking *taking, const struct triad_cabling_tas
 	return far != TRIAD_FABRIC_NONE && far == port_at(taking, task, b);
 }
 
+static bool is_there(
+	const struct taking *taking, const struct triad_cabling_task *task, unsigned i)
+{
+	return triad_fabric_find_node(taking->view->fabric, task->places[i].guid) !=
+		TRIAD_FABRIC_NONE;
+}
+
 /* A switch says what its port does.  A port that a host does not list has no link in this fabric,
  * but why is not known. */
 static enum triad_port_condition condition_of(
@@ -198,27 +207,20 @@ static enum triad_port_condition condition_of(
 
 	if (port != TRIAD_FABRIC_NONE)
 		return triad_port_condition(fabric, port, false);
-	return triad_fabric_find_node(fabric, task->places[i].guid) == TRIAD_FABRIC_NONE
-		? TRIAD_CONDITION_UNKNOWN
-		: TRIAD_CONDITION_FREE;
+	return is_there(taking, task, i) ? TRIAD_CONDITION_FREE
+					 : TRIAD_CONDITION_UNKNOWN;
 }
 
-static bool is_switch(
-	const struct taking *taking, const struct triad_cabling_task *task, unsigned i)
-{
-	const struct triad_fabric *fabric = taking->view->fabric;
-	uint32_t node = triad_fabric_find_node(fabric, task->places[i].guid);
-
-	return node != TRIAD_FABRIC_NONE &&
-		fabric->nodes[node].type == TRIAD_NODE_SWITCH;
-}
-
+/* Of a switch that is off nothing is known.  A host that was at the cable has left with it. */
 static bool is_taken_out(
 	const struct taking *taking, const struct triad_cabling_task *task)
 {
-	unsigned end = is_switch(taking, task, 0) ? 0 : 1;
+	unsigned end = task->places[0].is_switch ? 0 : 1;
 	enum triad_port_condition condition = condition_of(taking, task, end);
 
+	for (unsigned i = 0; i < 2; i++)
+		if (task->places[i].is_switch && !is_there(taking, task, i))
+			return false;
 	return !is_cable(taking, task, 0, 1) &&
 		(condition == TRIAD_CONDITION_FREE ||
 			condition == TRIAD_CONDITION_POLLING ||
@@ -251,6 +253,8 @@ static bool has_all_cables(
 
 static bool is_done(const struct taking *taking, const struct triad_cabling_task *task)
 {
+	if (!taking->view->result->n_items && task->kind != TRIAD_CABLING_TAKE_OUT)
+		return true;
 	switch (task->kind) {
 	case TRIAD_CABLING_MOVE:
 		return is_cable(taking, task, 1, 2);
@@ -338,6 +342,50 @@ static bool is_covered(
 	return true;
 }
 
+/* Whether a task that is kept takes away the cable at that port of the other one. */
+static bool is_freed(const struct taking *taking, const struct triad_cabling_task *of,
+	const struct triad_cabling_place *place)
+{
+	for (uint32_t i = find_place(&taking->tasks, place);
+		is_at(&taking->tasks, i, place); i++) {
+		const struct triad_cabling_task *task =
+			&taking->progress->tasks[taking->tasks.all[i].index];
+
+		if (task != of &&
+			(task->kind == TRIAD_CABLING_TAKE_OUT ||
+				(task->kind == TRIAD_CABLING_MOVE &&
+					!compare_places(&task->places[0], place))))
+			return true;
+	}
+	return false;
+}
+
+/* A cable was put in where another one is to be: that is to be told. */
+static bool is_put_wrong(
+	const struct taking *taking, const struct triad_cabling_task *task)
+{
+	for (unsigned i = 0; i < 2 && task->kind == TRIAD_CABLING_PUT; i++)
+		if (far_of(taking, task, i) != TRIAD_FABRIC_NONE &&
+			!is_freed(taking, task, &task->places[i]))
+			return true;
+	return false;
+}
+
+static bool drop_wrong_puts(struct taking *taking)
+{
+	const struct triad_cabling_progress *progress = taking->progress;
+	bool has_dropped = false;
+
+	for (uint32_t i = 0; i < progress->n; i++) {
+		if (!taking->is_kept[i] || taking->is_same[i] ||
+			!is_put_wrong(taking, &progress->tasks[i]))
+			continue;
+		taking->is_kept[i] = false;
+		has_dropped = true;
+	}
+	return has_dropped;
+}
+
 /* Keeps no longer the tasks at the item's ports.  Returns whether there were any. */
 static bool drop_tasks_at(struct taking *taking, const struct triad_cabling_item *item)
 {
@@ -368,9 +416,9 @@ static int keep_tasks(struct taking *taking)
 	bool has_dropped = true;
 
 	while (has_dropped) {
-		has_dropped = false;
 		if (list_kept(taking))
 			return ENOMEM;
+		has_dropped = drop_wrong_puts(taking);
 		for (uint32_t i = 0; i < result->n_deviations; i++)
 			if (!taking->is_known[i] &&
 				!is_covered(taking, &result->items[i]))

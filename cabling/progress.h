@@ -7,7 +7,8 @@
  *
  *     stays open   it is still to be done, or nothing is known at its ports: as while a host's
  *                  cable is out
- *     is done      the fabric has the cables that it asks for, or has not the one to be taken out
+ *     is done      the fabric has the cables that it asks for, or has not the one to be taken out;
+ *                  or all is as planned, though a node has been replaced
  *     is replaced  something else is to be done at its ports now
  *
  * and items that no open task has become tasks.  Numbers are not used again.
@@ -28,6 +29,7 @@ enum triad_cabling_task_state {
 struct triad_cabling_place {
 	uint64_t guid; /* of the node */
 	uint8_t number;
+	bool is_switch;
 };
 
 struct triad_cabling_task {

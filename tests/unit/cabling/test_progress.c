@@ -282,6 +282,79 @@ START_TEST(test_progress_ring_is_done_as_a_whole)
 }
 END_TEST
 
+/* Two cables are missing, and come crosswise; one comes to a wrong port. */
+START_TEST(test_progress_cables_put_in_wrong_are_told)
+{
+	add_node("leaf", 8, false);
+	add_node("spine", 8, false);
+	for (unsigned i = 1; i <= 8; i++)
+		connect(at(0, i), at(1, i));
+	disconnect(at(0, 1));
+	plan_model();
+	disconnect(at(0, 7));
+	disconnect(at(0, 8));
+	look();
+	ck_assert_uint_eq(progress.n, 2);
+	expect_task(0, TRIAD_CABLING_PUT, TRIAD_CABLING_OPEN, true);
+	connect(at(0, 7), at(1, 8));
+	connect(at(0, 8), at(1, 7));
+	look();
+	expect_task(0, TRIAD_CABLING_PUT, TRIAD_CABLING_REPLACED, true);
+	expect_task(1, TRIAD_CABLING_PUT, TRIAD_CABLING_REPLACED, true);
+	expect_task(2, TRIAD_CABLING_SWAP, TRIAD_CABLING_OPEN, true);
+	disconnect(at(0, 7));
+	disconnect(at(0, 8));
+	connect(at(0, 7), at(1, 7));
+	look();
+	expect_task(2, TRIAD_CABLING_SWAP, TRIAD_CABLING_REPLACED, true);
+	expect_task(3, TRIAD_CABLING_PUT, TRIAD_CABLING_OPEN, true);
+	connect(at(0, 8), at(1, 1));
+	look();
+	expect_task(3, TRIAD_CABLING_PUT, TRIAD_CABLING_REPLACED, true);
+	expect_task(4, TRIAD_CABLING_MOVE, TRIAD_CABLING_OPEN, true);
+	move_end(at(1, 1), at(1, 8));
+	look();
+	ck_assert_uint_eq(progress.n_open, 0);
+}
+END_TEST
+
+START_TEST(test_progress_cable_to_a_switch_that_is_off_is_not_out)
+{
+	build_leaf();
+	add_node("new", 4, false);
+	connect(at(0, 7), at(6, 1));
+	look();
+	expect_task(0, TRIAD_CABLING_TAKE_OUT, TRIAD_CABLING_OPEN, true);
+	model.is_lost[6] = true;
+	look();
+	expect_task(0, TRIAD_CABLING_TAKE_OUT, TRIAD_CABLING_OPEN, false);
+	model.is_lost[6] = false;
+	disconnect(at(0, 7));
+	look();
+	expect_task(0, TRIAD_CABLING_TAKE_OUT, TRIAD_CABLING_IS_DONE, true);
+}
+END_TEST
+
+/* The plan has names; a host gets another adapter. */
+START_TEST(test_progress_node_that_is_replaced_ends_its_tasks)
+{
+	build_leaf();
+	for (uint32_t i = 0; i < plan->n_links; i++)
+		for (unsigned end = 0; end < 2; end++)
+			if (plan->links[i].ends[end].guid == GUID + 2)
+				plan->links[i].ends[end] = end_by_name(at(2, 1));
+	move_end(at(0, 1), at(0, 6));
+	look();
+	expect_task(0, TRIAD_CABLING_MOVE, TRIAD_CABLING_OPEN, true);
+	disconnect(at(0, 6));
+	model.is_lost[2] = true;
+	connect(at(0, 1), at(add_node("host-0", 1, true), 1));
+	look();
+	ck_assert_uint_eq(result->n_items, 0);
+	expect_task(0, TRIAD_CABLING_MOVE, TRIAD_CABLING_IS_DONE, true);
+}
+END_TEST
+
 START_TEST(test_progress_short_of_memory_says_so)
 {
 	struct triad_cabling_view view;
@@ -318,6 +391,9 @@ int main(void)
 	tcase_add_test(
 		cases, test_progress_replaced_cable_is_done_when_its_length_is_known);
 	tcase_add_test(cases, test_progress_ring_is_done_as_a_whole);
+	tcase_add_test(cases, test_progress_cables_put_in_wrong_are_told);
+	tcase_add_test(cases, test_progress_cable_to_a_switch_that_is_off_is_not_out);
+	tcase_add_test(cases, test_progress_node_that_is_replaced_ends_its_tasks);
 	tcase_add_test(cases, test_progress_short_of_memory_says_so);
 	return run_cases(cases);
 }
