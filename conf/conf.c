@@ -280,37 +280,6 @@ static bool step_key(const struct triad_conf *conf, struct triad_conf_entry *ent
 	return next < end;
 }
 
-#define LETTERS_AND_DIGITS                                                             \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-
-/* Whether a piece of a path looks as if it were drawn by chance: services for chat have their
- * secrets there. */
-static bool is_drawn(const char *piece, size_t size)
-{
-	return size >= 16 && strspn(piece, LETTERS_AND_DIGITS "-_") >= size &&
-		strcspn(piece, "0123456789") < size;
-}
-
-/* A webhook's URL, with *** for a path that may be a secret. */
-static void mask_webhook(const char *url, char *shown)
-{
-	const char *host = strstr(url, "://");
-	size_t n = host ? (size_t)(host - url) + 3 : 0;
-	bool has_secret;
-
-	n += strcspn(url + n, "/?");
-	has_secret = strchr(url + n, '?') != NULL;
-	for (const char *at = url + n, *end; *at; at = end) {
-		at += *at == '/';
-		end = at + strcspn(at, "/?");
-		has_secret |= is_drawn(at, (size_t)(end - at));
-		end += *end == '?';
-	}
-	snprintf(shown, TRIAD_CONF_VALUE_SIZE, "%.*s%s",
-		has_secret ? (int)n : TRIAD_CONF_VALUE_SIZE, url,
-		has_secret ? "/***" : "");
-}
-
 /* What readers of a configuration may see. */
 static void mask_value(const struct triad_conf_key *key, const char *value, char *shown)
 {
@@ -318,8 +287,6 @@ static void mask_value(const struct triad_conf_key *key, const char *value, char
 		triad_servers_mask(value, shown, TRIAD_CONF_VALUE_SIZE);
 	else if (!strcmp(key->name, "sa_key") && strcmp(value, key->default_text) != 0)
 		snprintf(shown, TRIAD_CONF_VALUE_SIZE, "***");
-	else if (!strcmp(key->name, "webhook"))
-		mask_webhook(value, shown);
 	else
 		memcpy(shown, value, TRIAD_CONF_VALUE_SIZE);
 }
