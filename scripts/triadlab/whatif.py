@@ -30,7 +30,7 @@ from . import changes, down, forwarding, netfile, nodes, plugin, process, replic
     simulator, up
 from .errors import LabError
 
-LOST, SAME = 1, 0
+LOST, SAME, UNKNOWN = 1, 0, sandbox.FAILED
 
 # Triad in a copy only judges routes.
 _TRIAD_CONF = """\

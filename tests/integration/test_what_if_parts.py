@@ -11,7 +11,8 @@ import tarfile
 
 import pytest
 
-from triadlab import bundle, changes, forwarding, ibdiagnet, netfile, site, upgrade, whatif
+from triadlab import bundle, changes, forwarding, ibdiagnet, netfile, replica, site, upgrade, \
+    whatif
 from triadlab.errors import LabError, UsageError
 from triadlab.topology import FatTree
 
@@ -538,6 +539,45 @@ def test_spines_go_in_halves_and_leaves_are_for_people(tree):
     assert all(len(hosts) == 4 for hosts in costly.values())
     assert len(upgrade.plan(tree, switches, 0.75)[0]) > 2
     assert len(upgrade.plan(tree, spines, 0.0)[0]) == 2, "one spine at least stays"
+
+
+class Judge:
+    """In place of a copy: says what a step loses."""
+
+    def __init__(self, loses):
+        self.loses, self.seconds = loses, 0
+
+
+def order_by(monkeypatch, tree, loses, checks=8, names=()):
+    monkeypatch.setattr(upgrade, "_Checker", lambda *_words: Judge(loses))
+    return upgrade.order(replica.Replica("a test's", tree),
+                         upgrade.Wish(list(names), 0.5, checks), lambda text: None)
+
+
+def test_switch_without_which_opensm_loses_something_is_listed_apart(monkeypatch, tree, capsys):
+    spines = [f"spine-{n:02d}" for n in range(1, 5)]
+    found = order_by(monkeypatch, tree, names=spines, loses=lambda step: "2 credit loops" * (
+        "spine-03" in step.switches))
+    assert found.lossy == {"spine-03": "2 credit loops"} and not found.costly
+    assert sorted(it for step in found.steps for it in step.switches) == \
+        ["spine-01", "spine-02", "spine-04"]
+    assert all(step.proof == "OpenSM" for step in found.steps)
+    assert upgrade.say(found, False) == 1
+    text = " ".join(capsys.readouterr().out.split())
+    assert "3 switches can be restarted" in text and "spine-03: 2 credit loops" in text
+    assert upgrade.to_json(found)["lossy"][0]["loses"] == "2 credit loops"
+
+
+def test_part_that_is_not_computed_again_is_not_proven(monkeypatch, tree, capsys):
+    spines = [f"spine-{n:02d}" for n in range(1, 5)]
+    monkeypatch.setattr(upgrade, "plan", lambda *_words: ([upgrade.Step(spines * 8)], {}))
+    found = order_by(monkeypatch, tree, lambda step: "9 hosts", checks=1)
+    assert found.steps and not any(step.proof for step in found.steps)
+    assert upgrade.say(found, True) == 3
+    assert [step["proof"] for step in json.loads(capsys.readouterr().out)["steps"]] == \
+        [None] * len(found.steps)
+    text = " ".join(upgrade.to_text(found).split())
+    assert text.startswith("0 switches can be restarted in 0 steps") and "NOT PROVEN" in text
 
 
 def test_text_fits_a_terminal():
