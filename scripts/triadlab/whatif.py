@@ -17,6 +17,7 @@ from __future__ import annotations  # 'int | None' before Python 3.10
 
 import collections
 import copy
+import datetime
 import json
 import re
 import signal
@@ -40,6 +41,7 @@ enabled = false
 dir =
 """
 _CHECK_S = 600
+_ROUNDED = datetime.timedelta(milliseconds=1)
 _N_SHOWN = 5
 _MAX_KINDS = 2000
 _NAME_WIDTH = 23
@@ -152,6 +154,7 @@ class Copy:
         self._lab, (self._log,) = up.up(up.Wishes(
             folder=self._folder, net=name, fabric=fabric, site=wanted, sms=[sm], quiet=True,
             triad_conf=triad_conf or _TRIAD_CONF))
+        self._outdated = None
         self._clock.lap("OpenSM")
 
     def __enter__(self):
@@ -175,13 +178,20 @@ class Copy:
                        replica.lids_of(self._lab), seconds)
 
     def _checked(self, n_links):
-        """Routes and what is wrong with them, of all that there is now, or None."""
-        check = self._ask("routes", "check")
-        routes = self._ask("routes", "-n", str(_N_SHOWN))
-        if not check or not routes \
+        """Routes and what is wrong with them by one and the same check, of all that there is
+        now, or None."""
+        routes = self._ask_routes()
+        if not routes or _is_of_check(routes, self._outdated) \
                 or sum(tier["links"] for tier in routes["tiers"]) != n_links:
             return None
+        check = self._ask("routes", "check")
+        again = check and self._ask_routes()
+        if not again or not _is_of_check(again, routes):
+            return None
         return routes, check
+
+    def _ask_routes(self):
+        return self._ask("routes", "-n", str(_N_SHOWN))
 
     def _ask(self, *words):
         """None as long as it is not known."""
@@ -191,6 +201,7 @@ class Copy:
     def lose(self, changed):
         """Makes it a fabric that has less, at once for its SM."""
         record = self._lab.sms[0].process.record()
+        self._outdated = self._ask_routes()
         n_up = self._log.update().n_up
         process.signal_record(record, signal.SIGSTOP)
         try:
@@ -204,6 +215,17 @@ class Copy:
         process.signal_record(record, signal.SIGHUP)
         plugin.wait(lambda: self._log.update().n_up > n_up, "a sweep of the copy", _CHECK_S)
         self._clock.lap("OpenSM")
+
+
+def _is_of_check(routes, others):
+    """Whether these are routes of the check that the others, or None, are of.  Its time is
+    converted anew for each answer, which may round it otherwise."""
+    return others is not None and routes["took_ms"] == others["took_ms"] \
+        and abs(_time_of(routes) - _time_of(others)) <= _ROUNDED
+
+
+def _time_of(routes):
+    return datetime.datetime.fromisoformat(routes["checked"].rstrip("Z"))
 
 
 def _links_of_tiers(fabric, found):

@@ -468,6 +468,35 @@ def test_too_many_kinds_of_ports_are_not_judged(monkeypatch):
     assert whatif.pairs_in_partitions(members, {1, 2, 9}) is None
 
 
+class Asked(whatif.Copy):
+    """A copy that answers what it is told to: numbers of checks, one for each question."""
+
+    def __init__(self, numbers, outdated=None):  # pylint: disable=super-init-not-called
+        self.numbers = list(numbers)
+        self._outdated = outdated and self.routes(outdated)
+
+    @staticmethod
+    def routes(number):
+        return {"checked": f"2026-01-01T00:00:{number:06.3f}Z", "took_ms": 1.5,
+                "tiers": [{"links": 4}, {"links": 8}]}
+
+    def _ask(self, *words):
+        number = self.numbers.pop(0)
+        return number and ({"checked_by": number} if "check" in words else self.routes(number))
+
+
+def test_routes_and_what_is_wrong_with_them_are_of_one_check():
+    def checked(*numbers, outdated=None):
+        found = Asked(numbers, outdated)._checked(12)  # pylint: disable=protected-access
+        return found and found[1]["checked_by"]
+    assert checked(1, 1, 1) == 1 and checked(1, 1, 1.001) == 1
+    # A new check in between, wherever that is.
+    assert not checked(1, 1, 2) and not checked(1, 2, 2)
+    assert not checked(None, None, None) and not checked(1, None, 1) and not checked(1, 1, None)
+    # One from before the change, whose fabric has as many links.
+    assert not checked(1, 1, 1, outdated=1) and checked(2, 2, 2, outdated=1) == 2
+
+
 # --- orders of upgrades ------------------------------------------------------
 
 def reaches(fabric, away):
