@@ -55,11 +55,18 @@ FAULTS = {
 # Those of which one more is harm.
 HARM = ("unreachable_pairs", "credit_loops", "forwarding_loops", "multicast_loops",
          "unreachable_switches")
+# What says whether a number is known, and why it isn't.
+_CHECKED = {
+    "credit_loops": ("credit_loops_checked", None),
+    "down_up_turns": ("down_up_turns_checked", "the fabric is no tree"),
+    "multicast_loops": ("multicast_all_checked", "only the first 1,024 multicast LIDs are "
+                                                 "looked at"),
+}
 
 
 @dataclass
 class Picture:
-    """A copy's routes; 'served' are the ids of its hosts that the SM reaches, 'members' those of
+    """A copy's routes; in 'check' a number that is not known is None; 'served' are the ids of its hosts that the SM reaches, 'members' those of
     partitions, by P_Key, 'lids' is the text of its SM's file of LIDs, 'seconds' by what took
     them."""
 
@@ -172,7 +179,7 @@ class Copy:
         unicast, multicast = replica.tables_of(self._lab)
         self._clock.lap("tables")
         seconds, self._clock = self._clock.seconds, Clock()
-        return Picture(routes, check, unicast, multicast,
+        return Picture(routes, without_unknown(check), unicast, multicast,
                        hosts_among(self._fabric, reached(self._fabric, self._sm)),
                        replica.members_of(self._lab),
                        replica.lids_of(self._lab), seconds)
@@ -215,6 +222,12 @@ class Copy:
         process.signal_record(record, signal.SIGHUP)
         plugin.wait(lambda: self._log.update().n_up > n_up, "a sweep of the copy", _CHECK_S)
         self._clock.lap("OpenSM")
+
+
+def without_unknown(check):
+    """The answer of 'routes check' with None in place of numbers that were not computed."""
+    return {**check, **{fault: None for fault, (is_checked, _) in _CHECKED.items()
+                        if not check[is_checked]}}
 
 
 def _is_of_check(routes, others):
@@ -269,13 +282,26 @@ class Answer:
         return of_hosts + max(0, self.grown("unreachable_pairs"))
 
     def grown(self, fault):
-        return self.after.check[fault] - self.before.check[fault]
+        """How many more there are; None: not known."""
+        counts = [it.check[fault] for it in (self.before, self.after)]
+        return None if None in counts else counts[1] - counts[0]
+
+    @property
+    def harm(self):
+        """Faults that there are more of, with how many."""
+        return {it: more for it in HARM if (more := self.grown(it)) and more > 0}
+
+    @property
+    def unknown(self):
+        """What was not looked at, so that it may be lost, as words."""
+        return [FAULTS[it] for it in HARM if self.grown(it) is None]
 
     @property
     def exit_status(self):
         parted = self.shared and self.shared[1] < self.shared[0]
-        return LOST if self.lost_hosts or parted or any(
-            self.grown(it) > 0 for it in HARM) else SAME
+        if self.lost_hosts or parted or self.harm:
+            return LOST
+        return UNKNOWN if self.unknown else SAME
 
 
 def compare(fabric, changed, before, after, done, site, notes):
@@ -289,8 +315,19 @@ def compare(fabric, changed, before, after, done, site, notes):
         site[1] and forwarding.compare_multicast(site[1], before.multicast),
         lost, [changes.label(changed.nodes[it]) for it in new],
         forwarding.compare_unicast(before.unicast, after.unicast),
-        forwarding.compare_multicast(before.multicast, after.multicast), notes,
-        _shared(fabric, before, after))
+        forwarding.compare_multicast(before.multicast, after.multicast),
+        notes + _why_unknown(before, after), _shared(fabric, before, after))
+
+
+def _why_unknown(before, after):
+    """A sentence for each number that is not known of one of the pictures."""
+    notes = []
+    for fault, (_, why) in _CHECKED.items():
+        lacking = [it.check for it in (before, after) if it.check[fault] is None]
+        if lacking:
+            why = why or lacking[-1].get("credit_loops_not_checked_because") or "Triad can't say"
+            notes.append(f"how many {FAULTS[fault]} there are is not known: {why}")
+    return notes
 
 
 def _shared(fabric, before, after):
@@ -454,7 +491,7 @@ def to_text(found):
     row("hosts", len(before.served), len(after.served))
     row("pairs that arrive", before.routes["arriving_pairs"], after.routes["arriving_pairs"])
     for fault, words in FAULTS.items():
-        if before.check[fault] or after.check[fault] or fault in HARM[:2]:
+        if any(it.check[fault] != 0 for it in (before, after)) or fault in HARM[:2]:
             row(words, before.check[fault], after.check[fault])
     row("links of a path, mean", _round(before.routes["mean_links"]),
         _round(after.routes["mean_links"]))
@@ -493,8 +530,10 @@ def _copy_text(found):
 
 
 def _lost_text(found):
-    if not found.lost_hosts and found.exit_status == SAME:
+    if found.exit_status == SAME:
         text = "Nothing is lost."
+    elif found.exit_status == UNKNOWN:
+        text = f"WHETHER SOMETHING IS LOST IS NOT KNOWN: not computed: {', '.join(found.unknown)}."
     else:
         names = [changes.label(found.fabric.nodes[it]) for it in found.lost_hosts]
         text = f"LOST: {len(names)} hosts" + (f" ({some(names)})" if names else "") \
@@ -507,8 +546,10 @@ def _lost_text(found):
         if found.shared and found.shared[1] < found.shared[0]:
             text += f" {found.shared[0] - found.shared[1]} pairs of ports no longer share a " \
                     "partition."
-        if found.grown("credit_loops") > 0:
+        if "credit_loops" in found.harm:
             text += " Credits may loop."
+        if found.unknown:
+            text += f" Not computed: {', '.join(found.unknown)}."
     if found.new_hosts:
         text += f" New: {len(found.new_hosts)} hosts ({some(found.new_hosts)})."
     return text

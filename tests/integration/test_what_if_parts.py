@@ -468,6 +468,56 @@ def test_too_many_kinds_of_ports_are_not_judged(monkeypatch):
     assert whatif.pairs_in_partitions(members, {1, 2, 9}) is None
 
 
+CHECK = {**dict.fromkeys(whatif.FAULTS, 0), "credit_loops_checked": True,
+         "down_up_turns_checked": True, "multicast_all_checked": True, "sls": [],
+         "credit_loops_not_checked_because": None, "evidence": {"unreachable_pairs": []}}
+ROUTES = {"engine": "minhop", "arriving_pairs": 0, "mean_links": 1.0, "tiers": []}
+
+
+def picture(fabric, members=None, **check):
+    """What a copy of the fabric would have, with these numbers of a check."""
+    served = whatif.hosts_among(fabric, whatif.reached(fabric, whatif.choose_sm(fabric, None)[0]))
+    return whatif.Picture(dict(ROUTES), whatif.without_unknown({**CHECK, **check}), {}, {}, served,
+                          members or {}, "")
+
+
+def compared(fabric, changed, before, after):
+    return whatif.compare(fabric, changed, before, after, [], (None, None), [])
+
+
+@pytest.mark.parametrize("fault, is_checked", [
+    ("credit_loops", "credit_loops_checked"), ("multicast_loops", "multicast_all_checked")])
+@pytest.mark.parametrize("which", (0, 1))
+def test_what_is_not_looked_at_is_not_said_to_be_kept(tree, fault, is_checked, which):
+    pictures = [picture(tree), picture(tree)]
+    assert compared(tree, tree, *pictures).exit_status == 0
+    pictures[which] = picture(tree, **{is_checked: False},
+                              credit_loops_not_checked_because="a reason")
+    found = compared(tree, tree, *pictures)
+    text = whatif.to_text(found)
+    assert found.exit_status == 3 and "Nothing is lost" not in text
+    row = next(line for line in text.splitlines() if line.startswith(whatif.FAULTS[fault]))
+    assert row.split()[-3 + which] == "?" and row.split()[-2 - which] == "0", row
+    assert ("a reason" if fault == "credit_loops" else "multicast LIDs") in text
+    said = whatif.to_json(found)
+    assert [said[it]["check"][fault] for it in ("before", "after")][which] is None
+    assert said["exit_status"] == 3
+
+
+def test_turns_in_what_is_no_tree_are_not_known(tree):
+    found = compared(tree, tree, picture(tree), picture(tree, down_up_turns_checked=False))
+    # They do no harm by themselves.
+    assert found.exit_status == 0 and found.after.check["down_up_turns"] is None
+    assert "no tree" in " ".join(found.notes)
+
+
+def test_loss_is_said_though_something_else_is_not_known(tree):
+    found = compared(tree, tree, picture(tree), picture(
+        tree, unreachable_pairs=3, multicast_all_checked=False))
+    assert found.exit_status == 1 and found.lost_pairs == 3
+    assert "multicast loops" in whatif.to_text(found).split("NOW")[0]
+
+
 class Asked(whatif.Copy):
     """A copy that answers what it is told to: numbers of checks, one for each question."""
 
@@ -585,8 +635,8 @@ def order_by(monkeypatch, tree, loses, checks=8, names=()):
 
 def test_switch_without_which_opensm_loses_something_is_listed_apart(monkeypatch, tree, capsys):
     spines = [f"spine-{n:02d}" for n in range(1, 5)]
-    found = order_by(monkeypatch, tree, names=spines, loses=lambda step: "2 credit loops" * (
-        "spine-03" in step.switches))
+    found = order_by(monkeypatch, tree, names=spines, loses=lambda step: (
+        "2 credit loops" * ("spine-03" in step.switches), []))
     assert found.lossy == {"spine-03": "2 credit loops"} and not found.costly
     assert sorted(it for step in found.steps for it in step.switches) == \
         ["spine-01", "spine-02", "spine-04"]
@@ -600,13 +650,19 @@ def test_switch_without_which_opensm_loses_something_is_listed_apart(monkeypatch
 def test_part_that_is_not_computed_again_is_not_proven(monkeypatch, tree, capsys):
     spines = [f"spine-{n:02d}" for n in range(1, 5)]
     monkeypatch.setattr(upgrade, "plan", lambda *_words: ([upgrade.Step(spines * 8)], {}))
-    found = order_by(monkeypatch, tree, lambda step: "9 hosts", checks=1)
+    found = order_by(monkeypatch, tree, lambda step: ("9 hosts", []), checks=1)
     assert found.steps and not any(step.proof for step in found.steps)
     assert upgrade.say(found, True) == 3
     assert [step["proof"] for step in json.loads(capsys.readouterr().out)["steps"]] == \
         [None] * len(found.steps)
     text = " ".join(upgrade.to_text(found).split())
     assert text.startswith("0 switches can be restarted in 0 steps") and "NOT PROVEN" in text
+
+
+def test_step_whose_routes_are_not_judged_wholly_is_not_proven(monkeypatch, tree):
+    found = order_by(monkeypatch, tree, lambda step: ("", ["credit loops"]), names=["spine-01"])
+    assert found.exit_status == 3 and [step.proof for step in found.steps] == [None]
+    assert "credit loops" in " ".join(found.notes)
 
 
 def test_text_fits_a_terminal():
