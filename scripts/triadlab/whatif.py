@@ -266,8 +266,10 @@ class Answer:
     tables: forwarding.Difference
     multicast: forwarding.Difference
     notes: list[str]
-    # Pairs of hosts' ports that are in both and share a partition: before, after.
+    # Pairs of hosts' ports that are in both and share a partition: before, after, and those
+    # that share one before and none after.  None: there are too many kinds of ports to tell.
     shared: tuple[int, int] | None
+    parted: int | None
 
     @property
     def lost_pairs(self):
@@ -294,12 +296,12 @@ class Answer:
     @property
     def unknown(self):
         """What was not looked at, so that it may be lost, as words."""
-        return [FAULTS[it] for it in HARM if self.grown(it) is None]
+        return [FAULTS[it] for it in HARM if self.grown(it) is None] + (
+            ["pairs that share a partition"] if self.parted is None else [])
 
     @property
     def exit_status(self):
-        parted = self.shared and self.shared[1] < self.shared[0]
-        if self.lost_hosts or parted or self.harm:
+        if self.lost_hosts or self.parted or self.harm:
             return LOST
         return UNKNOWN if self.unknown else SAME
 
@@ -316,7 +318,7 @@ def compare(fabric, changed, before, after, done, site, notes):
         lost, [changes.label(changed.nodes[it]) for it in new],
         forwarding.compare_unicast(before.unicast, after.unicast),
         forwarding.compare_multicast(before.multicast, after.multicast),
-        notes + _why_unknown(before, after), _shared(fabric, before, after))
+        notes + _why_unknown(before, after), *_shared(fabric, before, after))
 
 
 def _why_unknown(before, after):
@@ -331,32 +333,51 @@ def _why_unknown(before, after):
 
 
 def _shared(fabric, before, after):
-    """Pairs of hosts' ports that share a partition, before and after; None: there are too many
-    kinds of ports to tell."""
+    """Answer.shared and Answer.parted."""
     ports = {netfile.port_guid(fabric.nodes[it], port)
              for it in before.served & after.served for port in fabric.nodes[it].links}
-    counts = [pairs_in_partitions(it.members, ports) for it in (before, after)]
-    return None if None in counts else tuple(counts)
+    counts = pairs_in_partitions(before.members, after.members, ports)
+    if counts:
+        return counts[:2], counts[2]
+    return None, 0 if _only(before.members, ports) == _only(after.members, ports) else None
 
 
-def pairs_in_partitions(members, ports):
-    """How many ordered pairs of these ports have a P_Key in common, of which one at least is
-    that of a full member.  None: more than _MAX_KINDS different sets of P_Keys."""
-    keys = {port: [] for port in ports}
-    for key, of_key in sorted(members.items()):
+def _only(members, ports):
+    """Those of partitions that are among these ports."""
+    found = {key: {guid: is_full for guid, is_full in of_key.items() if guid in ports}
+             for key, of_key in members.items()}
+    return {key: of_key for key, of_key in found.items() if of_key}
+
+
+def _masks(members, ports):
+    """Of each port the partitions that it is a member of, and a full one, a bit each."""
+    masks = {port: [0, 0] for port in ports}
+    for bit, of_key in enumerate(members.values()):
         for guid, is_full in of_key.items():
-            if guid in keys:
-                keys[guid].append((key, is_full))
-    kinds = collections.Counter(map(tuple, keys.values()))
+            if guid in masks:
+                masks[guid][0] |= 1 << bit
+                masks[guid][1] |= is_full << bit
+    return masks
+
+
+def pairs_in_partitions(before, after, ports):
+    """How many ordered pairs of these ports have a P_Key in common, of which one at least is
+    that of a full member, by members before, by those after, and before but not after.  None:
+    more than _MAX_KINDS different sets of P_Keys."""
+    was, will = _masks(before, ports), _masks(after, ports)
+    kinds = collections.Counter((*was[it], *will[it]) for it in ports)
     if len(kinds) > _MAX_KINDS:
         return None
-    total = 0
+    counts = [0, 0, 0]
     for one, count in kinds.items():
-        is_full = dict(one)
         for other, n_others in kinds.items():
-            if any(key in is_full and (full or is_full[key]) for key, full in other):
-                total += count * (n_others - (one == other))
-    return total
+            pairs = count * (n_others - (one == other))
+            shared = one[0] & other[1] or one[1] & other[0]
+            shares = one[2] & other[3] or one[3] & other[2]
+            counts[0] += pairs if shared else 0
+            counts[1] += pairs if shares else 0
+            counts[2] += pairs if shared and not shares else 0
+    return tuple(counts)
 
 
 # --- what is asked -----------------------------------------------------------
@@ -446,7 +467,7 @@ def to_json(found):
             "equal": found.groups_are_site.is_none, **tables(found.groups_are_site)},
         "lost_hosts": [_node_json(found.fabric.nodes[it]) for it in found.lost_hosts],
         "new_hosts": found.new_hosts, "lost_pairs": found.lost_pairs,
-        "pairs_in_partitions": found.shared,
+        "pairs_in_partitions": found.shared, "parted_pairs": found.parted,
         "before": picture(found.before), "after": picture(found.after),
         "tables": tables(found.tables), "multicast": tables(found.multicast),
         "notes": found.notes}
@@ -497,7 +518,7 @@ def to_text(found):
         _round(after.routes["mean_links"]))
     row("SLs", *(" ".join(map(str, it.check["sls"])) or "of engine" for it in (before, after)))
     row("partitions", len(before.members), len(after.members))
-    if found.shared is None or found.shared[0] != found.shared[1]:
+    if found.shared is None or found.parted or found.shared[0] != found.shared[1]:
         row("pairs that share a partition", *(found.shared or (None, None)))
     lines += ["", *_tier_lines(before.routes["tiers"], after.routes["tiers"]), ""]
     lines += fold(_tables_text(found))
@@ -543,9 +564,8 @@ def _lost_text(found):
             text += " For example " + some([
                 f"{it.get('source_node_name')} to {it.get('destination_node_name')}"
                 for it in pairs], 2) + "."
-        if found.shared and found.shared[1] < found.shared[0]:
-            text += f" {found.shared[0] - found.shared[1]} pairs of ports no longer share a " \
-                    "partition."
+        if found.parted:
+            text += f" {found.parted} pairs of ports no longer share a partition."
         if "credit_loops" in found.harm:
             text += " Credits may loop."
         if found.unknown:

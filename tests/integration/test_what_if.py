@@ -191,6 +191,7 @@ def test_other_partitions_are_as_computed(live):
     found = in_sandbox(lambda: whatif.answer(
         original, whatif.Question(changes.Changes(), partitions=text), lambda text: None))
     assert found.exit_status == 1 and found.shared == (32 * 31, 2 * 31)
+    assert found.parted == 32 * 31 - 2 * 31
     assert found.after.members[0x20][guid] is True
     (live.folder / "sm-0" / "partitions.conf").write_text(text, encoding="utf-8")
     sweep_heavily(live, lambda: replica.members_of(live.state()) == found.after.members,

@@ -453,19 +453,46 @@ def test_pairs_in_partitions_are_those_of_each_two_ports(seed):
     print(f"seed {seed}")
     dice = random.Random(seed)
     ports = range(1, 30)
-    members = {key: {port: dice.random() < 0.5 for port in range(1, 35) if dice.random() < 0.3}
-               for key in range(1, 5)}
-    expected = sum(
-        any(one in of_key and other in of_key and (of_key[one] or of_key[other])
-            for of_key in members.values())
-        for one in ports for other in ports if one != other)
-    assert whatif.pairs_in_partitions(members, set(ports)) == expected
+    before, after = ({key: {port: dice.random() < 0.5 for port in range(1, 35)
+                            if dice.random() < 0.3} for key in range(n, n + 4)}
+                     for n in (1, 3))
+
+    def share(members, one, other):
+        return any(one in of_key and other in of_key and (of_key[one] or of_key[other])
+                   for of_key in members.values())
+    pairs = [(share(before, one, other), share(after, one, other))
+             for one in ports for other in ports if one != other]
+    assert whatif.pairs_in_partitions(before, after, set(ports)) == (
+        sum(was for was, _ in pairs), sum(will for _, will in pairs),
+        sum(was and not will for was, will in pairs))
 
 
-def test_too_many_kinds_of_ports_are_not_judged(monkeypatch):
+def test_hosts_that_change_places_between_partitions_are_parted(tree):
+    guids = [netfile.port_guid(node) for node in tree.of_kind(netfile.HCA)]
+    half = len(guids) // 2
+
+    def members(one, other):
+        return {1: dict.fromkeys(one, True), 2: dict.fromkeys(other, True)}
+    before = members(guids[:half], guids[half:])
+    after = members(guids[1:half + 1], guids[half + 1:] + guids[:1])
+    found = compared(tree, tree, picture(tree, before), picture(tree, after))
+    assert found.shared[0] == found.shared[1] and found.exit_status == 1
+    # Each of the two, with those that it was with, both ways.
+    assert found.parted == whatif.to_json(found)["parted_pairs"] == 4 * (half - 1)
+    assert f"{found.parted} pairs of ports" in whatif.to_text(found)
+
+
+def test_too_many_kinds_of_ports_are_not_judged(monkeypatch, tree):
     monkeypatch.setattr(whatif, "_MAX_KINDS", 2)
-    members = {key: {key: True, 9: True} for key in range(1, 4)}
-    assert whatif.pairs_in_partitions(members, {1, 2, 9}) is None
+    guids = [netfile.port_guid(node) for node in tree.of_kind(netfile.HCA)]
+    members = {key: {guids[key]: True, guids[9]: True} for key in range(1, 4)}
+    pictures = picture(tree, members), picture(tree, {**members, 4: {guids[1]: True}})
+    found = compared(tree, tree, *pictures)
+    assert (found.shared, found.parted, found.exit_status) == (None, None, 3)
+    assert "share a partition" in " ".join(whatif.to_text(found).split(" NOW ")[0].split())
+    # Where no port has other P_Keys, none is parted.
+    found = compared(tree, tree, pictures[0], pictures[0])
+    assert (found.shared, found.parted, found.exit_status) == (None, 0, 0)
 
 
 CHECK = {**dict.fromkeys(whatif.FAULTS, 0), "credit_loops_checked": True,
@@ -515,7 +542,7 @@ def test_loss_is_said_though_something_else_is_not_known(tree):
     found = compared(tree, tree, picture(tree), picture(
         tree, unreachable_pairs=3, multicast_all_checked=False))
     assert found.exit_status == 1 and found.lost_pairs == 3
-    assert "multicast loops" in whatif.to_text(found).split("NOW")[0]
+    assert "multicast loops" in whatif.to_text(found).split(" NOW ")[0]
 
 
 class Asked(whatif.Copy):
