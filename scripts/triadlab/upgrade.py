@@ -194,8 +194,10 @@ class _Checker:
         self.seconds += sum(self._before.seconds.values()) + sum(after.seconds.values())
         found = whatif.compare(self._original.fabric, fabric, self._before, after, [],
                                (None, None), [])
-        return f"{len(found.lost_hosts)} hosts" if found.lost_hosts else ", ".join(
-            f"{more} {whatif.FAULTS[it]}" for it, more in found.harm.items()), found.unknown
+        losses = [f"{len(lost)} {what}" for lost, what in (
+            (found.lost_hosts, "hosts"), (found.lost_ports, "ports of hosts")) if lost]
+        return ", ".join(losses or [
+            f"{more} {whatif.FAULTS[it]}" for it, more in found.harm.items()]), found.unknown
 
 
 def _verify(order, checker, count):

@@ -66,15 +66,15 @@ _CHECKED = {
 
 @dataclass
 class Picture:
-    """A copy's routes; in 'check' a number that is not known is None; 'served' are the ids of its hosts that the SM reaches, 'members' those of
-    partitions, by P_Key, 'lids' is the text of its SM's file of LIDs, 'seconds' by what took
-    them."""
+    """A copy's routes; in 'check' a number that is not known is None; 'served' are the ports of
+    its hosts that the SM reaches, each (id, number), 'members' those of partitions, by P_Key;
+    'lids' is the text of its SM's file of LIDs, 'seconds' by what took them."""
 
     routes: dict
     check: dict
     unicast: dict
     multicast: dict
-    served: set[str]
+    served: set[tuple[str, int]]
     members: dict
     lids: str
     seconds: dict[str, float] = field(default_factory=dict)
@@ -113,6 +113,12 @@ def hosts_among(fabric, ids):
     """Those that people would miss."""
     return {it for it in ids if fabric.nodes[it].kind != netfile.SWITCH
             and not nodes.is_in_switch(fabric.nodes[it])}
+
+
+def ports_among(fabric, ids):
+    """Ports of hosts that have a link to one of these nodes."""
+    return {(it, port) for it in hosts_among(fabric, ids)
+            for port, (peer, _) in fabric.nodes[it].links.items() if peer in ids}
 
 
 def choose_sm(fabric, wanted):
@@ -180,7 +186,7 @@ class Copy:
         self._clock.lap("tables")
         seconds, self._clock = self._clock.seconds, Clock()
         return Picture(routes, without_unknown(check), unicast, multicast,
-                       hosts_among(self._fabric, reached(self._fabric, self._sm)),
+                       ports_among(self._fabric, reached(self._fabric, self._sm)),
                        replica.members_of(self._lab),
                        replica.lids_of(self._lab), seconds)
 
@@ -262,6 +268,8 @@ class Answer:
     copy_is_site: forwarding.Difference | None
     groups_are_site: forwarding.Difference | None
     lost_hosts: list[str]
+    # Of hosts that keep others.
+    lost_ports: list[tuple[str, int]]
     new_hosts: list[str]
     tables: forwarding.Difference
     multicast: forwarding.Difference
@@ -273,15 +281,20 @@ class Answer:
 
     @property
     def lost_pairs(self):
-        """Ordered pairs of hosts as they are that no longer arrive, at least: each port of a
-        host counts."""
-        gone = set(self.lost_hosts)
-        ports = {True: 0, False: 0}
-        for node_id in self.before.served:
-            ports[node_id in gone] += len(self.fabric.nodes[node_id].links)
-        everyone = ports[True] + ports[False]
-        of_hosts = everyone * (everyone - 1) - ports[False] * (ports[False] - 1)
-        return of_hosts + max(0, self.grown("unreachable_pairs"))
+        """Ordered pairs of hosts' ports as they are that no longer arrive; at least so many,
+        where 'is_lower_bound'."""
+        n, kept = len(self.before.served), len(self.before.served & self.after.served)
+        new = len(self.after.served) - kept
+        of_new = new * (new - 1) + 2 * new * kept
+        # Pairs that did not arrive before may be among those that go.
+        return max(0, n * (n - 1) - kept * (kept - 1) - self.before.check["unreachable_pairs"]
+                   + max(0, self.after.check["unreachable_pairs"] - of_new))
+
+    @property
+    def is_lower_bound(self):
+        return bool(self.before.check["unreachable_pairs"]
+                    or (self.after.check["unreachable_pairs"]
+                        and self.after.served - self.before.served))
 
     def grown(self, fault):
         """How many more there are; None: not known."""
@@ -301,7 +314,7 @@ class Answer:
 
     @property
     def exit_status(self):
-        if self.lost_hosts or self.parted or self.harm:
+        if self.lost_hosts or self.lost_ports or self.parted or self.harm:
             return LOST
         return UNKNOWN if self.unknown else SAME
 
@@ -309,13 +322,14 @@ class Answer:
 def compare(fabric, changed, before, after, done, site, notes):
     """The Answer; 'site' has the tables of the fabric itself, unicast and multicast, or None
     for those that are not known."""
-    lost = sorted(before.served - after.served)
-    new = sorted(after.served - before.served)
+    hosts, still = ({it for it, _ in picture.served} for picture in (before, after))
+    ports = sorted(it for it in before.served - after.served if it[0] in still)
+    new = sorted(still - hosts)
     return Answer(
         done, fabric, before, after,
         site[0] and forwarding.compare_unicast(site[0], before.unicast),
         site[1] and forwarding.compare_multicast(site[1], before.multicast),
-        lost, [changes.label(changed.nodes[it]) for it in new],
+        sorted(hosts - still), ports, [changes.label(changed.nodes[it]) for it in new],
         forwarding.compare_unicast(before.unicast, after.unicast),
         forwarding.compare_multicast(before.multicast, after.multicast),
         notes + _why_unknown(before, after), *_shared(fabric, before, after))
@@ -335,7 +349,7 @@ def _why_unknown(before, after):
 def _shared(fabric, before, after):
     """Answer.shared and Answer.parted."""
     ports = {netfile.port_guid(fabric.nodes[it], port)
-             for it in before.served & after.served for port in fabric.nodes[it].links}
+             for it, port in before.served & after.served}
     counts = pairs_in_partitions(before.members, after.members, ports)
     if counts:
         return counts[:2], counts[2]
@@ -455,7 +469,7 @@ def to_json(found):
                 "new": [f"0x{guid:016x}" for guid in difference.more]}
 
     def picture(it):
-        return {"hosts": len(it.served), "routes": it.routes, "check": it.check,
+        return {"hosts": n_hosts(it), "host_ports": len(it.served), "routes": it.routes, "check": it.check,
                 "partitions": {f"0x{key:04x}": len(of_key)
                                for key, of_key in sorted(it.members.items())},
                 "seconds": it.seconds}
@@ -466,11 +480,18 @@ def to_json(found):
         "multicast_as_site": found.groups_are_site and {
             "equal": found.groups_are_site.is_none, **tables(found.groups_are_site)},
         "lost_hosts": [_node_json(found.fabric.nodes[it]) for it in found.lost_hosts],
+        "lost_ports": [{**_node_json(found.fabric.nodes[it]), "port": port}
+                       for it, port in found.lost_ports],
         "new_hosts": found.new_hosts, "lost_pairs": found.lost_pairs,
+        "lost_pairs_are_a_lower_bound": found.is_lower_bound,
         "pairs_in_partitions": found.shared, "parted_pairs": found.parted,
         "before": picture(found.before), "after": picture(found.after),
         "tables": tables(found.tables), "multicast": tables(found.multicast),
         "notes": found.notes}
+
+
+def n_hosts(picture):
+    return len({it for it, _ in picture.served})
 
 
 def _node_json(node):
@@ -509,7 +530,9 @@ def to_text(found):
         lines.append(f"{what:34}{text[0]:>14}{text[1]:>14}"
                      + ("" if one == other else "  *"))
     row("routing engine", before.routes["engine"], after.routes["engine"])
-    row("hosts", len(before.served), len(after.served))
+    row("hosts", n_hosts(before), n_hosts(after))
+    if n_hosts(before) != len(before.served) or n_hosts(after) != len(after.served):
+        row("ports of hosts", len(before.served), len(after.served))
     row("pairs that arrive", before.routes["arriving_pairs"], after.routes["arriving_pairs"])
     for fault, words in FAULTS.items():
         if any(it.check[fault] != 0 for it in (before, after)) or fault in HARM[:2]:
@@ -557,8 +580,11 @@ def _lost_text(found):
         text = f"WHETHER SOMETHING IS LOST IS NOT KNOWN: not computed: {', '.join(found.unknown)}."
     else:
         names = [changes.label(found.fabric.nodes[it]) for it in found.lost_hosts]
+        ports = [f"{changes.label(found.fabric.nodes[it])}:{port}"
+                 for it, port in found.lost_ports]
         text = f"LOST: {len(names)} hosts" + (f" ({some(names)})" if names else "") \
-            + f", {found.lost_pairs} pairs."
+            + (f", {len(found.lost_ports)} ports of others ({some(ports)})" if ports else "") \
+            + f", {'at least ' * found.is_lower_bound}{found.lost_pairs} pairs."
         pairs = found.after.check["evidence"]["unreachable_pairs"]
         if found.grown("unreachable_pairs") > 0 and pairs:
             text += " For example " + some([

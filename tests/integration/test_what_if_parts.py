@@ -503,7 +503,7 @@ ROUTES = {"engine": "minhop", "arriving_pairs": 0, "mean_links": 1.0, "tiers": [
 
 def picture(fabric, members=None, **check):
     """What a copy of the fabric would have, with these numbers of a check."""
-    served = whatif.hosts_among(fabric, whatif.reached(fabric, whatif.choose_sm(fabric, None)[0]))
+    served = whatif.ports_among(fabric, whatif.reached(fabric, whatif.choose_sm(fabric, None)[0]))
     return whatif.Picture(dict(ROUTES), whatif.without_unknown({**CHECK, **check}), {}, {}, served,
                           members or {}, "")
 
@@ -543,6 +543,50 @@ def test_loss_is_said_though_something_else_is_not_known(tree):
         tree, unreachable_pairs=3, multicast_all_checked=False))
     assert found.exit_status == 1 and found.lost_pairs == 3
     assert "multicast loops" in whatif.to_text(found).split(" NOW ")[0]
+
+
+def test_host_that_keeps_one_of_two_ports_loses_something():
+    fabric = netfile.parse("""\
+switchguid=0xa0
+Switch 4 "a"
+[1] "h"[1]
+[2] "h"[2]
+[3] "i"[1]
+
+caguid=0xb0
+Hca 2 "h"
+[1] "a"[1]
+[2] "a"[2]
+
+caguid=0xc0
+Hca 1 "i"
+[1] "a"[3]
+""".splitlines())
+    changed, _ = changes.apply(fabric, changes.Changes(links=["a:2"]))
+    found = compared(fabric, changed, picture(fabric), picture(changed))
+    assert found.exit_status == 1 and not found.lost_hosts
+    assert found.lost_ports == [("h", 2)] and found.lost_pairs == 3 * 2 - 2 * 1
+    assert "h:2" in whatif.to_text(found)
+    said = whatif.to_json(found)
+    assert [(it["name"], it["port"]) for it in said["lost_ports"]] == [("h", 2)]
+    assert [said[it]["hosts"] for it in ("before", "after")] == [2, 2]
+    assert [said[it]["host_ports"] for it in ("before", "after")] == [3, 2]
+
+
+def test_pairs_that_did_not_arrive_before_are_no_loss(tree):
+    changed, _ = changes.apply(tree, changes.Changes(names=["host-0001"]))
+    of_host = 32 * 31 - 31 * 30
+    found = compared(tree, changed, picture(tree), picture(changed, unreachable_pairs=5))
+    assert (found.lost_pairs, found.is_lower_bound) == (of_host + 5, False)
+    # All 40 may have been the host's, or none.
+    found = compared(tree, changed, picture(tree, unreachable_pairs=40),
+                     picture(changed, unreachable_pairs=5))
+    assert (found.lost_pairs, found.is_lower_bound) == (of_host - 40 + 5, True)
+    assert f"at least {found.lost_pairs} pairs" in whatif.to_text(found)
+    assert whatif.to_json(found)["lost_pairs_are_a_lower_bound"] is True
+    # Those of a host that is new are no loss either.
+    found = compared(changed, tree, picture(changed), picture(tree, unreachable_pairs=of_host))
+    assert (found.lost_pairs, found.is_lower_bound) == (0, True)
 
 
 class Asked(whatif.Copy):
