@@ -59,6 +59,23 @@ def test_tables_are_read_however_the_file_is_cut(monkeypatch, octets):
         0xaa: {0xc000: frozenset((1, 5)), 0xc001: frozenset()}, 0xbb: {}}
 
 
+def test_piece_may_end_anywhere_with_several_switches_in_it(monkeypatch):
+    text = b"".join(b"Switch 0x%012x\n0xC000 : 0x%03x\n" % (guid, guid % 16)
+                    for guid in (0xa1, 0xa2, 0xa3, 0xa4))
+    for octets in range(1, len(text) + 2):
+        monkeypatch.setattr(forwarding, "_CHUNK_OCTETS", octets)
+        assert forwarding.read_multicast(io.BytesIO(text)) == {
+            guid: {0xc000: frozenset((guid % 16,))} for guid in (0xa1, 0xa2, 0xa3, 0xa4)}, octets
+
+
+def test_groups_have_lids_and_ports_of_multicast_alone():
+    lines = b"Switch 0xaa\n" + b"\n".join(
+        b"0x%x : 0x001 0x0fe 0x0ff 0x100 0x%x" % (lid, 1 << 64)
+        for lid in (0, 0xbfff, 0xc000, 0xfffe, 0xffff, 0x1c000))
+    assert forwarding.read_multicast(io.BytesIO(lines)) == {
+        0xaa: dict.fromkeys((0xc000, 0xfffe), frozenset((1, 254)))}
+
+
 def test_file_without_tables_has_none():
     assert forwarding.read_unicast(io.BytesIO(b"")) == {}
     assert forwarding.read_unicast(io.BytesIO(b"# nothing\n")) == {}
