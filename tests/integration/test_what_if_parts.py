@@ -8,6 +8,7 @@ import json
 import random
 import subprocess
 import tarfile
+import tracemalloc
 
 import pytest
 
@@ -223,6 +224,42 @@ def test_bundle_with_a_header_that_would_fill_memory_is_refused(tmp_path):
     entry.pax_headers = {"comment": "x" * (4 << 20)}
     path = make_tar(str(tmp_path / "b.tar"), [*in_bundle(GOOD), (entry, b"x")])
     with pytest.raises(LabError, match="header"):
+        bundle.read(path)
+
+
+def with_headers(count, octets):
+    """Members of which tar says that many octets each, of short keys."""
+    def entry(number):
+        found = tarfile.TarInfo(f"{bundle.TOP}/logs/{number}")
+        found.pax_headers = {f"{key:x}": "" for key in range(octets // 9)}
+        return found
+    return [(entry(number), b"x") for number in range(count)]
+
+
+def test_headers_of_all_members_do_not_fill_memory(tmp_path):
+    path = make_tar(str(tmp_path / "b.tar"), [
+        *in_bundle({bundle.DB_CSV: GOOD[bundle.DB_CSV]}), *with_headers(30, 30_000)])
+    tracemalloc.start()
+    try:
+        bundle.read(path)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_bundle_with_many_headers_is_refused(tmp_path, monkeypatch):
+    path = make_tar(str(tmp_path / "b.tar"), [*in_bundle(GOOD), *with_headers(10, 10_000)])
+    bundle.read(path)
+    monkeypatch.setattr(bundle, "_MAX_EXTRA_SUM_OCTETS", 50_000)
+    with pytest.raises(LabError, match="headers of"):
+        bundle.read(path)
+
+
+def test_headers_of_headers_are_refused(tmp_path):
+    header = tarfile.TarInfo(f"{bundle.TOP}/conf/x")
+    header.type = tarfile.XHDTYPE
+    path = make_tar(str(tmp_path / "b.tar"), [*in_bundle(GOOD), *[(header, b"6 a=b\n")] * 2000])
+    with pytest.raises(LabError, match="can't be read as a bundle"):
         bundle.read(path)
 
 
