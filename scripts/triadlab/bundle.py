@@ -70,7 +70,7 @@ class Bundle:
     def _object(self, path):
         try:
             found = json.loads(self.files[path])
-        except (KeyError, ValueError):
+        except (KeyError, ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 

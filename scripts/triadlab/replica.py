@@ -126,10 +126,22 @@ def _read_named(_key, path):
 
 
 def _sm_of(found, fabric):
-    guid = ((found.answer("status") or {}).get("sm") or {}).get("port_guid")
-    node = guid and changes.Names(fabric).find_all(guid)
+    sm = (found.answer("status") or {}).get("sm")
+    guid = sm.get("port_guid") if isinstance(sm, dict) else None
+    node = isinstance(guid, str) and changes.Names(fabric).find_all(guid)
     usable = node and node[0] in nodes.usable_hosts(fabric)
     return node[0].node_id if usable else None
+
+
+def _prefix_of(of_site):
+    text = of_site.keys.get("subnet_prefix", "0")
+    try:
+        prefix = int(text, 0)
+    except ValueError:
+        prefix = -1
+    if not 0 <= prefix < 1 << 64:
+        raise LabError(f"opensm.conf: subnet_prefix {text} is no number of 64 bits")
+    return prefix or site.DEFAULT_PREFIX
 
 
 def _finish(replica, opensm_conf, find_file, is_text=False):
@@ -155,8 +167,8 @@ def _finish(replica, opensm_conf, find_file, is_text=False):
                       if node.guid not in replica.unicast)
         if lacking:
             replica.notes.append(f"forwarding tables of {lacking} switches are not known")
-    prefix = int(replica.site.keys.get("subnet_prefix", "0"), 0) or site.DEFAULT_PREFIX
-    if replica.multicast and (records := site.groups(fabric, replica.multicast, prefix)):
+    if replica.multicast and (records := site.groups(fabric, replica.multicast,
+                                                     _prefix_of(replica.site))):
         replica.site.files[_RECORDS] = records
         replica.site.file_keys["sa_db_file"] = _RECORDS
     lids, doubts = site.guid2lid(fabric)

@@ -12,6 +12,7 @@ import tracemalloc
 
 import pytest
 
+from labs import lab_command
 from triadlab import bundle, changes, forwarding, ibdiagnet, netfile, replica, site, upgrade, \
     whatif
 from triadlab.errors import LabError, UsageError
@@ -289,6 +290,36 @@ def test_bundle_that_grows_too_large_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(bundle, "MAX_MEMBERS", 3)
     with pytest.raises(LabError, match="more than 3"):
         bundle.read(path)
+
+
+def of_site(tmp_path, **files):
+    return make_tar(str(tmp_path / "b.tar"), in_bundle({
+        bundle.DB_CSV: DB_CSV.encode(), bundle.MCFDBS: MULTICAST.replace(b"00aa", b"00a0"),
+        **{name.replace("__", "/").replace("_", "."): octets for name, octets in files.items()}}))
+
+
+@pytest.mark.parametrize("status", (
+    b'{"sm": "x"}', b'{"sm": {"port_guid": 7}}', b'{"sm": {"port_guid": ["x"]}}', b'{"sm": []}',
+    b'[]', b'{"sm": ' * 100_000), ids=range(6))
+def test_status_of_a_bundle_may_be_anything(tmp_path, status):
+    assert replica.from_path(of_site(tmp_path, answers__status_json=status)).sm is None
+
+
+@pytest.mark.parametrize("prefix", (b"abc", b"-1", b"0x1fe80000000000000"))
+def test_prefix_that_is_no_number_is_refused(tmp_path, prefix):
+    path = of_site(tmp_path, conf__opensm_conf=b"subnet_prefix " + prefix + b"\n")
+    with pytest.raises(LabError, match="subnet_prefix"):
+        replica.from_path(path)
+
+
+def test_what_nobody_thought_of_is_no_answer(tmp_path):
+    process = lab_command("what-if", "--net", of_site(tmp_path), "--partitions", tmp_path / "x",
+                          "--remove-link", "leaf:1")
+    assert process.returncode == 3, process.stderr
+    (tmp_path / "x").write_bytes(b"\xff\xfe")
+    process = lab_command("what-if", "--net", of_site(tmp_path), "--partitions", tmp_path / "x",
+                          "--remove-link", "leaf:1")
+    assert process.returncode == 3 and "Traceback" not in process.stderr, process.stderr
 
 
 # --- a site's options --------------------------------------------------------
