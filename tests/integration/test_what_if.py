@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 
 import pytest
 
@@ -453,6 +454,61 @@ def test_copy_reaches_no_adapter_no_network_and_no_file(scratch):
         return (os.getpid(), names, refused,
                 *map(os.listdir, ("/sys", "/run", sandbox.FOLDER)))
     assert in_sandbox(look) == (1, ["lo"], errno.EROFS, [], [], [])
+
+
+@pytest.mark.parametrize("is_old", (False, True))
+def test_mounts_inside_of_folders_are_read_only(scratch, monkeypatch, is_old):
+    folder = scratch.folder()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "nosuid,noexec", "none", folder],
+                      check=False).returncode:
+        pytest.skip("only root mounts")
+    scratch.callback(subprocess.run, ["umount", folder], check=True)
+    if is_old:
+        # No such system call, as before Linux 5.12.
+        monkeypatch.setattr(sandbox, "_SYS_MOUNT_SETATTR", 4095)
+
+    def refusals():
+        refused = []
+        for path in (folder, "/tmp", "/etc"):
+            try:
+                os.close(os.open(f"{path}/triad-writes-this", os.O_CREAT | os.O_WRONLY))
+            except OSError as error:
+                refused.append(error.errno)
+        return refused
+    assert in_sandbox(refusals) == [errno.EROFS] * 3
+
+
+def test_root_gets_no_copy_where_a_folder_can_be_written(monkeypatch):
+    if os.geteuid():
+        pytest.skip("others can't write there")
+    monkeypatch.setattr(sandbox, "_SYS_MOUNT_SETATTR", 4095)
+    monkeypatch.setattr(sandbox, "_MS_REMOUNT", 1 << 30)
+    with pytest.raises(sandbox.NoSandbox):
+        sandbox.run(lambda: 0)
+
+
+def test_signal_at_a_copys_begin_ends_it(monkeypatch):
+    reader, writer = os.pipe()
+    fork, starter = os.fork, os.getpid()
+
+    def fork_and_be_ended():
+        child = fork()
+        if child and os.getpid() == starter:
+            os.kill(starter, signal.SIGTERM)
+        return child
+    monkeypatch.setattr(os, "fork", fork_and_be_ended)
+
+    def work():
+        time.sleep(5)
+        os.write(writer, b"still there")
+        return 0
+    with pytest.raises(SystemExit) as left:
+        sandbox.run(work)
+    os.close(writer)
+    with open(reader, "rb") as said:
+        assert said.read() == b"" and left.value.code == 128 + signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def test_user_without_rights_gets_an_answer(scratch):
