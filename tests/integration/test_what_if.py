@@ -246,10 +246,25 @@ def test_copy_that_is_not_as_the_fabric_says_so(live, scratch):
 
 def test_engine_is_known_without_opensm_conf(live, monkeypatch):
     monkeypatch.setattr(replica, "_CONF_FOLDERS", ())
+    monkeypatch.setattr(replica, "_command_of", lambda path: None)
     os.environ["TRIAD_SOCKET"] = live.state().sms[0].control_socket
     original = replica.from_live(TRIADCTL)
     assert original.site.keys["routing_engine"] == "updn"
     assert mentions(" ".join(original.notes), "opensm.conf updn")
+
+
+def test_options_are_of_the_file_that_the_sm_has(live, monkeypatch, scratch):
+    folder = scratch.folder()
+    (folder / "opensm.conf").write_text("routing_engine dor\n", encoding="utf-8")
+    monkeypatch.setattr(replica, "_CONF_FOLDERS", (str(folder),))
+    os.environ["TRIAD_SOCKET"] = live.state().sms[0].control_socket
+    found = replica.from_live(TRIADCTL)
+    assert (found.site.keys["routing_engine"], found.site.keys["lmc"]) == ("updn", "1")
+    assert str(folder) not in " ".join(found.notes)
+    # Where the SM's command line is not known, the file is named.
+    monkeypatch.setattr(replica, "_command_of", lambda path: None)
+    found = replica.from_live(TRIADCTL)
+    assert found.site.keys["routing_engine"] == "dor" and str(folder) in " ".join(found.notes)
 
 
 def test_what_cannot_be_is_said(live):

@@ -349,6 +349,14 @@ partition_config_file (null)
     assert "1234567890" not in notes and "sm_priority" not in notes
 
 
+@pytest.mark.parametrize("words, path", [
+    (["-F", "/a"], "/a"), (["-F/a"], "/a"), (["--config", "/a"], "/a"), (["-Fb"], "/folder/b"),
+    (["--config=/a", "-B"], "/a"), (["-F", "/a", "-F", "/b"], "/b"), (["-B"], None),
+    (["-f", "/log"], None), (["-F"], None), ([], None)])
+def test_file_of_options_is_the_one_of_the_command_line(words, path):
+    assert replica.option_of(["/folder", "opensm", *words], "-F", "--config") == path
+
+
 def test_options_as_opensm_has_them_are_not_named():
     found = site.take("max_seq_redisc 2\nlmc 0\n", lambda *_words: None, {"max_seq_redisc": "2", "lmc": "0"})
     assert (found.keys, found.notes) == ({}, [])
