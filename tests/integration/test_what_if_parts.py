@@ -4,8 +4,10 @@ bundles, a site's options, changes, orders of upgrades."""
 
 import collections
 import io
+import itertools
 import json
 import random
+import re
 import subprocess
 import tarfile
 import tracemalloc
@@ -403,6 +405,61 @@ def test_links_of_held_ports_are_left_out_and_said():
     fabric = ibdiagnet.parse(DB_CSV.splitlines())
     assert fabric.counts()["links"] == 1
     assert any("leaf:2" in note for note in fabric.notes)
+
+
+def split_sections(text):
+    return re.findall(r"^START_.*?^END_\w+\n", text, re.MULTILINE | re.DOTALL)
+
+
+MORE = """\
+START_PM_INFO
+NodeGUID,PortGUID,PortNumber,SymbolErrorCounter
+0xa0,0xa0,1,5
+0xa0,0xa0,2,6
+0xa0,0xa0,3,7
+END_PM_INFO
+START_CABLE_INFO
+NodeGuid,PortGuid,PortNum,Vendor,SN
+0xa0,0xa0,1,"V","S1"
+0xa0,0xa0,3,"V","S3"
+END_CABLE_INFO
+"""
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sections_may_come_in_any_order(seed):
+    print(f"seed {seed}")
+    parts = split_sections(DB_CSV + MORE)
+    assert len(parts) == 6
+    expected = ibdiagnet.parse("".join(parts).splitlines())
+    random.Random(seed).shuffle(parts)
+    found = ibdiagnet.parse("".join(parts).splitlines())
+    assert (found.nodes, found.commands, found.notes, found.partitions) == (
+        expected.nodes, expected.commands, expected.notes, expected.partitions)
+    text = " ".join(found.commands)
+    # Neither the link that is left out nor the port without one has any.
+    assert "[1] PortCounters.SymbolErrorCounter=5" in text and "[2]" not in text \
+        and "[3]" not in text
+    assert any("Cable" in command for command in found.commands)
+
+
+@pytest.mark.parametrize("what", ("parse", "read_members"))
+def test_rows_are_not_kept(what):
+    def lines():
+        for part in split_sections(DB_CSV):
+            head = part.splitlines()
+            yield from head[:-1]
+            # Ports that have been there, as each counter of a port has a row.
+            if head[0] in ("START_PORTS", "START_PKEY"):
+                yield from itertools.repeat(head[2], 10_000)
+            yield head[-1]
+        yield from ("START_NOBODYS", "A,B,C", *itertools.repeat("1,2,3", 10_000), "END_NOBODYS")
+    tracemalloc.start()
+    try:
+        assert getattr(ibdiagnet, what)(lines())
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_lids_of_ibnetdiscover_are_read():
