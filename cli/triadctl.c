@@ -479,13 +479,13 @@ static int run_setup(const struct options *options, struct triad_parser *parser)
 
 static int run_what_if(const struct options *options, struct triad_parser *parser)
 {
-	char path[4096];
-	bool is_named = options->socket || options->port_guid;
+	char path[4096], message[2048];
+	/* Without one, a bundle or file may be asked about. */
+	bool is_found = find_socket_or_print(options, path, sizeof(path), message,
+				sizeof(message)) == GO_ON;
 
-	if (is_named && find_socket(options, path, sizeof(path)) != GO_ON)
-		return TRIAD_UNKNOWN;
 	return triad_what_if_exec(
-		is_named ? path : NULL, parser->words, parser->n_words);
+		is_found ? path : NULL, parser->words, parser->n_words);
 }
 
 /* --- completion --- */

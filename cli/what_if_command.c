@@ -66,8 +66,8 @@ static const struct triad_option options[N_OPTIONS] = {
 	[OPTION_NET] = {"--net", "FILE", TRIAD_OPTION_KIND_PATH,
 		.help = "of the fabric in this file of ibnetdiscover's or ibdiagnet's"},
 	[OPTION_OPENSM_CONF] = {"--opensm-conf", "FILE", TRIAD_OPTION_KIND_PATH,
-		.help = "OpenSM's configuration [/etc/opensm/opensm.conf, or the "
-			"bundle's]"},
+		.help = "OpenSM's configuration [the one that the SM was started with, "
+			"or the bundle's]"},
 	[OPTION_SM] = {"--sm", "NODE", TRIAD_OPTION_KIND_NODE,
 		.help = "the SM is here [where it is]"},
 	[OPTION_JSON] = {"--json", NULL, TRIAD_OPTION_KIND_FLAG,
@@ -84,7 +84,8 @@ static const struct triad_verb verbs[] = {
 		.help = "Computes what OpenSM would do if the fabric were changed, on a "
 			"copy; the fabric and its SM are only read.  Exits with 0 "
 			"(nothing is lost), 1 (hosts or pairs are, or there are more "
-			"loops), 2 (usage) or 3 (it can't be computed)."},
+			"loops), 2 (usage) or 3 (it can't be computed, or not all of "
+			"it)."},
 };
 
 const struct triad_verb_table triad_what_if_verbs =

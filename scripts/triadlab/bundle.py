@@ -34,6 +34,8 @@ MAX_FILE_OCTETS = 1 << 30
 MAX_WANTED_OCTETS = 2 << 30
 # Of what tar says about a member beside its header, and behind the last one.
 _MAX_EXTRA_OCTETS = 1 << 20
+# Of what tar says about all members.
+_MAX_EXTRA_SUM_OCTETS = 16 << 20
 _MAX_WINDOW = "128MB"
 
 _TABLES = {FDBS: forwarding.read_unicast, MCFDBS: forwarding.read_multicast}
@@ -68,7 +70,7 @@ class Bundle:
     def _object(self, path):
         try:
             found = json.loads(self.files[path])
-        except (KeyError, ValueError):
+        except (KeyError, ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 
@@ -191,12 +193,20 @@ def _unpacked(path):
                 process.kill()
 
 
+class _Archive(tarfile.TarFile):
+    """With what was read of headers so far."""
+
+    extra_octets = 0
+
+
 class _Member(tarfile.TarInfo):
     """tarfile reads long names and extended headers into memory, however long."""
 
     def _proc_member(self, archive):
-        if self.type not in tarfile.REGULAR_TYPES and self.size > _MAX_EXTRA_OCTETS:
-            raise tarfile.ReadError(f"a header of {self.size} octets")
+        if self.type not in tarfile.REGULAR_TYPES:
+            archive.extra_octets += self.size
+            if self.size > _MAX_EXTRA_OCTETS or archive.extra_octets > _MAX_EXTRA_SUM_OCTETS:
+                raise tarfile.ReadError(f"headers of {archive.extra_octets} octets")
         return super()._proc_member(archive)
 
 
@@ -204,9 +214,11 @@ def _read_archive(path):
     bundle, budget, seen = Bundle(str(path)), _Budget(path), set()
     with _unpacked(path) as octets:
         try:
-            with tarfile.open(fileobj=io.BufferedReader(_Bounded(octets, path)),
+            with _Archive.open(fileobj=io.BufferedReader(_Bounded(octets, path)),
                               mode="r|", tarinfo=_Member) as archive:
-                for member in archive:
+                while (member := archive.next()):
+                    # It keeps them all, and what their headers say.
+                    archive.members.clear()
                     name = _name_of(path, member)
                     if name in seen or len(seen) >= MAX_MEMBERS:
                         raise LabError(f"{path}: {member.name[:100]!r} is in it twice, or it has "
@@ -214,7 +226,7 @@ def _read_archive(path):
                     seen.add(name)
                     if member.isreg() and is_wanted(name):
                         _add(bundle, budget, name, member.size, archive.extractfile(member))
-        except (tarfile.TarError, EOFError, ValueError) as error:
+        except (tarfile.TarError, EOFError, ValueError, RecursionError) as error:
             raise LabError(f"{path}: it can't be read as a bundle: {error}") from error
     return bundle
 

@@ -26,6 +26,7 @@ from .errors import LabError
 
 NO_PORT = 255
 N_LIDS = 0xC000
+_LAST_MLID = 0xFFFE
 BLOCK = 64
 N_FIRST = 10
 MAX_SWITCHES = 16384
@@ -56,7 +57,8 @@ def _sections(stream):
         if begins:
             # A number that is cut is not taken for the whole.
             if chunk and begins[-1].end() == len(rest):
-                guid = int(begins[-2][1], 16) if len(begins) > 1 else None
+                # What is before it has been yielded.
+                guid = None
                 rest = rest[begins[-1].start():]
             else:
                 rest = rest[begins[-1].end():]
@@ -87,8 +89,9 @@ def _unicast(lines):
 
 
 def _multicast(lines):
-    return {int(lid, 16): frozenset(int(port, 16) for port in ports.split())
-            for lid, ports in _GROUP.findall(lines)}
+    return {number: frozenset(it for port in ports.split() if (it := int(port, 16)) < NO_PORT)
+            for lid, ports in _GROUP.findall(lines)
+            if N_LIDS <= (number := int(lid, 16)) <= _LAST_MLID}
 
 
 def _read(stream, parse):

@@ -3,7 +3,8 @@
 
 Model: the file has sections, each with a line of column names and a row a node, port or
 link. Columns are taken by their names, because each release has more of them; sections and
-columns that are not known are skipped.
+columns that are not known are skipped. A row is handled as it is read: a large fabric has
+millions of them. Those of sections that stand before NODES wait for it.
 
     START_NODES
     NodeDesc,NumPorts,NodeType,...,NodeGUID,PortGUID,...
@@ -14,6 +15,7 @@ NODES and LINKS are the fabric, PORTS has what links run at, LIDs and states, PM
 counters, CABLE_INFO what is plugged in, PKEY the partitions. A port's speed is a bit: 1, 2, 4 for SDR,
 DDR, QDR; 256 and so on for FDR to XDR; 65536 for FDR10."""
 
+import collections
 import csv
 import itertools
 import re
@@ -42,15 +44,19 @@ def is_one(text):
     return FIRST_SECTION.search(text) is not None
 
 
-def _sections(lines):
-    """Yields (name, rows) of each section; a row is a dictionary."""
+def _read_sections(lines, wanted):
+    """Yields (name, rows) of each section that is wanted; rows are dictionaries, to be taken
+    before the next section is."""
     lines = iter(lines)
     for line in lines:
         if not (begun := re.match(r"START_(\w+)\s*$", line)):
             continue
         end = f"END_{begun[1]}"
         inside = itertools.takewhile(lambda line, end=end: line.strip() != end, lines)
-        yield begun[1], list(csv.DictReader(inside, skipinitialspace=True))
+        if begun[1] in wanted:
+            yield begun[1], csv.DictReader(inside, skipinitialspace=True)
+        # What nobody took.
+        collections.deque(inside, 0)
 
 
 def _number(row, *names):
@@ -87,7 +93,8 @@ def _rate(row):
 
 
 def _add_port(by_guid, row, held):
-    """Adds to 'held' a port that has a link and does not carry data."""
+    """Adds to 'held' a port that does not carry data; which ports have links may not be known
+    yet."""
     node, port = by_guid.get(_number(row, "NodeGuid", "NodeGUID")), _number(row, "PortNum")
     if not node or port is None:
         return
@@ -97,12 +104,11 @@ def _add_port(by_guid, row, held):
     guid = _number(row, "PortGuid", "PortGUID")
     if node.kind != netfile.SWITCH and guid and port:
         node.port_guids[port] = guid
-    if port in node.links:
-        rate = _rate(row)
-        if rate:
-            node.rates[port] = rate
-        if _number(row, "PortState", "PortLogicalState") in (INIT, ARMED):
-            held.append((node, port))
+    rate = _rate(row)
+    if rate:
+        node.rates[port] = rate
+    if _number(row, "PortState", "PortLogicalState") in (INIT, ARMED):
+        held.append((node, port))
 
 
 def _leave_out(fabric, held):
@@ -128,13 +134,14 @@ def _add_link(by_guid, row):
     other.links[other_port] = (one.node_id, port)
 
 
-def _add_counters(fabric, by_guid, row):
+def _add_counters(by_guid, row, commands):
+    """Adds to 'commands', by node and port."""
     node = by_guid.get(_number(row, "NodeGUID", "NodeGuid"))
     port = _number(row, "PortNumber", "PortNum")
-    if node and port in node.links:
-        fabric.commands += [
+    if node and port and (found := [
             f'PerformanceSet "{node.node_id}"[{port}] PortCounters.{name}={value}'
-            for name in COUNTERS if (value := _number(row, name))]
+            for name in COUNTERS if (value := _number(row, name))]):
+        commands.append((node, port, found))
 
 
 def _first_number(text):
@@ -143,11 +150,12 @@ def _first_number(text):
     return float(found[0]) if found else None
 
 
-def _add_cable(fabric, by_guid, row):
+def _add_cable(by_guid, row, commands):
+    """The same."""
     node = by_guid.get(_number(row, "NodeGuid", "NodeGUID"))
     port = _number(row, "PortNum", "PortNumber")
     serial = (row.get("SN") or "").strip()
-    if not node or port not in node.links or serial in ("", "N/A", "NA"):
+    if not node or not port or serial in ("", "N/A", "NA"):
         return
     length_m = next((length for name in ("LengthCopperOrActive", "LengthSMFiber")
                      if (length := _first_number(row.get(name)))), 0)
@@ -157,32 +165,31 @@ def _add_cable(fabric, by_guid, row):
         oui=_number(row, "OUI") or 0, length_m=length_m,
         is_optical="optic" in (row.get("TypeDesc") or "").lower(),
         temperature_c=_first_number(row.get("Temperature")))
-    fabric.commands += module.commands(node.node_id, port)
+    commands.append((node, port, module.commands(node.node_id, port)))
 
 
-def _members(rows):
-    """By P_Key, without the bit of membership: GUIDs of ports, and whether they are full
-    members."""
-    members: dict[int, dict[int, bool]] = {}
-    for row in rows:
-        guid, key = _number(row, "PortGUID", "PortGuid"), _number(row, "PKey", "Pkey")
-        if not guid or not key or not key & 0x7fff:
-            continue
-        is_full = key & 0x8000 or (row.get("Membership") or "").lower().startswith("full")
-        partition = members.setdefault(key & 0x7fff, {})
-        partition[guid] = bool(is_full) or partition.get(guid, False)
-    return members
+def _add_member(members, row):
+    guid, key = _number(row, "PortGUID", "PortGuid"), _number(row, "PKey", "Pkey")
+    if not guid or not key or not key & 0x7fff:
+        return
+    is_full = key & 0x8000 or (row.get("Membership") or "").lower().startswith("full")
+    partition = members.setdefault(key & 0x7fff, {})
+    partition[guid] = bool(is_full) or partition.get(guid, False)
 
 
 def read_members(lines):
-    """The same of a whole file."""
-    return _members(dict(_sections(lines)).get("PKEY", []))
+    """By P_Key, without the bit of membership: GUIDs of ports, and whether they are full
+    members."""
+    members: dict[int, dict[int, bool]] = {}
+    for _, rows in _read_sections(lines, ("PKEY",)):
+        for row in rows:
+            _add_member(members, row)
+    return members
 
 
-def _partitions(rows):
+def _partitions(members):
     """The text of partitions.conf; "" where ports are in the default partition alone, as
     full members."""
-    members = _members(rows)
     default = members.pop(0x7fff, {})
     if not members and all(default.values()):
         return ""
@@ -201,22 +208,39 @@ def parse(lines):
     it does not hold together."""
     fabric, by_guid = netfile.Fabric(), {}
     fabric.is_text_of_ibsim = False
-    sections = dict(_sections(lines))
+    members, held, counters, cables = {}, [], [], []
+    handlers = {
+        "NODES": lambda row: _add_node(fabric, by_guid, row),
+        "LINKS": lambda row: _add_link(by_guid, row),
+        "PORTS": lambda row: _add_port(by_guid, row, held),
+        "PM_INFO": lambda row: _add_counters(by_guid, row, counters),
+        "CABLE_INFO": lambda row: _add_cable(by_guid, row, cables),
+        "PKEY": lambda row: _add_member(members, row)}
+    found = _handle_rows(lines, handlers)
     for name in "NODES", "LINKS":
-        if name not in sections:
+        if name not in found:
             raise LabError(f"it has no section {name}")
-    for row in sections["NODES"]:
-        _add_node(fabric, by_guid, row)
-    for row in sections["LINKS"]:
-        _add_link(by_guid, row)
-    held = []
-    for row in sections.get("PORTS", []):
-        _add_port(by_guid, row, held)
-    _leave_out(fabric, held)
-    for row in sections.get("PM_INFO", []):
-        _add_counters(fabric, by_guid, row)
-    for row in sections.get("CABLE_INFO", []):
-        _add_cable(fabric, by_guid, row)
-    fabric.partitions = netfile.translate(_partitions(sections.get("PKEY", [])),
-                                          netfile.port_guids(fabric))
+    for node in fabric.nodes.values():
+        node.rates = {port: rate for port, rate in node.rates.items() if port in node.links}
+    _leave_out(fabric, [(node, port) for node, port in held if port in node.links])
+    fabric.commands += [command for node, port, commands in counters + cables
+                        if port in node.links for command in commands]
+    fabric.partitions = netfile.translate(_partitions(members), netfile.port_guids(fabric))
     return fabric
+
+
+def _handle_rows(lines, handlers):
+    """Calls each section's handler with its rows, those of NODES first; returns the names of
+    sections that there are."""
+    found, waiting = set(), []
+    for name, rows in _read_sections(lines, handlers):
+        found.add(name)
+        if name != "NODES" and "NODES" not in found:
+            waiting.append((name, list(rows)))
+            continue
+        for row in rows:
+            handlers[name](row)
+    for name, rows in waiting:
+        for row in rows:
+            handlers[name](row)
+    return found

@@ -9,6 +9,8 @@ import io
 import json
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ from .errors import LabError
 
 _CONF_FOLDERS = ("/etc/opensm", "/etc/rdma", "/usr/local/etc/opensm")
 _WAIT_S = 600
+_CONNECT_S = 5
 _LIDS = "cache/guid2lid"
 _RECORDS = "sa-records"
 
@@ -59,17 +62,62 @@ def from_live(triadctl, opensm_conf=None):
     found = bundle.Bundle("the SM that runs", files, {
         bundle.FDBS: ask(forwarding.read_unicast, "topology", "--fdbs"),
         bundle.MCFDBS: ask(forwarding.read_multicast, "topology", "--mcfdbs")})
+    notes = []
     if opensm_conf is None:
-        opensm_conf = next((path for folder in _CONF_FOLDERS
-                            if os.access(path := f"{folder}/opensm.conf", os.R_OK)), None)
+        opensm_conf, notes = _conf_of_sm()
     if opensm_conf is not None:
-        return _of_bundle(found, opensm_conf)
+        replica = _of_bundle(found, opensm_conf)
+        replica.notes += notes
+        return replica
     engine = json.loads(ask(bytes_of, "routes", "-n", "1", "--json"))["engine"]
     files["conf/opensm.conf"] = f"routing_engine {engine}\n".encode()
     replica = _of_bundle(found, None)
     replica.notes.append("opensm.conf can't be read here: of its options only the routing engine "
                          f"is known, {engine}")
     return replica
+
+
+def _conf_of_sm():
+    """The file with the options of the SM that runs, or None, and notes about that."""
+    words = _command_of(os.environ.get("TRIAD_SOCKET"))
+    named = words and option_of(words, "-F", "--config")
+    if named:
+        return (named if os.access(named, os.R_OK) else None), []
+    path = next((path for folder in _CONF_FOLDERS
+                 if os.access(path := f"{folder}/opensm.conf", os.R_OK)), None)
+    return path, [] if words or path is None else [
+        f"options are those of {path}: whether the SM has another file is not known here, "
+        "--opensm-conf names it"]
+
+
+def _command_of(path):
+    """The command line of the process that listens at a control socket, with files as this
+    process finds them; None: it is not known."""
+    try:
+        with socket.socket(socket.AF_UNIX) as control:
+            control.settimeout(_CONNECT_S)
+            control.connect(path)
+            pid, _, _ = struct.unpack("3i", control.getsockopt(
+                socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
+        folder = os.readlink(f"/proc/{pid}/cwd")
+    except (OSError, TypeError):
+        return None
+    return [folder, *map(os.fsdecode, words)] if words else None
+
+
+def option_of(words, letter, name):
+    """The file behind an option of a command line, whose first word is its folder; None where
+    it has none."""
+    found, folder = None, words[0]
+    for word, following in zip(words[2:], [*words[3:], None]):
+        if word in (letter, name):
+            found = following or found
+        elif word.startswith(f"{name}="):
+            found = word[len(name) + 1:]
+        elif word.startswith(letter) and not word.startswith("--"):
+            found = word[len(letter):]
+    return found and os.path.join(folder, found)
 
 
 def bytes_of(stream):
@@ -126,10 +174,22 @@ def _read_named(_key, path):
 
 
 def _sm_of(found, fabric):
-    guid = ((found.answer("status") or {}).get("sm") or {}).get("port_guid")
-    node = guid and changes.Names(fabric).find_all(guid)
+    sm = (found.answer("status") or {}).get("sm")
+    guid = sm.get("port_guid") if isinstance(sm, dict) else None
+    node = isinstance(guid, str) and changes.Names(fabric).find_all(guid)
     usable = node and node[0] in nodes.usable_hosts(fabric)
     return node[0].node_id if usable else None
+
+
+def _prefix_of(of_site):
+    text = of_site.keys.get("subnet_prefix", "0")
+    try:
+        prefix = int(text, 0)
+    except ValueError:
+        prefix = -1
+    if not 0 <= prefix < 1 << 64:
+        raise LabError(f"opensm.conf: subnet_prefix {text} is no number of 64 bits")
+    return prefix or site.DEFAULT_PREFIX
 
 
 def _finish(replica, opensm_conf, find_file, is_text=False):
@@ -155,8 +215,8 @@ def _finish(replica, opensm_conf, find_file, is_text=False):
                       if node.guid not in replica.unicast)
         if lacking:
             replica.notes.append(f"forwarding tables of {lacking} switches are not known")
-    prefix = int(replica.site.keys.get("subnet_prefix", "0"), 0) or site.DEFAULT_PREFIX
-    if replica.multicast and (records := site.groups(fabric, replica.multicast, prefix)):
+    if replica.multicast and (records := site.groups(fabric, replica.multicast,
+                                                     _prefix_of(replica.site))):
         replica.site.files[_RECORDS] = records
         replica.site.file_keys["sa_db_file"] = _RECORDS
     lids, doubts = site.guid2lid(fabric)

@@ -20,6 +20,7 @@ from __future__ import annotations  # 'int | None' before Python 3.10
 import contextlib
 import ctypes
 import os
+import re
 import select
 import signal
 import sys
@@ -39,6 +40,10 @@ _CLONE_NEWNS, _CLONE_NEWIPC, _CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
 _CLONE_NEWPID, _CLONE_NEWNET = 0x20000000, 0x40000000
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
 _MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 0x40000
+_MS_RDONLY, _MS_REMOUNT = 1, 32
+# Flags of a mount, by what statvfs() calls them.
+_FLAGS = {os.ST_NOSUID: _MS_NOSUID, os.ST_NODEV: _MS_NODEV, os.ST_NOEXEC: _MS_NOEXEC,
+          os.ST_NOATIME: 0x400, os.ST_NODIRATIME: 0x800, os.ST_RELATIME: 0x200000}
 _SYS_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = 442, -100, 0x8000, 1
 _PR_SET_PDEATHSIG = 1
 
@@ -59,13 +64,14 @@ def run(function):
     sys.stderr.flush()
     reader, writer = os.pipe()
     starter = os.getpid()
-    with _signals_passed() as passed:
+    with _signals_passed() as (passed, mask):
         child = os.fork()
         if child == 0:
             os.close(reader)
-            _leave(lambda: _enter(function, writer, starter))
-        os.close(writer)
+            _leave(lambda: _enter(function, writer, starter, mask))
         passed.append(child)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        os.close(writer)
         with open(reader, encoding="utf-8") as refusals:
             refusal = refusals.read()
         status = _wait_for(child)
@@ -80,7 +86,8 @@ def run(function):
 
 @contextlib.contextmanager
 def _signals_passed():
-    """What asks this process to end kills the children in the list that is yielded."""
+    """What asks this process to end kills the children in the list that is yielded, and waits
+    until the signals' mask is what is yielded, too: each child is in the list then."""
     children, got = [], []
 
     def kill(number, _frame):
@@ -88,10 +95,12 @@ def _signals_passed():
         for child in children:
             os.kill(child, signal.SIGKILL)
 
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     previous = {number: signal.signal(number, kill) for number in _SIGNALS}
     try:
-        yield children
+        yield children, mask
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number, handler in previous.items():
             signal.signal(number, handler)
     if got:
@@ -122,10 +131,11 @@ def _leave(function):
         os._exit(status)
 
 
-def _enter(function, writer, starter):
+def _enter(function, writer, starter, mask):
     """The process between: its child is the first of the namespace."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     libc = ctypes.CDLL(None, use_errno=True)
     try:
         _unshare(libc)
@@ -209,7 +219,29 @@ def _bind(libc, folder, there):
     _call(libc, "mount", folder.encode(), there.encode(), None, _MS_BIND | _MS_REC, None,
           path=folder)
     attributes = (ctypes.c_uint64 * 4)(_MOUNT_ATTR_RDONLY, 0, 0, 0)
-    # Kernels before 5.12 don't have it; what belongs to others can't be written anyway, but
-    # by root.
-    libc.syscall(_SYS_MOUNT_SETATTR, _AT_FDCWD, there.encode(), _AT_RECURSIVE,
-                 ctypes.byref(attributes), ctypes.c_size_t(ctypes.sizeof(attributes)))
+    # Kernels before 5.12 don't have it.
+    if libc.syscall(_SYS_MOUNT_SETATTR, _AT_FDCWD, there.encode(), _AT_RECURSIVE,
+                    ctypes.byref(attributes), ctypes.c_size_t(ctypes.sizeof(attributes))):
+        for mounted in _mounts_below(there):
+            _remount_read_only(libc, mounted)
+
+
+def _mounts_below(folder):
+    """This mount and those in it."""
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as stream:
+        paths = [re.sub(r"\\([0-7]{3})", lambda it: chr(int(it[1], 8)), line.split()[4])
+                 for line in stream]
+    return [path for path in paths if path == folder or path.startswith(f"{folder}/")]
+
+
+def _remount_read_only(libc, path):
+    """OSError where root could still write there; what belongs to others nobody else can."""
+    try:
+        flags = os.statvfs(path).f_flag
+        # What a mount has may not be taken from it.
+        kept = sum(flag for is_set, flag in _FLAGS.items() if flags & is_set)
+        _call(libc, "mount", None, os.fsencode(path), None,
+              _MS_REMOUNT | _MS_BIND | _MS_RDONLY | kept, None, path=path)
+    except OSError:
+        if os.access(path, os.W_OK):
+            raise

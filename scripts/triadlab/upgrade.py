@@ -15,7 +15,8 @@ choose.
 
 Steps are made greedily by the graph of links, which proves that there is a way; whether
 OpenSM finds it, with the engine of the site, the copy says: the largest steps are computed
-there.  A step of which it says that something is lost is divided in two."""
+there.  A step of which it says that something is lost is divided in two; a switch that loses
+something by itself is listed apart, too.  Parts that are not computed again are not proven."""
 
 from __future__ import annotations  # 'int | None' before Python 3.10
 
@@ -42,17 +43,20 @@ class Wish:
 
 @dataclass
 class Step:
-    """'proof' is "graph", or "OpenSM" where it computed it; 'is_below' is of a switch that by
-    itself has more of some links than may go, and therefore goes alone."""
+    """'proof' is "graph", "OpenSM" where it computed that nothing is lost, or None: what is
+    known of a larger step speaks against it, or OpenSM's routes could not be judged wholly.
+    'is_below' is of a switch that by itself has more of some links than may go, and therefore
+    goes alone."""
 
     switches: list[str]
-    proof: str = "graph"
+    proof: str | None = "graph"
     is_below: bool = False
 
 
 @dataclass
 class Order:
-    """'costly' has, by switch, the hosts that it takes along; ids of 'fabric'."""
+    """'costly' has, by switch, the hosts that it takes along; 'lossy', what OpenSM loses
+    without it, as words; ids of 'fabric'."""
 
     fabric: netfile.Fabric
     steps: list[Step]
@@ -60,6 +64,13 @@ class Order:
     keep: float
     seconds: float = 0
     notes: list[str] = field(default_factory=list)
+    lossy: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def exit_status(self):
+        if self.costly or self.lossy:
+            return whatif.LOST
+        return whatif.SAME if all(step.proof for step in self.steps) else whatif.UNKNOWN
 
 
 class Graph:
@@ -169,7 +180,8 @@ class _Checker:
         self.seconds = 0
 
     def loses(self, step):
-        """What OpenSM loses in this step, as words; "" for nothing."""
+        """What OpenSM loses in this step, as words, "" for nothing; and what was not computed,
+        [] for nothing."""
         self._tell(f"{len(step.switches)} switches away")
         fabric = copy.deepcopy(self._original.fabric)
         for it in step.switches:
@@ -182,29 +194,38 @@ class _Checker:
         self.seconds += sum(self._before.seconds.values()) + sum(after.seconds.values())
         found = whatif.compare(self._original.fabric, fabric, self._before, after, [],
                                (None, None), [])
-        step.proof = "OpenSM"
-        return f"{len(found.lost_hosts)} hosts" if found.lost_hosts else ", ".join(
-            f"{found.grown(it)} {whatif.FAULTS[it]}" for it in whatif.HARM
-            if found.grown(it) > 0)
+        losses = [f"{len(lost)} {what}" for lost, what in (
+            (found.lost_hosts, "hosts"), (found.lost_ports, "ports of hosts")) if lost]
+        return ", ".join(losses or [
+            f"{more} {whatif.FAULTS[it]}" for it, more in found.harm.items()]), found.unknown
 
 
-def _verify(steps, checker, count, notes):
-    """Computes the largest; divides those that lose something."""
+def _verify(order, checker, count):
+    """Computes the largest steps; divides those that lose something, and takes out a switch
+    that does by itself."""
+    steps = order.steps
     todo = sorted(steps, key=lambda it: -len(it.switches))[:count]
-    budget = 4 * count
+    budget, doubts = 4 * count, set()
     while todo and budget:
         step, budget = todo.pop(0), budget - 1
-        found = checker.loses(step)
+        found, unknown = checker.loses(step)
         if not found:
+            step.proof = None if unknown else "OpenSM"
+            doubts.update(unknown)
             continue
-        notes.append(f"a step of {len(step.switches)} switches would have lost {found}")
-        if len(step.switches) == 1:
+        at, n = steps.index(step), len(step.switches)
+        if n == 1:
+            order.lossy[step.switches[0]] = found
+            del steps[at]
             continue
-        half = len(step.switches) // 2
-        parts = [Step(step.switches[:half]), Step(step.switches[half:])]
-        at = steps.index(step)
+        order.notes.append(f"a step of {n} switches would have lost {found}")
+        parts = [Step(step.switches[:n // 2], proof=None),
+                 Step(step.switches[n // 2:], proof=None)]
         steps[at:at + 1] = parts
         todo = parts + todo
+    if doubts:
+        order.notes.append("not computed, so that steps are not proven: "
+                           + ", ".join(sorted(doubts)))
 
 
 def order(original, wish, tell):
@@ -226,7 +247,7 @@ def order(original, wish, tell):
                    list(original.notes))
     if wish.checks > 0 and steps:
         checker = _Checker(original, tell)
-        _verify(steps, checker, wish.checks, result.notes)
+        _verify(result, checker, wish.checks)
         result.seconds += checker.seconds
     return result
 
@@ -243,21 +264,35 @@ def to_json(found):
                       for step in found.steps],
             "costly": [{**node(it), "hosts": [node(host) for host in hosts]}
                        for it, hosts in found.costly.items()],
+            "lossy": [{**node(it), "loses": words} for it, words in found.lossy.items()],
+            "exit_status": found.exit_status,
             "notes": found.notes}
 
 
 def to_text(found):
     def names(ids):
         return whatif.some([changes.label(found.fabric.nodes[it]) for it in ids], _N_SHOWN)
-    n_free = sum(len(step.switches) for step in found.steps)
+    def n_switches(steps):
+        return sum(len(step.switches) for step in steps)
+    doubtful = [step for step in found.steps if not step.proof]
     lines = whatif.fold(
-        f"{n_free} switches can be restarted in {len(found.steps)} steps without losing a pair "
-        f"of hosts; {found.keep:.0%} of links stay between levels. "
+        f"{n_switches(found.steps) - n_switches(doubtful)} switches can be restarted in "
+        f"{len(found.steps) - len(doubtful)} steps without losing a pair of hosts; "
+        + (f"of {n_switches(doubtful)} in {len(doubtful)} more steps that is not known; "
+           if doubtful else "")
+        + f"{found.keep:.0%} of links stay between levels. "
         f"Computed in {found.seconds:.0f} s.")
     for number, step in enumerate(found.steps, 1):
         below = ", fewer links stay" if step.is_below else ""
-        lines += whatif.fold(f"{number:3}. {len(step.switches)} switches, proven by "
-                             f"{step.proof}{below}: {names(step.switches)}")
+        proof = f"proven by {step.proof}" if step.proof else "NOT PROVEN"
+        lines += whatif.fold(f"{number:3}. {len(step.switches)} switches, {proof}{below}: "
+                             f"{names(step.switches)}")
+    if found.lossy:
+        lines += ["", *whatif.fold(
+            f"{len(found.lossy)} switches have another way for all hosts, which OpenSM does not "
+            "find or which loops; without one of them it loses:")]
+        lines += whatif.shorten([f"{changes.label(found.fabric.nodes[it])}: {words}"
+                                 for it, words in found.lossy.items()], 10)
     if found.costly:
         lines += ["", *whatif.fold(
             f"{len(found.costly)} switches take hosts along that have no other way; restart "
@@ -271,6 +306,7 @@ def to_text(found):
 
 
 def say(found, is_json):
-    """Prints it; returns the exit status: 1 where some switches take hosts along."""
+    """Prints it; returns the exit status: 1 where some switches lose something, UNKNOWN where
+    steps are not proven."""
     print(json.dumps(to_json(found), indent=1) if is_json else to_text(found))
-    return whatif.LOST if found.costly else whatif.SAME
+    return found.exit_status

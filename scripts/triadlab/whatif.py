@@ -17,6 +17,7 @@ from __future__ import annotations  # 'int | None' before Python 3.10
 
 import collections
 import copy
+import datetime
 import json
 import re
 import signal
@@ -30,7 +31,7 @@ from . import changes, down, forwarding, netfile, nodes, plugin, process, replic
     simulator, up
 from .errors import LabError
 
-LOST, SAME = 1, 0
+LOST, SAME, UNKNOWN = 1, 0, sandbox.FAILED
 
 # Triad in a copy only judges routes.
 _TRIAD_CONF = """\
@@ -40,6 +41,7 @@ enabled = false
 dir =
 """
 _CHECK_S = 600
+_ROUNDED = datetime.timedelta(milliseconds=1)
 _N_SHOWN = 5
 _MAX_KINDS = 2000
 _NAME_WIDTH = 23
@@ -53,19 +55,26 @@ FAULTS = {
 # Those of which one more is harm.
 HARM = ("unreachable_pairs", "credit_loops", "forwarding_loops", "multicast_loops",
          "unreachable_switches")
+# What says whether a number is known, and why it isn't.
+_CHECKED = {
+    "credit_loops": ("credit_loops_checked", None),
+    "down_up_turns": ("down_up_turns_checked", "the fabric is no tree"),
+    "multicast_loops": ("multicast_all_checked", "only the first 1,024 multicast LIDs are "
+                                                 "looked at"),
+}
 
 
 @dataclass
 class Picture:
-    """A copy's routes; 'served' are the ids of its hosts that the SM reaches, 'members' those of
-    partitions, by P_Key, 'lids' is the text of its SM's file of LIDs, 'seconds' by what took
-    them."""
+    """A copy's routes; in 'check' a number that is not known is None; 'served' are the ports of
+    its hosts that the SM reaches, each (id, number), 'members' those of partitions, by P_Key;
+    'lids' is the text of its SM's file of LIDs, 'seconds' by what took them."""
 
     routes: dict
     check: dict
     unicast: dict
     multicast: dict
-    served: set[str]
+    served: set[tuple[str, int]]
     members: dict
     lids: str
     seconds: dict[str, float] = field(default_factory=dict)
@@ -104,6 +113,12 @@ def hosts_among(fabric, ids):
     """Those that people would miss."""
     return {it for it in ids if fabric.nodes[it].kind != netfile.SWITCH
             and not nodes.is_in_switch(fabric.nodes[it])}
+
+
+def ports_among(fabric, ids):
+    """Ports of hosts that have a link to one of these nodes."""
+    return {(it, port) for it in hosts_among(fabric, ids)
+            for port, (peer, _) in fabric.nodes[it].links.items() if peer in ids}
 
 
 def choose_sm(fabric, wanted):
@@ -152,6 +167,7 @@ class Copy:
         self._lab, (self._log,) = up.up(up.Wishes(
             folder=self._folder, net=name, fabric=fabric, site=wanted, sms=[sm], quiet=True,
             triad_conf=triad_conf or _TRIAD_CONF))
+        self._outdated = None
         self._clock.lap("OpenSM")
 
     def __enter__(self):
@@ -169,19 +185,26 @@ class Copy:
         unicast, multicast = replica.tables_of(self._lab)
         self._clock.lap("tables")
         seconds, self._clock = self._clock.seconds, Clock()
-        return Picture(routes, check, unicast, multicast,
-                       hosts_among(self._fabric, reached(self._fabric, self._sm)),
+        return Picture(routes, without_unknown(check), unicast, multicast,
+                       ports_among(self._fabric, reached(self._fabric, self._sm)),
                        replica.members_of(self._lab),
                        replica.lids_of(self._lab), seconds)
 
     def _checked(self, n_links):
-        """Routes and what is wrong with them, of all that there is now, or None."""
-        check = self._ask("routes", "check")
-        routes = self._ask("routes", "-n", str(_N_SHOWN))
-        if not check or not routes \
+        """Routes and what is wrong with them by one and the same check, of all that there is
+        now, or None."""
+        routes = self._ask_routes()
+        if not routes or _is_of_check(routes, self._outdated) \
                 or sum(tier["links"] for tier in routes["tiers"]) != n_links:
             return None
+        check = self._ask("routes", "check")
+        again = check and self._ask_routes()
+        if not again or not _is_of_check(again, routes):
+            return None
         return routes, check
+
+    def _ask_routes(self):
+        return self._ask("routes", "-n", str(_N_SHOWN))
 
     def _ask(self, *words):
         """None as long as it is not known."""
@@ -191,6 +214,7 @@ class Copy:
     def lose(self, changed):
         """Makes it a fabric that has less, at once for its SM."""
         record = self._lab.sms[0].process.record()
+        self._outdated = self._ask_routes()
         n_up = self._log.update().n_up
         process.signal_record(record, signal.SIGSTOP)
         try:
@@ -204,6 +228,23 @@ class Copy:
         process.signal_record(record, signal.SIGHUP)
         plugin.wait(lambda: self._log.update().n_up > n_up, "a sweep of the copy", _CHECK_S)
         self._clock.lap("OpenSM")
+
+
+def without_unknown(check):
+    """The answer of 'routes check' with None in place of numbers that were not computed."""
+    return {**check, **{fault: None for fault, (is_checked, _) in _CHECKED.items()
+                        if not check[is_checked]}}
+
+
+def _is_of_check(routes, others):
+    """Whether these are routes of the check that the others, or None, are of.  Its time is
+    converted anew for each answer, which may round it otherwise."""
+    return others is not None and routes["took_ms"] == others["took_ms"] \
+        and abs(_time_of(routes) - _time_of(others)) <= _ROUNDED
+
+
+def _time_of(routes):
+    return datetime.datetime.fromisoformat(routes["checked"].rstrip("Z"))
 
 
 def _links_of_tiers(fabric, found):
@@ -227,77 +268,130 @@ class Answer:
     copy_is_site: forwarding.Difference | None
     groups_are_site: forwarding.Difference | None
     lost_hosts: list[str]
+    # Of hosts that keep others.
+    lost_ports: list[tuple[str, int]]
     new_hosts: list[str]
     tables: forwarding.Difference
     multicast: forwarding.Difference
     notes: list[str]
-    # Pairs of hosts' ports that are in both and share a partition: before, after.
+    # Pairs of hosts' ports that are in both and share a partition: before, after, and those
+    # that share one before and none after.  None: there are too many kinds of ports to tell.
     shared: tuple[int, int] | None
+    parted: int | None
 
     @property
     def lost_pairs(self):
-        """Ordered pairs of hosts as they are that no longer arrive, at least: each port of a
-        host counts."""
-        gone = set(self.lost_hosts)
-        ports = {True: 0, False: 0}
-        for node_id in self.before.served:
-            ports[node_id in gone] += len(self.fabric.nodes[node_id].links)
-        everyone = ports[True] + ports[False]
-        of_hosts = everyone * (everyone - 1) - ports[False] * (ports[False] - 1)
-        return of_hosts + max(0, self.grown("unreachable_pairs"))
+        """Ordered pairs of hosts' ports as they are that no longer arrive; at least so many,
+        where 'is_lower_bound'."""
+        n, kept = len(self.before.served), len(self.before.served & self.after.served)
+        new = len(self.after.served) - kept
+        of_new = new * (new - 1) + 2 * new * kept
+        # Pairs that did not arrive before may be among those that go.
+        return max(0, n * (n - 1) - kept * (kept - 1) - self.before.check["unreachable_pairs"]
+                   + max(0, self.after.check["unreachable_pairs"] - of_new))
+
+    @property
+    def is_lower_bound(self):
+        return bool(self.before.check["unreachable_pairs"]
+                    or (self.after.check["unreachable_pairs"]
+                        and self.after.served - self.before.served))
 
     def grown(self, fault):
-        return self.after.check[fault] - self.before.check[fault]
+        """How many more there are; None: not known."""
+        counts = [it.check[fault] for it in (self.before, self.after)]
+        return None if None in counts else counts[1] - counts[0]
+
+    @property
+    def harm(self):
+        """Faults that there are more of, with how many."""
+        return {it: more for it in HARM if (more := self.grown(it)) and more > 0}
+
+    @property
+    def unknown(self):
+        """What was not looked at, so that it may be lost, as words."""
+        return [FAULTS[it] for it in HARM if self.grown(it) is None] + (
+            ["pairs that share a partition"] if self.parted is None else [])
 
     @property
     def exit_status(self):
-        parted = self.shared and self.shared[1] < self.shared[0]
-        return LOST if self.lost_hosts or parted or any(
-            self.grown(it) > 0 for it in HARM) else SAME
+        if self.lost_hosts or self.lost_ports or self.parted or self.harm:
+            return LOST
+        return UNKNOWN if self.unknown else SAME
 
 
 def compare(fabric, changed, before, after, done, site, notes):
     """The Answer; 'site' has the tables of the fabric itself, unicast and multicast, or None
     for those that are not known."""
-    lost = sorted(before.served - after.served)
-    new = sorted(after.served - before.served)
+    hosts, still = ({it for it, _ in picture.served} for picture in (before, after))
+    ports = sorted(it for it in before.served - after.served if it[0] in still)
+    new = sorted(still - hosts)
     return Answer(
         done, fabric, before, after,
         site[0] and forwarding.compare_unicast(site[0], before.unicast),
         site[1] and forwarding.compare_multicast(site[1], before.multicast),
-        lost, [changes.label(changed.nodes[it]) for it in new],
+        sorted(hosts - still), ports, [changes.label(changed.nodes[it]) for it in new],
         forwarding.compare_unicast(before.unicast, after.unicast),
-        forwarding.compare_multicast(before.multicast, after.multicast), notes,
-        _shared(fabric, before, after))
+        forwarding.compare_multicast(before.multicast, after.multicast),
+        notes + _why_unknown(before, after), *_shared(fabric, before, after))
+
+
+def _why_unknown(before, after):
+    """A sentence for each number that is not known of one of the pictures."""
+    notes = []
+    for fault, (_, why) in _CHECKED.items():
+        lacking = [it.check for it in (before, after) if it.check[fault] is None]
+        if lacking:
+            why = why or lacking[-1].get("credit_loops_not_checked_because") or "Triad can't say"
+            notes.append(f"how many {FAULTS[fault]} there are is not known: {why}")
+    return notes
 
 
 def _shared(fabric, before, after):
-    """Pairs of hosts' ports that share a partition, before and after; None: there are too many
-    kinds of ports to tell."""
+    """Answer.shared and Answer.parted."""
     ports = {netfile.port_guid(fabric.nodes[it], port)
-             for it in before.served & after.served for port in fabric.nodes[it].links}
-    counts = [pairs_in_partitions(it.members, ports) for it in (before, after)]
-    return None if None in counts else tuple(counts)
+             for it, port in before.served & after.served}
+    counts = pairs_in_partitions(before.members, after.members, ports)
+    if counts:
+        return counts[:2], counts[2]
+    return None, 0 if _only(before.members, ports) == _only(after.members, ports) else None
 
 
-def pairs_in_partitions(members, ports):
-    """How many ordered pairs of these ports have a P_Key in common, of which one at least is
-    that of a full member.  None: more than _MAX_KINDS different sets of P_Keys."""
-    keys = {port: [] for port in ports}
-    for key, of_key in sorted(members.items()):
+def _only(members, ports):
+    """Those of partitions that are among these ports."""
+    found = {key: {guid: is_full for guid, is_full in of_key.items() if guid in ports}
+             for key, of_key in members.items()}
+    return {key: of_key for key, of_key in found.items() if of_key}
+
+
+def _masks(members, ports):
+    """Of each port the partitions that it is a member of, and a full one, a bit each."""
+    masks = {port: [0, 0] for port in ports}
+    for bit, of_key in enumerate(members.values()):
         for guid, is_full in of_key.items():
-            if guid in keys:
-                keys[guid].append((key, is_full))
-    kinds = collections.Counter(map(tuple, keys.values()))
+            if guid in masks:
+                masks[guid][0] |= 1 << bit
+                masks[guid][1] |= is_full << bit
+    return masks
+
+
+def pairs_in_partitions(before, after, ports):
+    """How many ordered pairs of these ports have a P_Key in common, of which one at least is
+    that of a full member, by members before, by those after, and before but not after.  None:
+    more than _MAX_KINDS different sets of P_Keys."""
+    was, will = _masks(before, ports), _masks(after, ports)
+    kinds = collections.Counter((*was[it], *will[it]) for it in ports)
     if len(kinds) > _MAX_KINDS:
         return None
-    total = 0
+    counts = [0, 0, 0]
     for one, count in kinds.items():
-        is_full = dict(one)
         for other, n_others in kinds.items():
-            if any(key in is_full and (full or is_full[key]) for key, full in other):
-                total += count * (n_others - (one == other))
-    return total
+            pairs = count * (n_others - (one == other))
+            shared = one[0] & other[1] or one[1] & other[0]
+            shares = one[2] & other[3] or one[3] & other[2]
+            counts[0] += pairs if shared else 0
+            counts[1] += pairs if shares else 0
+            counts[2] += pairs if shared and not shares else 0
+    return tuple(counts)
 
 
 # --- what is asked -----------------------------------------------------------
@@ -375,7 +469,7 @@ def to_json(found):
                 "new": [f"0x{guid:016x}" for guid in difference.more]}
 
     def picture(it):
-        return {"hosts": len(it.served), "routes": it.routes, "check": it.check,
+        return {"hosts": n_hosts(it), "host_ports": len(it.served), "routes": it.routes, "check": it.check,
                 "partitions": {f"0x{key:04x}": len(of_key)
                                for key, of_key in sorted(it.members.items())},
                 "seconds": it.seconds}
@@ -386,11 +480,18 @@ def to_json(found):
         "multicast_as_site": found.groups_are_site and {
             "equal": found.groups_are_site.is_none, **tables(found.groups_are_site)},
         "lost_hosts": [_node_json(found.fabric.nodes[it]) for it in found.lost_hosts],
+        "lost_ports": [{**_node_json(found.fabric.nodes[it]), "port": port}
+                       for it, port in found.lost_ports],
         "new_hosts": found.new_hosts, "lost_pairs": found.lost_pairs,
-        "pairs_in_partitions": found.shared,
+        "lost_pairs_are_a_lower_bound": found.is_lower_bound,
+        "pairs_in_partitions": found.shared, "parted_pairs": found.parted,
         "before": picture(found.before), "after": picture(found.after),
         "tables": tables(found.tables), "multicast": tables(found.multicast),
         "notes": found.notes}
+
+
+def n_hosts(picture):
+    return len({it for it, _ in picture.served})
 
 
 def _node_json(node):
@@ -429,16 +530,18 @@ def to_text(found):
         lines.append(f"{what:34}{text[0]:>14}{text[1]:>14}"
                      + ("" if one == other else "  *"))
     row("routing engine", before.routes["engine"], after.routes["engine"])
-    row("hosts", len(before.served), len(after.served))
+    row("hosts", n_hosts(before), n_hosts(after))
+    if n_hosts(before) != len(before.served) or n_hosts(after) != len(after.served):
+        row("ports of hosts", len(before.served), len(after.served))
     row("pairs that arrive", before.routes["arriving_pairs"], after.routes["arriving_pairs"])
     for fault, words in FAULTS.items():
-        if before.check[fault] or after.check[fault] or fault in HARM[:2]:
+        if any(it.check[fault] != 0 for it in (before, after)) or fault in HARM[:2]:
             row(words, before.check[fault], after.check[fault])
     row("links of a path, mean", _round(before.routes["mean_links"]),
         _round(after.routes["mean_links"]))
     row("SLs", *(" ".join(map(str, it.check["sls"])) or "of engine" for it in (before, after)))
     row("partitions", len(before.members), len(after.members))
-    if found.shared is None or found.shared[0] != found.shared[1]:
+    if found.shared is None or found.parted or found.shared[0] != found.shared[1]:
         row("pairs that share a partition", *(found.shared or (None, None)))
     lines += ["", *_tier_lines(before.routes["tiers"], after.routes["tiers"]), ""]
     lines += fold(_tables_text(found))
@@ -471,22 +574,28 @@ def _copy_text(found):
 
 
 def _lost_text(found):
-    if not found.lost_hosts and found.exit_status == SAME:
+    if found.exit_status == SAME:
         text = "Nothing is lost."
+    elif found.exit_status == UNKNOWN:
+        text = f"WHETHER SOMETHING IS LOST IS NOT KNOWN: not computed: {', '.join(found.unknown)}."
     else:
         names = [changes.label(found.fabric.nodes[it]) for it in found.lost_hosts]
+        ports = [f"{changes.label(found.fabric.nodes[it])}:{port}"
+                 for it, port in found.lost_ports]
         text = f"LOST: {len(names)} hosts" + (f" ({some(names)})" if names else "") \
-            + f", {found.lost_pairs} pairs."
+            + (f", {len(found.lost_ports)} ports of others ({some(ports)})" if ports else "") \
+            + f", {'at least ' * found.is_lower_bound}{found.lost_pairs} pairs."
         pairs = found.after.check["evidence"]["unreachable_pairs"]
         if found.grown("unreachable_pairs") > 0 and pairs:
             text += " For example " + some([
                 f"{it.get('source_node_name')} to {it.get('destination_node_name')}"
                 for it in pairs], 2) + "."
-        if found.shared and found.shared[1] < found.shared[0]:
-            text += f" {found.shared[0] - found.shared[1]} pairs of ports no longer share a " \
-                    "partition."
-        if found.grown("credit_loops") > 0:
+        if found.parted:
+            text += f" {found.parted} pairs of ports no longer share a partition."
+        if "credit_loops" in found.harm:
             text += " Credits may loop."
+        if found.unknown:
+            text += f" Not computed: {', '.join(found.unknown)}."
     if found.new_hosts:
         text += f" New: {len(found.new_hosts)} hosts ({some(found.new_hosts)})."
     return text

@@ -67,7 +67,9 @@ def fixture_lab(tmp_path_factory):
 
 def sections(text):
     """Rows of each section."""
-    return dict(ibdiagnet._sections(text.splitlines()))  # pylint: disable=protected-access
+    names = re.findall(r"^START_(\w+)\s*$", text, re.MULTILINE)
+    return {name: list(rows) for name, rows in
+            ibdiagnet._read_sections(text.splitlines(), names)}  # pylint: disable=protected-access
 
 
 def shape(fabric):

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 
 import pytest
 
@@ -100,7 +101,8 @@ def expect_as_computed(lab, found):
             now[2][key] == found.after.routes[key]
             for key in ("hosts", "pairs", "arriving_pairs", "engine", "tiers"))
     sweep_heavily(lab, is_same, what=lambda: str(last))
-    check = json.loads(lab.run("triadctl", "routes", "check", "--json").stdout)
+    check = whatif.without_unknown(
+        json.loads(lab.run("triadctl", "routes", "check", "--json").stdout))
     for fault in whatif.FAULTS:
         assert check[fault] == found.after.check[fault], fault
 
@@ -190,6 +192,7 @@ def test_other_partitions_are_as_computed(live):
     found = in_sandbox(lambda: whatif.answer(
         original, whatif.Question(changes.Changes(), partitions=text), lambda text: None))
     assert found.exit_status == 1 and found.shared == (32 * 31, 2 * 31)
+    assert found.parted == 32 * 31 - 2 * 31
     assert found.after.members[0x20][guid] is True
     (live.folder / "sm-0" / "partitions.conf").write_text(text, encoding="utf-8")
     sweep_heavily(live, lambda: replica.members_of(live.state()) == found.after.members,
@@ -243,10 +246,25 @@ def test_copy_that_is_not_as_the_fabric_says_so(live, scratch):
 
 def test_engine_is_known_without_opensm_conf(live, monkeypatch):
     monkeypatch.setattr(replica, "_CONF_FOLDERS", ())
+    monkeypatch.setattr(replica, "_command_of", lambda path: None)
     os.environ["TRIAD_SOCKET"] = live.state().sms[0].control_socket
     original = replica.from_live(TRIADCTL)
     assert original.site.keys["routing_engine"] == "updn"
     assert mentions(" ".join(original.notes), "opensm.conf updn")
+
+
+def test_options_are_of_the_file_that_the_sm_has(live, monkeypatch, scratch):
+    folder = scratch.folder()
+    (folder / "opensm.conf").write_text("routing_engine dor\n", encoding="utf-8")
+    monkeypatch.setattr(replica, "_CONF_FOLDERS", (str(folder),))
+    os.environ["TRIAD_SOCKET"] = live.state().sms[0].control_socket
+    found = replica.from_live(TRIADCTL)
+    assert (found.site.keys["routing_engine"], found.site.keys["lmc"]) == ("updn", "1")
+    assert str(folder) not in " ".join(found.notes)
+    # Where the SM's command line is not known, the file is named.
+    monkeypatch.setattr(replica, "_command_of", lambda path: None)
+    found = replica.from_live(TRIADCTL)
+    assert found.site.keys["routing_engine"] == "dor" and str(folder) in " ".join(found.notes)
 
 
 def test_what_cannot_be_is_said(live):
@@ -451,6 +469,61 @@ def test_copy_reaches_no_adapter_no_network_and_no_file(scratch):
         return (os.getpid(), names, refused,
                 *map(os.listdir, ("/sys", "/run", sandbox.FOLDER)))
     assert in_sandbox(look) == (1, ["lo"], errno.EROFS, [], [], [])
+
+
+@pytest.mark.parametrize("is_old", (False, True))
+def test_mounts_inside_of_folders_are_read_only(scratch, monkeypatch, is_old):
+    folder = scratch.folder()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "nosuid,noexec", "none", folder],
+                      check=False).returncode:
+        pytest.skip("only root mounts")
+    scratch.callback(subprocess.run, ["umount", folder], check=True)
+    if is_old:
+        # No such system call, as before Linux 5.12.
+        monkeypatch.setattr(sandbox, "_SYS_MOUNT_SETATTR", 4095)
+
+    def refusals():
+        refused = []
+        for path in (folder, "/tmp", "/etc"):
+            try:
+                os.close(os.open(f"{path}/triad-writes-this", os.O_CREAT | os.O_WRONLY))
+            except OSError as error:
+                refused.append(error.errno)
+        return refused
+    assert in_sandbox(refusals) == [errno.EROFS] * 3
+
+
+def test_root_gets_no_copy_where_a_folder_can_be_written(monkeypatch):
+    if os.geteuid():
+        pytest.skip("others can't write there")
+    monkeypatch.setattr(sandbox, "_SYS_MOUNT_SETATTR", 4095)
+    monkeypatch.setattr(sandbox, "_MS_REMOUNT", 1 << 30)
+    with pytest.raises(sandbox.NoSandbox):
+        sandbox.run(lambda: 0)
+
+
+def test_signal_at_a_copys_begin_ends_it(monkeypatch):
+    reader, writer = os.pipe()
+    fork, starter = os.fork, os.getpid()
+
+    def fork_and_be_ended():
+        child = fork()
+        if child and os.getpid() == starter:
+            os.kill(starter, signal.SIGTERM)
+        return child
+    monkeypatch.setattr(os, "fork", fork_and_be_ended)
+
+    def work():
+        time.sleep(5)
+        os.write(writer, b"still there")
+        return 0
+    with pytest.raises(SystemExit) as left:
+        sandbox.run(work)
+    os.close(writer)
+    with open(reader, "rb") as said:
+        assert said.read() == b"" and left.value.code == 128 + signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def test_user_without_rights_gets_an_answer(scratch):

@@ -4,14 +4,19 @@ bundles, a site's options, changes, orders of upgrades."""
 
 import collections
 import io
+import itertools
 import json
 import random
+import re
 import subprocess
 import tarfile
+import tracemalloc
 
 import pytest
 
-from triadlab import bundle, changes, forwarding, ibdiagnet, netfile, site, upgrade, whatif
+from labs import lab_command
+from triadlab import bundle, changes, forwarding, ibdiagnet, netfile, replica, site, upgrade, \
+    whatif
 from triadlab.errors import LabError, UsageError
 from triadlab.topology import FatTree
 
@@ -56,6 +61,23 @@ def test_tables_are_read_however_the_file_is_cut(monkeypatch, octets):
         0xaa: {1: 25, 3: 0}, 0xbb: {1: 1, 5: 17, 0xbfff: 254}}
     assert forwarding.read_multicast(io.BytesIO(MULTICAST)) == {
         0xaa: {0xc000: frozenset((1, 5)), 0xc001: frozenset()}, 0xbb: {}}
+
+
+def test_piece_may_end_anywhere_with_several_switches_in_it(monkeypatch):
+    text = b"".join(b"Switch 0x%012x\n0xC000 : 0x%03x\n" % (guid, guid % 16)
+                    for guid in (0xa1, 0xa2, 0xa3, 0xa4))
+    for octets in range(1, len(text) + 2):
+        monkeypatch.setattr(forwarding, "_CHUNK_OCTETS", octets)
+        assert forwarding.read_multicast(io.BytesIO(text)) == {
+            guid: {0xc000: frozenset((guid % 16,))} for guid in (0xa1, 0xa2, 0xa3, 0xa4)}, octets
+
+
+def test_groups_have_lids_and_ports_of_multicast_alone():
+    lines = b"Switch 0xaa\n" + b"\n".join(
+        b"0x%x : 0x001 0x0fe 0x0ff 0x100 0x%x" % (lid, 1 << 64)
+        for lid in (0, 0xbfff, 0xc000, 0xfffe, 0xffff, 0x1c000))
+    assert forwarding.read_multicast(io.BytesIO(lines)) == {
+        0xaa: dict.fromkeys((0xc000, 0xfffe), frozenset((1, 254)))}
 
 
 def test_file_without_tables_has_none():
@@ -208,6 +230,42 @@ def test_bundle_with_a_header_that_would_fill_memory_is_refused(tmp_path):
         bundle.read(path)
 
 
+def with_headers(count, octets):
+    """Members of which tar says that many octets each, of short keys."""
+    def entry(number):
+        found = tarfile.TarInfo(f"{bundle.TOP}/logs/{number}")
+        found.pax_headers = {f"{key:x}": "" for key in range(octets // 9)}
+        return found
+    return [(entry(number), b"x") for number in range(count)]
+
+
+def test_headers_of_all_members_do_not_fill_memory(tmp_path):
+    path = make_tar(str(tmp_path / "b.tar"), [
+        *in_bundle({bundle.DB_CSV: GOOD[bundle.DB_CSV]}), *with_headers(30, 30_000)])
+    tracemalloc.start()
+    try:
+        bundle.read(path)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_bundle_with_many_headers_is_refused(tmp_path, monkeypatch):
+    path = make_tar(str(tmp_path / "b.tar"), [*in_bundle(GOOD), *with_headers(10, 10_000)])
+    bundle.read(path)
+    monkeypatch.setattr(bundle, "_MAX_EXTRA_SUM_OCTETS", 50_000)
+    with pytest.raises(LabError, match="headers of"):
+        bundle.read(path)
+
+
+def test_headers_of_headers_are_refused(tmp_path):
+    header = tarfile.TarInfo(f"{bundle.TOP}/conf/x")
+    header.type = tarfile.XHDTYPE
+    path = make_tar(str(tmp_path / "b.tar"), [*in_bundle(GOOD), *[(header, b"6 a=b\n")] * 2000])
+    with pytest.raises(LabError, match="can't be read as a bundle"):
+        bundle.read(path)
+
+
 def test_bundle_that_is_cut_damaged_or_none_is_refused(tmp_path):
     path = make_tar(str(tmp_path / "b.tar"), in_bundle({**GOOD, "logs/x": random.Random(
         1).randbytes(1 << 20)}))
@@ -236,6 +294,36 @@ def test_bundle_that_grows_too_large_is_refused(tmp_path, monkeypatch):
         bundle.read(path)
 
 
+def of_site(tmp_path, **files):
+    return make_tar(str(tmp_path / "b.tar"), in_bundle({
+        bundle.DB_CSV: DB_CSV.encode(), bundle.MCFDBS: MULTICAST.replace(b"00aa", b"00a0"),
+        **{name.replace("__", "/").replace("_", "."): octets for name, octets in files.items()}}))
+
+
+@pytest.mark.parametrize("status", (
+    b'{"sm": "x"}', b'{"sm": {"port_guid": 7}}', b'{"sm": {"port_guid": ["x"]}}', b'{"sm": []}',
+    b'[]', b'{"sm": ' * 100_000), ids=range(6))
+def test_status_of_a_bundle_may_be_anything(tmp_path, status):
+    assert replica.from_path(of_site(tmp_path, answers__status_json=status)).sm is None
+
+
+@pytest.mark.parametrize("prefix", (b"abc", b"-1", b"0x1fe80000000000000"))
+def test_prefix_that_is_no_number_is_refused(tmp_path, prefix):
+    path = of_site(tmp_path, conf__opensm_conf=b"subnet_prefix " + prefix + b"\n")
+    with pytest.raises(LabError, match="subnet_prefix"):
+        replica.from_path(path)
+
+
+def test_what_nobody_thought_of_is_no_answer(tmp_path):
+    process = lab_command("what-if", "--net", of_site(tmp_path), "--partitions", tmp_path / "x",
+                          "--remove-link", "leaf:1")
+    assert process.returncode == 3, process.stderr
+    (tmp_path / "x").write_bytes(b"\xff\xfe")
+    process = lab_command("what-if", "--net", of_site(tmp_path), "--partitions", tmp_path / "x",
+                          "--remove-link", "leaf:1")
+    assert process.returncode == 3 and "Traceback" not in process.stderr, process.stderr
+
+
 # --- a site's options --------------------------------------------------------
 
 def test_options_of_routing_are_taken_and_those_of_the_site_are_named():
@@ -261,6 +349,14 @@ partition_config_file (null)
     notes = " ".join(found.notes)
     assert "m_key" in notes and "max_seq_redisc" in notes and "/site/nowhere" in notes
     assert "1234567890" not in notes and "sm_priority" not in notes
+
+
+@pytest.mark.parametrize("words, path", [
+    (["-F", "/a"], "/a"), (["-F/a"], "/a"), (["--config", "/a"], "/a"), (["-Fb"], "/folder/b"),
+    (["--config=/a", "-B"], "/a"), (["-F", "/a", "-F", "/b"], "/b"), (["-B"], None),
+    (["-f", "/log"], None), (["-F"], None), ([], None)])
+def test_file_of_options_is_the_one_of_the_command_line(words, path):
+    assert replica.option_of(["/folder", "opensm", *words], "-F", "--config") == path
 
 
 def test_options_as_opensm_has_them_are_not_named():
@@ -309,6 +405,61 @@ def test_links_of_held_ports_are_left_out_and_said():
     fabric = ibdiagnet.parse(DB_CSV.splitlines())
     assert fabric.counts()["links"] == 1
     assert any("leaf:2" in note for note in fabric.notes)
+
+
+def split_sections(text):
+    return re.findall(r"^START_.*?^END_\w+\n", text, re.MULTILINE | re.DOTALL)
+
+
+MORE = """\
+START_PM_INFO
+NodeGUID,PortGUID,PortNumber,SymbolErrorCounter
+0xa0,0xa0,1,5
+0xa0,0xa0,2,6
+0xa0,0xa0,3,7
+END_PM_INFO
+START_CABLE_INFO
+NodeGuid,PortGuid,PortNum,Vendor,SN
+0xa0,0xa0,1,"V","S1"
+0xa0,0xa0,3,"V","S3"
+END_CABLE_INFO
+"""
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sections_may_come_in_any_order(seed):
+    print(f"seed {seed}")
+    parts = split_sections(DB_CSV + MORE)
+    assert len(parts) == 6
+    expected = ibdiagnet.parse("".join(parts).splitlines())
+    random.Random(seed).shuffle(parts)
+    found = ibdiagnet.parse("".join(parts).splitlines())
+    assert (found.nodes, found.commands, found.notes, found.partitions) == (
+        expected.nodes, expected.commands, expected.notes, expected.partitions)
+    text = " ".join(found.commands)
+    # Neither the link that is left out nor the port without one has any.
+    assert "[1] PortCounters.SymbolErrorCounter=5" in text and "[2]" not in text \
+        and "[3]" not in text
+    assert any("Cable" in command for command in found.commands)
+
+
+@pytest.mark.parametrize("what", ("parse", "read_members"))
+def test_rows_are_not_kept(what):
+    def lines():
+        for part in split_sections(DB_CSV):
+            head = part.splitlines()
+            yield from head[:-1]
+            # Ports that have been there, as each counter of a port has a row.
+            if head[0] in ("START_PORTS", "START_PKEY"):
+                yield from itertools.repeat(head[2], 10_000)
+            yield head[-1]
+        yield from ("START_NOBODYS", "A,B,C", *itertools.repeat("1,2,3", 10_000), "END_NOBODYS")
+    tracemalloc.start()
+    try:
+        assert getattr(ibdiagnet, what)(lines())
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_lids_of_ibnetdiscover_are_read():
@@ -452,19 +603,169 @@ def test_pairs_in_partitions_are_those_of_each_two_ports(seed):
     print(f"seed {seed}")
     dice = random.Random(seed)
     ports = range(1, 30)
-    members = {key: {port: dice.random() < 0.5 for port in range(1, 35) if dice.random() < 0.3}
-               for key in range(1, 5)}
-    expected = sum(
-        any(one in of_key and other in of_key and (of_key[one] or of_key[other])
-            for of_key in members.values())
-        for one in ports for other in ports if one != other)
-    assert whatif.pairs_in_partitions(members, set(ports)) == expected
+    before, after = ({key: {port: dice.random() < 0.5 for port in range(1, 35)
+                            if dice.random() < 0.3} for key in range(n, n + 4)}
+                     for n in (1, 3))
+
+    def share(members, one, other):
+        return any(one in of_key and other in of_key and (of_key[one] or of_key[other])
+                   for of_key in members.values())
+    pairs = [(share(before, one, other), share(after, one, other))
+             for one in ports for other in ports if one != other]
+    assert whatif.pairs_in_partitions(before, after, set(ports)) == (
+        sum(was for was, _ in pairs), sum(will for _, will in pairs),
+        sum(was and not will for was, will in pairs))
 
 
-def test_too_many_kinds_of_ports_are_not_judged(monkeypatch):
+def test_hosts_that_change_places_between_partitions_are_parted(tree):
+    guids = [netfile.port_guid(node) for node in tree.of_kind(netfile.HCA)]
+    half = len(guids) // 2
+
+    def members(one, other):
+        return {1: dict.fromkeys(one, True), 2: dict.fromkeys(other, True)}
+    before = members(guids[:half], guids[half:])
+    after = members(guids[1:half + 1], guids[half + 1:] + guids[:1])
+    found = compared(tree, tree, picture(tree, before), picture(tree, after))
+    assert found.shared[0] == found.shared[1] and found.exit_status == 1
+    # Each of the two, with those that it was with, both ways.
+    assert found.parted == whatif.to_json(found)["parted_pairs"] == 4 * (half - 1)
+    assert f"{found.parted} pairs of ports" in whatif.to_text(found)
+
+
+def test_too_many_kinds_of_ports_are_not_judged(monkeypatch, tree):
     monkeypatch.setattr(whatif, "_MAX_KINDS", 2)
-    members = {key: {key: True, 9: True} for key in range(1, 4)}
-    assert whatif.pairs_in_partitions(members, {1, 2, 9}) is None
+    guids = [netfile.port_guid(node) for node in tree.of_kind(netfile.HCA)]
+    members = {key: {guids[key]: True, guids[9]: True} for key in range(1, 4)}
+    pictures = picture(tree, members), picture(tree, {**members, 4: {guids[1]: True}})
+    found = compared(tree, tree, *pictures)
+    assert (found.shared, found.parted, found.exit_status) == (None, None, 3)
+    assert "share a partition" in " ".join(whatif.to_text(found).split(" NOW ")[0].split())
+    # Where no port has other P_Keys, none is parted.
+    found = compared(tree, tree, pictures[0], pictures[0])
+    assert (found.shared, found.parted, found.exit_status) == (None, 0, 0)
+
+
+CHECK = {**dict.fromkeys(whatif.FAULTS, 0), "credit_loops_checked": True,
+         "down_up_turns_checked": True, "multicast_all_checked": True, "sls": [],
+         "credit_loops_not_checked_because": None, "evidence": {"unreachable_pairs": []}}
+ROUTES = {"engine": "minhop", "arriving_pairs": 0, "mean_links": 1.0, "tiers": []}
+
+
+def picture(fabric, members=None, **check):
+    """What a copy of the fabric would have, with these numbers of a check."""
+    served = whatif.ports_among(fabric, whatif.reached(fabric, whatif.choose_sm(fabric, None)[0]))
+    return whatif.Picture(dict(ROUTES), whatif.without_unknown({**CHECK, **check}), {}, {}, served,
+                          members or {}, "")
+
+
+def compared(fabric, changed, before, after):
+    return whatif.compare(fabric, changed, before, after, [], (None, None), [])
+
+
+@pytest.mark.parametrize("fault, is_checked", [
+    ("credit_loops", "credit_loops_checked"), ("multicast_loops", "multicast_all_checked")])
+@pytest.mark.parametrize("which", (0, 1))
+def test_what_is_not_looked_at_is_not_said_to_be_kept(tree, fault, is_checked, which):
+    pictures = [picture(tree), picture(tree)]
+    assert compared(tree, tree, *pictures).exit_status == 0
+    pictures[which] = picture(tree, **{is_checked: False},
+                              credit_loops_not_checked_because="a reason")
+    found = compared(tree, tree, *pictures)
+    text = whatif.to_text(found)
+    assert found.exit_status == 3 and "Nothing is lost" not in text
+    row = next(line for line in text.splitlines() if line.startswith(whatif.FAULTS[fault]))
+    assert row.split()[-3 + which] == "?" and row.split()[-2 - which] == "0", row
+    assert ("a reason" if fault == "credit_loops" else "multicast LIDs") in text
+    said = whatif.to_json(found)
+    assert [said[it]["check"][fault] for it in ("before", "after")][which] is None
+    assert said["exit_status"] == 3
+
+
+def test_turns_in_what_is_no_tree_are_not_known(tree):
+    found = compared(tree, tree, picture(tree), picture(tree, down_up_turns_checked=False))
+    # They do no harm by themselves.
+    assert found.exit_status == 0 and found.after.check["down_up_turns"] is None
+    assert "no tree" in " ".join(found.notes)
+
+
+def test_loss_is_said_though_something_else_is_not_known(tree):
+    found = compared(tree, tree, picture(tree), picture(
+        tree, unreachable_pairs=3, multicast_all_checked=False))
+    assert found.exit_status == 1 and found.lost_pairs == 3
+    assert "multicast loops" in whatif.to_text(found).split(" NOW ")[0]
+
+
+def test_host_that_keeps_one_of_two_ports_loses_something():
+    fabric = netfile.parse("""\
+switchguid=0xa0
+Switch 4 "a"
+[1] "h"[1]
+[2] "h"[2]
+[3] "i"[1]
+
+caguid=0xb0
+Hca 2 "h"
+[1] "a"[1]
+[2] "a"[2]
+
+caguid=0xc0
+Hca 1 "i"
+[1] "a"[3]
+""".splitlines())
+    changed, _ = changes.apply(fabric, changes.Changes(links=["a:2"]))
+    found = compared(fabric, changed, picture(fabric), picture(changed))
+    assert found.exit_status == 1 and not found.lost_hosts
+    assert found.lost_ports == [("h", 2)] and found.lost_pairs == 3 * 2 - 2 * 1
+    assert "h:2" in whatif.to_text(found)
+    said = whatif.to_json(found)
+    assert [(it["name"], it["port"]) for it in said["lost_ports"]] == [("h", 2)]
+    assert [said[it]["hosts"] for it in ("before", "after")] == [2, 2]
+    assert [said[it]["host_ports"] for it in ("before", "after")] == [3, 2]
+
+
+def test_pairs_that_did_not_arrive_before_are_no_loss(tree):
+    changed, _ = changes.apply(tree, changes.Changes(names=["host-0001"]))
+    of_host = 32 * 31 - 31 * 30
+    found = compared(tree, changed, picture(tree), picture(changed, unreachable_pairs=5))
+    assert (found.lost_pairs, found.is_lower_bound) == (of_host + 5, False)
+    # All 40 may have been the host's, or none.
+    found = compared(tree, changed, picture(tree, unreachable_pairs=40),
+                     picture(changed, unreachable_pairs=5))
+    assert (found.lost_pairs, found.is_lower_bound) == (of_host - 40 + 5, True)
+    assert f"at least {found.lost_pairs} pairs" in whatif.to_text(found)
+    assert whatif.to_json(found)["lost_pairs_are_a_lower_bound"] is True
+    # Those of a host that is new are no loss either.
+    found = compared(changed, tree, picture(changed), picture(tree, unreachable_pairs=of_host))
+    assert (found.lost_pairs, found.is_lower_bound) == (0, True)
+
+
+class Asked(whatif.Copy):
+    """A copy that answers what it is told to: numbers of checks, one for each question."""
+
+    def __init__(self, numbers, outdated=None):  # pylint: disable=super-init-not-called
+        self.numbers = list(numbers)
+        self._outdated = outdated and self.routes(outdated)
+
+    @staticmethod
+    def routes(number):
+        return {"checked": f"2026-01-01T00:00:{number:06.3f}Z", "took_ms": 1.5,
+                "tiers": [{"links": 4}, {"links": 8}]}
+
+    def _ask(self, *words):
+        number = self.numbers.pop(0)
+        return number and ({"checked_by": number} if "check" in words else self.routes(number))
+
+
+def test_routes_and_what_is_wrong_with_them_are_of_one_check():
+    def checked(*numbers, outdated=None):
+        found = Asked(numbers, outdated)._checked(12)  # pylint: disable=protected-access
+        return found and found[1]["checked_by"]
+    assert checked(1, 1, 1) == 1 and checked(1, 1, 1.001) == 1
+    # A new check in between, wherever that is.
+    assert not checked(1, 1, 2) and not checked(1, 2, 2)
+    assert not checked(None, None, None) and not checked(1, None, 1) and not checked(1, 1, None)
+    # One from before the change, whose fabric has as many links.
+    assert not checked(1, 1, 1, outdated=1) and checked(2, 2, 2, outdated=1) == 2
 
 
 # --- orders of upgrades ------------------------------------------------------
@@ -538,6 +839,51 @@ def test_spines_go_in_halves_and_leaves_are_for_people(tree):
     assert all(len(hosts) == 4 for hosts in costly.values())
     assert len(upgrade.plan(tree, switches, 0.75)[0]) > 2
     assert len(upgrade.plan(tree, spines, 0.0)[0]) == 2, "one spine at least stays"
+
+
+class Judge:
+    """In place of a copy: says what a step loses."""
+
+    def __init__(self, loses):
+        self.loses, self.seconds = loses, 0
+
+
+def order_by(monkeypatch, tree, loses, checks=8, names=()):
+    monkeypatch.setattr(upgrade, "_Checker", lambda *_words: Judge(loses))
+    return upgrade.order(replica.Replica("a test's", tree),
+                         upgrade.Wish(list(names), 0.5, checks), lambda text: None)
+
+
+def test_switch_without_which_opensm_loses_something_is_listed_apart(monkeypatch, tree, capsys):
+    spines = [f"spine-{n:02d}" for n in range(1, 5)]
+    found = order_by(monkeypatch, tree, names=spines, loses=lambda step: (
+        "2 credit loops" * ("spine-03" in step.switches), []))
+    assert found.lossy == {"spine-03": "2 credit loops"} and not found.costly
+    assert sorted(it for step in found.steps for it in step.switches) == \
+        ["spine-01", "spine-02", "spine-04"]
+    assert all(step.proof == "OpenSM" for step in found.steps)
+    assert upgrade.say(found, False) == 1
+    text = " ".join(capsys.readouterr().out.split())
+    assert "3 switches can be restarted" in text and "spine-03: 2 credit loops" in text
+    assert upgrade.to_json(found)["lossy"][0]["loses"] == "2 credit loops"
+
+
+def test_part_that_is_not_computed_again_is_not_proven(monkeypatch, tree, capsys):
+    spines = [f"spine-{n:02d}" for n in range(1, 5)]
+    monkeypatch.setattr(upgrade, "plan", lambda *_words: ([upgrade.Step(spines * 8)], {}))
+    found = order_by(monkeypatch, tree, lambda step: ("9 hosts", []), checks=1)
+    assert found.steps and not any(step.proof for step in found.steps)
+    assert upgrade.say(found, True) == 3
+    assert [step["proof"] for step in json.loads(capsys.readouterr().out)["steps"]] == \
+        [None] * len(found.steps)
+    text = " ".join(upgrade.to_text(found).split())
+    assert text.startswith("0 switches can be restarted in 0 steps") and "NOT PROVEN" in text
+
+
+def test_step_whose_routes_are_not_judged_wholly_is_not_proven(monkeypatch, tree):
+    found = order_by(monkeypatch, tree, lambda step: ("", ["credit loops"]), names=["spine-01"])
+    assert found.exit_status == 3 and [step.proof for step in found.steps] == [None]
+    assert "credit loops" in " ".join(found.notes)
 
 
 def test_text_fits_a_terminal():
