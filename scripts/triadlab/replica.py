@@ -5,6 +5,7 @@ read; and whether the second one's tables are those of the first."""
 
 from __future__ import annotations  # 'int | None' before Python 3.10
 
+import contextlib
 import io
 import json
 import os
@@ -81,7 +82,9 @@ def _conf_of_sm():
     """The file with the options of the SM that runs, or None, and notes about that."""
     words = _command_of(os.environ.get("TRIAD_SOCKET"))
     named = words and option_of(words, "-F", "--config")
-    if named:
+    if named and not os.path.isabs(named):
+        words = None
+    elif named:
         return (named if os.access(named, os.R_OK) else None), []
     path = next((path for folder in _CONF_FOLDERS
                  if os.access(path := f"{folder}/opensm.conf", os.R_OK)), None)
@@ -91,8 +94,8 @@ def _conf_of_sm():
 
 
 def _command_of(path):
-    """The command line of the process that listens at a control socket, with files as this
-    process finds them; None: it is not known."""
+    """The folder of the process that listens at a control socket, "" where only root may know
+    it, and its command line; None: it is not known, or files are others there."""
     try:
         with socket.socket(socket.AF_UNIX) as control:
             control.settimeout(_CONNECT_S)
@@ -100,9 +103,13 @@ def _command_of(path):
             pid, _, _ = struct.unpack("3i", control.getsockopt(
                 socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
-        folder = os.readlink(f"/proc/{pid}/cwd")
     except (OSError, TypeError):
         return None
+    folder = ""
+    with contextlib.suppress(PermissionError, FileNotFoundError):
+        if not os.path.samefile(f"/proc/{pid}/root", "/"):
+            return None
+        folder = os.readlink(f"/proc/{pid}/cwd")
     return [folder, *map(os.fsdecode, words)] if words else None
 
 

@@ -469,7 +469,8 @@ def to_json(found):
                 "new": [f"0x{guid:016x}" for guid in difference.more]}
 
     def picture(it):
-        return {"hosts": n_hosts(it), "host_ports": len(it.served), "routes": it.routes, "check": it.check,
+        return {"hosts": n_hosts(it), "host_ports": len(it.served),
+                "routes": it.routes, "check": it.check,
                 "partitions": {f"0x{key:04x}": len(of_key)
                                for key, of_key in sorted(it.members.items())},
                 "seconds": it.seconds}

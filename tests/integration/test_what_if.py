@@ -261,6 +261,14 @@ def test_options_are_of_the_file_that_the_sm_has(live, monkeypatch, scratch):
     found = replica.from_live(TRIADCTL)
     assert (found.site.keys["routing_engine"], found.site.keys["lmc"]) == ("updn", "1")
     assert str(folder) not in " ".join(found.notes)
+    # The folder of root's processes is for root to know.
+    with monkeypatch.context() as patched:
+        def refuse(*_words):
+            raise PermissionError
+        patched.setattr(os, "readlink", refuse)
+        assert replica.from_live(TRIADCTL).site.keys["routing_engine"] == "updn"
+        patched.setattr(replica, "option_of", lambda *_words: "opensm.conf")
+        assert str(folder) in " ".join(replica.from_live(TRIADCTL).notes)
     # Where the SM's command line is not known, the file is named.
     monkeypatch.setattr(replica, "_command_of", lambda path: None)
     found = replica.from_live(TRIADCTL)
