@@ -64,13 +64,16 @@ def run(function):
     sys.stderr.flush()
     reader, writer = os.pipe()
     starter = os.getpid()
-    with _signals_passed() as (passed, mask):
+    with _signals_passed() as (passed, got, mask):
         child = os.fork()
         if child == 0:
             os.close(reader)
             _leave(lambda: _enter(function, writer, starter, mask))
         passed.append(child)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        # Another thread, which does not hold signals back, may have had one before.
+        if got:
+            os.kill(child, signal.SIGKILL)
         os.close(writer)
         with open(reader, encoding="utf-8") as refusals:
             refusal = refusals.read()
@@ -87,7 +90,8 @@ def run(function):
 @contextlib.contextmanager
 def _signals_passed():
     """What asks this process to end kills the children in the list that is yielded, and waits
-    until the signals' mask is what is yielded, too: each child is in the list then."""
+    until the signals' mask is what is yielded, too: each child is in the list then.  The list
+    between them has what was asked."""
     children, got = [], []
 
     def kill(number, _frame):
@@ -98,7 +102,7 @@ def _signals_passed():
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     previous = {number: signal.signal(number, kill) for number in _SIGNALS}
     try:
-        yield children, mask
+        yield children, got, mask
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number, handler in previous.items():
