@@ -4,7 +4,8 @@
 //
 // A view is {title, load(app, route, signal), render(app, route, data)}: what it asks Triad
 // for, and an element made of that.  One that draws by itself has mount(app, route, host)
-// instead, which returns {update(route), refresh(), close()}.
+// instead, which returns {update(route), refresh(), close()}.  One that asks for much is still
+// (isStill): it is asked for again when somebody wants it.
 
 import {Problem, Server} from "./api.js";
 import {h, put} from "./dom.js";
@@ -96,7 +97,12 @@ class App {
 	// Asks for what is shown again.
 	refresh() {
 		if (this.#shown?.mounted) this.#shown.mounted.refresh();
-		else if (!this.at) this.#load();
+		else if (!this.at && !this.#shown?.view.isStill) this.#load();
+	}
+
+	// Of a view that is still.
+	askAgain() {
+		this.#load();
 	}
 
 	redraw() {

@@ -4,7 +4,7 @@
 
 import {csvOf, download, filtered} from "../csv.js";
 import {h, none} from "../dom.js";
-import {count, isKnown, plural, span, time} from "../format.js";
+import {count, isKnown, plural, span, time, timeOfMs} from "../format.js";
 import {grouped} from "../groups.js";
 import {labelOf} from "../labels.js";
 import {changed, sibling} from "../route.js";
@@ -143,14 +143,15 @@ function chosenColumns(route, kind, all) {
 
 export const inventory = {
 	title: "Inventory",
+	isStill: true, // all ports of a large fabric are half a megabyte
 
 	async load(app, route, signal) {
 		const {node, state} = route.options;
 		const name = kindOf(route);
 		// What is not read is not asked for.
 		if (!app.at && KINDS[name].needs && !valueOf(await app.whenKnown(signal), KINDS[name].needs))
-			return [];
-		return app.server.ask(
+			return {answer: [], ms: Date.now()};
+		const answer = await app.server.ask(
 			KINDS[name].command,
 			{
 				at: app.at,
@@ -159,9 +160,10 @@ export const inventory = {
 			},
 			signal,
 		);
+		return {answer, ms: Date.now()};
 	},
 
-	render(app, route, answer) {
+	render(app, route, {answer, ms}) {
 		const name = kindOf(route);
 		const kind = KINDS[name];
 		const all = kind.columns(route);
@@ -185,6 +187,7 @@ export const inventory = {
 						? plural(rows.length, "row")
 						: `${plural(rows.length, "row")} of ${count(answer.length)}`,
 					name === "ports" && route.options.node ? ofNode(route, answer) : "",
+					app.at ? "" : `, asked for at ${timeOfMs(ms).slice(11)} UTC`,
 				),
 				route.options.group === "1"
 					? groupTable(route, kind, rows)
@@ -252,7 +255,9 @@ function controls(app, route, kind, save) {
 				event.preventDefault();
 				const {find, state} = event.target.elements;
 				document.activeElement.blur();
-				app.go(changed(route, {find: find.value.trim(), state: state?.value}));
+				const next = changed(route, {find: find.value.trim(), state: state?.value});
+				if (next === location.hash) app.askAgain();
+				else app.go(next);
 			},
 		},
 		h(

@@ -272,6 +272,14 @@ def test_inventory_is_filtered_grouped_and_saved(lab, page, tmp_path):
     wait_until(saved.exists, 20, "the file")
     lines = saved.read_bytes().decode().split("\r\n")
     assert lines[0] == "port,state,far_end" and len(lines) == len(shown) + 2, lines
+    # It is asked for again when somebody wants it, not after each sweep.
+    before = page.js("return document.querySelector('#main .quiet').textContent")
+    swept = status(lab)["perfmgr"]["sweeps"]
+    wait_until(lambda: status(lab)["perfmgr"]["sweeps"] > swept + 1, 20, "two sweeps")
+    assert page.js("return document.querySelector('#main .quiet').textContent") == before
+    page.js("document.querySelector('[data-key=show]').click()")
+    wait_until(lambda: page.js("return document.querySelector('#main .quiet').textContent")
+               != before, 20, "another time")
     page.go("/inventory?group=1")
     assert re.search(r"leaf-…\s+4\s", page.text), page.text
     page.js("[...document.querySelectorAll('#main tbody a')].find("
