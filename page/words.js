@@ -97,6 +97,11 @@ function trimmed(value) {
 			: String(Number(value.toPrecision(3)));
 }
 
+// A level of switches, as 'routes' counts them.
+export function levelName(level) {
+	return level === 0 ? "hosts" : level === 1 ? "leaves" : `level ${level}`;
+}
+
 export const NOT_IN_ROLE = "This Triad does not have it in its role.";
 
 // Why a view has nothing, by what the server said.

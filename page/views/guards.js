@@ -3,29 +3,37 @@
 // down again and again, losses that were routed around, clients whose requests were refused.
 
 import {badge, h, none, section} from "../dom.js";
-import {count, ms, NOT_KNOWN, time} from "../format.js";
+import {count, ms, NOT_KNOWN} from "../format.js";
 import {sibling} from "../route.js";
 import {table} from "../table.js";
-import {isPlugin, missing, nodeLink, portLink, presentOnly} from "./parts.js";
+import {
+	column,
+	isPlugin,
+	missing,
+	nodeLink,
+	portColumn,
+	presentOnly,
+	timeColumn,
+} from "./parts.js";
 
-const port = (route, title, guid, name, number) => ({
-	name: title.toLowerCase().replace(" ", "_"),
-	title,
-	value: (it) => it[name],
-	cell: (it) => portLink(route, it[guid], it[name], it[number]),
-});
-const text = (name, title, rest = {}) => ({name, title, value: (it) => it[name], ...rest});
-const when = (name, title) =>
-	text(name, title, {cell: (it) => it[name] && h("span", {class: "nowrap"}, time(it[name]))});
+const ends = (route) => [
+	portColumn(route),
+	portColumn(route, {
+		name: "far_end",
+		title: "Far end",
+		guid: "far_guid",
+		node: "far_name",
+		port: "far_port",
+	}),
+];
 
 export const healColumns = (route) => [
-	port(route, "Port", "node_guid", "node_name", "port"),
-	port(route, "Far end", "far_guid", "far_name", "far_port"),
-	text("state", "State"),
-	text("taken", "Taken", {number: true}),
-	when("since", "Since"),
-	when("until", "Until"),
-	text("what", "What"),
+	...ends(route),
+	column("state", "State"),
+	column("taken", "Taken", {number: true}),
+	timeColumn("since", "Since"),
+	timeColumn("until", "Until"),
+	column("what", "What"),
 ];
 
 const OUTCOMES = {done: "ok", failed: "warning", "left to OpenSM": "warning"};
@@ -39,13 +47,12 @@ const PARTS = [
 		"Links that go down again and again",
 		"None does.",
 		(route) => [
-			port(route, "Port", "node_guid", "node_name", "port"),
-			port(route, "Far end", "far_guid", "far_name", "far_port"),
-			text("state", "State"),
-			text("bounces", "Times", {number: true}),
-			when("last", "Last"),
-			when("since", "Held since"),
-			when("until", "Until"),
+			...ends(route),
+			column("state", "State"),
+			column("bounces", "Times", {number: true}),
+			timeColumn("last", "Last"),
+			timeColumn("since", "Held since"),
+			timeColumn("until", "Until"),
 		],
 	],
 	[
@@ -54,20 +61,19 @@ const PARTS = [
 		"Links and switches that were lost, and routed around",
 		"None was lost since OpenSM started.",
 		(route) => [
-			when("at", "At"),
-			text("outcome", "Outcome", {
+			timeColumn("at", "At"),
+			column("outcome", "Outcome", {
 				cell: (it) => badge(OUTCOMES[it.outcome] ?? "none", it.outcome),
 			}),
-			port(route, "Port", "node_guid", "node_name", "port"),
-			port(route, "Far end", "far_guid", "far_name", "far_port"),
-			text("links", "Links", {number: true}),
-			text("crossing_pairs", "Pairs", {number: true, cell: (it) => count(it.crossing_pairs)}),
-			text("lost_pairs", "Without a way", {
+			...ends(route),
+			column("links", "Links", {number: true}),
+			column("crossing_pairs", "Pairs", {number: true, cell: (it) => count(it.crossing_pairs)}),
+			column("lost_pairs", "Without a way", {
 				number: true,
 				cell: (it) => h("span", {class: it.lost_pairs ? "bad" : ""}, count(it.lost_pairs)),
 			}),
-			text("ended_ms", "Took", {number: true, cell: (it) => it.ended_ms && ms(it.ended_ms)}),
-			text("why", "Why"),
+			column("ended_ms", "Took", {number: true, cell: (it) => it.ended_ms && ms(it.ended_ms)}),
+			column("why", "Why"),
 		],
 	],
 	[
@@ -76,16 +82,14 @@ const PARTS = [
 		"Clients whose requests to the SA were refused",
 		"None was refused.",
 		(route) => [
-			{
+			column("node_name", "Client", {
 				name: "node",
-				title: "Client",
-				value: (it) => it.node_name,
 				cell: (it) => nodeLink(route, it.node_guid, it.node_name),
-			},
-			text("lid", "LID", {number: true}),
-			text("requests", "Requests", {number: true, cell: (it) => count(it.requests)}),
-			text("refused", "Refused", {number: true, cell: (it) => count(it.refused)}),
-			text("reason", "The last one"),
+			}),
+			column("lid", "LID", {number: true}),
+			column("requests", "Requests", {number: true, cell: (it) => count(it.requests)}),
+			column("refused", "Refused", {number: true, cell: (it) => count(it.refused)}),
+			column("reason", "The last one"),
 		],
 	],
 ];

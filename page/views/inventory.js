@@ -4,18 +4,15 @@
 
 import {csvOf, download, filtered} from "../csv.js";
 import {h, none} from "../dom.js";
-import {count, isKnown, plural, span, time, timeOfMs} from "../format.js";
+import {count, isKnown, plural, span, timeOfMs} from "../format.js";
 import {grouped} from "../groups.js";
 import {labelOf} from "../labels.js";
 import {changed, sibling} from "../route.js";
 import {sorted} from "../sort.js";
 import {table} from "../table.js";
-import {missing, nodeLink, portColumn, portLink} from "./parts.js";
+import {column, missing, nodeLink, portColumn, portLink, timeColumn} from "./parts.js";
 
-const text = (name, title, rest = {}) => ({name, title, value: (it) => it[name], ...rest});
-const number = (name, title, rest = {}) => text(name, title, {number: true, ...rest});
-const when = (name, title) =>
-	text(name, title, {cell: (it) => it[name] && h("span", {class: "nowrap"}, time(it[name]))});
+const number = (name, title, rest = {}) => column(name, title, {number: true, ...rest});
 
 const nameColumn = (route) => ({
 	name: "name",
@@ -40,13 +37,13 @@ const KINDS = {
 		nameOf: (it) => it.name,
 		columns: (route) => [
 			nameColumn(route),
-			text("type", "Type"),
-			text("state", "State"),
+			column("type", "Type"),
+			column("state", "State"),
 			number("ports_up", "Ports up"),
 			number("ports", "Ports"),
-			text("guid", "GUID", {wide: true}),
+			column("guid", "GUID", {wide: true}),
 			number("lid", "LID", {wide: true}),
-			text("agent", "Agent", {wide: true}),
+			column("agent", "Agent", {wide: true}),
 		],
 	},
 	ports: {
@@ -60,8 +57,8 @@ const KINDS = {
 				...portColumn(route),
 				value: (it) => `${labelOf(it.node_guid, it.node_name)}:${it.port}`,
 			},
-			text("state", "State"),
-			text("rate", "Rate"),
+			column("state", "State"),
+			column("rate", "Rate"),
 			{
 				...farColumn(route, "far_guid", "far_name", "far_port"),
 				cell: (it) =>
@@ -70,11 +67,11 @@ const KINDS = {
 						it.far_end_is_past ? " (was)" : "",
 					],
 			},
-			when("last_down", "Last down"),
-			text("node_type", "Type", {wide: true}),
+			timeColumn("last_down", "Last down"),
+			column("node_type", "Type", {wide: true}),
 			number("lid", "LID", {wide: true}),
-			text("port_guid", "Port GUID", {wide: true}),
-			text("node_guid", "Node GUID", {wide: true}),
+			column("port_guid", "Port GUID", {wide: true}),
+			column("node_guid", "Node GUID", {wide: true}),
 		],
 	},
 	cables: {
@@ -89,18 +86,18 @@ const KINDS = {
 				value: (it) => `${labelOf(it.node_guid, it.node_name)}:${it.port}`,
 			},
 			farColumn(route, null, "remote_node_name", "remote_port"),
-			text("module", "Plug"),
-			text("identifier", "Form"),
-			text("technology", "Technology"),
-			text("vendor", "Vendor"),
-			text("part", "Part"),
-			text("serial", "Serial"),
-			text("revision", "Revision", {wide: true}),
-			text("date", "Made", {wide: true}),
+			column("module", "Plug"),
+			column("identifier", "Form"),
+			column("technology", "Technology"),
+			column("vendor", "Vendor"),
+			column("part", "Part"),
+			column("serial", "Serial"),
+			column("revision", "Revision", {wide: true}),
+			column("date", "Made", {wide: true}),
 			number("length_m", "Metres"),
 			number("temperature_c", "°C"),
 			number("least_rx_dbm", "Least light, dBm", {wide: true}),
-			when("last_read", "Read"),
+			timeColumn("last_read", "Read"),
 		],
 	},
 	devices: {
@@ -111,18 +108,18 @@ const KINDS = {
 		nameOf: (it) => it.node_name,
 		columns: (route) => [
 			nameColumn(route),
-			text("node_type", "Type"),
-			text("product", "Product"),
-			text("firmware", "Firmware"),
-			text("psid", "PSID"),
-			text("part", "Part"),
-			text("serial", "Serial"),
-			text("hardware_revision", "Revision", {wide: true}),
+			column("node_type", "Type"),
+			column("product", "Product"),
+			column("firmware", "Firmware"),
+			column("psid", "PSID"),
+			column("part", "Part"),
+			column("serial", "Serial"),
+			column("hardware_revision", "Revision", {wide: true}),
 			number("temperature_c", "°C"),
 			number("uptime_s", "Up for", {cell: (it) => isKnown(it.uptime_s) && span(it.uptime_s)}),
-			text("state", "State"),
-			when("last_read", "Read"),
-			text("node_guid", "GUID", {wide: true}),
+			column("state", "State"),
+			timeColumn("last_read", "Read"),
+			column("node_guid", "GUID", {wide: true}),
 		],
 	},
 };

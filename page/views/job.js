@@ -6,7 +6,7 @@ import {facts, h, none, section} from "../dom.js";
 import {bits, count, isKnown, plural} from "../format.js";
 import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
-import {bar, isPlugin, missing, placeLink, portLink} from "./parts.js";
+import {bar, fromToColumns, isPlugin, missing, placeLink, portLink} from "./parts.js";
 
 const N_LINKS = 1000;
 
@@ -143,18 +143,7 @@ function congestion(route, rows) {
 
 function columns(route) {
 	return [
-		{
-			name: "port",
-			title: "From",
-			value: (it) => it.node_name,
-			cell: (it) => portLink(route, it.node_guid, it.node_name, it.port),
-		},
-		{
-			name: "to",
-			title: "To",
-			value: (it) => it.to_node_name,
-			cell: (it) => portLink(route, it.to_node_guid, it.to_node_name, it.to_port),
-		},
+		...fromToColumns(route),
 		{
 			name: "pairs",
 			title: "Its pairs",

@@ -8,6 +8,7 @@ import {changed} from "../route.js";
 import {trafficByTier} from "../model.js";
 import {sparkline} from "../spark.js";
 import {table} from "../table.js";
+import {levelName} from "../words.js";
 import {healColumns} from "./guards.js";
 import {isPlugin, linkColumns, missing, options, portLink} from "./parts.js";
 
@@ -275,8 +276,6 @@ function tiersOf(app) {
 	const {fabric, layout} = app.store;
 	return fabric && layout?.level ? trafficByTier(fabric, layout.level) : null;
 }
-
-const levelName = (level) => (level === 0 ? "hosts" : level === 1 ? "leaves" : `level ${level}`);
 
 function traffic(route, tiers) {
 	const title = "All of the fabric, by tier";

@@ -33,14 +33,44 @@ export function portLink(route, guid, name, port) {
 	);
 }
 
-// A column of the port that a row is about.
-export function portColumn(route) {
+// A column of a member as it is; 'rest' has what else the column has.
+export function column(name, title, rest = {}) {
+	return {name, title, value: (it) => it[name], ...rest};
+}
+
+// Of times; a sentence in the place of one stays as it is.
+export function timeColumn(name, title) {
+	return column(name, title, {
+		cell: ({[name]: it}) =>
+			it && (/^\d{4}-\d\d-\d\dT/.test(it) ? h("span", {class: "nowrap"}, time(it)) : it),
+	});
+}
+
+// A column of the port that a row is about, or of another one that it names.
+export function portColumn(
+	route,
+	{name = "port", title = "Port", guid = "node_guid", node = "node_name", port = "port"} = {},
+) {
 	return {
-		name: "port",
-		title: "Port",
-		value: (it) => it.node_name,
-		cell: (it) => portLink(route, it.node_guid, it.node_name, it.port),
+		name,
+		title,
+		value: (it) => it[node],
+		cell: (it) => portLink(route, it[guid], it[node], it[port]),
 	};
+}
+
+// Both ends of a link in one direction.
+export function fromToColumns(route) {
+	return [
+		portColumn(route, {title: "From"}),
+		portColumn(route, {
+			name: "to",
+			title: "To",
+			guid: "to_node_guid",
+			node: "to_node_name",
+			port: "to_port",
+		}),
+	];
 }
 
 // A place that is text alone, "leaf-01:3": found again by its name.

@@ -6,8 +6,8 @@ import {badge, facts, h, none, section} from "../dom.js";
 import {count, isKnown, plural, time, visible, yesNo} from "../format.js";
 import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
-import {NOT_IN_ROLE} from "../words.js";
-import {bar, isPlugin, missing, portLink} from "./parts.js";
+import {levelName, NOT_IN_ROLE} from "../words.js";
+import {bar, fromToColumns, isPlugin, missing, portLink} from "./parts.js";
 
 const N_PAIRS = 100;
 
@@ -137,10 +137,6 @@ function sentence(it) {
 		.join(", ");
 }
 
-function levelName(level) {
-	return level === 0 ? "hosts" : level === 1 ? "leaves" : `level ${level}`;
-}
-
 function spreading(route, it) {
 	const columns = [
 		{
@@ -212,18 +208,7 @@ function spreading(route, it) {
 
 function worstColumns(route) {
 	return [
-		{
-			name: "port",
-			title: "From",
-			value: (it) => it.node_name,
-			cell: (it) => portLink(route, it.node_guid, it.node_name, it.port),
-		},
-		{
-			name: "to",
-			title: "To",
-			value: (it) => it.to_node_name,
-			cell: (it) => portLink(route, it.to_node_guid, it.to_node_name, it.to_port),
-		},
+		...fromToColumns(route),
 		{
 			name: "pairs",
 			title: "Pairs",
