@@ -164,15 +164,6 @@ static void show_json(struct triad_cabling_checking *checking)
 
 /* --- CSV --------------------------------------------------------------- */
 
-static void put_csv_text(struct triad_cabling_checking *checking, const char *text)
-{
-	triad_output_put(&checking->output, "\"", 1);
-	for (; *text; text++)
-		triad_output_put(&checking->output, *text == '"' ? "\"\"" : text,
-			*text == '"' ? 2 : 1);
-	triad_output_put(&checking->output, "\"", 1);
-}
-
 /* A line for each step; of other items one, with their first two ports. */
 static void put_csv_item(struct triad_cabling_checking *checking, uint32_t i)
 {
@@ -185,14 +176,14 @@ static void put_csv_item(struct triad_cabling_checking *checking, uint32_t i)
 			i + 1, step, triad_cabling_kind_name(item->kind));
 		for (unsigned port = 0; port < 2; port++) {
 			if (!n_steps && port < item->n_ports)
-				put_csv_text(checking,
+				triad_output_put_csv(&checking->output,
 					triad_cabling_label(
 						&checking->view, item->ports[port])
 						.text);
 			triad_output_put(&checking->output, ",", 1);
 		}
 		triad_cabling_describe(&checking->view, item, step, text, sizeof(text));
-		put_csv_text(checking, text);
+		triad_output_put_csv(&checking->output, text);
 		triad_output_put(&checking->output, "\r\n", 2);
 	} while (++step <= n_steps);
 }

@@ -52,6 +52,20 @@ void triad_output_put(struct triad_output *output, const char *data, size_t size
 	put_frame_octets(output, TRIAD_FRAME_OUTPUT, data, size);
 }
 
+void triad_output_put_csv(struct triad_output *output, const char *text)
+{
+	triad_output_put(output, "\"", 1);
+	for (size_t n; *text; text += n) {
+		n = strcspn(text, "\"");
+		triad_output_put(output, text, n);
+		if (text[n] == '"') {
+			triad_output_put(output, "\"\"", 2);
+			n++;
+		}
+	}
+	triad_output_put(output, "\"", 1);
+}
+
 void triad_output_put_table(
 	struct triad_output *output, const void *records, size_t size)
 {

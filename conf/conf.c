@@ -285,7 +285,7 @@ static void mask_value(const struct triad_conf_key *key, const char *value, char
 {
 	if (key->check == triad_servers_check)
 		triad_servers_mask(value, shown, TRIAD_CONF_VALUE_SIZE);
-	else if (!strcmp(key->name, "sa_key") && strcmp(value, key->default_text) != 0)
+	else if (key->is_secret && strcmp(value, key->default_text) != 0)
 		snprintf(shown, TRIAD_CONF_VALUE_SIZE, "***");
 	else
 		memcpy(shown, value, TRIAD_CONF_VALUE_SIZE);

@@ -296,7 +296,7 @@ static const struct triad_conf_key table[] = {
 	{KEY(collect, topology), CHOICE(topologies), .default_text = "auto",
 		.at_run_time = true, .help = "Where triad-agent gets the fabric from."},
 	{KEY(collect, sa_key), TEXT(check_sm_key), .default_text = "1",
-		.at_run_time = true,
+		.at_run_time = true, .is_secret = true,
 		.help = "OpenSM's sa_key, with which triad-agent reads P_Key tables."},
 	{KEY(collect, node_name_map), FILE_OR_NONE, .at_run_time = true,
 		.help = "OpenSM's node name map, for triad-agent."},

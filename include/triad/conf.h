@@ -381,6 +381,7 @@ struct triad_conf_key {
 	const char *default_text; /* the default, as it is written in a file */
 	const char *unit;         /* "s", "ms", ... or "" */
 	bool at_run_time;         /* a change acts without restarting OpenSM */
+	bool is_secret;           /* shown as *** unless it is the default */
 	const char *help;         /* one sentence */
 };
 

@@ -36,6 +36,9 @@ void triad_output_init(struct triad_output *output,
 
 void triad_output_put(struct triad_output *output, const char *data, size_t size);
 
+/* Writes the text as a value of CSV, between quotes [RFC 4180 2]. */
+void triad_output_put_csv(struct triad_output *output, const char *text);
+
 /* Writes records of a table; only if 'tables' is true. */
 void triad_output_put_table(
 	struct triad_output *output, const void *records, size_t size);

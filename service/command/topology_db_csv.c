@@ -39,26 +39,18 @@ static void put_csv_present(const struct triad_moment *moment, unsigned value,
 		triad_output_printf(output, "%u%s", value, end);
 }
 
-/* Between quotes, of which one inside is written twice; and 'end'. */
-static void put_csv_text(const char *text, const char *end, struct triad_output *output)
+/* And a comma. */
+static void put_csv_text(const char *text, struct triad_output *output)
 {
-	triad_output_put(output, "\"", 1);
-	for (size_t n; *text; text += n) {
-		n = strcspn(text, "\"");
-		triad_output_put(output, text, n);
-		if (text[n] == '"') {
-			triad_output_put(output, "\"\"", 2);
-			n++;
-		}
-	}
-	triad_output_printf(output, "\"%s", end);
+	triad_output_put_csv(output, text);
+	triad_output_put(output, ",", 1);
 }
 
 /* "" is not known. */
 static void put_csv_name(const char *text, struct triad_output *output)
 {
 	if (*text)
-		put_csv_text(text, ",", output);
+		put_csv_text(text, output);
 	else
 		triad_output_printf(output, "N/A,");
 }
@@ -102,7 +94,7 @@ static void put_node(const struct triad_fabric *fabric,
 	for (uint32_t i = 0; i < n_rows && i < node->n_ports; i++) {
 		const struct triad_fabric_port *port = port_of(fabric, node, i);
 
-		put_csv_text(node->name, ",", output);
+		put_csv_text(node->name, output);
 		triad_output_printf(output, "%u,%u,0x%016" PRIx64 ",0x%016" PRIx64 ",",
 			port_of(fabric, node, node->n_ports - 1)->number, node->type,
 			node->guid, port->guid);
