@@ -104,6 +104,22 @@ static bool check_ber_targets(const char *value, char *reason, size_t size)
 	return triad_ber_targets_parse(value, &targets, reason, size);
 }
 
+static bool check_test_lids(const char *value, char *reason, size_t size)
+{
+	uint16_t lids[TRIAD_CONF_MAX_TEST_LIDS];
+	size_t n;
+
+	return triad_lids_parse(
+		value, lids, TRIAD_CONF_MAX_TEST_LIDS, &n, reason, size);
+}
+
+static bool check_ber(const char *value, char *reason, size_t size)
+{
+	double ber;
+
+	return triad_ber_parse(value, &ber, reason, size);
+}
+
 static bool check_details(const char *value, char *reason, size_t size)
 {
 	struct triad_detail_thresholds thresholds;
@@ -361,6 +377,15 @@ static const struct triad_conf_key table[] = {
 	{KEY(heal, max_taken), UINT(1, 10, ""), .default_text = "3",
 		.at_run_time = true,
 		.help = "The last of so many times it stays out until somebody mends it."},
+	{KEY(heal, test_lids), TEXT(check_test_lids), .default_text = "",
+		.at_run_time = true,
+		.help = "LIDs that no port has, below the highest in use.  With one, such a "
+			"link is tested with data, too, that ends behind it; empty: with "
+			"SMPs only."},
+	{KEY(heal, test_ber), TEXT(check_ber), .default_text = "1e-8",
+		.at_run_time = true,
+		.help = "Bit error rate that a test with data excludes, with a confidence of "
+			"95 %: 1e-8 takes 130,000 packets each way, about a minute."},
 	{KEY_AS(audit, period, period_s), UINT(0, 2592000, "s"), .default_text = "0",
 		.at_run_time = true,
 		.help = "How often to compare what devices have with what OpenSM wants; 0: "

@@ -2,6 +2,7 @@
 #include "triad/lists.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +212,44 @@ bool triad_ber_targets_parse(
 			!parse_ber(ber_text, &ber))
 			return refuse_ber(item, reason, size);
 		targets->of[speed][kind] = ber;
+	}
+	return true;
+}
+
+bool triad_ber_parse(const char *text, double *ber, char *reason, size_t size)
+{
+	char *end;
+
+	*ber = strtod(text, &end);
+	if (end != text && !*end && *ber >= 1e-11 && *ber <= 1e-4)
+		return true;
+	snprintf(reason, size,
+		"'%.40s' isn't a bit error rate from 1e-11 to 1e-4, such as 1e-8",
+		text);
+	return false;
+}
+
+/* --- LIDs --- */
+
+bool triad_lids_parse(const char *text, uint16_t *lids, size_t max, size_t *n,
+	char *reason, size_t size)
+{
+	char item[ITEM_SIZE], *end;
+
+	for (*n = 0; triad_list_next(&text, item, sizeof(item)); ++*n) {
+		unsigned long lid = strtoul(item, &end, 0);
+
+		if (!isdigit((unsigned char)*item) || *end || !lid || lid > 0xbfff) {
+			snprintf(reason, size,
+				"'%.40s' isn't a unicast LID, from 1 to 49151 (0xbfff)",
+				item);
+			return false;
+		}
+		if (*n == max) {
+			snprintf(reason, size, "there are more than %zu LIDs", max);
+			return false;
+		}
+		lids[*n] = (uint16_t)lid;
 	}
 	return true;
 }

@@ -3,7 +3,8 @@
  *
  *     moving       it is held out of routing; it still may be in tables
  *     retraining   no table sends packets over it: it is taken down and up again
- *     testing      it is up and carries SMPs alone, which are counted, with errors at both ends
+ *     testing      it is up and carries SMPs alone, which are counted, with errors at both ends; then
+ *                  data, if there is a LID for that (heal/data_test.h)
  *     resting      its test was good; it is out for longer the more often it was bad
  *     probation    it is back; if it is bad again by what was read since, it is taken again
  *     stays out    its tests were bad, it can't be retrained, or it was bad again too often: until
@@ -32,8 +33,8 @@
  * that could not be held any longer, as when its switch restarts, on probation.
  *
  * After a retraining the counters of a link that loses one packet in a million say nothing for
- * as long as it carries SMPs alone.  The test finds links that are broken; that a link is
- * good, its probation says.
+ * as long as it carries SMPs alone.  The test finds links that are broken, with data those that are
+ * worse than a wanted rate; that a link is good, its probation says.
  *
  * Thread-safety: one thread.  Memory: none but the structure; it may be copied.  Times: of any
  * clock that does not go back. */
@@ -83,7 +84,7 @@ struct triad_course_facts {
 	/* It is in no view of the fabric, and in no table, that is newer than its taking. */
 	bool is_out;
 	enum triad_course_verdict test; /* of the test of this retraining */
-	bool is_up;                     /* in INIT at both ends */
+	bool is_up;                     /* its link is, at both ends */
 	/* By what was read since it returned. */
 	enum triad_course_verdict back;
 	bool may_take;       /* it may be taken now (heal/plan.h) */

@@ -4,6 +4,7 @@ libtriad_la_SOURCES += \
 	heal/calm.c heal/calm.h \
 	heal/capacity.c heal/capacity.h \
 	heal/course.c heal/course.h \
+	heal/data_test.c heal/data_test.h \
 	heal/evidence.c heal/evidence.h \
 	heal/finding.h \
 	heal/past.c heal/past.h \

@@ -143,28 +143,23 @@ static const uint32_t link_errors = 1u << TRIAD_SYMBOL_ERROR_COUNTER |
 	1u << TRIAD_LOCAL_LINK_INTEGRITY_ERRORS |
 	1u << TRIAD_EXCESSIVE_BUFFER_OVERRUN_ERRORS;
 
-static uint64_t octets_of(const struct triad_pma_reading *reading, bool is_narrow)
+/* A narrow counter stops at its maximum, so its value is unknown then.  A wide one never gets so
+ * far, but a broken agent may say so, and sums must not wrap. */
+static uint64_t traffic_of(
+	const struct triad_pma_reading *reading, bool is_narrow, unsigned counter)
 {
-	static const unsigned counters[] = {TRIAD_PORT_XMIT_DATA, TRIAD_PORT_RCV_DATA};
-	uint64_t octets = 0;
+	uint64_t n = reading->raw[counter];
 
-	for (unsigned i = 0; i < 2; i++) {
-		uint64_t words = reading->raw[counters[i]];
-
-		/* A narrow counter stops at its maximum, so its value is unknown then.
-		 * A wide one never gets so far, but a broken agent may say so, and the
-		 * sum must not wrap. */
-		if (words >=
-			(is_narrow ? triad_counter_max(counters[i]) : UINT64_MAX / 8))
-			return UINT64_MAX;
-		octets += words * 4;
-	}
-	return octets;
+	return n >= (is_narrow ? triad_counter_max(counter) : UINT64_MAX / 8)
+		? UINT64_MAX
+		: n;
 }
 
 void triad_smp_count(struct triad_smp_counts *counts,
 	const struct triad_pma_reading *narrow, const struct triad_pma_reading *wide)
 {
+	uint64_t traffic[4]; /* octets / 4 sent, received; packets sent, received */
+
 	counts->n_errors = 0;
 	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
 		uint64_t n = narrow->raw[i];
@@ -175,5 +170,13 @@ void triad_smp_count(struct triad_smp_counts *counts,
 			n = wide->raw[i];
 		counts->n_errors += n < UINT64_MAX / 8 ? n : UINT64_MAX / 8;
 	}
-	counts->octets = octets_of(wide ? wide : narrow, !wide);
+	for (unsigned i = 0; i < 4; i++)
+		traffic[i] = traffic_of(
+			wide ? wide : narrow, !wide, TRIAD_PORT_XMIT_DATA + i);
+	counts->octets = traffic[0] == UINT64_MAX || traffic[1] == UINT64_MAX
+		? UINT64_MAX
+		: 4 * (traffic[0] + traffic[1]);
+	counts->sent = traffic[2];
+	counts->received = traffic[3];
+	counts->n_discarded = narrow->raw[TRIAD_PORT_XMIT_DISCARDS];
 }

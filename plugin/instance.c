@@ -258,6 +258,8 @@ static bool make_parts(struct triad_plugin *plugin)
 			plugin->damper, plugin->qos, plugin->elector, service->routes,
 			service->recorder, service->log);
 	if (plugin->rerouter)
+		triad_ports_set_rerouter(plugin->ports, plugin->rerouter);
+	if (plugin->rerouter)
 		plugin->healer = triad_healer_new(plugin);
 	if (plugin->healer)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,

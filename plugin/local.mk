@@ -29,6 +29,7 @@ libosmtriad_la_SOURCES = \
 	plugin/reroute/rerouter.c plugin/reroute/rerouter.h \
 	plugin/reroute/reroute_find.c \
 	plugin/reroute/reroute_lft.c \
+	plugin/reroute/reroute_lead.c plugin/reroute/reroute_lead.h \
 	plugin/reroute/reroute_mft.c \
 	plugin/reroute/reroute_report.c \
 	plugin/reroute/reroute_write.c \
@@ -87,7 +88,7 @@ libosmtriad_la_SOURCES = \
 	plugin/ports/ports_mads.c \
 	plugin/ports/ports_parts.h \
 	plugin/ports/ports_heal.c plugin/ports/ports_heal_parts.h \
-	plugin/ports/ports_heal_act.c \
+	plugin/ports/ports_heal_act.c plugin/ports/ports_heal_data.c \
 	plugin/ports/ports_heal_hand.c \
 	plugin/ports/ports_heal_term.c \
 	plugin/heal/healer.c plugin/heal/healer.h \

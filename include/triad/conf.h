@@ -68,6 +68,7 @@
 #define TRIAD_CONF_MAX_AGENT_NAME 64 /* with the 0, of [collect] name, ... */
 #define TRIAD_CONF_MAX_PEERS 9       /* addresses of [election] peers */
 #define TRIAD_CONF_MAX_KEYS 180      /* rows the table of keys may have */
+#define TRIAD_CONF_MAX_TEST_LIDS 8   /* of [heal] test_lids */
 #define TRIAD_CONF_MAX_GUIDS 12      /* of [election] ports, blacklist */
 #define TRIAD_CONF_MAX_GROUP_LENGTH 100
 
@@ -245,6 +246,9 @@ struct triad_conf {
 		unsigned max_taken;    /* the last time that it is taken it stays out */
 		unsigned max_out;      /* links of a tier */
 		unsigned min_capacity; /* percent of a switch's paths up */
+		/* LIDs that no port has, for tests with data (triad_lids_parse(), at most
+		 * TRIAD_CONF_MAX_TEST_LIDS), and the wanted rate (triad_ber_parse()). */
+		char test_lids[TRIAD_CONF_TEXT_SIZE], test_ber[TRIAD_CONF_TEXT_SIZE];
 	} heal;
 	struct {
 		unsigned period_s; /* 0: only when asked */

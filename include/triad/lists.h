@@ -56,6 +56,13 @@ struct triad_ber_targets;
 bool triad_ber_targets_parse(
 	const char *text, struct triad_ber_targets *targets, char *reason, size_t size);
 
+/* One bit error rate, from 1e-11 to 1e-4. */
+bool triad_ber_parse(const char *text, double *ber, char *reason, size_t size);
+
+/* Unicast LIDs, decimal or 0x and hexadecimal, at most 'max'. */
+bool triad_lids_parse(const char *text, uint16_t *lids, size_t max, size_t *n,
+	char *reason, size_t size);
+
 /* Thresholds of details, each item a field's IBA name and a rate, or "off":
  * "PortVLXmitWait 10000/s; PortPktRcvFECN 50/s". */
 struct triad_detail_thresholds;

@@ -67,9 +67,7 @@ static const char *what_of(const struct triad_ports_healed *healed)
 		return "bad again, and may not be taken now: 'heal plan' or 'status' says why";
 	if (healed->course.is_not_known)
 		return "nothing was read yet that says how it is since it is back";
-	if (healed->course.why)
-		return healed->course.why;
-	return healed->text[0] ? healed->text : NULL;
+	return healed->text[0] ? healed->text : healed->course.why;
 }
 
 /* 'held': why nothing is done with it, though it is held; or NULL. */

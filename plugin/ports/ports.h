@@ -45,6 +45,7 @@
 
 struct osm_opensm;
 struct triad_damper;
+struct triad_rerouter;
 struct triad_elector;
 struct triad_recorder;
 struct triad_ports;
@@ -109,6 +110,9 @@ void triad_ports_set_past(
 
 /* Who holds links out of routing; set once, before the first configuration. */
 void triad_ports_set_damper(struct triad_ports *ports, struct triad_damper *damper);
+/* Who writes entries for tests with data; the same. */
+void triad_ports_set_rerouter(
+	struct triad_ports *ports, struct triad_rerouter *rerouter);
 
 /* A link between switches that statistics call bad, or that is on probation. */
 struct triad_ports_judged {
@@ -138,7 +142,7 @@ void triad_ports_set_verdicts(
 struct triad_ports_healed {
 	struct triad_damp_ends ends;
 	struct triad_course course;        /* its times are monotonic */
-	char text[TRIAD_RECORD_TEXT_SIZE]; /* of its test; "": none */
+	char text[TRIAD_RECORD_TEXT_SIZE]; /* of its test; "": nothing to say */
 };
 
 /* At most 'room'.  Returns how many. */

@@ -115,7 +115,7 @@ static int check_far_end(struct action *action)
 
 /* Checks permission before each try.  If it ends between two tries, the switch may have
  * done the first Set: the outcome is "unanswered", not "dropped". */
-static int send_set(struct action *action, unsigned desired)
+static int send_set(struct action *action, unsigned state, unsigned desired)
 {
 	struct triad_ports *ports = action->ports;
 	const struct triad_smp_request request = {.is_set = true,
@@ -128,10 +128,10 @@ static int send_set(struct action *action, unsigned desired)
 	for (unsigned i = 0; i < N_TRIES && (!i || error == ETIMEDOUT) &&
 		!ports_is_ending(action->ports);
 		i++) {
-		/* All of PortInfo is written back as it was read; only the physical
-		 * state differs. */
+		/* All of PortInfo is written back as it was read; only the states
+		 * differ. */
 		info = action->info;
-		ib_port_info_set_port_state(&info, IB_LINK_NO_CHANGE);
+		ib_port_info_set_port_state(&info, (uint8_t)state);
 		ib_port_info_set_port_phys_state((uint8_t)desired, &info);
 		if (!ports_may_act(ports)) {
 			action->has_lost_permission = true;
@@ -152,7 +152,7 @@ static int send_set(struct action *action, unsigned desired)
 static int set_phys_state(struct action *action, unsigned desired)
 {
 	bool must_be_disabled = desired == TRIAD_PHYS_DISABLED;
-	int error = send_set(action, desired);
+	int error = send_set(action, IB_LINK_NO_CHANGE, desired);
 
 	if (error)
 		return error;
@@ -336,6 +336,26 @@ int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 
 	snprintf(intent.text, sizeof(intent.text), "%s", why);
 	return do_action(ports, &intent);
+}
+
+int ports_set_state(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
+	uint64_t remote_guid, unsigned state)
+{
+	struct action action = {.ports = ports,
+		.record = {.node_guid = node_guid,
+			.port = number,
+			.remote_guid = remote_guid}};
+	int error = ports_find_route(ports, node_guid, number, &action.route);
+
+	if (!error)
+		error = check_switch(&action);
+	if (!error)
+		error = get_port(&action);
+	if (!error)
+		error = check_far_end(&action);
+	if (error || ib_port_info_get_port_state(&action.info) >= state)
+		return error;
+	return send_set(&action, state, 0 /* no change */);
 }
 
 /* --- the agenda --- */

@@ -102,18 +102,33 @@ static void begin_tests(struct triad_ports *ports, struct ports_healed *healed)
 		triad_port_test_begin(
 			&test->test, &conf, &expected, triad_clock_boot_us());
 	}
+	ports_heal_end_data(ports, healed);
+	healed->data = (struct triad_data_test){0};
 	healed->look_us = 0;
+}
+
+/* What its last test with data said against it; "": nothing. */
+static void describe_bad_data(
+	const struct ports_healed *healed, char text[TRIAD_DATA_TEST_TEXT_SIZE])
+{
+	text[0] = '\0';
+	if (triad_data_test_verdict(&healed->data) == TRIAD_DATA_TEST_BAD)
+		triad_data_test_text(&healed->data, text, TRIAD_DATA_TEST_TEXT_SIZE);
 }
 
 static bool retrain(struct triad_ports *ports, struct ports_healed *healed)
 {
 	const struct triad_damp_ends *ends = &healed->ends;
+	char data[TRIAD_DATA_TEST_TEXT_SIZE], text[TRIAD_RECORD_TEXT_SIZE];
 
+	describe_bad_data(healed, data);
+	snprintf(text, sizeof(text), "it is out of routing, and is retrained%s%s",
+		*data ? "; " : "", data);
 	if (is_disabled_by_others(ports, ends->guid, ends->number) ||
 		is_disabled_by_others(ports, ends->far_guid, ends->far_number) ||
 		ports_bounce(ports, ends->guid, ends->number,
 			ports_heal_port_guid(ports, ends->far_guid), TRIAD_REASON_HEAL,
-			"it is out of routing, and is retrained"))
+			text))
 		return false;
 	begin_tests(ports, healed);
 	healed->is_test_vain = false;
@@ -158,6 +173,13 @@ static bool came_to_nothing(const struct ports_healed *healed)
 	return has && !healed->course.conf.returns_anyway;
 }
 
+/* Whether both ends have passed all that can be tested without data. */
+static bool has_passed(const struct ports_healed *healed)
+{
+	return healed->tests[0].test.step == TRIAD_TEST_ADMISSION &&
+		healed->tests[1].test.step == TRIAD_TEST_ADMISSION;
+}
+
 static void run_tests(struct triad_ports *ports, struct ports_healed *healed)
 {
 	uint64_t now_us = triad_clock_now_us(), until_us;
@@ -179,19 +201,24 @@ static void run_tests(struct triad_ports *ports, struct ports_healed *healed)
 	}
 }
 
-/* One that may become active has passed all that can be tested while it is out. */
-static enum triad_course_verdict verdict_of(const struct ports_healed *healed)
+static enum triad_course_verdict verdict_of(
+	const struct triad_ports *ports, const struct ports_healed *healed)
 {
-	unsigned n_good = 0;
-
-	for (unsigned i = 0; i < 2; i++) {
-		const struct triad_port_test *test = &healed->tests[i].test;
-
-		if (test->state == TRIAD_TEST_FAILED)
-			return TRIAD_COURSE_BAD;
-		n_good += test->step == TRIAD_TEST_ADMISSION;
+	if (healed->tests[0].test.state == TRIAD_TEST_FAILED ||
+		healed->tests[1].test.state == TRIAD_TEST_FAILED)
+		return TRIAD_COURSE_BAD;
+	if (!has_passed(healed))
+		return TRIAD_COURSE_NO_VERDICT;
+	if (!ports_heal_wants_data(ports, healed))
+		return TRIAD_COURSE_GOOD;
+	switch (triad_data_test_verdict(&healed->data)) {
+	case TRIAD_DATA_TEST_OPEN:
+		return TRIAD_COURSE_NO_VERDICT;
+	case TRIAD_DATA_TEST_BAD:
+		return TRIAD_COURSE_BAD;
+	default:
+		return TRIAD_COURSE_GOOD;
 	}
-	return n_good == 2 ? TRIAD_COURSE_GOOD : TRIAD_COURSE_NO_VERDICT;
 }
 
 /* --- facts --- */
@@ -297,7 +324,7 @@ static struct triad_course_facts facts_of(
 	if (healed->course.state == TRIAD_COURSE_MOVING)
 		facts.is_out = is_out(ports, healed);
 	if (healed->course.state == TRIAD_COURSE_TESTING)
-		facts.test = verdict_of(healed);
+		facts.test = verdict_of(ports, healed);
 	if (healed->course.state == TRIAD_COURSE_PROBATION)
 		facts.back = verdict_since(ports, healed);
 	return facts;
@@ -305,7 +332,22 @@ static struct triad_course_facts facts_of(
 
 /* --- steps --- */
 
-static void carry_out(struct triad_ports *ports, struct ports_healed *healed,
+/* Says what its test with data came to, too. */
+static bool give_back(struct triad_ports *ports, struct ports_healed *healed)
+{
+	char data[TRIAD_DATA_TEST_TEXT_SIZE] = "", text[TRIAD_RECORD_TEXT_SIZE];
+
+	if (healed->data.n_wanted)
+		triad_data_test_text(&healed->data, data, sizeof(data));
+	snprintf(text, sizeof(text), "it passed its test: on probation%s%s",
+		*data ? "; " : "", data);
+	return ports_heal_give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
+		TRIAD_REASON_HEAL,
+		healed->course.is_given_up ? healed->course.why : text);
+}
+
+/* Returns whether there is more to do at once. */
+static bool carry_out(struct triad_ports *ports, struct ports_healed *healed,
 	enum triad_course_act act)
 {
 	const struct triad_ports_judged *judged;
@@ -323,20 +365,19 @@ static void carry_out(struct triad_ports *ports, struct ports_healed *healed,
 		worked = retrain(ports, healed);
 		break;
 	case TRIAD_COURSE_RETURN:
-		worked = ports_heal_give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
-			TRIAD_REASON_HEAL,
-			healed->course.is_given_up
-				? healed->course.why
-				: "it passed its test: on probation");
+		worked = give_back(ports, healed);
 		healed->changed_us = triad_clock_now_us();
 		break;
 	case TRIAD_COURSE_TEST:
+		if (has_passed(healed))
+			return ports_heal_run_data(ports, healed);
 		run_tests(ports, healed);
-		return;
+		return false;
 	default:
-		return;
+		return false;
 	}
 	triad_course_did(&healed->course, act, worked, triad_clock_now_us());
+	return false;
 }
 
 /* Others let it go, or hold it now: recorded, so that it is not taken again at once.  Returns
@@ -416,7 +457,8 @@ static bool step(
 		is_gone(ports, healed, now_us))
 		return false;
 	if (healed->course.state != TRIAD_COURSE_ENDED) {
-		carry_out(ports, healed, act);
+		if (carry_out(ports, healed, act))
+			*next_us = 0;
 		return true;
 	}
 	if (!healed->course.is_let_go)
@@ -483,10 +525,12 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 	if (!heal->is_resumed)
 		ports_heal_resume(ports, now_us);
 	while (i < heal->n && !ports_is_ending(ports))
-		if (step(ports, &heal->all[i], &next_us))
+		if (step(ports, &heal->all[i], &next_us)) {
 			i++;
-		else
+		} else {
+			ports_heal_end_data(ports, &heal->all[i]);
 			heal->all[i] = heal->all[--heal->n];
+		}
 	if (heal->is_resumed && has_news && !ports_is_ending(ports) &&
 		!ports_heal_waits(ports))
 		take_next(ports, now_us);
@@ -494,6 +538,19 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 }
 
 /* --- for others --- */
+
+static void describe_test(const struct ports_healed *healed, char *text, size_t size)
+{
+	const struct ports_test *tests = healed->tests;
+	bool is_first = tests[0].test.step != TRIAD_TEST_ADMISSION;
+
+	if (healed->course.state == TRIAD_COURSE_STAYS_OUT)
+		describe_bad_data(healed, text);
+	else if (healed->course.state == TRIAD_COURSE_TESTING && healed->data.n_wanted)
+		triad_data_test_text(&healed->data, text, size);
+	else if (healed->course.state == TRIAD_COURSE_TESTING)
+		snprintf(text, size, "%s", tests[is_first ? 0 : 1].test.text);
+}
 
 uint32_t triad_ports_healed(
 	struct triad_ports *ports, struct triad_ports_healed *healed, uint32_t room)
@@ -506,11 +563,7 @@ uint32_t triad_ports_healed(
 
 		healed[n] = (struct triad_ports_healed){
 			.ends = of->ends, .course = of->course};
-		if (of->course.state == TRIAD_COURSE_TESTING)
-			snprintf(healed[n].text, sizeof(healed[n].text), "%s",
-				of->tests[of->tests[0].test.step ==
-					  TRIAD_TEST_ADMISSION]
-					.test.text);
+		describe_test(of, healed[n].text, sizeof(healed[n].text));
 	}
 	pthread_mutex_unlock(&ports->lock);
 	return n;
@@ -519,4 +572,10 @@ uint32_t triad_ports_healed(
 void triad_ports_set_damper(struct triad_ports *ports, struct triad_damper *damper)
 {
 	ports->heal.damper = damper;
+}
+
+void triad_ports_set_rerouter(
+	struct triad_ports *ports, struct triad_rerouter *rerouter)
+{
+	ports->heal.rerouter = rerouter;
 }

@@ -3,6 +3,7 @@
  *
  *     ports_heal.c       steps of the links that are out or on probation; which one is next
  *     ports_heal_act.c   links are held, let go, and that is recorded
+ *     ports_heal_data.c  tests with data
  *     ports_heal_term.c  what the last master had
  *     ports_heal_hand.c  what people ask for
  *
@@ -67,6 +68,14 @@ bool ports_heal_leave_out(
 /* A plan judges one view: so a link is taken by a plan of the newest view only, and only if it
  * shows the last act. */
 bool ports_heal_is_plan_new(const struct triad_ports *ports);
+
+/* --- ports_heal_data.c --- */
+bool ports_heal_wants_data(
+	const struct triad_ports *ports, const struct ports_healed *healed);
+/* Does the next thing of its test with data.  False: nothing is to be done, or not yet. */
+bool ports_heal_run_data(struct triad_ports *ports, struct ports_healed *healed);
+/* Leads nothing over it any longer. */
+void ports_heal_end_data(struct triad_ports *ports, struct ports_healed *healed);
 
 /* --- ports_heal_term.c --- */
 /* It may take a while until the damper holds what was held before. */

@@ -29,11 +29,13 @@
 
 #include "heal/calm.h"
 #include "heal/course.h"
+#include "heal/data_test.h"
 #include "lib/inbox.h"
 #include "lib/task.h"
 #include "plugin/ports/ports.h"
 #include "plugin/ports/smp.h"
 #include "plugin/ports/source.h"
+#include "plugin/reroute/reroute_lead.h"
 #include "portmgr/cluster/cluster.h"
 #include "portmgr/history/journal.h"
 #include "portmgr/plan/last_act.h"
@@ -117,10 +119,13 @@ struct ports_healed {
 	struct triad_link_rate wanted; /* it is slow: what it should be */
 	struct ports_test tests[2];    /* at each end */
 	bool is_test_vain;             /* its tests are begun again and again */
+	struct triad_data_test data;   /* then with data; 'n_wanted' 0: not begun */
+	struct triad_reroute_lead lead;
 };
 
 struct ports_heal {
 	struct triad_damper *damper;
+	struct triad_rerouter *rerouter;
 	bool is_resumed;          /* what the history has, in this term */
 	uint64_t resume_until_us; /* 0: not begun */
 	uint64_t resume_us;       /* when to look again */
@@ -361,6 +366,11 @@ void ports_ask_for_sweep(struct triad_ports *ports);
 /* Takes a link down and up again, so that it can be tested; 'why', for people. */
 int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 	uint64_t remote_guid, enum triad_port_reason reason, const char *why);
+
+/* Has the port of a link in that state (IB_LINK_ARMED, then IB_LINK_ACTIVE), unless it is or is
+ * beyond.  Nothing is recorded: it is a part of a test.  Returns 0 or an errno. */
+int ports_set_state(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
+	uint64_t remote_guid, unsigned state);
 
 /* --- ports_heal.c --- */
 /* Does the next thing with each link that is bad; returns when to come back. */

@@ -287,6 +287,43 @@ int triad_smp_read_counters(struct triad_smp *smp, uint16_t lid, uint8_t sl,
 	return 0;
 }
 
+/* --- data --- */
+
+#define DATA_WINDOW 32u
+#define DATA_TIMEOUT_MS 10u
+
+uint32_t triad_smp_send_data(
+	struct triad_smp *smp, uint16_t lid, uint8_t sl, uint32_t n)
+{
+	const struct triad_mad_address to = {
+		.lid = lid, .sl = sl, .qpn = QP_GSI, .qkey = TRIAD_MAD_GSI_QKEY};
+	const struct triad_mad_transport *transport;
+	uint8_t mad[TRIAD_MAD_SIZE];
+	struct triad_mad_reply reply;
+	uint32_t n_sent = 0, n_ended = 0;
+	int error = open_class(smp, PERFORMANCE);
+
+	if (error)
+		return 0;
+	transport = triad_umad_transport(smp->umads[PERFORMANCE]);
+	while (!error && (n_sent < n || n_ended < n_sent)) {
+		if (n_sent < n && n_sent - n_ended < DATA_WINDOW) {
+			triad_pma_encode_get(
+				mad, TRIAD_PMA_PORT_COUNTERS, 0, ++smp->tid);
+			error = transport->send(
+				transport->context, &to, mad, DATA_TIMEOUT_MS);
+			n_sent += !error;
+			continue;
+		}
+		/* A transport may lose the report, too. */
+		error = transport->receive(transport->context,
+			(DATA_TIMEOUT_MS + 50) * TRIAD_US_PER_MS, &reply);
+		n_ended = error == EAGAIN ? n_sent : n_ended + 1;
+		error = error == EAGAIN ? 0 : error;
+	}
+	return n_sent;
+}
+
 /* --- ping --- */
 
 int triad_smp_ping(struct triad_smp *smp, uint16_t lid, uint8_t sl, unsigned timeout_ms)

@@ -67,6 +67,11 @@ int triad_smp_ask_all(struct triad_smp *smp, const struct triad_smp_request *req
 int triad_smp_read_counters(struct triad_smp *smp, uint16_t lid, uint8_t sl,
 	uint8_t port, unsigned timeout_ms, struct triad_smp_counts *counts);
 
+/* Sends 'n' MADs to a LID that no port has, some at a time, and waits until the kernel has given
+ * each up.  Returns how many were sent. */
+uint32_t triad_smp_send_data(
+	struct triad_smp *smp, uint16_t lid, uint8_t sl, uint32_t n);
+
 /* Asks the ibping server at 'lid'.  Returns 0 when it answered. */
 int triad_smp_ping(
 	struct triad_smp *smp, uint16_t lid, uint8_t sl, unsigned timeout_ms);

@@ -58,7 +58,7 @@ static void ask_ports(struct reroute_loss *loss, struct asked *asked, size_t fir
 	const struct triad_smp_request request = {
 		.attribute = TRIAD_SMP_PORT_INFO, .timeout_ms = TIMEOUT_MS};
 
-	(void)triad_smp_ask_all(loss->rerouter->smp, &request, asked->items + first,
+	(void)triad_smp_ask_all(loss->smp, &request, asked->items + first,
 		asked->n - first, NULL, NULL);
 }
 

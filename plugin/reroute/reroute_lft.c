@@ -66,7 +66,7 @@ static bool change_lft(const void *plan, const osm_switch_t *sw,
 	return true;
 }
 
-static const struct reroute_table lft = {
+const struct reroute_table reroute_lft = {
 	.attribute = TRIAD_SMP_LINEAR_FORWARDING_TABLE,
 	.forbids = reroute_forbids,
 	.read = read_lft,
@@ -158,7 +158,8 @@ static void mark_paths(const struct reroute_writing *writing)
 void reroute_write_unicast(
 	struct reroute_loss *loss, const struct triad_routes_repair *repair)
 {
-	struct reroute_writing writing = {.loss = loss, .table = &lft, .plan = repair};
+	struct reroute_writing writing = {
+		.loss = loss, .table = &reroute_lft, .plan = repair};
 	struct triad_reroute *report = loss->report;
 
 	report->why = write_lft(&writing, repair);

@@ -75,6 +75,7 @@ struct triad_rerouter {
 /* A loss in work. */
 struct reroute_loss {
 	struct triad_rerouter *rerouter;
+	struct triad_smp *smp;             /* the thread's */
 	unsigned n_discoveries;            /* when the ports were read */
 	struct triad_route_result *result; /* a reference */
 	const struct triad_routes_check *check;
@@ -191,6 +192,9 @@ void reroute_write_multicast(
 const char *reroute_group_why(const struct triad_routes_group_repair *group);
 
 const char *reroute_forbids_mft(const struct reroute_loss *loss);
+
+/* The same tables, for others than a repair: without its 'change'. */
+extern const struct reroute_table reroute_lft;
 
 /* --- reroute_top.c --- */
 

@@ -214,7 +214,7 @@ static void send_step(struct reroute_writing *writing, uint32_t first, uint32_t 
 	const struct triad_smp_request request = {.is_set = true,
 		.attribute = writing->table->attribute,
 		.timeout_ms = TIMEOUT_MS};
-	struct triad_smp *smp = writing->loss->rerouter->smp;
+	struct triad_smp *smp = writing->loss->smp;
 
 	for (uint32_t i = first; i < first + n; i++) {
 		writing->items[i] = (struct triad_smp_item){

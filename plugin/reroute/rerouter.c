@@ -278,6 +278,7 @@ static void handle_trap(
 {
 	struct triad_reroute report = {.trap_us = trap->at_us};
 	struct reroute_loss loss = {.rerouter = rerouter,
+		.smp = rerouter->smp,
 		.n_discoveries = atomic_load(&rerouter->n_discoveries),
 		.report = &report};
 	uint32_t port, node;

@@ -24,7 +24,8 @@ BAD = (LEAF(1), 5)
 
 @contextlib.contextmanager
 def healing(cluster="none", out=6, probation=5, more_heal="", port=None, **options):
-    with managed(cluster, perfmgr=PERFMGR, retrain=True, opensm_conf="",
+    options.setdefault("opensm_conf", "")
+    with managed(cluster, perfmgr=PERFMGR, retrain=True,
                  port={"test_time": 1, "test_timeout": 20, **(port or {})},
                  more=CONF.format(out=out, probation=probation) + more_heal, **options) as ports:
         wait_until(lambda: ask_json(ports.lab, "status", sm=ports.master)["heal"]["state"]
@@ -61,8 +62,8 @@ def healed(ports, end=BAD, sm=None):
     return {}
 
 
-def state_of(ports, sm=None):
-    return healed(ports, sm=sm).get("state")
+def state_of(ports, end=BAD, sm=None):
+    return healed(ports, end, sm).get("state")
 
 
 def held_links(ports, sm=None):

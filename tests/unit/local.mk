@@ -177,6 +177,7 @@ unit_tests = \
 	tests/unit/congestion/test_roots \
 	tests/unit/congestion/test_track \
 	tests/unit/heal/test_calm \
+	tests/unit/heal/test_data_test \
 	tests/unit/heal/test_evidence \
 	tests/unit/heal/test_past \
 	tests/unit/heal/test_plan \

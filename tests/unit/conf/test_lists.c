@@ -213,6 +213,41 @@ static void check_mask(const char *text, const char *expected)
 	ck_assert_str_eq(shown, expected);
 }
 
+START_TEST(test_lids_are_unicast_and_bounded)
+{
+	static const char *const invalid[] = {"0", "0xc000", "-1", "+1", "a", "1-2",
+		"1,2", "4294967297", "0x", "1; x"};
+	uint16_t lids[3];
+	size_t n;
+
+	ck_assert(triad_lids_parse(
+		" 1; 0xbfff ; 49151", lids, 3, &n, reason, sizeof(reason)));
+	ck_assert_uint_eq(n, 3);
+	ck_assert(lids[0] == 1 && lids[1] == 0xbfff && lids[2] == 49151);
+	ck_assert(triad_lids_parse("", lids, 3, &n, reason, sizeof(reason)) && n == 0);
+	ck_assert(!triad_lids_parse("1;2;3;4", lids, 3, &n, reason, sizeof(reason)));
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)
+		ck_assert_msg(!triad_lids_parse(
+				      invalid[i], lids, 3, &n, reason, sizeof(reason)),
+			"%s", invalid[i]);
+}
+END_TEST
+
+START_TEST(test_bit_error_rate_has_bounds)
+{
+	static const char *const invalid[] = {
+		"", "0", "1e-12", "1e-3", "-1e-8", "1e-8x", "nan", "inf", "off"};
+	double ber;
+
+	ck_assert(triad_ber_parse("1e-8", &ber, reason, sizeof(reason)));
+	ck_assert(ber > .9e-8 && ber < 1.1e-8);
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)
+		ck_assert_msg(
+			!triad_ber_parse(invalid[i], &ber, reason, sizeof(reason)),
+			"%s", invalid[i]);
+}
+END_TEST
+
 START_TEST(test_servers_passwords_masked)
 {
 	check_mask("", "");
@@ -271,6 +306,8 @@ int main(void)
 	tcase_add_test(cases, test_address_garbage_refused);
 	tcase_add_test(cases, test_addresses_bounded);
 	tcase_add_test(cases, test_ip_without_port);
+	tcase_add_test(cases, test_lids_are_unicast_and_bounded);
+	tcase_add_test(cases, test_bit_error_rate_has_bounds);
 	tcase_add_test(cases, test_servers_passwords_masked);
 	tcase_add_test(cases, test_servers_have_a_host_and_a_port_and_a_whole_user);
 	tcase_add_test(cases, test_servers_refused_without_their_password);

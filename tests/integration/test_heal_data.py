@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Links that are out of routing are tested with data on a data VL before they return."""
+
+import contextlib
+import re
+
+import pytest
+
+from checks import mentions, succeeded, wait_until
+from electionlib import others
+from portlib import LEAF, SPINE
+from test_heal_act import ONCE, deeds, explain, healed, healing, n_links, restart, state_of
+from triadlab import hosts, state
+from triadlib import ask, ask_json
+
+pytestmark = pytest.mark.row("N23")
+# With it the LIDs of hosts are even: some below the highest are nobody's.
+LMC = "lmc 1\n"
+# So many packets each way.
+SHORT = ("test_ber = 1e-6\n", 1294)
+LONG = ("test_ber = 1e-7\n", 12932)
+# The link leaf-02:5 - spine-01:3; no SM is at its ends.
+NEAR, FAR = (LEAF(2), 5), (SPINE(1), 3)
+
+
+@contextlib.contextmanager
+def data_lab(test=SHORT, out=1, **options):
+    with healing(out=out, probation=600, more_heal=test[0], opensm_conf=LMC, **options) as ports:
+        yield ports
+
+
+def lids(lab):
+    """Those that ports have, and those below the highest that none has."""
+    used = set()
+    for line in (lab.folder / "sm-0" / "cache" / "guid2lid").read_text().splitlines():
+        if line.strip():
+            first, last = (int(word, 16) for word in line.split()[1:])
+            used.update(range(first, last + 1))
+    return used, set(range(1, max(used))) - used
+
+
+def lead_to(ports, lid):
+    for sm in range(len(ports.guids)):
+        ask(ports.lab, "set", "heal.test_lids", str(lid), sm=sm)
+
+
+
+def take(ports, link="leaf-02:5"):
+    wait_until(lambda: ports.lab.triad("heal", "take", link, sm=ports.master).returncode == 0,
+               20, "a sweep that shows what was done last")
+
+
+def lid_of(lab, name, sm=0):
+    return next(row["lid"] for row in ask_json(lab, "nodes", sm=sm) if row["name"] == name)
+
+
+def n_received(lab, end):
+    name, port = end
+    text = succeeded(lab.run("perfquery", "-x", lid_of(lab, name), port, node="host-0012")).stdout
+    return int(re.search(r"PortRcvPkts:\.+(\d+)", text)[1])
+
+
+def entries(lab, lid, sm=0):
+    """By switch, the ports by which packets to the LID leave."""
+    found = {}
+    for name in [LEAF(n) for n in (1, 2, 3)] + [SPINE(n) for n in (1, 2)]:
+        table = succeeded(lab.run("ibroute", lid_of(lab, name, sm), node="host-0012")).stdout
+        found |= {name: int(port) for to, port in
+                  re.findall(r"^0x([0-9a-f]+) (\d{3}) :", table, re.MULTILINE)
+                  if int(to, 16) == lid}
+    return found
+
+
+def returned(ports):
+    """What the history says of links that are back."""
+    return [row["text"] for row in ask_json(ports.lab, "port", "history", sm=ports.master)
+            if (row["deed"], row["outcome"]) == ("return", "done")]
+
+
+def wait_for_data(ports, end=NEAR):
+    wait_until(lambda: mentions(healed(ports, end).get("what") or "", "data, way 1"), 60,
+               explain(ports))
+
+
+def test_good_link_carries_data_each_way_and_returns():
+    with data_lab() as ports:
+        lab, present = ports.lab, n_links(ports)
+        lid = max(lids(lab)[1])
+        before = [n_received(lab, end) for end in (NEAR, FAR)]
+        lead_to(ports, f"{lid:#x}")
+        take(ports)
+        wait_until(lambda: state_of(ports, NEAR) == "probation", 60, explain(ports))
+        assert deeds(ports) == ONCE
+        [text] = returned(ports)
+        assert mentions(text, f"{SHORT[1]} packets each way none lost"), text
+        for end, n in zip((NEAR, FAR), before):
+            assert n_received(lab, end) - n >= SHORT[1], end
+        assert not entries(lab, lid)
+        wait_until(lambda: n_links(ports) == present, 20, "the link in the tables")
+
+
+def test_link_that_loses_data_does_not_return():
+    with data_lab(LONG) as ports:
+        lid = max(lids(ports.lab)[1])
+        lead_to(ports, lid)
+        take(ports)
+        wait_for_data(ports)
+        # After its SMPs have passed.
+        ports.lab.sim(f'Error "{SPINE(1)}"[3] 1')
+        wait_until(lambda: any(mentions(row["text"], "retrained data")
+                               for row in ask_json(ports.lab, "port", "history")), 60,
+                   explain(ports))
+        assert not entries(ports.lab, lid) and not returned(ports)
+
+
+def test_sweep_that_takes_the_entries_away_is_nothing_against_the_link():
+    with data_lab(LONG) as ports:
+        lid = max(lids(ports.lab)[1])
+        lead_to(ports, lid)
+        take(ports)
+        wait_for_data(ports)
+        assert entries(ports.lab, lid)[LEAF(2)] == 5
+        ports.sweep(2)
+        wait_until(lambda: state_of(ports, NEAR) == "probation", 120, explain(ports))
+        [text] = returned(ports)
+        assert mentions(text, f"{LONG[1]} packets none lost"), text
+        assert deeds(ports) == ONCE and not entries(ports.lab, lid)
+
+
+@pytest.mark.parametrize("lid, why", (("used", "is a port's"), ("49000", "above")))
+def test_lid_that_can_not_be_used_is_said_and_the_link_returns(lid, why):
+    with data_lab() as ports:
+        lead_to(ports, max(lids(ports.lab)[0]) if lid == "used" else lid)
+        before = n_received(ports.lab, FAR)
+        take(ports)
+        wait_until(lambda: state_of(ports, NEAR) == "probation", 60, explain(ports))
+        [text] = returned(ports)
+        assert mentions(text, f"not known {why}"), text
+        assert n_received(ports.lab, FAR) - before < SHORT[1]
+
+
+def test_link_of_the_switch_at_which_the_sm_is_is_tested_one_way():
+    with data_lab() as ports:
+        lead_to(ports, max(lids(ports.lab)[1]))
+        take(ports, "leaf-01:5")
+        wait_until(lambda: state_of(ports) == "probation", 60, explain(ports))
+        [text] = returned(ports)
+        assert mentions(text, "one way not known"), text
+
+
+def test_master_that_is_killed_in_a_test_leaves_no_entries():
+    with data_lab(LONG, cluster="peers") as ports:
+        lab, old = ports.lab, ports.master
+        lid = max(lids(lab)[1])
+        lead_to(ports, lid)
+        take(ports)
+        wait_for_data(ports)
+        assert entries(lab, lid, old)
+        hosts.kill(state.load_required(lab.folder), old, "opensm")
+        ports.master = ports.cluster.wait_for_holder(among=others(old))
+        wait_until(lambda: not entries(lab, lid, ports.master), 60, "the new master's tables")
+        wait_until(lambda: state_of(ports, NEAR) == "probation", 120, explain(ports))
+
+
+def test_nothing_is_led_any_more_when_healing_is_switched_off():
+    with data_lab(LONG) as ports:
+        lid = max(lids(ports.lab)[1])
+        lead_to(ports, lid)
+        take(ports)
+        wait_for_data(ports)
+        ask(ports.lab, "set", "heal.mode", "off")
+        wait_until(lambda: not entries(ports.lab, lid), 30, "no entry")
