@@ -157,11 +157,27 @@ static void end(struct triad_ports *ports, struct ports_healed *healed)
 		"ports: %s: %s", name, text);
 }
 
+/* One link at a time: two could need other entries for the same LID. */
+static bool must_wait(
+	const struct triad_ports *ports, const struct ports_healed *healed)
+{
+	for (uint32_t i = 0; i < ports->heal.n; i++) {
+		const struct ports_healed *other = &ports->heal.all[i];
+
+		if (other != healed && other->course.state == TRIAD_COURSE_TESTING &&
+			other->data.n_wanted &&
+			triad_data_test_verdict(&other->data) == TRIAD_DATA_TEST_OPEN)
+			return true;
+	}
+	return false;
+}
+
 bool ports_heal_run_data(struct triad_ports *ports, struct ports_healed *healed)
 {
 	uint32_t burst;
 
-	if (triad_clock_now_us() < healed->look_us)
+	if (triad_clock_now_us() < healed->look_us ||
+		(!healed->data.n_wanted && must_wait(ports, healed)))
 		return false;
 	if (!healed->data.n_wanted)
 		begin(ports, healed);

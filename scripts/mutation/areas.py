@@ -15,6 +15,7 @@ AREAS = {
     "plugin": ["plugin"],
     "cli": ["cli"],
     "ib": ["ib"],
+    "heal": ["heal", "damp", "plugin/damp", "plugin/reroute"],
 }
 
 # Files of tests/integration, without 'test_', for sources whose path begins so: the
@@ -65,6 +66,11 @@ INTEGRATION = {
     "plugin/qos/": "path_answers path_service qos_broadcast",
     "plugin/qos/sample": "sflow sflow_framing path_service",
     "plugin/qos/tables/": "qos_tables qos_tables_faults",
+    "plugin/damp/": "damp heal_act",
+    "plugin/reroute/": "repair heal_data",
+    "plugin/ports/ports_heal": "heal_act heal_data",
+    "heal/": "heal heal_act heal_data",
+    "damp/": "damp heal_act",
     "cli/": "triadctl",
     "cli/client": "triadctl control_socket",
     "cli/config": "triadctl",

@@ -127,6 +127,17 @@ def test_sweep_that_takes_the_entries_away_is_nothing_against_the_link():
         assert deeds(ports) == ONCE and not entries(ports.lab, lid)
 
 
+def test_links_are_tested_one_after_the_other():
+    with data_lab(LONG) as ports:
+        lead_to(ports, max(lids(ports.lab)[1]))
+        ends = (NEAR, (LEAF(3), 7))
+        take(ports)
+        take(ports, "leaf-03:7")
+        wait_until(lambda: all(state_of(ports, end) == "probation" for end in ends), 120,
+                   explain(ports))
+        assert [mentions(text, "each way none lost") for text in returned(ports)] == [True] * 2
+
+
 @pytest.mark.parametrize("lid, why", (("used", "is a port's"), ("49000", "above")))
 def test_lid_that_can_not_be_used_is_said_and_the_link_returns(lid, why):
     with data_lab() as ports:
