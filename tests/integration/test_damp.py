@@ -14,7 +14,8 @@ from electionlib import others
 from labs import BUILDDIR, SRCDIR
 from portlib import RECORD, managed
 from triadlab import hosts, state
-from triadlib import TriadLab, ask, ask_json, health_findings, status, sweep_heavily, wait_for_sweep
+from triadlib import (TriadLab, ask, ask_json, health_findings, log_has, status, sweep_heavily,
+                      wait_for_sweep)
 
 pytestmark = pytest.mark.row("N19")
 
@@ -154,6 +155,10 @@ def test_flapper_is_held_and_costs_no_sweeps_until_it_is_good(tree):
                   if row["event"] == "damp"]
         assert len(events) == 2 and mentions(events[1], "held out") and \
             mentions(events[0], "no longer held"), events
+        # The log tells which link.
+        ends = sorted(f"{name}:{port}" for name, port in (FLAPPER, FAR_END))
+        for what in ("held out", "no longer held"):
+            log_has(lab, f"damp {ends[0]} {ends[1]} {what}")
 
 
 def test_sweeps_ask_nothing_over_a_held_link(tree, tmp_path, monkeypatch):
