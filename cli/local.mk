@@ -17,6 +17,7 @@ triadctl_SOURCES = \
 	cli/cabling_live.c \
 	cli/cabling_parts.h \
 	cli/cabling_watch.c \
+	cli/child.c cli/child.h \
 	cli/client.c cli/client.h \
 	cli/complete.c cli/complete.h \
 	cli/complete_nodes.c cli/complete_nodes.h \

@@ -1,74 +1,181 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "cli/slurm_job.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include <glib.h>
+#include "cli/child.h"
+#include "lib/text.h"
+#include "triad/clock.h"
 
 #define OPTION "--slurm"
+#define OUTPUT_SIZE 65536
 
-/* Joins squeue's lines, one for each job of a set, to one list. */
-static void join_lines(char *text)
+/* --- what squeue prints --- */
+
+/* States in which a job has its hosts. */
+static bool has_hosts_now(const char *state)
 {
-	char *to = text;
+	static const char *const states[] = {"RUNNING", "COMPLETING", "CONFIGURING",
+		"SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"};
 
-	for (const char *at = text; *at; at++) {
-		if (*at != '\n')
-			*to++ = *at;
-		else if (to > text && to[-1] != ',')
-			*to++ = ',';
-	}
-	*to = '\0';
-	if (to > text && to[-1] == ',')
-		to[-1] = '\0';
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++)
+		if (!strcmp(state, states[i]))
+			return true;
+	return false;
 }
 
-bool triad_slurm_job_hosts(
-	const char *job, char *hosts, size_t size, char *reason, size_t reason_size)
+/* What some versions print where there are no hosts. */
+static bool are_hosts(const char *hosts)
 {
-	char *words[] = {(char *)"squeue", (char *)"--noheader", (char *)"--format=%N",
-		(char *)"--jobs", (char *)job, NULL};
-	char *output = NULL, *errors = NULL;
-	GError *error = NULL;
-	int status = 0;
-	bool is_good = false;
+	return *hosts && *hosts != '(' && strcmp(hosts, "n/a") != 0;
+}
 
-	reason[0] = '\0';
-	if (!g_spawn_sync(NULL, words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output,
-		    &errors, &status, &error)) {
-		snprintf(reason, reason_size,
-			"job %.60s: squeue can't be run here: %s; name the hosts with "
-			"--nodes",
-			job, error->message);
-		g_error_free(error);
+/* Adds hosts of the jobs that are over or not.  False: they have no room. */
+static bool add_hosts(struct triad_slurm_job *job, const char *state, const char *hosts)
+{
+	size_t used = strlen(job->hosts);
+
+	if (!are_hosts(hosts) || has_hosts_now(state) == job->is_over)
+		return true;
+	if (used + strlen(hosts) + 2 > sizeof(job->hosts))
+		return false;
+	if (!used)
+		snprintf(job->state, sizeof(job->state), "%s", state);
+	triad_text_append(
+		job->hosts, sizeof(job->hosts), "%s%s", used ? "," : "", hosts);
+	return true;
+}
+
+/* Calls add_hosts() for each line.  False: they have no room. */
+static bool add_lines(struct triad_slurm_job *job, const char *text)
+{
+	char state[sizeof(job->state)], hosts[sizeof(job->hosts) + 1];
+	bool has_room = true;
+
+	job->hosts[0] = '\0';
+	for (const char *line = text; *line && has_room; line += *line == '\n') {
+		size_t length = strcspn(line, "\n"), n = strcspn(line, " \n");
+		size_t gap = n + strspn(line + n, " ");
+		size_t rest = strcspn(line + gap, " \n");
+
+		snprintf(state, sizeof(state), "%.*s", (int)n, line);
+		snprintf(hosts, sizeof(hosts), "%.*s", (int)rest, line + gap);
+		triad_text_clean(state);
+		triad_text_clean(hosts);
+		has_room = add_hosts(job, state, hosts);
+		if (!job->hosts[0] && *state)
+			memcpy(job->state, state, sizeof(state));
+		line += length;
+	}
+	return has_room;
+}
+
+static bool explain_no_hosts(struct triad_slurm_job *job)
+{
+	if (!job->state[0])
+		snprintf(job->why, sizeof(job->why),
+			"job %s: squeue shows no such job: it is over for longer than "
+			"Slurm keeps it, or is another user's that is not shown",
+			job->id);
+	else if (!strcmp(job->state, "PENDING"))
+		snprintf(job->why, sizeof(job->why),
+			"job %s has no hosts yet: it has not begun (PENDING)", job->id);
+	else
+		snprintf(job->why, sizeof(job->why), "job %s has no hosts (%s)",
+			job->id, job->state);
+	return false;
+}
+
+bool triad_slurm_job_read(const char *text, struct triad_slurm_job *job)
+{
+	bool has_room;
+
+	job->state[0] = job->why[0] = '\0';
+	job->is_over = false;
+	has_room = add_lines(job, text);
+	if (has_room && !job->hosts[0]) {
+		job->is_over = true;
+		has_room = add_lines(job, text);
+	}
+	if (!has_room) {
+		snprintf(job->why, sizeof(job->why),
+			"job %s: its list of hosts has more than %zu octets", job->id,
+			sizeof(job->hosts) - 1);
 		return false;
 	}
-	g_strstrip(output);
-	join_lines(output);
-	g_strstrip(errors);
-	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		snprintf(reason, reason_size, "job %.60s: squeue: %.*s", job,
-			(int)strcspn(errors, "\n"),
-			*errors ? errors : "it failed without a word");
-	else if (!*output)
-		snprintf(reason, reason_size,
-			"job %.60s has no hosts: it has not begun, or is over", job);
-	else if (strlen(output) >= size)
-		snprintf(reason, reason_size,
-			"job %.60s: its list of hosts has more than %zu octets", job,
-			size - 1);
-	else
-		is_good = true;
-	if (is_good)
-		strcpy(hosts, output);
-	g_free(output);
-	g_free(errors);
-	return is_good;
+	return job->hosts[0] || explain_no_hosts(job);
 }
 
-int triad_slurm_job_words(int n_words, char **words, char *hosts, char **to)
+/* --- asking it --- */
+
+static bool explain_child(struct triad_slurm_job *job, int error, unsigned limit_s)
+{
+	if (error == ETIMEDOUT)
+		snprintf(job->why, sizeof(job->why),
+			"job %s: squeue did not end within %u s: is Slurm's controller "
+			"there?",
+			job->id, limit_s);
+	else if (error == E2BIG)
+		snprintf(job->why, sizeof(job->why),
+			"job %s: squeue prints more than %d octets", job->id,
+			OUTPUT_SIZE - 1);
+	else
+		snprintf(job->why, sizeof(job->why),
+			"job %s: squeue can't be run here: %s; name its hosts instead, "
+			"which 'squeue -h -o %%N -j %s' prints where Slurm is",
+			job->id, strerror(error), job->id);
+	return false;
+}
+
+static bool explain_status(struct triad_slurm_job *job, const struct triad_child *child)
+{
+	char errors[sizeof(child->errors)];
+
+	snprintf(errors, sizeof(errors), "%.*s", (int)strcspn(child->errors, "\n"),
+		child->errors);
+	triad_text_clean(errors);
+	if (strstr(errors, "Invalid job id"))
+		snprintf(job->why, sizeof(job->why),
+			"job %s: Slurm knows no such job; it forgets one some minutes "
+			"after its end (squeue: %s)",
+			job->id, errors);
+	else
+		snprintf(job->why, sizeof(job->why), "job %s: squeue: %s", job->id,
+			*errors ? errors : "it failed without a word");
+	return false;
+}
+
+bool triad_slurm_job_ask(
+	const struct triad_slurm_asking *asking, struct triad_slurm_job *job)
+{
+	/* Jobs that are over, too: what became of one is to be said. */
+	const char *words[] = {asking->program ? asking->program : "squeue",
+		"--noheader", "--states=all", "--format=%T %N", "--jobs", job->id,
+		NULL};
+	char output[OUTPUT_SIZE];
+	struct triad_child child = {.words = words,
+		.searches_path = !asking->program,
+		.limit_us = asking->limit_s * TRIAD_US_PER_S,
+		.is_ending = asking->is_ending,
+		.output = output,
+		.size = sizeof(output)};
+	int error = triad_child_run(&child);
+
+	job->hosts[0] = '\0';
+	if (error)
+		return explain_child(job, error, asking->limit_s);
+	if (!WIFEXITED(child.status) || WEXITSTATUS(child.status))
+		return explain_status(job, &child);
+	return triad_slurm_job_read(output, job);
+}
+
+/* --- the command --- */
+
+int triad_slurm_job_words(
+	int n_words, const char *const *words, const char *hosts, const char **to)
 {
 	int n = 0;
 
@@ -78,7 +185,7 @@ int triad_slurm_job_words(int n_words, char **words, char *hosts, char **to)
 		else if (strncmp(words[i], OPTION "=", strlen(OPTION "=")) != 0)
 			to[n++] = words[i];
 	}
-	to[n++] = (char *)"--nodes";
+	to[n++] = "--nodes";
 	to[n++] = hosts;
 	return n;
 }

@@ -39,6 +39,8 @@
 #define DEFAULT_TIMEOUT_S 30
 #define MAX_TIMEOUT_S 3600
 
+#define SLURM_S 30 /* squeue waits long for a controller that is busy */
+
 /* Short: a stuck plugin must not stop the external check. */
 #define VERDICT_TIMEOUT_S 2
 
@@ -327,17 +329,26 @@ static int run_version(const struct options *options,
 static int run_slurm_job(const struct options *options, struct triad_command *command,
 	int n_words, char **words)
 {
-	char *asked[TRIAD_CONTROL_MAX_WORDS + 1], reason[512];
+	const struct triad_slurm_asking asking = {.limit_s = SLURM_S};
+	const char *asked[TRIAD_CONTROL_MAX_WORDS + 1];
+	struct triad_slurm_job job = {0};
 
 	if (n_words >= TRIAD_CONTROL_MAX_WORDS)
 		return complain_of_usage("the command is too long");
-	if (!triad_slurm_job_hosts(command->slurm_job, command->hosts,
-		    sizeof(command->hosts), reason, sizeof(reason))) {
-		complain_of_usage(reason);
+	memcpy(job.id, command->slurm_job, sizeof(job.id));
+	if (!triad_slurm_job_ask(&asking, &job)) {
+		complain_of_usage(job.why);
 		return TRIAD_CONTROL_FAILED;
 	}
-	n_words = triad_slurm_job_words(n_words, words, command->hosts, asked);
-	return run_command(options, command, n_words, asked);
+	if (job.is_over)
+		fprintf(stderr,
+			"triadctl: job %s is over (%s): these were its hosts, which "
+			"other jobs may use now\n",
+			job.id, job.state);
+	memcpy(command->hosts, job.hosts, sizeof(command->hosts));
+	n_words = triad_slurm_job_words(
+		n_words, (const char *const *)words, command->hosts, asked);
+	return run_command(options, command, n_words, (char **)asked);
 }
 
 /* --- commands that need no plugin --- */
@@ -606,6 +617,7 @@ int main(int argc, char **argv)
 		setlocale(LC_CTYPE, "");
 	/* A closed output then shows as an error of write(). */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL); /* an ignored one is inherited */
 	status = parse_options(&options, argc, argv);
 	/* A wrong option may stand before the command. */
 	for (int i = optind; status == TRIAD_CONTROL_USAGE && i < argc; i++)

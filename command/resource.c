@@ -14,11 +14,11 @@
 /* Options that triadctl handles, or adds itself. */
 #define NOT_OFFERED                                                                    \
 	(TRIAD_OPTIONS_OF_LAYOUT | BIT(WATCH) | BIT(INTERVAL) | BIT(JSON) |            \
-		BIT(COLOR) | BIT(CLIENT) | BIT(TABLE) | BIT(SLURM_JOB) | BIT(PLUGIN) | \
-		BIT(DB_CSV) | BIT(FDBS) | BIT(MCFDBS))
+		BIT(COLOR) | BIT(CLIENT) | BIT(TABLE) | BIT(PLUGIN) | BIT(DB_CSV) |    \
+		BIT(FDBS) | BIT(MCFDBS))
 #define LIMITS (BIT(LIMIT) | BIT(LIMIT_ALL))
-/* Options that make a command read images from a disk. */
-#define OF_PAST (BIT(AT) | BIT(AT_KEPT) | BIT(SINCE))
+/* Options that make a command read images from a disk, or have Slurm asked. */
+#define WAITING (BIT(AT) | BIT(AT_KEPT) | BIT(SINCE) | BIT(SLURM_JOB))
 
 #define NAME_SIZE 64
 #define VALUE_SIZE 2200 /* 'job' has a list of hosts */
@@ -418,7 +418,7 @@ int triad_resource_read(
 		error = add_word(&reading, "--json");
 	if (!error && target[length])
 		error = read_query(&reading, target + length + 1);
-	resource->waits = !error && (resource->verb->waits || reading.seen & OF_PAST);
+	resource->waits = !error && (resource->verb->waits || reading.seen & WAITING);
 	if (!error)
 		error = add_limit(&reading);
 	/* So arguments can't be taken for options. */

@@ -502,6 +502,9 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true, .help = "Maximum number of clients at one time."},
 	{KEY(web, names), TEXT(check_names), .default_text = "", .at_run_time = true,
 		.help = "Names of this host that clients may use in URLs."},
+	{KEY(web, squeue), FILE_OR_NONE, .at_run_time = true,
+		.help = "squeue of Slurm, which triadd asks for the hosts of a job; "
+			"empty: none."},
 	{KEY(sflow, collectors), TEXT(check_collectors), .default_text = "",
 		.at_run_time = true,
 		.help = "Addresses of the sFlow collectors; empty: none."},

@@ -35,6 +35,20 @@ export class Server {
 
 	// The JSON of a command; throws a Problem.
 	async get(words, options = {}, signal = undefined) {
+		return (await this.#take(words, options, signal)).answer;
+	}
+
+	// {answer, message}: what people are told beside it; a Problem as an answer.
+	async tell(words, options = {}, signal = undefined) {
+		try {
+			return await this.#take(words, options, signal);
+		} catch (error) {
+			if (error instanceof Problem) return {answer: error, message: null};
+			throw error;
+		}
+	}
+
+	async #take(words, options, signal) {
 		let response, answer;
 		try {
 			response = await fetch(resource(words, options), {
@@ -72,8 +86,10 @@ export class Server {
 					Boolean(options.at),
 				),
 			);
-		if (options.at) this.pastMessage = response.headers.get("Triad-Message");
-		return answer;
+		const message = response.headers.get("Triad-Message");
+		// With a job's number the message is about the job, too.
+		if (options.at && !options.slurm) this.pastMessage = message;
+		return {answer, message};
 	}
 
 	#refused(problem) {

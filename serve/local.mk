@@ -42,9 +42,11 @@ triadd_SOURCES = \
 	serve/history/rewinder.c serve/history/rewinder.h \
 	service/webhook_post.c service/webhook_post.h \
 	agent/log.c agent/log.h \
+	cli/child.c cli/child.h \
 	cli/client.c cli/client.h \
 	cli/find.c cli/find.h \
 	cli/reply.c cli/reply.h \
+	cli/slurm_job.c cli/slurm_job.h \
 	service/served.c \
 	serve/main.c \
 	collect/nats/record.c collect/nats/record.h \
@@ -53,7 +55,8 @@ triadd_SOURCES = \
 	serve/link.c serve/link.h \
 	serve/outlet.c serve/outlet.h \
 	serve/profile.c serve/profile.h \
-	serve/profile_writer.c serve/profile_writer.h
+	serve/profile_writer.c serve/profile_writer.h \
+	serve/slurm.c serve/slurm.h
 triadd_CFLAGS = $(AM_CFLAGS) $(TRIADD_CFLAGS)
 triadd_LDADD = libtriadweb.la libtriadkept.la libtriadbus.la libtriadcollect.la libtriadprofile.la \
 	libtriad.la $(GLIB_LIBS)

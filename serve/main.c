@@ -196,6 +196,8 @@ int main(int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
+	/* An ignored one is inherited; then squeue's status could not be had. */
+	signal(SIGCHLD, SIG_DFL);
 	error = triad_agent_log_open(options.log, &log);
 	if (error) {
 		fprintf(stderr, NAME ": %s can't be opened: %s\n",

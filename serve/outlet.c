@@ -21,6 +21,7 @@
 #include "serve/history/keeper.h"
 #include "serve/link.h"
 #include "serve/profile.h"
+#include "serve/slurm.h"
 #include "service/outside.h"
 #include "service/served.h"
 #include "service/web/metrics.h"
@@ -45,6 +46,7 @@ struct triad_outlet {
 	struct triad_keeper *keeper;
 	struct triad_profile_keeper *profile;
 	struct triad_broker *broker;
+	struct triad_slurm *slurm;
 	pthread_t follower, reporter;
 	bool is_following, is_reporting;
 
@@ -91,9 +93,16 @@ static int run(void *context, int n_words, const char *const *words,
 {
 	const struct triad_client_sink sink = {.take = pass_on, .context = output};
 	struct triad_outlet *outlet = context;
-	int status = triad_link_ask(
-		&outlet->link, TRIAD_LINK_COMMAND_S, n_words, words, &sink);
+	const char *asked[TRIAD_CONTROL_MAX_WORDS + 1];
+	char hosts[sizeof(((struct triad_command *)NULL)->hosts)];
+	int status;
 
+	n_words = triad_slurm_replace(
+		outlet->slurm, n_words, words, hosts, sizeof(hosts), asked, output);
+	if (!n_words)
+		return TRIAD_CONTROL_FAILED;
+	status = triad_link_ask(
+		&outlet->link, TRIAD_LINK_COMMAND_S, n_words, asked, &sink);
 	output->lacks_object = status == TRIAD_CONTROL_NO_OBJECT;
 	if (output->lacks_object)
 		return TRIAD_CONTROL_FAILED;
@@ -164,6 +173,7 @@ static void configure_all(struct triad_outlet *outlet)
 	triad_keeper_configure(
 		outlet->keeper, outlet->in_force, outlet->program, outlet->port_guid);
 	triad_profile_keeper_configure(outlet->profile, outlet->in_force);
+	triad_slurm_configure(outlet->slurm, outlet->in_force->web.squeue);
 	/* A manager is a plugin; it alone leaves the connection to triadd. */
 	triad_broker_enable(outlet->broker,
 		outlet->in_force->collect.mode == TRIAD_COLLECT_MANAGER);
@@ -480,8 +490,9 @@ struct triad_outlet *triad_outlet_new(const char *path, struct triad_log *log)
 	outlet->keeper = triad_keeper_new(&outlet->link, log, report_soon, outlet);
 	outlet->profile = triad_profile_keeper_new(&outlet->link, log);
 	outlet->broker = triad_broker_new(&outlet->link, log);
+	outlet->slurm = triad_slurm_new(&outlet->link.is_ending);
 	if (outlet->metrics && outlet->web && outlet->alerts && outlet->keeper &&
-		outlet->profile && outlet->broker) {
+		outlet->profile && outlet->broker && outlet->slurm) {
 		outlet->is_following = !triad_thread_start(
 			&outlet->follower, "triadd-follow", follow, outlet);
 		outlet->is_reporting = !triad_thread_start(
@@ -515,6 +526,7 @@ bool triad_outlet_free(struct triad_outlet *outlet)
 	triad_web_stop(outlet->web);
 	triad_metrics_server_free(outlet->metrics);
 	triad_web_free(outlet->web);
+	triad_slurm_free(outlet->slurm);
 	triad_conf_unref(outlet->in_force);
 	pthread_cond_destroy(&outlet->changed);
 	pthread_mutex_destroy(&outlet->lock);

@@ -282,7 +282,8 @@ struct triad_conf {
 	struct {
 		struct triad_conf_listener http;
 		unsigned max_clients;
-		char names[TRIAD_CONF_TEXT_SIZE]; /* triad_host_names_check() */
+		char names[TRIAD_CONF_TEXT_SIZE];  /* triad_host_names_check() */
+		char squeue[TRIAD_CONF_PATH_SIZE]; /* "": Slurm is not asked */
 	} web;
 	struct {
 		char collectors[TRIAD_CONF_TEXT_SIZE]; /* triad_addresses_parse() */

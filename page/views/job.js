@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-// What 'job' says of a set of hosts, as Slurm writes it: the links that they use, their share of
-// each, errors, waits and congestion there.
+// What 'job' says of a set of hosts, as Slurm writes it, or of a job by its number, for whose hosts
+// triadd asks Slurm: the links that they use, their share of each, errors, waits and congestion there.
 
 import {facts, h, none, section} from "../dom.js";
-import {bits, count, isKnown, plural} from "../format.js";
+import {bits, count, isKnown, plural, visible} from "../format.js";
 import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
 import {bar, fromToColumns, isPlugin, missing, placeLink, portLink} from "./parts.js";
 
 const N_LINKS = 1000;
+const N_NAMES = 100;
 
 export const job = {
 	title: "Job",
@@ -16,24 +17,48 @@ export const job = {
 	isMissing: (status) => !isPlugin(status),
 
 	async load(app, route, signal) {
-		const {hosts} = route.options;
-		return hosts && isPlugin(await app.whenKnown(signal))
-			? app.server.ask(["job"], {nodes: hosts, limit: N_LINKS, at: app.at}, signal)
-			: Promise.resolve(null);
+		const {hosts, slurm} = route.options;
+		const status = await app.whenKnown(signal);
+		return {
+			asksSlurm: Boolean(status.configuration?.values?.["web.squeue"]),
+			...((hosts || slurm) &&
+				isPlugin(status) &&
+				(await app.server.tell(
+					["job"],
+					{
+						...(slurm ? {slurm} : {nodes: hosts}),
+						limit: N_LINKS,
+						at: app.at,
+					},
+					signal,
+				))),
+		};
 	},
 
-	render(app, route, answer) {
+	render(app, route, {asksSlurm, answer, message}) {
 		return [
-			h("h1", {}, "The fabric of a job"),
+			h(
+				"h1",
+				{},
+				route.options.slurm
+					? `The fabric of job ${visible(route.options.slurm)}`
+					: "The fabric of a job",
+			),
 			form(app, route),
-			answer
-				? (missing(answer) ?? result(route, answer))
-				: none(
-						"Hosts as Slurm lists them: node[01-16,20]; 'squeue -h -j JOBID -o %N' prints a job's.",
-					),
+			answer ? (missing(answer) ?? result(route, answer, message)) : hint(asksSlurm),
 		];
 	},
 };
+
+function hint(asksSlurm) {
+	return none(
+		`Hosts as Slurm lists them: node[01-16,20]; ${
+			asksSlurm
+				? "or a job's number, for which Slurm is asked."
+				: "'squeue -h -o %N -j JOBID' prints a job's. Where web.squeue of triad.conf is set, a job's number will do."
+		}`,
+	);
+}
 
 function form(app, route) {
 	return h(
@@ -42,20 +67,26 @@ function form(app, route) {
 			class: "controls",
 			onsubmit: (event) => {
 				event.preventDefault();
-				const hosts = event.target.elements.hosts.value.trim();
+				const text = event.target.elements.hosts.value.trim();
+				const isNumber = /^\d+$/.test(text);
 				document.activeElement.blur();
-				app.go(changed(route, {hosts}));
+				app.go(
+					changed(route, {
+						hosts: isNumber ? undefined : text,
+						slurm: isNumber ? text : undefined,
+					}),
+				);
 			},
 		},
 		h(
 			"label",
 			{},
-			"Hosts ",
+			"Hosts, or a job's number ",
 			h("input", {
 				name: "hosts",
 				required: true,
 				size: 40,
-				value: route.options.hosts ?? "",
+				value: route.options.slurm ?? route.options.hosts ?? "",
 				placeholder: "node[01-16,20]",
 				"data-key": "hosts",
 				spellcheck: "false",
@@ -65,8 +96,12 @@ function form(app, route) {
 	);
 }
 
-function result(route, it) {
+// Only of a job by its number is there something to say.
+function result(route, it, message) {
 	return [
+		route.options.slurm &&
+			message &&
+			h("p", {}, visible(message)),
 		facts([
 			["hosts", count(it.hosts)],
 			["their ports", count(it.host_ports)],
@@ -81,7 +116,14 @@ function result(route, it) {
 			? h(
 					"p",
 					{class: "bad"},
-					`Not in the fabric: ${it.unknown_hosts.map((of) => of.name ?? of).join(", ")}`,
+					`Not in the fabric: ${listed(it.unknown_hosts)}`,
+				)
+			: null,
+		it.shared_names?.length
+			? h(
+					"p",
+					{class: "could"},
+					`Several nodes bear the name, and all count: ${listed(it.shared_names)}`,
 				)
 			: null,
 		section("Alerts there", alerts(route, it.alerts)),
@@ -97,6 +139,11 @@ function result(route, it) {
 			}),
 		),
 	];
+}
+
+function listed(names) {
+	const text = names.slice(0, N_NAMES).map(visible).join(", ");
+	return names.length > N_NAMES ? `${text} and ${count(names.length - N_NAMES)} more` : text;
 }
 
 function alerts(route, rows) {

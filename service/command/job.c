@@ -31,6 +31,7 @@ struct job {
 	struct triad_moment since; /* growth is counted from there on */
 	double since_s;            /* time from 'since' to 'moment' */
 	struct triad_hostlist hosts, unknown;
+	struct triad_hostlist shared; /* several nodes have one description */
 	uint64_t *ports; /* the job's hosts; a bit for each port of the fabric */
 	uint32_t n_ports, n_switches;
 	uint32_t *links; /* ports that pairs of the job leave by, the busiest first */
@@ -48,18 +49,56 @@ struct link_state {
 
 /* --- which hosts --- */
 
+/* A node that bears the name of a host of the job. */
+struct bearer {
+	uint32_t node, host; /* in the fabric; in the list */
+};
+
+static int compare_bearers(const void *a, const void *b, void *context)
+{
+	const struct triad_fabric *fabric = context;
+	const struct bearer *one = a, *other = b;
+	int order =
+		strcmp(fabric->nodes[one->node].name, fabric->nodes[other->node].name);
+
+	if (order)
+		return order;
+	return one->node < other->node ? -1 : one->node > other->node;
+}
+
+/* Finds hosts of which two nodes have the same description: HCAs of one host differ in
+ * theirs, so these may be two hosts. */
+static int find_shared(struct job *job, struct bearer *bearers, uint32_t n)
+{
+	struct triad_fabric *fabric = job->routes->check->layout->fabric;
+	int error = 0;
+
+	if (n)
+		qsort_r(bearers, n, sizeof(*bearers), compare_bearers, fabric);
+	for (uint32_t i = 1; i < n && !error; i++)
+		if (bearers[i].node != bearers[i - 1].node &&
+			!strcmp(fabric->nodes[bearers[i].node].name,
+				fabric->nodes[bearers[i - 1].node].name))
+			error = triad_hostlist_add(
+				&job->shared, job->hosts.names[bearers[i].host]);
+	triad_hostlist_sort(&job->shared);
+	return error;
+}
+
 /* Marks the ports of the job's hosts, and finds unknown hosts. */
 static int find_hosts(struct job *job)
 {
 	const struct triad_routes_layout *layout = job->routes->check->layout;
 	const struct triad_fabric *fabric = layout->fabric;
 	bool *is_found = calloc(job->hosts.n + 1, sizeof(*is_found));
-	uint32_t last = TRIAD_FABRIC_NONE;
+	struct bearer *bearers = calloc(layout->n_hosts + 1u, sizeof(*bearers));
+	uint32_t last = TRIAD_FABRIC_NONE, n_bearers = 0;
 	int error = 0;
 
 	job->ports = calloc(fabric->n_ports / 64 + 1, sizeof(*job->ports));
-	if (!job->ports || !is_found) {
+	if (!job->ports || !is_found || !bearers) {
 		free(is_found);
+		free(bearers);
 		return ENOMEM;
 	}
 	for (uint32_t i = 0; i < layout->n_hosts; i++) {
@@ -75,6 +114,8 @@ static int find_hosts(struct job *job)
 		if (at == TRIAD_FABRIC_NONE)
 			continue;
 		is_found[at] = true;
+		bearers[n_bearers++] =
+			(struct bearer){fabric->ports[host->port].node, at};
 		job->ports[host->port / 64] |= UINT64_C(1) << host->port % 64;
 		job->n_ports++;
 		/* The layout orders hosts by switch. */
@@ -84,7 +125,10 @@ static int find_hosts(struct job *job)
 	for (uint32_t i = 0; i < job->hosts.n && !error; i++)
 		if (!is_found[i])
 			error = triad_hostlist_add(&job->unknown, job->hosts.names[i]);
+	if (!error)
+		error = find_shared(job, bearers, n_bearers);
 	free(is_found);
+	free(bearers);
 	return error;
 }
 
@@ -322,6 +366,16 @@ static double mean_links(const struct triad_routes_check *check)
 		: 0;
 }
 
+static void put_names(struct triad_output *output, const char *what,
+	const struct triad_hostlist *names)
+{
+	if (!names->n)
+		return;
+	triad_output_printf(output, "%s", what);
+	triad_command_print_hosts(names, output);
+	triad_output_printf(output, "\n");
+}
+
 static void put_job_head(struct job *job, struct triad_report *report)
 {
 	const struct triad_routes_check *check = job->check;
@@ -334,6 +388,7 @@ static void put_job_head(struct job *job, struct triad_report *report)
 	if (report->as_json) {
 		triad_json_uint(&report->json, "hosts", n_hosts);
 		triad_command_json_hosts(&report->json, "unknown_hosts", &job->unknown);
+		triad_command_json_hosts(&report->json, "shared_names", &job->shared);
 		triad_json_uint(&report->json, "host_ports", job->n_ports);
 		triad_json_uint(&report->json, "host_switches", job->n_switches);
 		triad_json_uint(&report->json, "pairs", check->n_pairs);
@@ -349,11 +404,8 @@ static void put_job_head(struct job *job, struct triad_report *report)
 		n_hosts, n_hosts == 1 ? "" : "s", job->n_ports,
 		job->n_ports == 1 ? "" : "s", job->n_switches,
 		job->n_switches == 1 ? "" : "es");
-	if (job->unknown.n) {
-		triad_output_printf(output, "not in the fabric: ");
-		triad_command_print_hosts(&job->unknown, output);
-		triad_output_printf(output, "\n");
-	}
+	put_names(output, "not in the fabric: ", &job->unknown);
+	put_names(output, "several nodes bear the name, and all count: ", &job->shared);
 	triad_output_printf(output,
 		"%" PRIu64 " pairs, of which %" PRIu64
 		" arrive; over %.1f links on average, %u at most\n",
@@ -478,6 +530,7 @@ static int show_job(struct job *job, struct triad_output *output)
 	triad_routes_check_free(job->check);
 	triad_hostlist_clear(&job->hosts);
 	triad_hostlist_clear(&job->unknown);
+	triad_hostlist_clear(&job->shared);
 	free(job->ports);
 	free(job->links);
 	return status;

@@ -216,10 +216,14 @@ def test_hosts_of_a_job_are_asked_of_slurm(lab, scratch, monkeypatch):
     wait_until(slurm.switches, 30, "slurmctld's answer")
     # The real squeue knows no such job.
     monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
-    failed(lab.run("triadctl", "job", "--slurm", "4711"), 1, "squeue: ")
+    failed(lab.run("triadctl", "job", "--slurm", "4711"), 1, "4711 no such job squeue")
+    # One that waits.
+    job = slurm.run("sbatch", "--parsable", "--hold", "--chdir", "/", "--wrap", "true")
+    failed(lab.run("triadctl", "job", "--slurm", succeeded(job).stdout.strip()), 1,
+           "begun PENDING")
     # A job that runs needs slurmd on each host; what squeue prints of one is played.
     folder = scratch.folder()
-    (folder / "squeue").write_text("#!/bin/sh\necho 'host-[0001-0002]'\n",
+    (folder / "squeue").write_text("#!/bin/sh\necho 'RUNNING host-[0001-0002]'\n",
                                    encoding="ascii")
     (folder / "squeue").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")

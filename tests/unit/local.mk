@@ -12,6 +12,7 @@ unit_tests = \
 	tests/unit/cli/test_local_time \
 	tests/unit/cli/test_profile_stats \
 	tests/unit/cli/test_secrets \
+	tests/unit/cli/test_slurm_job \
 	tests/unit/cli/test_table_fit \
 	tests/unit/collect/test_claims \
 	tests/unit/collect/test_claims_received \
@@ -289,6 +290,8 @@ tests_unit_agent_test_discovery_process_SOURCES = \
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
 tests_unit_cli_test_anonym_SOURCES = tests/unit/cli/test_anonym.c cli/anonym.c
 tests_unit_cli_test_secrets_SOURCES = tests/unit/cli/test_secrets.c cli/secrets.c
+tests_unit_cli_test_slurm_job_SOURCES = tests/unit/cli/test_slurm_job.c \
+	cli/child.c cli/slurm_job.c
 tests_unit_cli_test_json_rows_SOURCES = tests/unit/cli/test_json_rows.c cli/json_rows.c
 tests_unit_cli_test_local_time_SOURCES = tests/unit/cli/test_local_time.c \
 	cli/local_time.c

@@ -38,9 +38,13 @@ START_TEST(test_target_good_becomes_words)
 		"agents owner --json -- --json");
 	ck_assert_str_eq(read_target("/api/v1/nodes?node=host+1%2B&limit=5&offset=10"),
 		"nodes --json --node=host 1+ -n16");
+	ck_assert(!resource.waits);
 	ck_assert_uint_eq(resource.offset, 10);
 	ck_assert_uint_eq(resource.limit, 5);
 	ck_assert_uint_eq(resource.n_asked, 16);
+	ck_assert_str_eq(
+		read_target("/api/v1/job?slurm=4711"), "job --json --slurm=4711");
+	ck_assert_msg(resource.waits, "Slurm may take long");
 }
 END_TEST
 
@@ -68,7 +72,6 @@ START_TEST(test_query_bad_reported)
 		{"/api/v1/version?watch", "'version' 'watch' limit offset"},
 		{"/api/v1/perf/top?json", "parameter 'json'"},
 		{"/api/v1/perf/top?n=3", "parameter 'n'"},
-		{"/api/v1/job?slurm=3", "parameter 'slurm'"},
 		{"/api/v1/links?down=maybe", "true false"},
 		{"/api/v1/links?port=1&port=2", "port twice"},
 		{"/api/v1/links?limit=0", "1 10000"},
