@@ -537,6 +537,14 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.help = "Reads what OpenSM wrote into devices and lists what is not as "
 			"OpenSM wants it.  Exits with 1 if something is not, with 3 if that "
 			"is not known."},
+	{.name = "audit last",
+		.group = TRIAD_VERB_DIAGNOSE,
+		.verb = TRIAD_COMMAND_AUDIT_LAST,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(LIMIT) | TABLE,
+		.no_past = "images do not keep what audits found",
+		.help = "Shows what the last audit of all devices found, when it ended and who "
+			"asked for it.  Asks no device."},
 	{.name = "audit repair",
 		.group = TRIAD_VERB_MAINTAIN,
 		.verb = TRIAD_COMMAND_AUDIT_REPAIR,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // What Triad keeps from harm, and what it does about it: bad links out of routing, links that go
-// down again and again, losses that were routed around, clients whose requests were refused.
+// down again and again, losses that were routed around, clients whose requests were refused; and
+// what the last audit found, which asks no device: an audit is started by triadctl alone.
 
-import {badge, h, none, section} from "../dom.js";
-import {count, ms, NOT_KNOWN} from "../format.js";
+import {badge, facts, h, none, section} from "../dom.js";
+import {ago, count, isKnown, ms, NOT_KNOWN, plural, span, time, visible} from "../format.js";
 import {sibling} from "../route.js";
 import {table} from "../table.js";
 import {
@@ -94,6 +95,80 @@ const PARTS = [
 	],
 ];
 
+const N_DIFFERENCES = 1000;
+
+const differenceColumns = (route) => [
+	column("id", "ID", {cell: (it) => h("code", {}, it.id)}),
+	portColumn(route),
+	column("table", "Table"),
+	column("object", "Object", {cell: (it) => visible(it.object)}),
+	column("wanted", "OpenSM wants"),
+	column("found", "It has"),
+	timeColumn("since", "Since"),
+];
+
+// Nothing that differs is only good news where all was read.
+function auditBadge(it) {
+	if (it.differ) return badge("warning", plural(it.differ, "difference"));
+	return it.differ === 0 && !it.partial && it.blocks_unknown === 0
+		? badge("ok", "none differs")
+		: badge("unknown", NOT_KNOWN);
+}
+
+function auditFacts(it) {
+	return facts([
+		["verdict", auditBadge(it)],
+		["ended", `${time(it.ended)} UTC, ${ago(it.ended, Date.now())}`],
+		["for", visible(it.by)],
+		["took", span(it.seconds)],
+		["blocks read", count(it.blocks)],
+		[
+			"not known",
+			it.blocks_unknown || it.silent_devices || it.partial
+				? `${count(it.blocks_unknown)} blocks${it.partial ? " and more" : ""}; ${plural(it.silent_devices, "device")} without an answer`
+				: "nothing of that",
+		],
+		[
+			"by itself",
+			it.period_seconds
+				? `each ${span(it.period_seconds)}${it.failed ? `; ${count(it.failed)} came to no end` : ""}`
+				: "never (audit.period = 0)",
+		],
+	]);
+}
+
+function audit(route, it) {
+	const command = (text) => h("code", {}, text);
+	return section(
+		"What devices have beside what OpenSM wants, by the last audit",
+		missing(it) ?? [
+			isKnown(it.ended)
+				? auditFacts(it)
+				: none("Not known: no audit of all devices has ended here."),
+			isKnown(it.ended) &&
+				table(route, differenceColumns(route), it.differences, {
+					id: "audit",
+					caption:
+						it.differences.length < it.differ
+							? `The first ${count(it.differences.length)} of ${count(it.differ)} differences`
+							: "What differs",
+					empty: it.partial || it.blocks_unknown ? "Of what was read, none." : "None.",
+				}),
+		],
+		h(
+			"p",
+			{class: "quiet"},
+			"An audit sends SMPs to each device, so the page starts none: type ",
+			command("triadctl audit"),
+			", or set ",
+			command("audit.period"),
+			". ",
+			command("triadctl audit repair ID"),
+			" writes what is wanted, where audit.repair allows it.",
+		),
+	);
+}
+
 function modeOf(status, key) {
 	const {values} = status.configuration ?? {};
 	return values ? (values[key] ?? "off") : NOT_KNOWN;
@@ -112,13 +187,17 @@ export const guards = {
 		const answers = await Promise.all(
 			used.map(([, command]) => app.server.ask(command, {}, signal)),
 		);
-		return PARTS.map(([key]) => {
+		const parts = PARTS.map(([key]) => {
 			const i = used.findIndex(([it]) => it === key);
 			return {mode: modeOf(status, key), answer: i < 0 ? null : answers[i]};
 		});
+		const last =
+			isPlugin(status) &&
+			(await app.server.ask(["audit", "last"], {limit: N_DIFFERENCES}, signal));
+		return {parts, last};
 	},
 
-	render(app, route, parts) {
+	render(app, route, {parts, last}) {
 		return [
 			h("h1", {}, "Guards"),
 			presentOnly(app),
@@ -135,12 +214,13 @@ export const guards = {
 						: none("It is off."),
 				),
 			),
+			last && audit(route, last),
 			h(
 				"p",
 				{class: "quiet"},
 				"What was done is in the ",
 				h("a", {href: sibling(route, "history")}, "history"),
-				"; what devices have beside what the SM wants, 'triadctl audit' asks them.",
+				".",
 			),
 		];
 	},

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -560,6 +561,8 @@ static void note_done(struct run *run, struct triad_audit_difference *known)
 	status->n_unread =
 		result->n_unread + result->n_undecided + result->n_trees_undecided;
 	status->n_silent = result->n_silent;
+	status->is_partial = result->is_short || result->has_unknown_qos;
+	snprintf(status->by, sizeof(status->by), "%s", run->request->by);
 }
 
 /* What was found is as old as it was then. */
@@ -703,6 +706,7 @@ static void forget_known(struct triad_auditor *auditor)
 	pthread_mutex_lock(&auditor->lock);
 	has_some = auditor->n_known;
 	set_known(auditor, NULL, 0);
+	auditor->status.ended_us = 0;
 	pthread_mutex_unlock(&auditor->lock);
 	if (has_some)
 		triad_perf_note_findings(auditor->plugin->service.perf);
@@ -718,7 +722,8 @@ static int audit_slowly(struct triad_auditor *auditor, struct triad_fabric *fabr
 		/* The rest is for the second reading. */
 		.spread_us = period_s * TRIAD_US_PER_S * 9 / 10,
 		.goes_on = thread_goes_on,
-		.context = auditor};
+		.context = auditor,
+		.by = "audit.period"};
 	struct triad_audit_result result = {0};
 	int error = ECANCELED;
 
@@ -797,6 +802,21 @@ void triad_auditor_configure(
 struct triad_audit_status triad_auditor_status(struct triad_auditor *auditor)
 {
 	return TRIAD_LOCKED(&auditor->lock, auditor->status);
+}
+
+int triad_auditor_last(struct triad_auditor *auditor, size_t max,
+	struct triad_audit_status *status, struct triad_audit_difference **differences)
+{
+	size_t n;
+
+	pthread_mutex_lock(&auditor->lock);
+	*status = auditor->status;
+	n = status->n < max ? status->n : max;
+	*differences = malloc((n + 1) * sizeof(**differences));
+	if (*differences && n)
+		memcpy(*differences, auditor->known, n * sizeof(**differences));
+	pthread_mutex_unlock(&auditor->lock);
+	return *differences ? 0 : ENOMEM;
 }
 
 void triad_auditor_give(void *auditor, struct triad_found *found)

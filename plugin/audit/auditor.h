@@ -71,6 +71,7 @@ struct triad_audit_request {
 	/* Called often; false: stop.  'n_done' of 'n_all' blocks. */
 	bool (*goes_on)(void *context, uint64_t n_done, uint64_t n_all);
 	void *context;
+	const char *by; /* who asks for it */
 };
 
 /* Of audits of all devices, whoever asked for them. */
@@ -78,10 +79,13 @@ struct triad_audit_status {
 	unsigned period_s; /* audit.period */
 	bool may_repair;   /* audit.repair */
 	uint64_t n_done, n_failed;
-	/* Of the last one that was done; 'ended_us' 0: none yet. */
+	/* Of the last one that was done; 'ended_us' 0: none yet, or what it found holds no
+	 * longer, because this SM was not the master since. */
 	uint64_t ended_us, took_us, n_read;
 	uint64_t n_unread; /* or for which OpenSM had not decided */
 	uint32_t n_silent;
+	bool is_partial; /* the rest of it is not known either: memory, QoS tables */
+	char by[64];
 	size_t n, n_of[TRIAD_AUDIT_N_KINDS];  /* differences */
 	struct triad_audit_difference oldest; /* if there are some */
 };
@@ -98,6 +102,11 @@ void triad_auditor_configure(
 	struct triad_auditor *auditor, const struct triad_conf *conf);
 
 struct triad_audit_status triad_auditor_status(struct triad_auditor *auditor);
+
+/* The status, and a copy of the first 'max' differences that the last audit found, sorted;
+ * the caller frees it.  Returns 0 or ENOMEM. */
+int triad_auditor_last(struct triad_auditor *auditor, size_t max,
+	struct triad_audit_status *status, struct triad_audit_difference **differences);
 
 /* Adds what differs to an alert's findings (perfmgr/watch/finders.h). */
 void triad_auditor_give(void *auditor, struct triad_found *found);

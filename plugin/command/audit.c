@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'audit': what devices have of what OpenSM wrote, compared with what it wants. */
+/* 'audit', 'audit last': what devices have of what OpenSM wrote, compared with what it wants. */
 #include "plugin/opensm.h"
 
 #include "plugin/command/commands.h"
@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ib/smp_mad.h"
@@ -17,6 +18,7 @@
 #include "plugin/command/qos_setup.h"
 #include "plugin/instance.h"
 #include "routes/crossing.h"
+#include "service/command/format.h"
 #include "service/command/list.h"
 #include "service/command/ports.h"
 #include "service/command/report.h"
@@ -68,14 +70,14 @@ static const char *format_object(const struct triad_fabric *fabric,
 	return text;
 }
 
-static void put_difference(struct triad_list *list, const struct triad_fabric *fabric,
-	const struct triad_audit_difference *difference, double hosts, bool is_counted)
+/* Begins a row: what differs, and where. */
+static void put_place(struct triad_list *list, const struct triad_fabric *fabric,
+	const struct triad_audit_difference *difference)
 {
 	uint32_t at = triad_fabric_port_at(
 		fabric, difference->place.node_guid, difference->place.port);
 	char object[TRIAD_AUDIT_TEXT_SIZE], wanted[TRIAD_AUDIT_TEXT_SIZE],
-		found[TRIAD_AUDIT_TEXT_SIZE], touches[TRIAD_AUDIT_TEXT_SIZE] = "",
-					      since[TRIAD_CLOCK_TEXT_SIZE], id[9];
+		found[TRIAD_AUDIT_TEXT_SIZE], id[9];
 
 	snprintf(id, sizeof(id), "%08" PRIx32, triad_audit_id(difference));
 	triad_list_row(list);
@@ -94,6 +96,14 @@ static void put_difference(struct triad_list *list, const struct triad_fabric *f
 		triad_audit_value(difference, difference->wanted, wanted));
 	triad_list_text(list, "found", "found", -8,
 		triad_audit_value(difference, difference->found, found));
+}
+
+static void put_difference(struct triad_list *list, const struct triad_fabric *fabric,
+	const struct triad_audit_difference *difference, double hosts, bool is_counted)
+{
+	char touches[TRIAD_AUDIT_TEXT_SIZE] = "", since[TRIAD_CLOCK_TEXT_SIZE];
+
+	put_place(list, fabric, difference);
 	triad_list_real(list, "hosts", "hosts", 6, hosts, "%.0f", hosts);
 	if (is_counted)
 		triad_audit_touches(fabric, difference, touches);
@@ -379,7 +389,8 @@ static bool run_chosen(struct triad_plugin *plugin, struct audit *audit,
 			.smps_per_s = TRIAD_AUDIT_SMPS_PER_S,
 			.batch = BATCH,
 			.goes_on = goes_on,
-			.context = audit};
+			.context = audit,
+			.by = command->asker};
 
 		*error = triad_auditor_run(plugin->auditor, &request, &audit->result);
 	}
@@ -397,6 +408,108 @@ int triad_command_run_audit(struct triad_plugin *plugin,
 		status = end_audit(&audit, error);
 	triad_audit_result_clear(&audit.result);
 	return status;
+}
+
+/* --- audit last --- */
+
+/* What people are to know of it before its differences. */
+static void say_last(
+	const struct triad_audit_status *status, struct triad_output *output)
+{
+	char ended[TRIAD_CLOCK_TEXT_SIZE], took[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (!status->ended_us) {
+		triad_output_printf(output,
+			"not known: no audit of all devices has ended since this SM is "
+			"master; 'triadctl audit' runs one\n");
+		return;
+	}
+	triad_clock_format_length(status->took_us, took);
+	triad_output_printf(output,
+		"%zu differ by the audit that ended at %s after %s, for %s\n",
+		status->n, triad_command_format_time(status->ended_us, ended), took,
+		status->by);
+	triad_output_printf(output, "%" PRIu64 " blocks read; ", status->n_read);
+	if (status->n_unread || status->is_partial)
+		triad_output_printf(output,
+			"not known: %" PRIu64 " blocks, %" PRIu32
+			" devices do not answer at their LIDs%s\n",
+			status->n_unread, status->n_silent,
+			status->is_partial ? ", and more" : "");
+	else
+		triad_output_printf(
+			output, "'triadctl audit' says what is not looked at\n");
+}
+
+static void put_last_json(
+	const struct triad_audit_status *status, struct triad_json *json)
+{
+	bool is_known = status->ended_us;
+	char ended[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_json_string(json, "ended",
+		is_known ? triad_command_format_time(status->ended_us, ended) : NULL);
+	triad_json_string(json, "by", is_known ? status->by : NULL);
+	triad_json_double(
+		json, "seconds", is_known ? (double)status->took_us / 1e6 : NAN);
+	triad_json_double(json, "differ", is_known ? (double)status->n : NAN);
+	triad_json_double(json, "blocks", is_known ? (double)status->n_read : NAN);
+	triad_json_double(
+		json, "blocks_unknown", is_known ? (double)status->n_unread : NAN);
+	triad_json_double(
+		json, "silent_devices", is_known ? (double)status->n_silent : NAN);
+	triad_json_bool(json, "partial", !is_known || status->is_partial);
+	triad_json_uint(json, "period_seconds", status->period_s);
+	triad_json_uint(json, "failed", status->n_failed);
+}
+
+static void put_last(const struct triad_audit_status *status,
+	const struct triad_fabric *fabric,
+	const struct triad_audit_difference *differences,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_report report = {.output = output, .as_json = command->json};
+	struct triad_list list = {.report = &report};
+	char since[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_report_begin(&report);
+	if (report.as_json)
+		put_last_json(status, &report.json);
+	else
+		say_last(status, output);
+	triad_report_array(&report, "differences");
+	for (size_t i = 0; i < status->n && i < command->limit; i++) {
+		put_place(&list, fabric, &differences[i]);
+		triad_list_text(&list, "since", "since", -20,
+			triad_command_format_time(differences[i].since_us, since));
+		triad_list_row_end(&list);
+	}
+	triad_report_array_end(&report);
+	if (!report.as_json && status->n > command->limit)
+		triad_command_put_left_out(output, status->n - command->limit,
+			status->n, "more differences");
+	triad_report_end(&report);
+}
+
+int triad_command_run_audit_last(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_fabric *fabric =
+		triad_setup_find_fabric(plugin, "audit last", output);
+	struct triad_audit_difference *differences = NULL;
+	struct triad_audit_status status;
+	bool is_there = fabric &&
+		!triad_auditor_last(
+			plugin->auditor, command->limit, &status, &differences);
+
+	if (is_there)
+		put_last(&status, fabric, differences, command, output);
+	else if (fabric)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"audit last: not enough memory; try again\n");
+	free(differences);
+	triad_fabric_unref(fabric);
+	return is_there ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;
 }
 
 /* --- audit repair --- */

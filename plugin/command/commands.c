@@ -81,6 +81,7 @@ static triad_plugin_command *const runs[TRIAD_N_COMMANDS] = {
 	[TRIAD_COMMAND_QOS_TABLES] = triad_command_run_qos_tables,
 	[TRIAD_COMMAND_QOS_NODES] = triad_command_run_qos_nodes,
 	[TRIAD_COMMAND_AUDIT] = triad_command_run_audit,
+	[TRIAD_COMMAND_AUDIT_LAST] = triad_command_run_audit_last,
 	[TRIAD_COMMAND_AUDIT_REPAIR] = triad_command_run_audit_repair,
 	[TRIAD_COMMAND_SHIELD] = triad_command_run_shield,
 	[TRIAD_COMMAND_REPAIR_HISTORY] = triad_command_run_repair_history,

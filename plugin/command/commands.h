@@ -47,6 +47,7 @@ triad_plugin_command triad_command_run_heal_report;
 triad_plugin_command triad_command_run_repair_history;
 triad_plugin_command triad_command_run_repair_settle;
 triad_plugin_command triad_command_run_audit;
+triad_plugin_command triad_command_run_audit_last;
 triad_plugin_command triad_command_run_audit_repair;
 
 triad_plugin_command triad_command_run_election;

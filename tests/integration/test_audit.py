@@ -6,20 +6,25 @@ Devices are changed under OpenSM by SMPs from another host."""
 import concurrent.futures
 import contextlib
 import json
+import os
 import random
 import re
+import signal
 import subprocess
 import time
 import urllib.request
 
 import pytest
 
+import pagelib
 import tablelib
-from checks import mentions, succeeded, wait_until
+from checks import failed, mentions, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR
 from portlib import RECORD
-from triadlab.tcp_ports import free_port
-from triadlib import QUICK, ask, ask_json, health_findings, sweep_heavily, triad_lab, wait_for_sweep
+from triadlab.tcp_ports import free_address, free_port
+from triadlib import QUICK, ask, ask_json, health_findings, sweep_heavily, triad_lab, \
+    wait_for_sweep
+from weblib import check_schema, get_json
 
 pytestmark = pytest.mark.row("N21")
 
@@ -599,6 +604,20 @@ def test_differences_are_found_without_being_asked_for():
         assert not audit_line(lab)
 
 
+def test_who_is_no_master_any_more_forgets_what_it_found():
+    port = free_port()
+    with triad_lab(f"{QUICK}[audit]\nperiod = 1\n[prometheus]\nlisten = 127.0.0.1:{port}\n",
+                   opensm_conf="sweep_interval 1\n", sms=["Hca1", "Hca3"], triadd=True) as lab:
+        wait_until(lambda: "triad_audit_differences{" in metrics(port), 30, "an audit")
+        conf = lab.folder / "sm-1" / "opensm.conf"
+        conf.write_text(conf.read_text() + "sm_priority 5\n")
+        os.kill(lab.status()["sms"][1]["pid"], signal.SIGHUP)
+        wait_until(lambda: [sm["state"] for sm in lab.status()["sms"]] == ["standby", "master"],
+                   60, "another master")
+        wait_until(lambda: "triad_audit_differences{" not in metrics(port), 30, "no figures")
+        failed(lab.triad("audit", "last"), 1, "audit last")
+
+
 def test_audit_by_itself_is_spread_over_its_period():
     with triad_lab(f"{QUICK}[audit]\nperiod = 20\n") as lab:
         assert mentions(audit_line(lab), "first")
@@ -607,3 +626,51 @@ def test_audit_by_itself_is_spread_over_its_period():
         assert is_good(lab)
         assert time.monotonic() - began < 10
         assert mentions(audit_line(lab), "0 differences")
+
+
+def test_last_audit_is_shown_without_another_one():
+    listen = free_address()
+    with triad_lab(f"{QUICK}[web]\nlisten = {listen}\n", triadd=True) as lab, \
+            pagelib.browser(f"http://{listen}") as page:
+        wait_for_sweep(lab, 1)
+        last = ask_json(lab, "audit", "last")
+        assert (last["ended"], last["differ"], last["blocks_unknown"]) == (None,) * 3, last
+        assert not last["differences"] and last["partial"], last
+        assert mentions(ask(lab, "audit", "last").splitlines()[0], "not known"), last
+        page.open("/guards")
+        page.wait_for_text("Not known: no audit")
+        lid = lids(lab)["Hca4"]
+        old = smp(lab, lid, PKEYS, 0)
+        octets = bytearray(old)
+        octets[5] = 0x77
+        smp(lab, lid, PKEYS, 0, octets.hex())
+        rows = audit(lab)[1]
+        last = ask_json(lab, "audit", "last")
+        assert last["differ"] == len(rows) == 1 and last["ended"], last
+        assert not last["partial"] and last["by"] == "root", last
+        [row] = last["differences"]
+        assert {name: rows[0][name] for name in row} == row, (row, rows)
+        check_schema(get_json(listen, "/api/v1/openapi.json"), "#/components/schemas/audit_last",
+                     last, "the last audit")
+        page.open("/guards")
+        page.wait_for_text("0x0077")
+        assert "1 difference" in page.text, page.text
+        page.screenshot("audit")
+        # One of a single device says nothing of all.
+        smp(lab, lid, PKEYS, 0, old.hex())
+        succeeded(lab.triad("audit", "--node", "Hca4"))
+        assert ask_json(lab, "audit", "last") == last
+        # What was not read is not known, and no 0.
+        lab.harm_mads(f"lose class 0x01 lid {lids(lab)['Switch2']} direction in")
+        lab.triad("audit")
+        last = ask_json(lab, "audit", "last")
+        assert last["differ"] == 0 and last["blocks_unknown"] > 0, last
+        assert last["silent_devices"] == 1, last
+        page.open("/guards")
+        page.wait_for_text("not known")
+        assert "none differs" not in page.text, page.text
+        lab.heal_mads()
+        wait_until(lambda: is_good(lab), 10, "its answers")
+        page.open("/guards")
+        page.wait_for_text("none differs")
+        assert not page.errors()

@@ -16,6 +16,7 @@ from checks import mentions, succeeded, wait_until
 from labs import SRCDIR, TRIADD, need
 from triadlab.tcp_ports import free_address
 from triadlib import TriadLab, ask_json, wait_for_sweep
+from weblib import check_schema, get_json
 
 CONF = "[perfmgr]\nsweep_period = 1\n[web]\nlisten = {listen}\nsqueue = {squeue}\n"
 SQUEUE = """\
@@ -100,6 +101,8 @@ def test_what_is_not_so_with_a_job_is_said(lab):
     _, job, _ = job_of(lab, "4")
     assert job["unknown_hosts"] == ["host-0099"] and not job["shared_names"], job
     _, job, _ = job_of(lab, "5")
+    check_schema(get_json(lab.web.removeprefix("http://"), "/api/v1/openapi.json"),
+                 "#/components/schemas/job", job, "a job with names of several")
     assert job["shared_names"] == ["host-0007"], job
     assert (job["hosts"], job["host_ports"]) == (2, 3), job
 

@@ -98,6 +98,7 @@ def prepare(made, folder):
     wait_until(lambda: made.triad("diff", "2s").returncode != 1, 40, "images")
     wait_until(lambda: made.triad("port", "list").returncode == 0, 40, "expected ports")
     wait_until(lambda: ask_json(made, "cables"), 40, "cables")
+    made.triad("audit")
 
 
 def resources(description):

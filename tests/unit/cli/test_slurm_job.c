@@ -112,8 +112,7 @@ END_TEST
 START_TEST(test_squeue_that_fails_is_explained)
 {
 	ck_assert(!ask(NULL, 9));
-	ck_assert_msg(
-		mentions(job.why, "17 squeue can't be run here"), "%s", job.why);
+	ck_assert_msg(mentions(job.why, "17 squeue can't be run here"), "%s", job.why);
 	ck_assert(!ask(
 		"echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1",
 		9));
