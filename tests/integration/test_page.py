@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 import pagelib
 from agentlib import Broker, wait_until_settled
 from checks import mentions, succeeded, wait_until
-from labs import SRCDIR, TRIADD, need
+from labs import BUILDDIR, SRCDIR, TRIADD, need
 from test_agent import Agent
 from test_agents import lab_of, start
 from test_heal_act import healing
@@ -171,11 +172,41 @@ def test_marks_that_turn_text_are_shown_as_numbers(scratch, page):
 
 def serve_made(scratch, folder):
     """Serves answers that were made up until the test is over; returns the address."""
-    server = subprocess.Popen([sys.executable, SCRIPTS / "page-server", "--made", folder,
+    return serve(scratch, "--made", folder)
+
+
+def serve(scratch, *options):
+    server = subprocess.Popen([sys.executable, SCRIPTS / "page-server", *options,
                                "--port", "0"], stdout=subprocess.PIPE, text=True)
     scratch.callback(server.wait)
     scratch.callback(server.terminate)
     return server.stdout.readline().strip().rstrip("/")
+
+
+@pytest.mark.scripts
+@pytest.mark.full
+def test_server_without_a_build_answers_as_triad(lab, scratch):
+    base = serve(scratch, "--socket", lab.folder / "sm-0" / "triad.sock",
+                 "--triadctl", BUILDDIR / "triadctl")
+
+    def get(address, resource):
+        with urllib.request.urlopen(f"{address}/api/v1/{resource}", timeout=60) as answer:
+            return json.load(answer)
+
+    for resource in ("ports", "damp", "heal", "shield", "repair/history", "audit/last",
+                     "routes/check", "version"):
+        assert type(get(base, resource)) is type(get(lab.web, resource)), resource
+    assert len(get(base, "ports")) == len(get(lab.web, "ports")) > 20
+    leaf = next(row["guid"] for row in ask_json(lab, "nodes") if row["name"] == "leaf-02")
+    over = f"routes/over/{leaf}:1"
+    n_most = len(get(lab.web, f"{over}?limit=1000")["pairs"])
+    assert n_most > 1, "pairs"
+    for limit in (1, 1000):
+        assert len(get(base, f"{over}?limit={limit}")["pairs"]) == min(limit, n_most), limit
+    assert get(base, "history?limit=2&offset=1") == get(lab.web, "history?limit=2&offset=1")
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        get(base, "reload")
+    assert refused.value.code == 404
 
 
 def host_of(row):
