@@ -22,3 +22,16 @@ export function grouped(rows, nameOf) {
 		.map(([group, of]) => ({group, rows: of}))
 		.sort((a, b) => compareNames(a.group, b.group));
 }
+
+// [{value, rows}] of what valueOf() gives for the rows, the most frequent first.
+export function valuesOf(rows, valueOf) {
+	const values = new Map();
+	for (const row of rows) {
+		const value = valueOf(row);
+		if (!values.has(value)) values.set(value, []);
+		values.get(value).push(row);
+	}
+	return [...values]
+		.map(([value, of]) => ({value, rows: of}))
+		.sort((a, b) => b.rows.length - a.rows.length);
+}

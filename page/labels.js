@@ -43,15 +43,27 @@ export function labelOf(guid, name) {
 	return label?.slice(0, label.lastIndexOf("#")) === name ? label : name;
 }
 
-// What of a label tells it apart in so many characters: its end, from "…" on; or its number; or the
-// last digits of the GUID.  "": there is no room, or nothing that tells.
+// What a name has beside what all of its kind have: "MF0;sw-07:MQM8700/U1" and
+// "MF0;sw-07:CS8500/L16/U1", as managed switches call themselves, are sw-07 and sw-07/L16; of a host
+// it is the first word, which is the host's name.
+export function coreName(name) {
+	const managed = /^MF0;(.+):[^:/]+((?:\/[^/]+)*)\/U\d+$/.exec(name);
+	return managed ? managed[1] + managed[2] : name.replace(/ .*$/, "");
+}
+
+// What of a label tells it apart in so many characters: its core, or the end of that, from "…" on;
+// where names are not unique, '#' and the last digits of the GUID.  "": there is no room, or nothing
+// that tells.
 export function shortName(name, room) {
 	if (name.length <= room) return name;
 	const mark = name.lastIndexOf("#");
-	if (mark >= 0) return room >= 3 ? name.slice(-Math.min(room, name.length - mark - 1)) : "";
-	const number = /(\d+)\D*$/.exec(name)?.[1];
-	const tail = `…${name.slice(-Math.max(1, room - 1))}`;
-	if (number && room >= 5 && tail.includes(number)) return tail;
+	const text = mark >= 0 ? name.slice(mark) : coreName(name);
+	if (text.length <= room) return text;
+	if (room < 3) return "";
+	if (mark >= 0) return `…${name.slice(1 - room)}`;
+	const number = /(\d+)\D*$/.exec(text)?.[1];
+	const tail = `…${text.slice(1 - room)}`;
+	if (number && tail.includes(number)) return tail;
 	const digits = number?.replace(/^0+(?=\d)/, "");
-	return digits && digits.length <= room ? digits : "";
+	return digits && digits.length < room ? `…${digits}` : "";
 }

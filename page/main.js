@@ -72,7 +72,7 @@ class App {
 		this.#showNavigation();
 		this.time.show();
 		const view = VIEWS[this.route.view] ?? VIEWS.health;
-		document.title = `${view.titleOf?.(this.route) ?? view.title} – Triad`;
+		this.#showTitle();
 		if (this.#shown?.mounted && this.#shown.view === view) {
 			this.#shown.mounted.update(this.route);
 			return;
@@ -92,6 +92,13 @@ class App {
 		}
 		if (isOther) scrollTo(0, 0);
 		this.#load();
+	}
+
+	// The window's; names are known when the fabric is there.
+	#showTitle() {
+		const view = VIEWS[this.route.view] ?? VIEWS.health;
+		const nameOf = (guid) => this.store.fabric?.names[this.store.indexOf(guid)] ?? guid ?? "";
+		document.title = `${view.titleOf?.(this.route, nameOf) ?? view.title} – Triad`;
 	}
 
 	// Asks for what is shown again.
@@ -133,6 +140,7 @@ class App {
 	// Labels, and traffic by tier, come with the fabric, which may be later than the view.
 	#takeFabric() {
 		this.time.show();
+		this.#showTitle();
 		const {fabric, problem, at = "now"} = this.store;
 		if (!fabric || problem || this.#fabricOf === at) return;
 		this.#fabricOf = at;

@@ -13,6 +13,10 @@ const FONT = "11px system-ui, sans-serif";
 const CHARACTER = 6.4; // pixels, about
 const WIDE_CHARACTER = 7; // of names that are mostly capitals and digits
 const MANY_NAMES = 80; // switches in sight that still have room for theirs
+const ROOMY = 30; // characters of a name where there is room
+const MOST_OF_NAME = 16; // characters of a host's
+const APART = 55; // pixels between hosts of no tree from which on their names have room
+const LEAN = Math.PI / 3; // of names of hosts, to the right
 const BAR = 14; // below the top tier, where folded pods are connected
 
 export function palette(metric) {
@@ -213,19 +217,29 @@ export class Picture {
 			state: {palette},
 		} = this;
 		const name = visible(scene.fabric.names[i]);
-		const room = scene.layout.isTree ? box.width : this.isRoomy ? 200 : 0;
-		if (name.length * CHARACTER <= room - 4) {
+		if (!scene.layout.isTree) {
+			if (this.isRoomy) this.#plate(shortName(name, ROOMY), box.middle, box.y - 9);
+		} else if (name.length * CHARACTER <= box.width - 4) {
 			context.fillStyle = palette.text;
-			context.fillText(
-				name,
-				box.middle,
-				scene.layout.isTree ? box.centre : box.y - 8,
-			);
-		} else if (scene.layout.isTree && scene.layout.level[i] > 0) {
+			context.fillText(name, box.middle, box.centre);
+		} else if (scene.layout.level[i] > 0) {
 			const text = shortName(name, Math.floor((box.width - 4) / WIDE_CHARACTER));
 			context.fillStyle = palette.text;
 			if (text) context.fillText(text, box.middle, box.centre);
 		}
+	}
+
+	// A text on paper, so that it can be read over lines and cells.
+	#plate(text, x, y) {
+		const {
+			context,
+			state: {palette},
+		} = this;
+		const half = context.measureText(text).width / 2 + 2;
+		context.fillStyle = palette.paper;
+		context.fillRect(x - half, y - 7, half * 2, 13);
+		context.fillStyle = palette.text;
+		context.fillText(text, x, y);
 	}
 
 	#hosts() {
@@ -262,9 +276,10 @@ export class Picture {
 			state: {palette},
 		} = this;
 		const {layout, fabric} = scene;
-		if (viewport.scale < 13) return;
-		context.textAlign = "left";
+		if (viewport.scale < (layout.isTree ? 13 : APART)) return;
+		context.textAlign = layout.isTree ? "left" : "center";
 		context.textBaseline = "middle";
+		context.fillStyle = palette.quiet;
 		for (const i of scene.hosts) {
 			if (
 				layout.x[i] < left ||
@@ -277,11 +292,24 @@ export class Picture {
 			)
 				continue;
 			const {x, y, size, height} = scene.cell(viewport, i);
+			const name = visible(fabric.names[i]);
+			if (!layout.isTree) {
+				const room = Math.floor((viewport.scale - 4) / CHARACTER);
+				context.fillText(
+					shortName(name, room),
+					x + size / 2,
+					y + height + viewport.scale / 10,
+				);
+				continue;
+			}
+			const top = y + height + 5;
+			const room = Math.floor(
+				(scene.endBelow(viewport, i) - top - 6) / (Math.sin(LEAN) * CHARACTER),
+			);
 			context.save();
-			context.translate(x + size / 2, y + height + 5);
-			context.rotate(layout.isTree ? Math.PI / 3 : 0);
-			context.fillStyle = palette.quiet;
-			context.fillText(shortened(visible(fabric.names[i])), 0, 0);
+			context.translate(x + size / 2, top);
+			context.rotate(LEAN);
+			context.fillText(shortName(name, Math.min(MOST_OF_NAME, room)), 0, 0);
 			context.restore();
 		}
 	}
@@ -373,10 +401,6 @@ export class Picture {
 		context.textBaseline = "middle";
 		context.fillText(text, middle, y);
 	}
-}
-
-function shortened(name) {
-	return name.length > 16 ? `${name.slice(0, 15)}…` : name;
 }
 
 // The worst class that at least a tenth has.

@@ -186,6 +186,15 @@ export class Scene {
 		return {x, y: top + row * (height + 1), size, height};
 	}
 
+	// Down to where a host's name may reach: no other tier is below it.
+	endBelow(viewport, i) {
+		const {layout} = this;
+		const home = layout.home[i];
+		return home < 0 || layout.isFew || layout.level[home] <= 1
+			? viewport.height
+			: viewport.py(layout.level[home] - 1) - SWITCH_HEIGHT;
+	}
+
 	// The band of a folded pod.
 	podBox(viewport, k) {
 		const {x, width, switches} = this.layout.pods[k];
@@ -306,7 +315,10 @@ export class Scene {
 
 	#endY(viewport, i) {
 		const {layout, fabric} = this;
-		if (fabric.types[i] === SWITCH || !layout.isTree || layout.isFew)
+		if (
+			fabric.types[i] === SWITCH ||
+			(layout.isTree ? layout.isFew : layout.home[i] < 0)
+		)
 			return viewport.py(layout.y[i]);
 		const {y, height} = this.cell(viewport, i);
 		return y + height / 2;

@@ -7,7 +7,8 @@ import {sibling} from "./route.js";
 
 export function startSearch(app, input, list) {
 	let found = [],
-		chosen = -1;
+		chosen = -1,
+		isAwaited = false; // Enter was pressed before the nodes were there
 
 	function show() {
 		const {fabric} = app.store;
@@ -44,7 +45,9 @@ export function startSearch(app, input, list) {
 					},
 					fabric
 						? "no node is called so"
-						: "asking for the nodes …",
+						: isAwaited
+							? "asking for the nodes; what is found is opened"
+							: "asking for the nodes …",
 				),
 			);
 		mark();
@@ -73,9 +76,21 @@ export function startSearch(app, input, list) {
 		app.store.want(app.at);
 		show();
 	});
-	input.addEventListener("input", show);
-	input.addEventListener("blur", mark);
-	app.store.subscribe(() => document.activeElement === input && show());
+	input.addEventListener("input", () => {
+		isAwaited = false;
+		show();
+	});
+	input.addEventListener("blur", () => {
+		isAwaited = false;
+		mark();
+	});
+	app.store.subscribe(() => {
+		if (document.activeElement !== input) return;
+		show();
+		if (!isAwaited || !app.store.fabric) return;
+		isAwaited = false;
+		if (chosen >= 0) go(chosen);
+	});
 	input.addEventListener("keydown", (event) => {
 		const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
 		if (step && found.length) {
@@ -84,6 +99,9 @@ export function startSearch(app, input, list) {
 			mark();
 		} else if (event.key === "Enter" && chosen >= 0) {
 			go(chosen);
+		} else if (event.key === "Enter" && !app.store.fabric && input.value.trim()) {
+			isAwaited = true;
+			show();
 		} else if (event.key === "Escape") {
 			input.value = "";
 			input.blur();

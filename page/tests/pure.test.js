@@ -221,12 +221,24 @@ test("nodes are grouped by what their names begin with", () => {
 test("of a label is shown what tells it apart, as far as there is room", () => {
 	assert.equal(shortName("leaf-01", 7), "leaf-01");
 	assert.equal(shortName("leaf-01", 6), "…af-01");
-	assert.equal(shortName("leaf-01", 2), "1");
-	assert.equal(shortName("leaf-017", 1), "");
-	assert.equal(shortName("Quantum-2 Mellanox Technologies#09a500", 12), "09a500");
-	assert.equal(shortName("Quantum-2 Mellanox Technologies#09a500", 3), "500");
+	assert.equal(shortName("leaf-0017", 3), "…17");
+	assert.equal(shortName("leaf-01", 2), "");
+	assert.equal(shortName("Quantum-2 Mellanox Technologies#09a500", 12), "#09a500");
+	assert.equal(shortName("Quantum-2 Mellanox Technologies#09a500", 6), "…9a500");
+	assert.equal(shortName("Quantum-2 Mellanox Technologies#09a500", 3), "…00");
 	assert.equal(shortName("Quantum-2 Mellanox Technologies#09a500", 2), "");
 	assert.equal(shortName("director", 4), "");
+	// What all have tells nothing.
+	assert.equal(shortName("MF0;sw-0388:MQM8700/U1", 12), "sw-0388");
+	assert.equal(shortName("MF0;sw-0003:CS8500/L16/U1", 12), "sw-0003/L16");
+	assert.equal(shortName("MF0;sw-0003:CS8500/L16/U1", 8), "…003/L16");
+	assert.equal(shortName("node-0033 mlx5_0", 9), "node-0033");
+	assert.equal(shortName("node-0033 mlx5_0", 6), "…-0033");
+	for (const name of ["leaf-0017", "MF0;a;b:c:MQM8700/U1", "x y#0a0b0c", "4711 z", "#", ""])
+		for (let room = 0; room < 12; room++) {
+			const text = shortName(name, room);
+			assert.ok(text.length <= room, `${name} in ${room}: ${text}`);
+		}
 });
 
 test("a fabric is coloured by what is wrong with it, or by what it carries", () => {

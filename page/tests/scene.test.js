@@ -65,6 +65,30 @@ test("what is drawn at a point is found there", () => {
 	}
 });
 
+test("a link ends at its host, and a host's name above the next tier", () => {
+	for (const maker of [makeTree(4, 4), makeRing(9, 12)]) {
+		const it = sceneOf(maker),
+			{fabric, layout, scene, viewport} = it;
+		viewport.zoom(3, 500, 300);
+		for (const i of scene.hosts) {
+			const j = scene.hostLink[i];
+			const {x, y, size, height} = scene.cell(viewport, i);
+			const [x0, y0, x1, y1] = scene.line(viewport, j, true);
+			const [px, py] = fabric.a[j] === i ? [x0, y0] : [x1, y1];
+			assert.ok(px >= x - 10 && px <= x + size + 10, `${fabric.names[i]}: ${px} ${x}`);
+			assert.ok(py >= y && py <= y + height, `${fabric.names[i]}: ${py} ${y} ${height}`);
+			assert.equal(scene.endBelow(viewport, i), HEIGHT);
+		}
+		if (!layout.isTree) continue;
+		// One that stands at the top tier would write over the tier below.
+		const top = scene.switches.find((i) => layout.level[i] === layout.top);
+		const below = scene.switches.find((i) => layout.level[i] === layout.top - 1);
+		layout.home[scene.hosts[0]] = top;
+		layout.isFew = false;
+		assert.ok(scene.endBelow(viewport, scene.hosts[0]) < scene.box(viewport, below).y);
+	}
+});
+
 test("a point stays where it is while the picture is zoomed around it", () => {
 	for (const maker of [makeTree(4, 2), makeRing(9)]) {
 		const {viewport} = sceneOf(maker);

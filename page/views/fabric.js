@@ -66,16 +66,15 @@ class FabricView {
 			{class: "stage"},
 			this.canvas,
 			this.message,
-			this.#zoomButtons(),
 		);
-		this.controls = h("div", {class: "controls"});
+		this.controls = h("div", {class: "controls inner"});
 		this.aside = h("aside", {"aria-label": "What is chosen"});
 		this.legend = h("div", {class: "legend"});
 		this.host.replaceChildren(
 			h(
 				"div",
 				{class: "fabric"},
-				this.controls,
+				h("div", {class: "controls"}, this.#zoomButtons(), this.controls),
 				h(
 					"div",
 					{class: "split"},

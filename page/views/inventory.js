@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // What is there: nodes, ports, cables and modules, firmware and serial numbers; filtered, in
-// groups by names, with the columns that somebody wants, and as CSV.
+// groups by names, with the columns that somebody wants, and as CSV.  A group says which of it are
+// not as the others: 'in' of an address is a group, 'only' a column and its value there.
 
 import {csvOf, download, filtered} from "../csv.js";
 import {h, none} from "../dom.js";
-import {count, isKnown, plural, span, timeOfMs} from "../format.js";
-import {grouped} from "../groups.js";
+import {count, isKnown, plural, span, timeOfMs, visible} from "../format.js";
+import {grouped, groupOf, valuesOf} from "../groups.js";
 import {labelOf} from "../labels.js";
 import {changed, sibling} from "../route.js";
 import {sorted} from "../sort.js";
 import {table} from "../table.js";
 import {column, missing, nodeLink, portColumn, portLink, timeColumn} from "./parts.js";
+
+const NOT_KNOWN_WORDS = "not known";
+const MOST_VALUES = 8; // of a column, in the row of a group
+const FEW_ODD = 3; // that are named there
 
 const number = (name, title, rest = {}) => column(name, title, {number: true, ...rest});
 
@@ -167,7 +172,7 @@ export const inventory = {
 		const columns = chosenColumns(route, kind, all);
 		const order = route.options.sort ?? columns[0].name;
 		const rows = Array.isArray(answer)
-			? sorted(filtered(answer, all, route.options.find), columns, order)
+			? sorted(chosenRows(route, kind, filtered(answer, all, route.options.find)), columns, order)
 			: [];
 		return [
 			h("h1", {}, "Inventory"),
@@ -184,6 +189,7 @@ export const inventory = {
 						? plural(rows.length, "row")
 						: `${plural(rows.length, "row")} of ${count(answer.length)}`,
 					name === "ports" && route.options.node ? ofNode(route, answer) : "",
+					ofGroup(route, all),
 					app.at ? "" : `, asked for at ${timeOfMs(ms).slice(11)} UTC`,
 				),
 				route.options.group === "1"
@@ -198,6 +204,41 @@ export const inventory = {
 		];
 	},
 };
+
+// "firmware=1.2" of an address; where nothing is behind the "=", it is not known.
+function onlyOf(route) {
+	const [, name, value] = /^(\w+)=(.*)$/s.exec(route.options.only ?? "") ?? [];
+	return name ? {name, value} : null;
+}
+
+function chosenRows(route, kind, rows) {
+	const only = onlyOf(route);
+	return rows.filter(
+		(it) =>
+			(!route.options.in || groupOf(kind.nameOf(it) ?? "") === route.options.in) &&
+			(!only || String(it[only.name] ?? "") === only.value),
+	);
+}
+
+function ofGroup(route, all) {
+	const only = onlyOf(route);
+	if (!route.options.in && !only) return "";
+	const title = only && (all.find((it) => it.name === only.name)?.title ?? only.name);
+	return [
+		route.options.in ? [", of ", groupName(route.options.in)] : "",
+		only ? [`, with ${title.toLowerCase()} `, h("b", {}, visible(only.value || NOT_KNOWN_WORDS))] : "",
+		" alone. ",
+		h(
+			"a",
+			{href: changed(route, {in: undefined, only: undefined}), "data-key": "all of them"},
+			"All",
+		),
+	];
+}
+
+function groupName(group) {
+	return h("bdi", {class: "name"}, `${visible(group)}…`);
+}
 
 function ofNode(route, rows) {
 	const {node} = route.options;
@@ -233,6 +274,7 @@ function tabs(route, name) {
 						href: sibling(route, "inventory", [it], {
 							find: route.options.find,
 							group: route.options.group,
+							in: route.options.in,
 						}),
 					},
 					title,
@@ -339,17 +381,50 @@ function columnChoice(route, kind, all, columns) {
 	);
 }
 
+// The values of a column in a group, the most frequent first: each is a way to those that have it,
+// and few of them are named at once.
+function valuesCell(route, kind, name, {group, rows}) {
+	const values = valuesOf(rows, (it) => it[name] ?? null);
+	const way = (value) =>
+		changed(route, {group: undefined, in: group, only: `${name}=${value ?? ""}`});
+	if (values.length === 1) return visible(values[0].value ?? NOT_KNOWN_WORDS);
+	return values.slice(0, MOST_VALUES).map(({value, rows: of}, k) => [
+		k ? ", " : "",
+		h(
+			"a",
+			{href: way(value), "data-key": `${group} ${name} ${value}`},
+			visible(value ?? NOT_KNOWN_WORDS),
+		),
+		` ×\u202f${count(of.length)}`,
+		k && of.length <= FEW_ODD ? [" (", named(route, kind, of), ")"] : "",
+		k === MOST_VALUES - 1 && values.length > MOST_VALUES
+			? ` and ${plural(values.length - MOST_VALUES, "more value")}`
+			: "",
+	]);
+}
+
+function named(route, kind, rows) {
+	return rows.map((it, k) => [
+		k ? ", " : "",
+		kind === KINDS.nodes || kind === KINDS.devices
+			? nodeLink(route, it.guid ?? it.node_guid, it.name ?? it.node_name, `odd ${it.node_guid}`)
+			: portLink(route, it.node_guid, it.node_name, it.port),
+	]);
+}
+
 // How many are in which state, and for nodes how many of their ports are up.
 function groupTable(route, kind, rows) {
 	const sum = (of, name) => of.reduce((total, it) => total + (it[name] ?? 0), 0);
 	// What is known of some only is so much at least.
 	const sumText = (of, name) =>
 		`${of.every((it) => isKnown(it[name])) ? "" : "≥ "}${count(sum(of, name))}`;
-	const states = (of) => {
-		const counts = new Map();
-		for (const it of of) counts.set(it.state, (counts.get(it.state) ?? 0) + 1);
-		return [...counts].map(([state, n]) => `${count(n)} ${state ?? "not known"}`).join(", ");
-	};
+	// Sorted by how many values there are: what is not alike comes together.
+	const values = (name, title) => ({
+		name,
+		title,
+		value: (it) => valuesOf(it.rows, (row) => row[name] ?? null).length,
+		cell: (it) => valuesCell(route, kind, name, it),
+	});
 	const columns = [
 		{
 			name: "group",
@@ -358,8 +433,8 @@ function groupTable(route, kind, rows) {
 			cell: (it) =>
 				h(
 					"a",
-					{href: changed(route, {group: undefined, find: it.group})},
-					h("bdi", {class: "name"}, `${it.group}…`),
+					{href: changed(route, {group: undefined, in: it.group})},
+					groupName(it.group),
 				),
 		},
 		{name: "n", title: "How many", number: true, value: (it) => it.rows.length},
@@ -370,21 +445,9 @@ function groupTable(route, kind, rows) {
 			value: (it) => sum(it.rows, "ports_up"),
 			cell: (it) => `${sumText(it.rows, "ports_up")} of ${sumText(it.rows, "ports")}`,
 		},
-		kind.columns(route).some((it) => it.name === "state") && {
-			name: "states",
-			title: "States",
-			value: (it) => states(it.rows),
-		},
-		kind === KINDS.devices && {
-			name: "firmware",
-			title: "Firmware",
-			value: (it) => [...new Set(it.rows.map((row) => row.firmware ?? "not known"))].join(", "),
-		},
-		kind === KINDS.cables && {
-			name: "parts",
-			title: "Parts",
-			value: (it) => [...new Set(it.rows.map((row) => row.part ?? "not known"))].join(", "),
-		},
+		kind.columns(route).some((it) => it.name === "state") && values("state", "State"),
+		kind === KINDS.devices && values("firmware", "Firmware"),
+		(kind === KINDS.devices || kind === KINDS.cables) && values("part", "Part number"),
 	];
 	const groups = grouped(rows, kind.nameOf);
 	return groups.length

@@ -13,6 +13,7 @@ const N_NAMES = 100;
 
 export const job = {
 	title: "Job",
+	titleOf: (route) => (route.options.slurm ? `Job ${visible(route.options.slurm)}` : null),
 
 	isMissing: (status) => !isPlugin(status),
 

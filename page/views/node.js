@@ -30,7 +30,7 @@ async function loadNode(app, route, signal) {
 
 export const node = {
 	title: "Node",
-	titleOf: (route) => `Node ${visible(route.words[0] ?? "")}`,
+	titleOf: (route, nameOf) => visible(nameOf(route.words[0])),
 	load: loadNode,
 
 	render(app, route, {nodes, links, alerts, events, device, owner}) {

@@ -3,7 +3,7 @@
 
 import {chart} from "../chart.js";
 import {badge, facts, h, none, section} from "../dom.js";
-import {ago, count, counterTotal, isData, isKnown, NOT_KNOWN, time, visible, yesNo} from "../format.js";
+import {ago, count, counterTotal, isData, isKnown, NOT_KNOWN, place, time, visible, yesNo} from "../format.js";
 import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
 import {eventList} from "./history.js";
@@ -72,7 +72,7 @@ async function loadPort(app, route, signal) {
 
 export const port = {
 	title: "Port",
-	titleOf: (route) => `Port ${visible(route.words.slice(0, 2).join(":"))}`,
+	titleOf: ({words: [node, number]}, nameOf) => place(nameOf(node), number),
 	load: loadPort,
 
 	render(app, route, data) {

@@ -183,6 +183,116 @@ def serve(scratch, *options):
     return server.stdout.readline().strip().rstrip("/")
 
 
+def made_devices(folder):
+    """One of eight leaves has other firmware, of one of them nothing is known."""
+    rows = json.loads((folder / "nodes.json").read_text(encoding="utf-8"))
+    devices = [{"node_guid": row["guid"], "node_name": row["name"], "node_type": row["type"],
+                "product": "P", "firmware": "28.39.1002", "psid": "X", "part": "A-1",
+                "serial": str(i), "hardware_revision": "A", "temperature_c": 40,
+                "uptime_s": 60, "state": "answers", "last_read": None}
+               for i, row in enumerate(rows)]
+    odd, unknown = [it for it in devices if it["node_name"].startswith("leaf-")][2:4]
+    odd.update(firmware="28.38.900")
+    unknown.update(firmware=None, part=None, state="silent")
+    (folder / "devices.json").write_text(json.dumps(devices), encoding="utf-8")
+    about = json.loads((folder / "status.json").read_text(encoding="utf-8"))
+    about["configuration"] = {"values": {"devices.enabled": "true"}}
+    (folder / "status.json").write_text(json.dumps(about), encoding="utf-8")
+    return odd, unknown
+
+
+@pytest.mark.row("N11")
+@pytest.mark.scripts
+@pytest.mark.full
+def test_odd_ones_of_a_group_are_a_click_away(scratch, page):
+    net, made = scratch.folder() / "net", scratch.folder()
+    succeeded(subprocess.run([SCRIPTS / "gen-fabric", "fat-tree", "--levels", "2", "--radix",
+                              "16", "--hosts", "64", "-o", net], check=False))
+    succeeded(subprocess.run([SCRIPTS / "page-fabric", net, made], check=False))
+    odd, unknown = made_devices(made)
+    other = pagelib.Browser(page.driver, serve_made(scratch, made))
+
+    def click(text):
+        other.js("[...document.querySelectorAll('#main tbody a')].find("
+                 "(it) => it.innerText === arguments[0]).click()", text)
+
+    def names():
+        return other.js("return [...document.querySelectorAll('#main tbody tr')].map("
+                        "(it) => it.cells[0].innerText.trim())")
+
+    other.open("/inventory/devices?group=1")
+    row = next(row for row in other.js(
+        "return [...document.querySelectorAll('#main tbody tr')].map((it) => it.innerText)")
+        if row.startswith("leaf-"))
+    assert odd["node_name"] in row and unknown["node_name"] in row, row
+    assert re.search(r"28\.39\.1002 ×\s6\b.*28\.38\.900 ×\s1\b.*not known ×\s1\b", row), row
+    click("28.38.900")
+    wait_until(lambda: names() == [odd["node_name"]], 20, names)
+    other.go("/inventory/devices?group=1")
+    click("not known")
+    wait_until(lambda: names() == [unknown["node_name"]], 20, names)
+    other.go("/inventory/devices?group=1")
+    click("leaf-…")
+    wait_until(lambda: len(names()) == 8, 20, names)
+    assert all(it.startswith("leaf-") for it in names()), names()
+    other.js("document.querySelector('#main [data-key=\"all of them\"]').click()")
+    wait_until(lambda: len(names()) > 8, 20, names)
+    other.errors()  # a made fabric has no /changes
+
+
+@pytest.mark.row("N11")
+def test_window_has_the_name_of_what_is_shown(lab, page):
+    leaf = next(row for row in ask_json(lab, "nodes") if row["name"] == "leaf-02")
+    for view, title in ((f"node/{leaf['guid']}", "leaf-02"),
+                        (f"port/{leaf['guid']}/1", "leaf-02:1"), ("links", "Links")):
+        page.open(f"/{view}")
+        wait_until(lambda it=title: page.driver.title.startswith(f"{it} "), 20,
+                   lambda: page.driver.title)
+
+
+@pytest.mark.row("N11")
+def test_enter_before_the_nodes_are_there_is_no_loss(lab, page):
+    leaf = next(row for row in ask_json(lab, "nodes") if row["name"] == "leaf-03")
+    # The worker is told what to load when somebody lets it.
+    script = page.cdp("Page.addScriptToEvaluateOnNewDocument", source="""
+        const post = Worker.prototype.postMessage;
+        window.held = [];
+        Worker.prototype.postMessage = function (...words) {
+            if (window.held) window.held.push(() => post.apply(this, words));
+            else post.apply(this, words);
+        };
+        window.letLoad = () => {
+            const held = window.held;
+            window.held = null;
+            held.forEach((it) => it());
+        };""")
+    try:
+        page.open("/links")
+        search = page.driver.find_element("id", "search")
+        search.send_keys("leaf-03\ue007")  # Enter
+        assert page.js("return location.hash") == "#/links"
+        page.js("letLoad()")
+        wait_until(lambda: page.js("return location.hash") == f"#/node/{leaf['guid']}", 20,
+                   lambda: page.js("return location.hash"))
+    finally:
+        page.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
+
+
+@pytest.mark.row("N11")
+def test_nothing_stands_over_the_picture(page):
+    page.open("/fabric")
+    for width in (1400, 390):
+        page.resize(width, 900)
+        page.wait_ready()
+        assert not page.js("""
+            const it = document.querySelector("#canvas").getBoundingClientRect();
+            return [...document.querySelectorAll("#main button")].filter((button) => {
+                const {left, right, top, bottom} = button.getBoundingClientRect();
+                return right > it.left && left < it.right && bottom > it.top && top < it.bottom;
+            }).map((button) => button.title)"""), width
+    page.resize(1400, 900)
+
+
 @pytest.mark.scripts
 @pytest.mark.full
 def test_server_without_a_build_answers_as_triad(lab, scratch):
