@@ -63,9 +63,15 @@ function setAttribute(element, name, value) {
 	element.setAttribute(name, text);
 }
 
-// A name from the fabric: text of its own direction.
+// A name from the fabric: text of its own direction; where there is little room, its parts stand
+// below each other.
 export function nameText(name, attributes = {}) {
-	return h("bdi", {class: "name", ...attributes}, visible(name));
+	const parts = visible(name).split(/(?<=[;/])|(?=[#:])/);
+	return h(
+		"bdi",
+		{class: "name", ...attributes},
+		parts.map((it, k) => [k ? h("wbr") : null, it]),
+	);
 }
 
 export function section(title, ...children) {

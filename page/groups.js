@@ -2,12 +2,13 @@
 // Nodes grouped by what their names begin with: racks, islands, kinds of switches.  Pure.
 
 import {compareNames} from "./format.js";
+import {coreName} from "./labels.js";
 
-// What the names of a group have in common: a name up to its first blank, without the number at
+// What the names of a group have in common: the core of a name (labels.js) without the number at
 // its end: "rack3-node12 HCA-1" is of "rack3-node".  A name that is a number alone is its own.
 export function groupOf(name) {
-	const [first] = name.split(" ");
-	return first.replace(/#[0-9a-f]+$/, "").replace(/\d+$/, "") || first;
+	const core = coreName(name);
+	return core.replace(/#[0-9a-f]+$|\/U\d+$/, "").replace(/\d+$/, "") || core;
 }
 
 // [{group, rows}], in the order of their names; 'nameOf' gives a row's.

@@ -44,10 +44,10 @@ export function labelOf(guid, name) {
 }
 
 // What a name has beside what all of its kind have: "MF0;sw-07:MQM8700/U1" and
-// "MF0;sw-07:CS8500/L16/U1", as managed switches call themselves, are sw-07 and sw-07/L16; of a host
-// it is the first word, which is the host's name.
+// "MF0;sw-07:CS8500/L16/U2", as managed switches call themselves, are sw-07 and sw-07/L16/U2; of a
+// host it is the first word, which is the host's name.
 export function coreName(name) {
-	const managed = /^MF0;(.+):[^:/]+((?:\/[^/]+)*)\/U\d+$/.exec(name);
+	const managed = /^MF0;(.+):[^:/]+((?:\/[^/]+)*?)(?:\/U1)?$/.exec(name);
 	return managed ? managed[1] + managed[2] : name.replace(/ .*$/, "");
 }
 
@@ -61,8 +61,11 @@ export function shortName(name, room) {
 	if (text.length <= room) return text;
 	if (room < 3) return "";
 	if (mark >= 0) return `…${name.slice(1 - room)}`;
-	const number = /(\d+)\D*$/.exec(text)?.[1];
 	const tail = `…${text.slice(1 - room)}`;
+	// Of a chip the board, too.
+	const chip = /[^/]+\/U\d+$/.exec(text)?.[0];
+	if (chip) return tail.includes(chip) ? tail : "";
+	const number = /(\d+)\D*$/.exec(text)?.[1];
 	if (number && tail.includes(number)) return tail;
 	const digits = number?.replace(/^0+(?=\d)/, "");
 	return digits && digits.length < room ? `…${digits}` : "";

@@ -15,6 +15,9 @@ const WIDE_CHARACTER = 7; // of names that are mostly capitals and digits
 const MANY_NAMES = 80; // switches in sight that still have room for theirs
 const ROOMY = 30; // characters of a name where there is room
 const MOST_OF_NAME = 16; // characters of a host's
+const TAG_HEIGHT = 20;
+const MOST_TAGS = 12;
+const MOST_OF_TAG = 20; // characters of a name over the picture
 const APART = 55; // pixels between hosts of no tree from which on their names have room
 const LEAN = Math.PI / 3; // of names of hosts, to the right
 const BAR = 14; // below the top tier, where folded pods are connected
@@ -362,6 +365,7 @@ export class Picture {
 	#chosen() {
 		const {context, scene, viewport, state} = this;
 		const {nodes} = state.chosen;
+		this.tags = [];
 		context.strokeStyle = state.palette.chosen;
 		context.lineWidth = 2.5;
 		for (const i of nodes) {
@@ -372,12 +376,12 @@ export class Picture {
 			const isNamed =
 				isSwitch &&
 				visible(scene.fabric.names[i]).length * CHARACTER <= width - 4;
-			if (nodes.length <= 12 && !isNamed) {
+			if (nodes.length <= MOST_TAGS && !isNamed) {
 				context.font = `bold ${FONT}`;
 				this.#tag(
-					visible(scene.fabric.names[i]),
+					shortName(visible(scene.fabric.names[i]), MOST_OF_TAG),
 					box.x + width / 2,
-					isSwitch ? box.y - 14 : box.y - 12,
+					scene.tagY(viewport, i),
 				);
 				context.font = FONT;
 			}
@@ -393,6 +397,11 @@ export class Picture {
 		} = this;
 		const half = context.measureText(text).width / 2 + 4;
 		const middle = Math.max(half + 2, Math.min(viewport.width - half - 2, x));
+		// Tags stand below each other rather than over each other.
+		const covers = (it) =>
+			Math.abs(it.y - y) < TAG_HEIGHT && Math.abs(it.middle - middle) < it.half + half;
+		for (let k = 0; k < MOST_TAGS && this.tags.some(covers); k++) y += TAG_HEIGHT;
+		this.tags.push({middle, half, y});
 		context.fillStyle = palette.paper;
 		context.fillRect(middle - half, y - 8, half * 2, 16);
 		context.strokeRect(middle - half, y - 8, half * 2, 16);

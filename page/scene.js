@@ -20,6 +20,7 @@ const PARALLEL = 3; // pixels from one parallel cable to the next
 const PARALLELS = 18; // and of all of them
 const SWITCH_HEIGHT = 14;
 const GRID_ROWS = 6;
+const TAG = 12; // pixels from what is tagged to the middle of the tag
 
 export class Scene {
 	constructor(fabric, layout) {
@@ -193,6 +194,19 @@ export class Scene {
 		return home < 0 || layout.isFew || layout.level[home] <= 1
 			? viewport.height
 			: viewport.py(layout.level[home] - 1) - SWITCH_HEIGHT;
+	}
+
+	// The middle of a node's tag, where it covers no switch: above a switch, below the hosts of one.
+	tagY(viewport, i) {
+		const {layout, fabric} = this;
+		if (fabric.types[i] === SWITCH) return this.box(viewport, i).y - TAG;
+		const {y, height} = this.cell(viewport, i);
+		const home = layout.home[i];
+		if (!layout.isTree) return y + height + TAG;
+		if (layout.isFew || home < 0) return y - TAG;
+		const rows = Math.ceil(layout.nHosts[home] / layout.columns[home]);
+		const first = this.box(viewport, home).y + SWITCH_HEIGHT + 4;
+		return first + rows * (height + 1) + TAG;
 	}
 
 	// The band of a folded pod.

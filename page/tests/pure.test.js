@@ -207,6 +207,9 @@ test("nodes are grouped by what their names begin with", () => {
 	assert.equal(groupOf("rack3-node12 HCA-1"), "rack3-node");
 	assert.equal(groupOf("Quantum-2 Mellanox Technologies#09a500"), "Quantum-");
 	assert.equal(groupOf("4711"), "4711");
+	assert.equal(groupOf("MF0;sw-0012:MQM8700/U1"), "sw-");
+	assert.equal(groupOf("MF0;sw-0003:CS8500/L16/U1"), "sw-0003/L");
+	assert.equal(groupOf("MF0;sw-0003:CS8500/L16/U2"), "sw-0003/L");
 	assert.equal(groupOf("storage"), "storage");
 	const groups = grouped([{n: "b2"}, {n: "a10"}, {n: "b1"}, {n: "a9"}], (it) => it.n);
 	assert.deepEqual(
@@ -231,6 +234,9 @@ test("of a label is shown what tells it apart, as far as there is room", () => {
 	// What all have tells nothing.
 	assert.equal(shortName("MF0;sw-0388:MQM8700/U1", 12), "sw-0388");
 	assert.equal(shortName("MF0;sw-0003:CS8500/L16/U1", 12), "sw-0003/L16");
+	assert.equal(shortName("MF0;sw-0003:CS8500/L16/U2", 14), "sw-0003/L16/U2");
+	assert.equal(shortName("MF0;sw-0003:CS8500/L16/U2", 8), "…/L16/U2");
+	assert.equal(shortName("MF0;sw-0003:CS8500/L16/U2", 6), "");
 	assert.equal(shortName("MF0;sw-0003:CS8500/L16/U1", 8), "…003/L16");
 	assert.equal(shortName("node-0033 mlx5_0", 9), "node-0033");
 	assert.equal(shortName("node-0033 mlx5_0", 6), "…-0033");

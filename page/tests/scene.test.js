@@ -78,6 +78,9 @@ test("a link ends at its host, and a host's name above the next tier", () => {
 			assert.ok(px >= x - 10 && px <= x + size + 10, `${fabric.names[i]}: ${px} ${x}`);
 			assert.ok(py >= y && py <= y + height, `${fabric.names[i]}: ${py} ${y} ${height}`);
 			assert.equal(scene.endBelow(viewport, i), HEIGHT);
+			const home = scene.box(viewport, layout.home[i]);
+			const tag = scene.tagY(viewport, i);
+			assert.ok(tag - 8 > home.y + home.height || tag + 8 < home.y, `${tag} ${home.y}`);
 		}
 		if (!layout.isTree) continue;
 		// One that stands at the top tier would write over the tier below.

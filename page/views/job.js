@@ -9,7 +9,7 @@ import {table} from "../table.js";
 import {bar, fromToColumns, isPlugin, missing, placeLink, portLink} from "./parts.js";
 
 const N_LINKS = 1000;
-const N_NAMES = 100;
+const N_NAMES = 24;
 
 export const job = {
 	title: "Job",

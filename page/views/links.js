@@ -317,7 +317,7 @@ function traffic(route, tiers) {
 					title: "Not known of",
 					number: true,
 					value: (it) => it.unknown,
-					cell: (it) => (it.unknown ? plural(it.unknown, "link") : "–"),
+					cell: (it) => (it.unknown ? plural(it.unknown, "link") : "none"),
 				},
 			],
 			tiers,

@@ -90,13 +90,13 @@ function state({qos: it, tables}) {
 	return facts([
 		["requests for paths", it.state],
 		["policy", it.policy ? h("code", {}, visible(it.policy)) : "none"],
-		[
+		it.policy && [
 			"rules, levels, groups",
 			`${count(it.rules)}, ${count(it.levels)}, ${count(it.groups)}`,
 		],
-		["answered", `${count(it.answered)} of ${count(it.received)}`],
+		(isOn(it) || it.received > 0) && ["answered", `${count(it.answered)} of ${count(it.received)}`],
 		["tables", tables?.state ?? "not known"],
-		tables && [
+		isOn(tables) && [
 			"tables that differ",
 			`${count(tables.different)} at ${count(tables.different_ports)} ports`,
 		],
