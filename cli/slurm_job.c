@@ -57,9 +57,9 @@ static bool add_lines(struct triad_slurm_job *job, const char *text)
 
 	job->hosts[0] = '\0';
 	for (const char *line = text; *line && has_room; line += *line == '\n') {
-		size_t length = strcspn(line, "\n"), n = strcspn(line, " \n");
-		size_t gap = n + strspn(line + n, " ");
-		size_t rest = strcspn(line + gap, " \n");
+		size_t length = strcspn(line, "\n"), n = strcspn(line, " \t\n");
+		size_t gap = n + strspn(line + n, " \t");
+		size_t rest = strcspn(line + gap, " \t\n");
 
 		snprintf(state, sizeof(state), "%.*s", (int)n, line);
 		snprintf(hosts, sizeof(hosts), "%.*s", (int)rest, line + gap);

@@ -37,6 +37,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_seal \
 	tests/fuzz/fuzz_seen_sms \
 	tests/fuzz/fuzz_served \
+	tests/fuzz/fuzz_squeue \
 	tests/fuzz/fuzz_sflow \
 	tests/fuzz/fuzz_replica \
 	tests/fuzz/fuzz_smp \
@@ -70,6 +71,7 @@ tests_fuzz_fuzz_sa_copy_SOURCES = tests/fuzz/fuzz_sa_copy.c $(fuzz_driver)
 tests_fuzz_fuzz_seal_SOURCES = tests/fuzz/fuzz_seal.c $(fuzz_driver)
 tests_fuzz_fuzz_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
 tests_fuzz_fuzz_replica_SOURCES = tests/fuzz/fuzz_replica.c $(fuzz_driver)
+tests_fuzz_fuzz_squeue_SOURCES = tests/fuzz/fuzz_squeue.c cli/child.c cli/slurm_job.c $(fuzz_driver)
 tests_fuzz_fuzz_served_SOURCES = \
 	tests/fuzz/fuzz_served.c service/served.c $(fuzz_driver)
 tests_fuzz_fuzz_sflow_SOURCES = tests/fuzz/fuzz_sflow.c $(fuzz_driver)

@@ -241,6 +241,12 @@ def test_odd_ones_of_a_group_are_a_click_away(scratch, page):
 
 
 @pytest.mark.row("N11")
+def test_what_is_off_has_no_figures(lab, page):
+    page.go("/qos")
+    assert "off" in page.text and not re.search(r"\b0\b", page.text), page.text
+
+
+@pytest.mark.row("N11")
 def test_window_has_the_name_of_what_is_shown(lab, page):
     leaf = next(row for row in ask_json(lab, "nodes") if row["name"] == "leaf-02")
     for view, title in ((f"node/{leaf['guid']}", "leaf-02"),
