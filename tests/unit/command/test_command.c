@@ -283,10 +283,10 @@ START_TEST(test_parse_commands_classed)
 		"heal report --since 1d", "nodes", "ports --state free", "get",
 		"routes", "routes check", "congestion", "job --nodes a",
 		"topology --slurm", "routes over leaf-01:3", "routes between a b",
-		"repair plan leaf-01", "repair history", "audit last -n 5", "heal plan", "config diff",
-		"version", "qos explain --src a --dst b", "qos plan", "qos tables",
-		"qos nodes", "election", "port blacklist", "port plan", "port list",
-		"port history", "silences", "set --help"};
+		"repair plan leaf-01", "repair history", "audit last -n 5", "heal plan",
+		"config diff", "version", "qos explain --src a --dst b", "qos plan",
+		"qos tables", "qos nodes", "election", "port blacklist", "port plan",
+		"port list", "port history", "silences", "set --help"};
 	static const char *const changes[] = {"perf sweep", "audit --node leaf-01",
 		"audit repair 0123abcd", "audit repair --all --node leaf-01",
 		"repair settle", "perf clear totals --all", "perf clear histograms",
