@@ -132,6 +132,9 @@ struct triad_congestion_root {
 	uint8_t kind;  /* enum triad_congestion_kind */
 	uint8_t vl;    /* or TRIAD_CONGESTION_NO_VL: not known */
 	bool at_least; /* as in its load */
+	/* Set by who compares sweeps (track.h): whether it was one in the sweep before was
+	 * not known. */
+	bool may_be_older;
 	float wait, sent;
 	double loss_bps;
 	uint32_t n_waiting, n_hosts;

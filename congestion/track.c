@@ -90,6 +90,7 @@ static struct triad_congestion_tracked make_root(const struct triad_fabric *fabr
 		.port = port->number,
 		.vl = found->vl,
 		.begun_vl = found->vl,
+		.since_at_least = found->may_be_older,
 		.kind = found->kind,
 		.n_waiting = found->n_waiting,
 		.loss_bps = found->loss_bps};
@@ -119,6 +120,7 @@ static void add_new(struct triad_congestion_track *track, uint32_t n_known,
 
 	if (at != TRIAD_FABRIC_NONE) {
 		root->since_us = track->roots[at].since_us;
+		root->since_at_least = track->roots[at].since_at_least;
 		root->from_guid = track->roots[at].node_guid;
 		root->from_port = track->roots[at].port;
 		track->roots[at] = *root;
@@ -136,6 +138,7 @@ static void renew(struct triad_congestion_tracked *known,
 	struct triad_congestion_tracked now = *root;
 
 	now.since_us = known->since_us;
+	now.since_at_least = known->since_at_least;
 	now.from_guid = known->from_guid;
 	now.from_port = known->from_port;
 	now.begun_vl = known->begun_vl;

@@ -29,6 +29,8 @@ struct triad_congestion_tracked {
 	uint8_t port;
 	uint8_t vl;       /* or TRIAD_CONGESTION_NO_VL: never known so far */
 	uint8_t begun_vl; /* the same, when it began here */
+	/* It may have begun before 'since_us': nothing was known of it before. */
+	bool since_at_least;
 	/* As last found: */
 	uint8_t kind; /* enum triad_congestion_kind */
 	uint8_t n_missed;

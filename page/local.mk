@@ -8,7 +8,7 @@ EXTRA_DIST += page/README.md page/package.json \
 	page/moment.js page/picture.js page/route.js page/scene.js page/search.js \
 	page/sort.js page/spark.js page/store.js page/table.js page/theme.js \
 	page/tiers.js page/time.js page/token.js page/viewport.js page/words.js \
-	page/views/agents.js page/views/alerts.js page/views/all.js page/views/changes.js \
+	page/views/agents.js page/views/alerts.js page/views/all.js page/views/changes.js page/views/congestion.js \
 	page/views/election.js page/views/fabric-keys.js page/views/fabric-panel.js \
 	page/views/fabric.js page/views/guards.js page/views/health.js page/views/history.js \
 	page/views/inventory.js page/views/job.js \

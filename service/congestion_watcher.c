@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,8 @@ struct triad_congestion_watcher {
 	struct triad_congestion_matrix matrix; /* of the same layout */
 	bool is_matrix_logged;                 /* logged: the matrix is not known */
 	struct triad_congestion_track track;
+	struct triad_congestion_load *last_loads; /* of the sweep before; NULL: none */
+	struct triad_route_result *last_routes;   /* whose fabric numbers their ports */
 	const struct triad_fabric
 		*log_fabric; /* for log_root(), during a track's call */
 	enum triad_congestion_state looked_state;
@@ -84,6 +87,50 @@ static void publish_result(struct triad_congestion_watcher *watcher,
 	watcher->state = state;
 }
 
+/* --- the loads of the sweep before --- */
+
+/* Keeps 'loads', of the ports of 'routes', in the place of those before; NULL: none. */
+static void keep_loads(struct triad_congestion_watcher *watcher,
+	struct triad_congestion_load *loads, struct triad_route_result *routes)
+{
+	free(watcher->last_loads);
+	triad_route_result_unref(watcher->last_routes);
+	watcher->last_loads = loads;
+	watcher->last_routes = loads ? triad_route_result_ref(routes) : NULL;
+}
+
+/* Whether the sweep before knew if the port waited, and what it sent. */
+static bool was_known(const struct triad_congestion_watcher *watcher,
+	const struct triad_fabric *fabric, uint32_t port,
+	const struct triad_congestion_limits *limits)
+{
+	const struct triad_congestion_load *load;
+
+	if (!watcher->last_loads)
+		return false;
+	port = triad_fabric_find_same_port(
+		watcher->last_routes->check->layout->fabric, fabric, port);
+	if (port == TRIAD_FABRIC_NONE)
+		return false;
+	load = &watcher->last_loads[port];
+	return !isnan(load->wait) && !isnan(load->sent) &&
+		!triad_congestion_load_is_open(load, limits);
+}
+
+/* A root shows by its own port, and by the port next to it that waits. */
+static void compare_with_last(const struct triad_congestion_watcher *watcher,
+	const struct triad_fabric *fabric, struct triad_congestion *found,
+	const struct triad_congestion_limits *limits)
+{
+	for (uint32_t i = 0; i < found->n_roots; i++) {
+		struct triad_congestion_root *root = &found->roots[i];
+
+		root->may_be_older = !was_known(watcher, fabric, root->port, limits) ||
+			(root->n_waiting &&
+				!was_known(watcher, fabric, root->waiting[0], limits));
+	}
+}
+
 /* --- life --- */
 
 struct triad_congestion_watcher *triad_congestion_watcher_new(struct triad_perf *perf,
@@ -116,6 +163,7 @@ void triad_congestion_watcher_free(struct triad_congestion_watcher *watcher)
 	triad_congestion_turns_free(watcher->turns);
 	triad_congestion_planes_clear(&watcher->planes);
 	triad_route_result_unref(watcher->turned);
+	keep_loads(watcher, NULL, NULL);
 	triad_task_clear(&watcher->task);
 	pthread_mutex_destroy(&watcher->lock);
 	free(watcher);
@@ -266,11 +314,13 @@ static int explain_congestion(struct triad_congestion_watcher *watcher,
 			&watcher->matrix, &counted->result.found);
 	}
 	free((void *)by_vl.waits);
-	free(loads);
 	if (error) {
+		free(loads);
 		free(counted);
 		return error;
 	}
+	compare_with_last(watcher, fabric, counted->result.found, limits);
+	keep_loads(watcher, loads, routes);
 	atomic_init(&counted->refs, 1);
 	counted->result.routes = triad_route_result_ref(routes);
 	counted->result.swept_us = triad_clock_now_us();
@@ -412,8 +462,10 @@ static int track_roots(struct triad_congestion_watcher *watcher,
 	triad_congestion_track_add(track, fabric, result ? result->found : NULL,
 		triad_clock_now_us(), log_root, watcher);
 	watcher->log_fabric = NULL;
-	if (!result)
+	if (!result) {
+		keep_loads(watcher, NULL, NULL);
 		return 0;
+	}
 	for (uint32_t i = 0; i < result->found->n_roots; i++) {
 		const struct triad_fabric_port *port =
 			&fabric->ports[result->found->roots[i].port];
@@ -423,6 +475,7 @@ static int track_roots(struct triad_congestion_watcher *watcher,
 				result->found->roots[i].vl);
 
 		result->since_us[i] = root ? root->since_us : result->swept_us;
+		result->since_at_least[i] = !root || root->since_at_least;
 	}
 	result->n_tracked = track->n;
 	for (uint32_t i = 0; i < track->n; i++) {

@@ -18,9 +18,13 @@
  * A root that one sweep does not find is not over yet (track.h): the ports that waited
  * because of it before count as explained meanwhile.
  *
+ * A root that the first sweep after a start finds may be older than that.  So the loads
+ * of the sweep before are kept: where they do not say that the root was none, it is
+ * there since that sweep at least.
+ *
  * Thread-safety: any thread.  The lock is held for pointers and the status.
  * Memory: a result holds its routes; turns take 4 octets for each two ports of a
- * switch. */
+ * switch; the last loads 12 octets a port. */
 #ifndef TRIAD_SERVICE_CONGESTION_WATCHER_H
 #define TRIAD_SERVICE_CONGESTION_WATCHER_H
 
@@ -48,7 +52,8 @@ struct triad_congestion_place {
 struct triad_congestion_result {
 	struct triad_route_result *routes; /* its layout numbers the ports */
 	struct triad_congestion *found;
-	uint64_t since_us[TRIAD_CONGESTION_MAX_ROOTS]; /* monotonic, of each root */
+	uint64_t since_us[TRIAD_CONGESTION_MAX_ROOTS];   /* monotonic, of each root */
+	bool since_at_least[TRIAD_CONGESTION_MAX_ROOTS]; /* it may have begun before */
 	uint32_t n_by_vl; /* waiting ports whose VLs are known */
 	/* Too many pairs of hosts send: who sends to whom is not estimated. */
 	bool is_matrix_full;

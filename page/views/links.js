@@ -3,12 +3,13 @@
 // traffic of the fabric by tier, and the busiest and the worst ports with curves.
 
 import {h, none, section} from "../dom.js";
-import {bits, count, counterRate, NOT_KNOWN, percent, plural, time} from "../format.js";
+import {bits, count, counterRate, NOT_KNOWN, percent, plural} from "../format.js";
 import {changed} from "../route.js";
 import {trafficByTier} from "../model.js";
 import {sparkline} from "../spark.js";
 import {table} from "../table.js";
 import {levelName} from "../words.js";
+import {loadRoots, rootsSection} from "./congestion.js";
 import {healColumns} from "./guards.js";
 import {isPlugin, linkColumns, missing, options, portLink} from "./parts.js";
 
@@ -211,9 +212,7 @@ export const busiest = {
 				),
 			),
 		);
-		const roots = hasCongestion(status)
-			? await app.server.ask(["congestion"], {at: app.at}, signal)
-			: null;
+		const roots = await loadRoots(app, route, status, signal);
 		return {tops: names.map((name, i) => [name, answers[i]]), roots, tiers: tiersOf(app)};
 	},
 
@@ -266,7 +265,7 @@ export const busiest = {
 				),
 			),
 			tops.map(([name, rows]) => top(app, route, name, rows)),
-			roots && congestion(route, roots),
+			roots && rootsSection(route, roots),
 		];
 	},
 };
@@ -323,81 +322,6 @@ function traffic(route, tiers) {
 			tiers,
 			{id: "tiers", caption: title, empty: "There is no link."},
 		),
-	);
-}
-
-// Only the plugin explains congestion.
-function hasCongestion(status) {
-	return Boolean(isPlugin(status) && status.configuration?.values?.["congestion.enabled"]);
-}
-
-// Of how many ports it is known is said where it is not all.
-function waitingPorts(it) {
-	const {waiting_ports: n, known_ports: known, linked_ports: all} = it;
-	const of = known < all ? `, of ${count(known)} of ${count(all)} whose waits are known` : "";
-	return n === null
-		? "whether ports wait is not known yet"
-		: `${plural(n, "port")} ${n === 1 ? "waits" : "wait"}${of}`;
-}
-
-function congestion(route, it) {
-	const title = "Where congestion begins";
-	if (missing(it)) return section(title, missing(it));
-	const waiting = waitingPorts(it);
-	if (!it.roots.length) return section(title, none(`Nowhere; ${waiting}.`));
-	const columns = [
-		{
-			name: "root",
-			title: "Root",
-			value: (root) => root.node_name,
-			cell: (root) =>
-				portLink(route, root.node_guid, root.node_name, root.port),
-		},
-		{name: "vl", title: "VL", number: true, value: (root) => root.vl},
-		{name: "kind", title: "Kind", value: (root) => root.kind},
-		{
-			name: "loss",
-			title: "Costs at most",
-			number: true,
-			value: (root) => root.loss_gbps,
-			cell: (root) => bits(root.loss_gbps * 1e9),
-		},
-		{
-			name: "waiting",
-			title: "Ports wait",
-			number: true,
-			value: (root) => root.waiting_ports,
-		},
-		{
-			name: "contributors",
-			title: "Contributors",
-			number: true,
-			value: (root) => root.contributors,
-		},
-		{
-			name: "victims",
-			title: "Victims",
-			number: true,
-			value: (root) => root.victims,
-		},
-		{
-			name: "undecided",
-			title: "Undecided",
-			number: true,
-			value: (root) => root.undecided,
-		},
-		{
-			name: "since",
-			title: "Since",
-			value: (root) => root.since,
-			cell: (root) => time(root.since),
-		},
-		{name: "advice", title: "What to do", value: (root) => root.advice},
-	];
-	return section(
-		title,
-		h("p", {}, `${waiting}.`),
-		table(route, columns, it.roots, {id: "roots", caption: title}),
 	);
 }
 

@@ -241,6 +241,29 @@ function errorTitle(link) {
 		.join("\n");
 }
 
+// The first of a list, and the rest unfolded; in all there are 'n', of which the answer may have
+// less.
+export function few(list, item, {n = list.length, first = 3, key, more = (it) => `${count(it)} more`}) {
+	const rest = list.slice(first);
+	const left = n - list.length;
+	return [
+		list.length > 0 && first > 0 &&
+			h("ul", {class: "plain"}, list.slice(0, first).map((it) => h("li", {}, item(it)))),
+		n > first &&
+			h(
+				"details",
+				{"data-key": key},
+				h("summary", {}, more(n - first)),
+				h(
+					"ul",
+					{class: "plain"},
+					rest.map((it) => h("li", {}, item(it))),
+					left > 0 && h("li", {class: "quiet"}, `${count(left)} are not in this answer`),
+				),
+			),
+	];
+}
+
 // What a part shows when its command gave no answer; null where there is one.
 export function missing(answer) {
 	return answer instanceof Problem ? none(partText(answer)) : null;

@@ -24,7 +24,7 @@ struct shown {
 static void put_root_row(struct triad_list *list, const struct shown *shown, uint32_t i)
 {
 	const struct triad_congestion_root *root = &shown->result->found->roots[i];
-	char ago[TRIAD_CLOCK_TEXT_SIZE];
+	char ago[TRIAD_CLOCK_TEXT_SIZE], since[TRIAD_CLOCK_TEXT_SIZE + 2];
 
 	triad_list_row(list);
 	triad_routes_put_port(list, NULL, "ROOT", shown->fabric, root->port);
@@ -40,7 +40,9 @@ static void put_root_row(struct triad_list *list, const struct shown *shown, uin
 	triad_list_uint(list, NULL, "HOSTS", 5, root->n_hosts);
 	triad_clock_format_length(
 		triad_clock_now_us() - shown->result->since_us[i], ago);
-	triad_list_text(list, NULL, "SINCE", -8, ago);
+	snprintf(since, sizeof(since), "%s%s",
+		shown->result->since_at_least[i] ? ">=" : "", ago);
+	triad_list_text(list, NULL, "SINCE", -8, since);
 	triad_list_row_end(list);
 }
 
@@ -205,6 +207,7 @@ static void put_root_json(
 	triad_json_bool(json, "wait_at_least", root->at_least);
 	triad_json_string(json, "since",
 		triad_command_format_time(shown->result->since_us[number], at));
+	triad_json_bool(json, "since_at_least", shown->result->since_at_least[number]);
 	triad_json_string(json, "advice", triad_congestion_advice(root->kind));
 	triad_json_uint(json, "waiting_ports", root->n_waiting);
 	triad_json_uint(

@@ -119,6 +119,7 @@ def test_slow_host_is_named_until_it_is_over(lab):
 
     (again,) = sweep(lab, 2 * TICKS)["roots"]
     assert again["since"] == root["since"], "the same root"
+    assert not again["since_at_least"], "the sweep before it knew that there was none"
     assert not sweep(lab)["roots"], "over"
     lines = metrics(lab)
     assert "triad_congestion_roots 0" in lines and len(losses(lines)) == 1, "missed once"
@@ -224,6 +225,9 @@ def test_root_is_one_alert_and_what_waits_for_it_none(lab):
         ask(lab, "set", "congestion.enabled", "true")
     wait_until(lambda: {a["what"] for a in active(lab)} == {"congestion"}, 10,
                "the root's alert")
+    # It was there when this began to look.
+    (found,) = ask_json(lab, "congestion")["roots"]
+    assert found["since_at_least"] and ">=" in ask(lab, "congestion"), found
     ended = [a for a in ask_json(lab, "alerts", "--all")["alerts"] if a["explained"]]
     assert {a["what"] for a in ended} == {"PortXmitWait"}, ended
     sweep(lab)

@@ -12,6 +12,7 @@ static struct triad_congestion_track track;
 static unsigned n_reported[3];
 static struct triad_congestion_host hosts[8]; /* hosts of the first root */
 static uint32_t n_hosts;
+static bool is_first; /* nothing was known before the sweep */
 
 static void begin(void)
 {
@@ -19,6 +20,7 @@ static void begin(void)
 	track.n = 0;
 	memset(n_reported, 0, sizeof(n_reported));
 	n_hosts = 0;
+	is_first = false;
 }
 
 static void end(void)
@@ -41,19 +43,25 @@ static void sweep(uint32_t first, uint32_t n, uint64_t now_us)
 	struct triad_congestion found = {.n_roots = n, .roots = roots};
 
 	for (uint32_t i = 0; i < n; i++)
-		roots[i] = (struct triad_congestion_root){
-			.port = first + i, .vl = TRIAD_CONGESTION_NO_VL};
+		roots[i] = (struct triad_congestion_root){.port = first + i,
+			.vl = TRIAD_CONGESTION_NO_VL,
+			.may_be_older = is_first};
 	roots[0].hosts = hosts;
 	roots[0].n_hosts = n_hosts;
 	triad_congestion_track_add(&track, fabric, &found, now_us, report, NULL);
 }
 
-static uint64_t since(uint32_t port)
+static const struct triad_congestion_tracked *root_at(uint32_t port)
 {
 	const struct triad_fabric_port *at = &fabric->ports[port];
-	const struct triad_congestion_tracked *root =
-		triad_congestion_track_find(&track, fabric->nodes[at->node].guid,
-			at->number, TRIAD_CONGESTION_NO_VL);
+
+	return triad_congestion_track_find(&track, fabric->nodes[at->node].guid,
+		at->number, TRIAD_CONGESTION_NO_VL);
+}
+
+static uint64_t since(uint32_t port)
+{
+	const struct triad_congestion_tracked *root = root_at(port);
 
 	return root ? root->since_us : 0;
 }
@@ -67,6 +75,18 @@ START_TEST(test_root_found_again_keeps_its_time)
 	ck_assert_uint_eq(since(4), 100);
 	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_BEGUN], 2);
 	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_ENDED], 0);
+}
+END_TEST
+
+START_TEST(test_root_of_the_first_sweep_may_be_older_as_long_as_it_is_there)
+{
+	is_first = true;
+	sweep(3, 1, 100);
+	is_first = false;
+	sweep(3, 2, 200);
+	ck_assert_uint_eq(since(3), 100);
+	ck_assert(root_at(3)->since_at_least);
+	ck_assert(!root_at(4)->since_at_least);
 }
 END_TEST
 
@@ -143,10 +163,13 @@ START_TEST(test_root_for_which_the_same_hosts_wait_has_moved)
 	const struct triad_congestion_tracked *root;
 
 	wait_at(20, 6);
+	is_first = true;
 	sweep(3, 1, 100);
+	is_first = false;
 	wait_at(21, 6);
 	sweep(7, 1, 200);
 	ck_assert_uint_eq(since(7), 100);
+	ck_assert(root_at(7)->since_at_least);
 	ck_assert_uint_eq(since(3), 0);
 	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_BEGUN], 1);
 	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_MOVED], 1);
@@ -196,6 +219,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, begin, end);
 	tcase_add_test(tests, test_root_found_again_keeps_its_time);
+	tcase_add_test(tests,
+		test_root_of_the_first_sweep_may_be_older_as_long_as_it_is_there);
 	tcase_add_test(tests, test_root_of_which_the_vl_becomes_known_is_the_same);
 	tcase_add_test(tests, test_roots_on_two_vls_of_a_port_are_two);
 	tcase_add_test(tests, test_root_missed_twice_is_over);
