@@ -110,25 +110,52 @@ function lists(route, from, it) {
 		section("Links", links(route, it.links)),
 		section(
 			"Forwarding tables",
-			it.routes.length
-				? h(
-						"details",
-						{"data-key": "routes"},
-						h("summary", {}, `${plural(it.routes.length, "switch", "switches")} forward otherwise`),
-						h(
-							"ul",
-							{class: "columns"},
-							it.routes.map((of) =>
-								h("li", {}, nodeLink(route, of.node_guid, of.node_name)),
-							),
-						),
-					)
-				: none("None is another, of those that are known."),
+			tables(route, "routes", it.routes, "forward otherwise", [
+				it.routes_compared,
+				it.routes_not_known,
+				"switch",
+				"switches",
+			]),
+		),
+		section(
+			"QoS tables",
+			tables(route, "qos", it.qos, "have other SL2VL or VL arbitration tables", [
+				it.qos_compared,
+				it.qos_not_known,
+				"node",
+				"nodes",
+			]),
 		),
 		section("Alerts", alerts(route, it.alerts)),
 		section("Counters", counters(route, it)),
-		rest("QoS tables", it.qos),
 		rest("Configuration", it.configuration),
+	];
+}
+
+// Where one of both moments has no tables, it is not known whether they changed.
+function tables(route, key, rows, what, [compared, notKnown, one, many]) {
+	return [
+		rows.length
+			? h(
+					"details",
+					{"data-key": key},
+					h("summary", {}, `${plural(rows.length, one, many)} ${what}`),
+					h(
+						"ul",
+						{class: "columns"},
+						rows.map((of) =>
+							h("li", {}, nodeLink(route, of.node_guid, of.node_name)),
+						),
+					),
+				)
+			: compared
+				? none(`None is another, of ${plural(compared, one, many)}.`)
+				: null,
+		notKnown > 0 &&
+			none(
+				`Not known of ${plural(notKnown, one, many)}: one of the two times has no tables of theirs.`,
+			),
+		!compared && !notKnown && none(`There is no ${one} to compare.`),
 	];
 }
 

@@ -238,6 +238,42 @@ static void put_moment(struct diff *diff, const char *name, const char *label,
 	triad_report_text(&diff->report, name, label, at);
 }
 
+struct tables_part {
+	enum triad_history_tables tables;
+	const char *name, *title, *nodes;
+	/* Of JSON. */
+	const char *compared, *not_known;
+	uint32_t (*put)(const struct diff *diff, struct triad_list *list);
+};
+
+static const struct tables_part tables_parts[] = {
+	{TRIAD_HISTORY_ROUTES, "routes", "Switches whose routes changed", "switches",
+		"routes_compared", "routes_not_known", diff_put_routes},
+	{TRIAD_HISTORY_QOS, "qos", "Nodes whose SL2VL or VL arbitration changed",
+		"nodes", "qos_compared", "qos_not_known", diff_put_qos},
+};
+
+/* Where one moment has no tables, it is not known whether they changed. */
+static void put_tables_part(struct diff *diff, const struct tables_part *part)
+{
+	struct diff_compared compared = diff_compare_tables(diff, part->tables);
+	uint32_t n_all = compared.n + compared.n_unknown;
+
+	if (diff->report.as_json || compared.n || !n_all)
+		diff_put_part(diff, part->name, part->title, part->put);
+	else
+		triad_output_printf(diff->output, "\n%s\n", part->title);
+	if (diff->report.as_json) {
+		triad_json_uint(&diff->report.json, part->compared, compared.n);
+		triad_json_uint(
+			&diff->report.json, part->not_known, compared.n_unknown);
+	} else if (compared.n_unknown)
+		triad_output_printf(diff->output,
+			"  not known of %" PRIu32 " of %" PRIu32
+			" %s: one of the two times has no tables of theirs\n",
+			compared.n_unknown, n_all, part->nodes);
+}
+
 #define UNKNOWN                                                                           \
 	"not known: another SM counted, OpenSM was started again, or totals were set to " \
 	"0\n  in between; choose a time after that"
@@ -255,9 +291,8 @@ static void put_diff(struct diff *diff)
 		diff->to.view->fabric->sm_port_guid);
 	diff_put_part(diff, "nodes", "Nodes", put_nodes);
 	diff_put_part(diff, "links", "Links", put_links);
-	diff_put_part(diff, "routes", "Switches whose routes changed", diff_put_routes);
-	diff_put_part(diff, "qos", "Nodes whose SL2VL or VL arbitration changed",
-		diff_put_qos);
+	for (unsigned i = 0; i < sizeof(tables_parts) / sizeof(tables_parts[0]); i++)
+		put_tables_part(diff, &tables_parts[i]);
 	diff_put_part(diff, "configuration", "Configuration", diff_put_conf);
 	diff_put_part(diff, "alerts", "Alerts", put_alerts);
 	if (!diff->report.as_json && !has_base)

@@ -160,21 +160,50 @@ uint32_t diff_put_conf(const struct diff *diff, struct triad_list *list)
 
 /* --- tables of nodes --- */
 
+/* The hashes of a node's tables, which is at 'i' at the second moment, at both; 0: not
+ * known.  False: the first moment lacks the node, or it has no such tables by its type. */
+static bool read_hashes(const struct diff *diff, enum triad_history_tables tables,
+	uint32_t i, uint64_t *old, uint64_t *hash)
+{
+	const struct triad_fabric_node *node = &diff->to.view->fabric->nodes[i];
+	uint32_t at = triad_fabric_find_node(diff->from.view->fabric, node->guid);
+
+	if (at == TRIAD_FABRIC_NONE ||
+		(tables == TRIAD_HISTORY_ROUTES && node->type != TRIAD_NODE_SWITCH))
+		return false;
+	*hash = triad_moment_tables_hash(&diff->to, i, tables);
+	*old = triad_moment_tables_hash(&diff->from, at, tables);
+	return true;
+}
+
+struct diff_compared diff_compare_tables(
+	const struct diff *diff, enum triad_history_tables tables)
+{
+	const struct triad_fabric *now = diff->to.view->fabric;
+	struct diff_compared compared = {0};
+	uint64_t old, hash;
+
+	for (uint32_t i = 0; i < now->n_nodes; i++) {
+		if (!read_hashes(diff, tables, i, &old, &hash))
+			continue;
+		if (old && hash)
+			compared.n++;
+		else
+			compared.n_unknown++;
+	}
+	return compared;
+}
+
 static uint32_t put_tables(const struct diff *diff, struct triad_list *list,
 	enum triad_history_tables tables)
 {
 	const struct triad_fabric *now = diff->to.view->fabric;
-	const struct triad_fabric *before = diff->from.view->fabric;
+	uint64_t old, hash;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < now->n_nodes; i++) {
-		uint32_t at = triad_fabric_find_node(before, now->nodes[i].guid);
-		uint64_t hash = triad_moment_tables_hash(&diff->to, i, tables), old;
-
-		if (!hash || at == TRIAD_FABRIC_NONE)
-			continue;
-		old = triad_moment_tables_hash(&diff->from, at, tables);
-		if (!old || old == hash)
+		if (!read_hashes(diff, tables, i, &old, &hash) || !old || !hash ||
+			old == hash)
 			continue;
 		if (n++ >= diff->command->limit && !diff->report.as_json)
 			continue;

@@ -25,6 +25,14 @@ uint32_t diff_put_counters(const struct diff *diff, struct triad_list *list);
 /* Writes the keys of triad.conf that differ. */
 uint32_t diff_put_conf(const struct diff *diff, struct triad_list *list);
 
+/* Of how many nodes that are there at both moments such tables were compared, and of how many
+ * they can't be, as one moment has none of theirs. */
+struct diff_compared {
+	uint32_t n, n_unknown;
+};
+struct diff_compared diff_compare_tables(
+	const struct diff *diff, enum triad_history_tables tables);
+
 /* Writes the switches whose forwarding tables differ. */
 uint32_t diff_put_routes(const struct diff *diff, struct triad_list *list);
 /* Writes the nodes whose SL2VL or VL arbitration tables differ. */

@@ -13,7 +13,7 @@ import pytest
 
 import control
 import tablelib
-from checks import failed, fits_columns, succeeded, wait_until
+from checks import failed, fits_columns, mentions, succeeded, wait_until
 from smalldisk import small_disk
 from test_agent import Agent
 from test_lifecycle import end
@@ -380,6 +380,7 @@ def test_diff_says_what_changed(past):
     assert [(row["what"], row["node_name"]) for row in found["nodes"]] == [("left", "Hca2")]
     assert [row["what"] for row in found["links"]] == ["went"]
     assert found["routes"], "the switches route no more to Hca2"
+    assert found["routes_compared"] and not found["routes_not_known"], found
     grown = {row["counter"]: row for row in found["counters"]}
     assert grown["SymbolErrorCounter"]["grew_by"] == 42
     assert (grown["SymbolErrorCounter"]["most_name"],
@@ -476,6 +477,14 @@ def test_agent_keeps_what_its_own_commands_answered(scratch):
         assert "sweep" in parts and "sm" not in parts, parts
         process = control.request(agent.socket, "election", "--json", "--at", then)
         assert process.returncode == 1 and "needs the Triad plugin" in process.stderr, process
+        # It knows no forwarding tables: that is not that none changed.
+        found = agent.ask("diff", then)
+        assert (found["routes_compared"], found["routes"]) == (0, []), found
+        assert found["routes_not_known"] == len(
+            [row for row in agent.ask("nodes") if row["type"] == "switch"]), found
+        text = succeeded(control.request(agent.socket, "diff", then)).stdout
+        [part] = [part for part in text.split("\n\n") if part.startswith("Switches")]
+        assert mentions(part, "not known") and "nothing" not in part, part
 
 
 @pytest.mark.row("N10")

@@ -446,6 +446,13 @@ def test_link_that_went_is_a_change_and_marked_in_the_picture(lab, page):
         page.open(f"/changes?from={before[:19]}")
         return re.search(r"spine-02:3\b", page.text)
     wait_until(is_told, 30, lambda: page.text)
+    # OpenSM without QoS knows no QoS tables: that is not that none changed.
+    said = ask_json(lab, "diff", before[:19])
+    assert said["routes_compared"] and (said["qos_compared"], said["qos"]) == (0, []), said
+    [part] = page.js("return [...document.querySelectorAll('#main section')].filter((it) => "
+                     "it.querySelector('h2').textContent.includes('QoS'))"
+                     ".map((it) => it.innerText)")
+    assert mentions(part, f"known {said['qos_not_known']}") and "None" not in part, part
     page.go(f"/fabric?changes={before[:19]}")
     # Without a choice, what is wrong is what the picture shows.
     assert page.js("return document.querySelector('[name=colour] option').textContent") == \
