@@ -8,7 +8,7 @@ import {ageOf, msOf, STEPS, stepOf} from "./moment.js";
 import {changed, sibling} from "./route.js";
 
 // Views that show the present at any time, and say so; other views have parts like that.
-const PRESENT = new Set(["path"]);
+const PRESENT = new Set(["guards"]);
 
 export class TimeBar {
 	#app;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // Why a request for a path gets its answer ('qos explain'), and which way packets take
-// ('routes between'): two ends, the rule, the level, every hop.
+// ('routes between'): two ends, the rule, the level, every hop.  The first has no past.
 
 import {badge, facts, h, none, section} from "../dom.js";
 import {count, isKnown, NOT_KNOWN, plural, yesNo} from "../format.js";
@@ -45,7 +45,7 @@ export const path = {
 			explained,
 			routes: await app.server.ask(
 				["routes", "between", src, dst],
-				{sl},
+				{sl, at: app.at},
 				signal,
 			),
 		};
@@ -54,11 +54,11 @@ export const path = {
 	render(app, route, {explained, routes}) {
 		return [
 			h("h1", {}, "Path"),
-			presentOnly(app),
 			form(app, route),
 			explained
 				? section(
 						"The answer to a request for a path",
+						presentOnly(app),
 						missing(explained) ??
 							(explained.off
 								? none(
@@ -70,7 +70,9 @@ export const path = {
 			routes
 				? section(
 						"The way of packets",
-						missing(routes) ?? ways(route, routes),
+						missing(routes)
+							? [missing(routes), routes.isOfPast && whatChanged(app)]
+							: [ofThen(app, route, explained), ways(route, routes)],
 					)
 				: null,
 			!explained &&
@@ -258,6 +260,33 @@ function hops(route, title, list, last) {
 			last && h("li", {}, h("span", {class: "quiet"}, "to "), last),
 		),
 	];
+}
+
+// The way of then is known while links and tables are those of now.
+function ofThen(app, route, explained) {
+	if (!app.at) return null;
+	const isGuessed = !route.options.sl && isKnown(explained.sl);
+	return h(
+		"p",
+		{class: "quiet"},
+		"Links, LIDs and tables were those of now; how busy links were is of then.",
+		isGuessed && " The SL is what a request gets now: what it got then is not kept.",
+	);
+}
+
+function whatChanged(app) {
+	return h(
+		"p",
+		{},
+		h(
+			"a",
+			{
+				class: "open",
+				href: sibling({options: {}}, "changes", [], {from: app.at}),
+			},
+			"What changed since",
+		),
+	);
 }
 
 function ways(route, it) {

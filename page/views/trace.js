@@ -4,7 +4,7 @@
 // "0x...,0x...": returns a function of the store that gives {nodes, links}.
 export async function tracePath(app, text) {
 	const [from, to, lid] = text.split(",");
-	const answer = await app.server.get(["routes", "between", from, to]);
+	const answer = await app.server.get(["routes", "between", from, to], {at: app.at});
 	const path = answer.paths.find((it) => String(it.lid) === lid) ?? answer.paths[0];
 	return (store) => {
 		const nodes = [],

@@ -466,6 +466,39 @@ def test_link_that_went_is_a_change_and_marked_in_the_picture(lab, page):
 
 
 @pytest.mark.row("N11")
+def test_way_of_packets_is_that_of_then_or_said_to_be_lost(lab, page):
+    then = ask_json(lab, "status")["images"]["last"][:19]
+    wait_until(lambda: ask_json(lab, "status")["images"]["last"][:19] > then, 20,
+               "the next second")
+    view = f"/path?src=host-0005&dst=host-0008&at={then}"
+
+    def way():
+        page.open(view)
+        return page.js("return [...document.querySelectorAll('#main section')].at(-1).innerText")
+    assert mentions(way(), "arrives") and "to host-0008" in way(), page.text
+    assert "present" not in way(), page.text
+    assert "present" not in page.js("return document.querySelector('#time').innerText")
+    unlinked(lab, "spine-02", 3)
+    try:
+        wait_until(lambda: lab.triad("routes", "between", "host-0005", "host-0008", "--at",
+                                     then).returncode, 30, "other tables")
+        assert mentions(way(), "changed since not kept") and "arrives" not in way(), page.text
+        assert page.js("return [...document.querySelectorAll('#main section a')].map("
+                       "(it) => it.getAttribute('href')).filter((it) => "
+                       "it.startsWith('#/changes') && !it.includes('at='))"), page.text
+        # The picture marks no way of now, either.
+        page.open(view.replace("/path?src=host-0005&dst=host-0008",
+                               "/fabric?path=host-0005,host-0008,"))
+        page.wait_for_text("changed since")
+        page.errors()  # that these are refused is in the console
+    finally:
+        lab.sim('Link "spine-02"[3] "leaf-03"[4]')
+    wait_until(lambda: [row["state"] for row in
+                        ask_json(lab, "links", "--node", "spine-02", "--port", "3")]
+               == ["active"], 30, lambda: ask(lab, "links", "--node", "spine-02"))
+
+
+@pytest.mark.row("N11")
 def test_routes_and_a_job_are_those_of_triadctl(lab, page):
     said = ask_json(lab, "routes")
     page.go("/routes")
