@@ -445,6 +445,7 @@ static int (*const readers[TRIAD_N_COMMANDS])(const struct arguments *arguments)
 	[TRIAD_COMMAND_PERF_CLEAR] = read_clear,
 	[TRIAD_COMMAND_PERF_HISTOGRAM] = read_histogram,
 	[TRIAD_COMMAND_PERF_HISTORY] = read_perf_history,
+	[TRIAD_COMMAND_PERF_TIERS] = read_since,
 	[TRIAD_COMMAND_CABLES] = read_node_word,
 	[TRIAD_COMMAND_DEVICES] = read_node_word,
 	[TRIAD_COMMAND_DIFF] = read_diff,

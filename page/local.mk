@@ -13,5 +13,5 @@ EXTRA_DIST += page/README.md page/package.json \
 	page/views/fabric.js page/views/guards.js page/views/health.js page/views/history.js \
 	page/views/inventory.js page/views/job.js \
 	page/views/links.js page/views/node.js page/views/parts.js page/views/path.js page/views/port.js \
-	page/views/qos.js page/views/routes.js page/views/trace.js \
+	page/views/qos.js page/views/routes.js page/views/trace.js page/views/traffic.js \
 	page/tests/layout.test.js page/tests/made.js page/tests/pure.test.js page/tests/scene.test.js

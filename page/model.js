@@ -7,6 +7,7 @@
 //
 // Pure.  Typed arrays, so that a worker can hand them over without a copy.
 
+import {percent} from "./format.js";
 import {labelsOf} from "./labels.js";
 
 export const TYPES = ["switch", "ca", "router"];
@@ -208,6 +209,44 @@ export function trafficByTier(fabric, level) {
 		tier.down += ((a <= b ? back : out) / 100) * bps;
 	}
 	return [...tiers.values()].sort((x, y) => x.low - y.low || x.high - y.high);
+}
+
+// Of the rows of 'perf tiers', for each tier: what a chart draws, and of which share of its links.
+export function tierCurves(rows) {
+	const times = [...new Set(rows.map((it) => it.time))];
+	const tiers = new Map();
+	for (const it of rows) {
+		const key = `${it.low} ${it.high}`;
+		if (!tiers.has(key)) tiers.set(key, {low: it.low, high: it.high, at: new Map()});
+		tiers.get(key).at.set(it.time, it);
+	}
+	return [...tiers.values()]
+		.sort((x, y) => x.low - y.low || x.high - y.high)
+		.map(({low, high, at}) => ({
+			low,
+			high,
+			series: ["up", "down"].map((label) => ({
+				label,
+				// Its points are words of four octets.
+				counter: "PortXmitData",
+				points: times.map((time) => {
+					const bps = at.get(time)?.[`${label}_bps`] ?? null;
+					return {time, per_second: bps === null ? null : bps / 32};
+				}),
+			})),
+			share: shareOf([...at.values()]),
+		}));
+}
+
+// "all links", "87 to 100 % of its links"; null: of no link is it known at any time.
+function shareOf(rows) {
+	const shares = rows
+		.filter((it) => it.known_links)
+		.map((it) => Math.floor((100 * it.known_links) / it.links));
+	if (!shares.length) return null;
+	const [least, most] = [Math.min(...shares), Math.max(...shares)];
+	if (least === 100) return "all links";
+	return `${least === most ? "" : `${least} to `}${percent(most)} of its links`;
 }
 
 // --- search ---

@@ -22,3 +22,9 @@ export function msOf(at, nowMs) {
 	const ms = Date.parse(/T/.test(at) ? `${at}Z` : `${at}T00:00Z`);
 	return Number.isNaN(ms) ? null : ms;
 }
+
+// The moment so long ("1h", "1d") before 'at', as --since takes it; undefined: not understood.
+export function beforeOf(at, span, nowMs) {
+	const ms = msOf(at, nowMs);
+	return ms === null ? undefined : new Date(msOf(span, ms)).toISOString().slice(0, 19);
+}

@@ -28,25 +28,26 @@ function next() {
 		});
 }
 
-function pointsOf(app, guid, port, counter, since) {
-	const key = `${guid}:${port} ${counter} ${since} ${app.at ?? ""}`;
+// The answer, or a Problem: of the past, which costs Triad something to read.
+export function askKept(app, words, options) {
+	const key = JSON.stringify([words, options]);
 	const old = kept.get(key);
 	if (old && performance.now() - old.ms < KEEP_MS) return old.promise;
 	const promise = new Promise((resolve) =>
-		waiting.push({
-			resolve,
-			run: () =>
-				app.server.ask(
-					["perf", "history", `${guid}:${port}`, counter],
-					{since: app.at ? undefined : since, at: app.at},
-				),
-		}),
+		waiting.push({resolve, run: () => app.server.ask(words, options)}),
 	);
 	kept.delete(key);
 	kept.set(key, {ms: performance.now(), promise});
 	if (kept.size > MOST) kept.delete(kept.keys().next().value);
 	next();
 	return promise;
+}
+
+function pointsOf(app, guid, port, counter, since) {
+	return askKept(app, ["perf", "history", `${guid}:${port}`, counter], {
+		since: app.at ? undefined : since,
+		at: app.at,
+	});
 }
 
 export function sparkline(app, guid, port, counter, since = "1h") {

@@ -102,6 +102,11 @@ export function levelName(level) {
 	return level === 0 ? "hosts" : level === 1 ? "leaves" : `level ${level}`;
 }
 
+// The links between two levels.
+export function tierName({low, high}) {
+	return `${levelName(low)} and ${levelName(high)}`;
+}
+
 export const NOT_IN_ROLE = "This Triad does not have it in its role.";
 
 // Why a view has nothing, by what the server said.

@@ -20,7 +20,14 @@
 
 #define MALFORMED "the image can't be read: its answer is malformed"
 
-enum job_kind { JOB_PAST, JOB_LISTS, JOB_LIST_SINCE, JOB_OUTPUTS, JOB_SERIES };
+enum job_kind {
+	JOB_PAST,
+	JOB_LISTS,
+	JOB_LIST_SINCE,
+	JOB_OUTPUTS,
+	JOB_SERIES,
+	JOB_TIERS
+};
 
 struct job {
 	enum job_kind kind;
@@ -41,8 +48,11 @@ struct job {
 	bool has_part;
 	uint64_t since_us;
 	struct triad_past *past;
-	uint32_t n_points;
-	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
+	uint32_t n_points, n_sums;
+	union {
+		struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
+		struct triad_history_sum sums[TRIAD_HISTORY_MAX_SUMS];
+	};
 	char message[TRIAD_HISTORY_MESSAGE_SIZE];
 };
 
@@ -180,7 +190,7 @@ static void take_point(struct job *job, const char *text)
 	struct triad_history_point point = {0};
 	unsigned is_known;
 
-	if (job->n_points == TRIAD_HISTORY_MAX_POINTS ||
+	if (job->kind != JOB_SERIES || job->n_points == TRIAD_HISTORY_MAX_POINTS ||
 		sscanf(text,
 			"%" SCNu64 " %" SCNx64 " %" SCNu64 " %" SCNu64 " %1u %" SCNu64,
 			&point.time_us, &point.base.port_guid, &point.base.started_us,
@@ -188,6 +198,25 @@ static void take_point(struct job *job, const char *text)
 		return;
 	point.is_known = is_known;
 	job->points[job->n_points++] = point;
+}
+
+static void take_sum(struct job *job, const char *text)
+{
+	struct triad_history_sum sum;
+
+	if (job->kind != JOB_TIERS ||
+		sscanf(text,
+			"%" SCNu64 " %" SCNu64 " %u %u %" SCNu32 " %" SCNu32 " %" SCNu64
+			" %" SCNu64,
+			&sum.time_us, &sum.before_us, &sum.low, &sum.high, &sum.n_links,
+			&sum.n_known, &sum.up, &sum.down) != 8)
+		return;
+	if (job->n_sums == TRIAD_HISTORY_MAX_SUMS)
+		fail_job(job,
+			"it has too many levels for so many times: choose less "
+			"of it");
+	else
+		job->sums[job->n_sums++] = sum;
 }
 
 static void take_control_line(struct job *job, const char *name, const char *text)
@@ -200,6 +229,8 @@ static void take_control_line(struct job *job, const char *name, const char *tex
 		job->since_us = strtoull(text, NULL, 10);
 	else if (!strcmp(name, "point"))
 		take_point(job, text);
+	else if (!strcmp(name, "sum"))
+		take_sum(job, text);
 	else if (!strcmp(name, "message")) {
 		fail_job(job, "%s", text);
 		triad_text_clean(job->message);
@@ -290,6 +321,10 @@ static void put_job(const struct job *job, char line[TRIAD_HISTORY_JOB_SIZE])
 			"series 0x%016" PRIx64 " %u %u %" PRIu64 " %" PRIu64 " %" PRIu32
 			"\n",
 			request->node_guid, request->port, request->counter,
+			request->from_us, request->to_us, request->n);
+		break;
+	case JOB_TIERS:
+		snprintf(line + n, room, "tiers %" PRIu64 " %" PRIu64 " %" PRIu32 "\n",
 			request->from_us, request->to_us, request->n);
 		break;
 	}
@@ -501,6 +536,21 @@ uint32_t triad_history_reader_series(struct triad_history_reader *reader,
 
 	if (job)
 		memcpy(points, job->points, n * sizeof(*points));
+	free(job);
+	return n;
+}
+
+uint32_t triad_history_reader_tiers(struct triad_history_reader *reader,
+	const struct triad_history_request *request,
+	struct triad_history_sum sums[TRIAD_HISTORY_MAX_SUMS],
+	char message[TRIAD_HISTORY_MESSAGE_SIZE])
+{
+	const struct job wanted = {.kind = JOB_TIERS, .request = *request};
+	struct job *job = run_copy_of_job(reader, &wanted, message);
+	uint32_t n = job && !job->message[0] ? job->n_sums : 0;
+
+	if (job)
+		memcpy(sums, job->sums, n * sizeof(*sums));
 	free(job);
 	return n;
 }

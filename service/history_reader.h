@@ -8,6 +8,7 @@
  *     past NUMBER alone AT            the image of that time, without its key
  *     past NUMBER since LIST FROM     the first image later than that which has the list
  *     past NUMBER series GUID PORT COUNTER FROM TO N      a port's counter
+ *     past NUMBER tiers FROM TO N     what flowed between levels (serve/history/tiers.h)
  *
  * with times of the wall clock in us, and answers with lines:
  *
@@ -15,6 +16,7 @@
  *     = part NAME FILE                a part of a past (history/past.h) begins: its lines
  *     = since TIME                    0: there is none
  *     = point TIME GUID STARTED ZEROED HAS TOTAL
+ *     = sum TIME BEFORE LOW HIGH LINKS KNOWN UP DOWN      words of 4 octets since BEFORE
  *     = message TEXT                  why there is nothing
  *
  * One job at a time is answered, so that clients can't take all memory.
@@ -48,6 +50,17 @@ struct triad_history_point {
 	struct triad_totals_base base;
 	bool is_known; /* the port was there, and had the counter */
 	uint64_t total;
+};
+
+#define TRIAD_HISTORY_MAX_SUMS 512u
+
+/* What flowed between two levels from one image to the next. */
+struct triad_history_sum {
+	uint64_t time_us, before_us;
+	unsigned low, high; /* levels, as of routes/layout.h */
+	uint32_t n_links,
+		n_known;   /* of links that are up; 'up' and 'down' are of these */
+	uint64_t up, down; /* words of 4 octets */
 };
 
 struct triad_history_reader;
@@ -84,6 +97,12 @@ uint64_t triad_history_reader_list_since(struct triad_history_reader *reader,
 uint32_t triad_history_reader_series(struct triad_history_reader *reader,
 	const struct triad_history_request *request,
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS],
+	char message[TRIAD_HISTORY_MESSAGE_SIZE]);
+/* What flowed between levels from 'from_us' to 'to_us', 'n' images at most; in the order of
+ * time.  The same. */
+uint32_t triad_history_reader_tiers(struct triad_history_reader *reader,
+	const struct triad_history_request *request,
+	struct triad_history_sum sums[TRIAD_HISTORY_MAX_SUMS],
 	char message[TRIAD_HISTORY_MESSAGE_SIZE]);
 
 /* --- triadd --- */

@@ -26,6 +26,7 @@ libtriadservice_la_SOURCES = \
 	service/command/diff_counters.c service/command/diff_parts.h \
 	service/command/history.c \
 	service/command/perf_history.c \
+	service/command/perf_tiers.c \
 	service/command/links.c \
 	service/command/list.c service/command/list.h \
 	service/command/moment.c service/command/moment.h \

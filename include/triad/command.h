@@ -32,6 +32,7 @@
  *     perf histogram COUNTER [--node NODE [--port N]] [--group NAME]
  *                [--since TIME|LENGTH] [--json]
  *     perf history NODE:PORT COUNTER [--since TIME|LENGTH] [--json]
+ *     perf tiers [--since TIME|LENGTH] [--json]
  *     cables     [NODE] [--type ...] [-n N] [--json]
  *     devices    [NODE] [--type ...] [--firmware] [-n N] [--json]
  *     diff TIME|LENGTH [TIME|LENGTH] [-n N] [--json]
@@ -130,6 +131,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_DEVICES,
 	TRIAD_COMMAND_PERF_HISTOGRAM,
 	TRIAD_COMMAND_PERF_HISTORY,
+	TRIAD_COMMAND_PERF_TIERS,
 	TRIAD_COMMAND_DIFF,
 	TRIAD_COMMAND_ALERTS,
 	TRIAD_COMMAND_ALERTS_ACK,

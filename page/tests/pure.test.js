@@ -15,11 +15,12 @@ import {
 	search,
 	STATES,
 	tellingMetric,
+	tierCurves,
 	trafficByTier,
 } from "../model.js";
 import * as route from "../route.js";
 import {sorted} from "../sort.js";
-import {ageOf, msOf, stepOf} from "../moment.js";
+import {ageOf, beforeOf, msOf, stepOf} from "../moment.js";
 import {Maker, makeTree} from "./made.js";
 
 test("numbers have units, and what is not known says so", () => {
@@ -92,6 +93,9 @@ test("moments are those of --at, and nothing else", () => {
 		assert.equal(route.moment(it), null);
 	assert.equal(msOf("2026-01-02T03:04", 0), Date.UTC(2026, 0, 2, 3, 4));
 	assert.equal(msOf("2h", 7200e3), 0);
+	assert.equal(beforeOf("2026-01-02T03:04:05", "1d", 0), "2026-01-01T03:04:05");
+	assert.equal(beforeOf("1h", "1h", 7200e3), "1970-01-01T00:00:00");
+	assert.equal(beforeOf("then", "1h", 0), undefined);
 });
 
 test("the slider's ends are now and the oldest image", () => {
@@ -279,4 +283,42 @@ test("the traffic of a tier is the sum of what is known of its links, and says o
 		{low: 0, high: 1, links: 1, known: 0, up: 0, down: 0, capacity: 0, unknown: 1},
 		{low: 1, high: 2, links: 4, known: 2, up: 50e9, down: 50e9, capacity: 200e9, unknown: 1},
 	]);
+});
+
+test("curves of tiers have gaps where nothing is known, and say of which share they are", () => {
+	const row = (time, low, known, up) => ({
+		time,
+		low,
+		high: low + 1,
+		links: 8,
+		known_links: known,
+		up_bps: up,
+		down_bps: up,
+	});
+	const curves = tierCurves([
+		row("t1", 1, 8, 320),
+		row("t1", 0, 7, 64),
+		row("t2", 0, 0, null),
+		row("t3", 0, 8, 0),
+		row("t3", 2, 0, null),
+	]);
+	assert.deepEqual(
+		curves.map((it) => [it.low, it.share]),
+		[
+			[0, "87 to 100\u202f% of its links"],
+			[1, "all links"],
+			[2, null],
+		],
+	);
+	const points = (k) => curves[k].series[0].points.map((it) => it.per_second);
+	assert.deepEqual(points(0), [2, null, 0]);
+	// Also where there is no such link at a time.
+	assert.deepEqual(points(1), [10, null, null]);
+	assert.deepEqual(
+		curves[0].series.map((it) => it.label),
+		["up", "down"],
+	);
+	// Nearly all are not all.
+	const nearly = {...row("t1", 0, 9999, 1), links: 10000};
+	assert.equal(tierCurves([nearly])[0].share, "99\u202f% of its links");
 });

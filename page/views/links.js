@@ -3,15 +3,14 @@
 // traffic of the fabric by tier, and the busiest and the worst ports with curves.
 
 import {h, none, section} from "../dom.js";
-import {bits, count, counterRate, NOT_KNOWN, percent, plural} from "../format.js";
+import {count, counterRate, NOT_KNOWN} from "../format.js";
 import {changed} from "../route.js";
-import {trafficByTier} from "../model.js";
 import {sparkline} from "../spark.js";
 import {table} from "../table.js";
-import {levelName} from "../words.js";
 import {loadRoots, rootsSection} from "./congestion.js";
 import {healColumns} from "./guards.js";
 import {isPlugin, linkColumns, missing, options, portLink} from "./parts.js";
+import {loadTiers, tiersSection} from "./traffic.js";
 
 const PAGE = 500,
 	MOST = 10000;
@@ -213,13 +212,14 @@ export const busiest = {
 			),
 		);
 		const roots = await loadRoots(app, route, status, signal);
-		return {tops: names.map((name, i) => [name, answers[i]]), roots, tiers: tiersOf(app)};
+		const tiers = await loadTiers(app, route, spanOf(route), signal);
+		return {tops: names.map((name, i) => [name, answers[i]]), roots, tiers};
 	},
 
 	render(app, route, {tops, roots, tiers}) {
 		return [
 			h("h1", {}, "Traffic"),
-			traffic(route, tiers),
+			tiersSection(route, tiers, spanOf(route)),
 			h(
 				"p",
 				{class: "controls"},
@@ -270,61 +270,6 @@ export const busiest = {
 	},
 };
 
-// Of the fabric that the page has, which is loaded beside this; null: not yet, or no levels.
-function tiersOf(app) {
-	const {fabric, layout} = app.store;
-	return fabric && layout?.level ? trafficByTier(fabric, layout.level) : null;
-}
-
-function traffic(route, tiers) {
-	const title = "All of the fabric, by tier";
-	if (!tiers) return section(title, none("The fabric is being asked for."));
-	const sum = (name, what, of) => ({
-		name,
-		title: what,
-		number: true,
-		value: (it) => it[name],
-		cell: (it) =>
-			it.known
-				? h(
-						"span",
-						{},
-						bits(it[name]),
-						it.capacity ? h("span", {class: "quiet"}, ` ${percent((100 * it[name]) / it.capacity)}`) : "",
-					)
-				: it.unknown
-					? NOT_KNOWN
-					: "–",
-		...of,
-	});
-	return section(
-		title,
-		table(
-			route,
-			[
-				{
-					name: "tier",
-					title: "Between",
-					value: (it) => it.low * 100 + it.high,
-					cell: (it) => `${levelName(it.low)} and ${levelName(it.high)}`,
-				},
-				{name: "links", title: "Links", number: true, value: (it) => it.links},
-				sum("up", "Up"),
-				sum("down", "Down"),
-				{
-					name: "unknown",
-					title: "Not known of",
-					number: true,
-					value: (it) => it.unknown,
-					cell: (it) => (it.unknown ? plural(it.unknown, "link") : "none"),
-				},
-			],
-			tiers,
-			{id: "tiers", caption: title, empty: "There is no link."},
-		),
-	);
-}
-
 function top(app, route, counter, rows) {
 	const title = TOPS.find(([name]) => name === counter)?.[1] ?? counter;
 	const growing = Array.isArray(rows) ? rows.filter((it) => it.rate) : [];
@@ -374,7 +319,7 @@ function top(app, route, counter, rows) {
 								it.node_guid,
 								it.port,
 								counter,
-								isDay(route) ? "1d" : "1h",
+								spanOf(route),
 							),
 					},
 				],
@@ -390,6 +335,10 @@ function top(app, route, counter, rows) {
 
 function isDay(route) {
 	return route.options.span === "1d";
+}
+
+function spanOf(route) {
+	return isDay(route) ? "1d" : "1h";
 }
 
 function nothing(rows) {

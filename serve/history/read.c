@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "serve/history/tiers.h"
 #include "triad/clock.h"
 
 /* --- messages --- */
@@ -455,6 +456,100 @@ static uint32_t read_series(struct triad_history_reading *reading,
 	return n_read < n ? 0 : n;
 }
 
+/* --- what flowed between levels --- */
+
+static int read_tiers_key(struct triad_history_reading *reading,
+	struct triad_tiers *tiers, int fd,
+	const struct triad_history_position *position)
+{
+	struct triad_history_unpack unpack = {
+		.give = triad_tiers_take_line, .context = tiers};
+	int error = triad_tiers_begin_key(tiers);
+
+	if (!error) {
+		error = triad_frame_reader_give(reading->frames, fd,
+			position->key.offset, position->key.size,
+			triad_history_unpack_line, &unpack);
+		if (error)
+			return complain_of(reading, position, error,
+				triad_frame_reader_message(reading->frames));
+		(void)triad_history_unpack_end(&unpack);
+		triad_topology_octets_free(&unpack.packed);
+		error = triad_tiers_end_key(tiers);
+	}
+	return error ? complain_of(reading, position, error, triad_tiers_message(tiers))
+		     : 0;
+}
+
+/* 'has_key': the image before has the same. */
+static int read_tiers_image(struct triad_history_reading *reading,
+	struct triad_tiers *tiers, const struct triad_history_position *position,
+	bool has_key)
+{
+	int fd = open_segment(reading, position), error = 0;
+
+	if (fd < 0)
+		return EIO;
+	if (!has_key)
+		error = read_tiers_key(reading, tiers, fd, position);
+	if (!error && !position->entry.is_key) {
+		triad_tiers_begin_change(tiers);
+		error = triad_frame_reader_read(reading->frames, fd,
+			position->entry.offset, position->entry.size,
+			triad_tiers_take_row, tiers);
+		if (error)
+			complain_of(reading, position, error,
+				triad_frame_reader_message(reading->frames));
+	}
+	close(fd);
+	return error;
+}
+
+static bool give_sums(
+	const struct taker *taker, const struct triad_history_sum *sums, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!give_text(taker,
+			    "= sum %" PRIu64 " %" PRIu64 " %u %u %" PRIu32 " %" PRIu32
+			    " %" PRIu64 " %" PRIu64,
+			    sums[i].time_us, sums[i].before_us, sums[i].low,
+			    sums[i].high, sums[i].n_links, sums[i].n_known, sums[i].up,
+			    sums[i].down))
+			return false;
+	return true;
+}
+
+static void read_tiers(struct triad_history_reading *reading,
+	const struct triad_history_request *request, const struct taker *taker)
+{
+	struct triad_history_position positions[TRIAD_HISTORY_MAX_POINTS];
+	struct triad_history_sum sums[TRIAD_TIERS_MAX_SUMS];
+	struct triad_tiers *tiers = triad_tiers_new();
+	uint32_t n;
+
+	triad_history_store_look_at_others(reading->store, reading->frames);
+	n = triad_history_store_spread(reading->store, request->from_us, request->to_us,
+		positions,
+		request->n < TRIAD_HISTORY_MAX_POINTS ? request->n
+						      : TRIAD_HISTORY_MAX_POINTS);
+	if (!n)
+		explain_none(reading, request);
+	for (uint32_t i = 0; tiers && n > 1 && i < n; i++) {
+		const struct triad_history_position *position = &positions[i];
+
+		if (read_tiers_image(reading, tiers, position,
+			    i && same_key(&positions[i - 1], position)) ||
+			!give_sums(taker, sums,
+				triad_tiers_end(tiers, position->entry.time_us,
+					position->port_guid, sums)))
+			break;
+	}
+	if (!tiers)
+		snprintf(reading->message, sizeof(reading->message),
+			"not enough memory; try again");
+	triad_tiers_free(tiers);
+}
+
 /* --- jobs --- */
 
 static void answer_since(struct triad_history_reading *reading, const char *text,
@@ -494,6 +589,16 @@ static void answer_series(struct triad_history_reading *reading, const char *tex
 			points[i].is_known, points[i].total);
 }
 
+static void answer_tiers(struct triad_history_reading *reading, const char *text,
+	const struct taker *taker)
+{
+	struct triad_history_request request = {0};
+
+	if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu32, &request.from_us,
+		    &request.to_us, &request.n) == 3)
+		read_tiers(reading, &request, taker);
+}
+
 void triad_history_read_job(struct triad_history_reading *reading, const char *job,
 	triad_line_take *give, void *context)
 {
@@ -520,6 +625,8 @@ void triad_history_read_job(struct triad_history_reading *reading, const char *j
 		answer_since(reading, text, &taker);
 	else if (!strcmp(kind, "series"))
 		answer_series(reading, text, &taker);
+	else if (!strcmp(kind, "tiers"))
+		answer_tiers(reading, text, &taker);
 	else
 		snprintf(reading->message, sizeof(reading->message),
 			"triadd does not know this question: it and the plugin must be "

@@ -181,6 +181,7 @@ static triad_service_command *const runs[TRIAD_N_COMMANDS] = {
 	[TRIAD_COMMAND_PERF_DETAILS] = triad_command_run_perf_details,
 	[TRIAD_COMMAND_PERF_HISTOGRAM] = triad_command_run_perf_histogram,
 	[TRIAD_COMMAND_PERF_HISTORY] = triad_command_run_perf_history,
+	[TRIAD_COMMAND_PERF_TIERS] = triad_command_run_perf_tiers,
 	[TRIAD_COMMAND_DIFF] = triad_command_run_diff,
 	[TRIAD_COMMAND_ALERTS] = triad_command_run_alerts,
 	[TRIAD_COMMAND_ALERTS_ACK] = triad_command_run_ack,

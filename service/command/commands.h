@@ -54,6 +54,7 @@ triad_service_command triad_command_run_silence;
 triad_service_command triad_command_run_unsilence;
 triad_service_command triad_command_run_silences;
 triad_service_command triad_command_run_perf_history;
+triad_service_command triad_command_run_perf_tiers;
 triad_service_command triad_command_run_diff;
 triad_service_command triad_command_run_alerts;
 triad_service_command triad_command_run_history;

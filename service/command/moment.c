@@ -18,6 +18,13 @@ uint64_t triad_moment_time(uint64_t at_us, uint64_t ago_us)
 	return at_us ? at_us : triad_clock_wall_us() - ago_us;
 }
 
+uint64_t triad_moment_since(const struct triad_command *command, uint64_t default_us)
+{
+	return command->since_us || command->since_length_us
+		? triad_moment_time(command->since_us, command->since_length_us)
+		: default_us;
+}
+
 /* --- a past --- */
 
 static void print_which(const struct triad_service *service,

@@ -24,6 +24,8 @@ struct triad_moment {
 
 /* The wall-clock time of an option: 'at_us', or 'ago_us' before now. */
 uint64_t triad_moment_time(uint64_t at_us, uint64_t ago_us);
+/* That of --since; without it 'default_us'. */
+uint64_t triad_moment_since(const struct triad_command *command, uint64_t default_us);
 
 /* Opens the moment of the command.  Writes which image a past one is.  False, having
  * written why, when there is no image.  The present may have no view. */

@@ -218,10 +218,7 @@ int triad_command_run_perf_history(struct triad_service *service,
 	request = (struct triad_history_request){.node_guid = curve.node_guid,
 		.port = curve.port,
 		.counter = command->by,
-		.from_us = command->since_us ? command->since_us
-			: command->since_length_us
-			? triad_clock_wall_us() - command->since_length_us
-			: to_us - DEFAULT_US,
+		.from_us = triad_moment_since(command, to_us - DEFAULT_US),
 		.to_us = to_us,
 		.n = N_POINTS};
 	curve.n = triad_history_reader_series(

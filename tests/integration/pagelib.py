@@ -23,7 +23,7 @@ const main = document.querySelector("#main"), canvas = document.querySelector("#
 return main && main.getAttribute("aria-busy") !== "true"
     && !main.textContent.startsWith("Asking") && (!canvas || canvas.dataset.drawn === "true");
 """
-_REQUESTS = "return performance.getEntriesByType('resource').map((it) => it.name)"
+REQUESTS = "return performance.getEntriesByType('resource').map((it) => it.name)"
 
 
 class Browser:
@@ -89,7 +89,7 @@ class Browser:
 
     def strangers(self):
         """Addresses of other servers that it asked since the page was loaded."""
-        return [name for name in self.js(_REQUESTS)
+        return [name for name in self.js(REQUESTS)
                 if not name.startswith((f"{self.base}/", "data:"))]
 
 

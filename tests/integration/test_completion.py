@@ -56,7 +56,7 @@ def test_complete_commands_and_options():
             (["setup", "--conf="], [":files"]),
             (["what-if", "--bundle", ""], [":files"]),
             (["what-if", "--upgrade"], ["--upgrade-order"]),
-            (["help", "perf", "t"], ["top"]),
+            (["help", "perf", "t"], ["top", "tiers"]),
             (["profile", "report", "a.csv", "--svg", ""], [":files"]),
             (["--ti"], ["--timeout"]),
             (["--color", "al"], ["always"]),

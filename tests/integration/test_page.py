@@ -560,6 +560,40 @@ def test_what_comes_with_the_fabric_needs_no_sweep(lab, page):
         ask(lab, "set", "perfmgr.sweep_period", 1)
 
 
+@pytest.mark.row("N11")
+def test_sums_by_tier_have_curves_when_somebody_wants_them(lab, page):
+    written = status(lab)["images"]["written"]
+    wait_until(lambda: status(lab)["images"]["written"] > written + 3, 20, "images")
+    page.open("/busiest")
+    page.wait_for_text("hosts and leaves")
+
+    def asked():
+        return [it for it in page.js(pagelib.REQUESTS) if "/perf/tiers" in it]
+    assert not asked(), "it is not asked for unasked"
+    page.js("document.querySelector('[data-key=curves]').click()")
+    names = "return [...document.querySelectorAll('#main figcaption')].map((it) => it.innerText)"
+    wait_until(lambda: len(page.js(names)) == 2, 20, lambda: page.text)
+    assert [it.split(" sum ")[0] for it in page.js(names)] == \
+        ["hosts and leaves", "leaves and level 2"] and len(asked()) == 1
+    press(page, "#main figure canvas", "ArrowLeft")
+    assert re.search(r"up [0-9.]+ \S*b/s", page.js(
+        "return document.querySelector('.chart-values').innerText")), page.text
+    page.js("document.querySelector('#main figure').scrollIntoView()")
+    page.screenshot("tiers")
+    # As of then: of the hour before.
+    then = status(lab)["images"]["last"][:19]
+    page.open(f"/busiest?curves=1&at={then}")
+    wait_until(lambda: len(page.js(names)) == 2, 20, lambda: page.text)
+    [address] = asked()
+    assert f"at={then}" in address.replace("%3A", ":") and "since=20" in address, address
+    page.resize(390, 844)
+    try:
+        assert page.js("return document.documentElement.scrollWidth") <= 390
+    finally:
+        page.cdp("Emulation.clearDeviceMetricsOverride")
+    assert not page.errors()
+
+
 def test_guards_show_what_is_held_and_what_is_off(lab, page):
     ask(lab, "set", "damp.mode", "act")
     try:

@@ -64,7 +64,7 @@ COMMANDS = ["status", "health", "nodes", "ports", "links", "links --slow", "perf
             "routes check", "routes over Switch1:1", "repair plan Switch1:1", "heal", "heal plan", "congestion", "job Hca1 Hca2",
             "silences", "election", "port plan", "port list", "qos show", "topology --slurm",
             "topology --db-csv", "topology --fdbs",
-            "devices", "cables", "perf history Switch1:1", "perf show --at 1s"]
+            "devices", "cables", "perf history Switch1:1", "perf tiers", "perf show --at 1s"]
 ADDRESSES = ["/metrics", "/api/v1/health", "/api/v1/links", "/api/v1/history", "/"]
 
 

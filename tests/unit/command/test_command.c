@@ -277,10 +277,10 @@ START_TEST(test_parse_commands_classed)
 	static const char *const reads[] = {"help", "health", "status", "links",
 		"perf show", "perf top", "perf resets", "perf details", "perf ber",
 		"cables leaf-01:3", "devices --firmware", "perf histogram PortXmitWait",
-		"perf history leaf-01:3 PortXmitData", "diff 2h 1h", "alerts",
-		"history leaf-01:3 --since 2d", "agents", "agents owner NODE",
-		"qos clients", "shield", "damp", "damp traps", "heal",
-		"heal report --since 1d", "nodes", "ports --state free", "get",
+		"perf history leaf-01:3 PortXmitData", "perf tiers --since 1d",
+		"diff 2h 1h", "alerts", "history leaf-01:3 --since 2d", "agents",
+		"agents owner NODE", "qos clients", "shield", "damp", "damp traps",
+		"heal", "heal report --since 1d", "nodes", "ports --state free", "get",
 		"routes", "routes check", "congestion", "job --nodes a",
 		"topology --slurm", "routes over leaf-01:3", "routes between a b",
 		"repair plan leaf-01", "repair history", "audit last -n 5", "heal plan",
@@ -504,7 +504,7 @@ END_TEST
 START_TEST(test_parse_unfinished_command_lists_its_topic)
 {
 	ASSERT_REFUSED("perf",
-		"'perf' perf show, perf top, perf sweep, perf clear, perf resets, perf details, perf ber, perf history, perf histogram");
+		"'perf' perf show, perf top, perf sweep, perf clear, perf resets, perf details, perf ber, perf history, perf tiers, perf histogram");
 	ASSERT_REFUSED("qos --json",
 		"'qos' qos on, qos off, qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes");
 	ASSERT_REFUSED("config", "'config' config diff");
