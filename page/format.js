@@ -71,6 +71,10 @@ export function isData(counter) {
 	return WORDS.has(counter);
 }
 
+export function isError(counter) {
+	return /Err|Down|Discard|Overrun|Dropped|Integrity/.test(counter);
+}
+
 export function counterTotal(counter, value) {
 	return isData(counter) && isKnown(value) ? octets(value * 4) : count(value);
 }

@@ -249,6 +249,36 @@ function shareOf(rows) {
 	return `${least === most ? "" : `${least} to `}${percent(most)} of its links`;
 }
 
+// When a counter rose last, and since when without a pause, by the points of 'perf history':
+// {from, to, isAtLeast, last}: it began to rise between 'from' and 'to', and did until 'last'.
+// null: it did not rise in this time; undefined: nothing is known of it.
+export function riseOf(points) {
+	const known = points.filter((it) => it.per_second !== null);
+	if (!known.length) return undefined;
+	let i = points.findLastIndex((it) => it.per_second > 0);
+	if (i < 0) return null;
+	const last = points[i].time;
+	while (points[i - 1]?.per_second > 0) i--;
+	// Of what is before a gap, or before the first point, nothing is known.
+	return {
+		from: points[i - 1]?.time ?? points[i].time,
+		to: points[i].time,
+		isAtLeast: (points[i - 1]?.per_second ?? null) === null,
+		last,
+	};
+}
+
+// Since when which errors of which port have an alert that is active: "0x...:3 PortRcvErrors" to a
+// time.
+export function errorsSince(alerts) {
+	const since = new Map();
+	for (const alert of alerts)
+		for (const it of alert.cleared ? [] : alert.findings)
+			if (it.since)
+				since.set(`${it.node_guid}:${it.port} ${it.what}`, it.since);
+	return since;
+}
+
 // --- search ---
 
 // The nodes whose name, GUID or LID fits, the best first, 'limit' at most.

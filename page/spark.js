@@ -4,6 +4,7 @@
 
 import {h} from "./dom.js";
 import {counterRate} from "./format.js";
+import {beforeOf} from "./moment.js";
 import {colour} from "./theme.js";
 
 const WIDTH = 140,
@@ -45,9 +46,28 @@ export function askKept(app, words, options) {
 
 function pointsOf(app, guid, port, counter, since) {
 	return askKept(app, ["perf", "history", `${guid}:${port}`, counter], {
-		since: app.at ? undefined : since,
+		since: app.at ? beforeOf(app.at, since, Date.now()) : since,
 		at: app.at,
 	});
+}
+
+// Calls run() once, when the element comes into sight.
+function whenSeen(element, run) {
+	const observer = new IntersectionObserver(([entry]) => {
+		if (!entry.isIntersecting) return;
+		observer.disconnect();
+		run();
+	});
+	observer.observe(element);
+}
+
+// What fill(answer) makes of the past of a port's counter, once it is in sight.
+export function fromPast(app, guid, port, counter, since, fill) {
+	const host = h("span", {class: "quiet"}, "…");
+	whenSeen(host, async () => {
+		host.replaceChildren(fill(await pointsOf(app, guid, port, counter, since)));
+	});
+	return host;
 }
 
 export function sparkline(app, guid, port, counter, since = "1h") {
@@ -58,9 +78,7 @@ export function sparkline(app, guid, port, counter, since = "1h") {
 		"aria-label": "asking for the past",
 	});
 	const host = h("span", {class: "sparkline"}, canvas);
-	const observer = new IntersectionObserver(async ([entry]) => {
-		if (!entry.isIntersecting) return;
-		observer.disconnect();
+	whenSeen(canvas, async () => {
 		if (!app.status?.images?.first) {
 			host.replaceChildren(h("span", {class: "unknown"}, "not kept"));
 			return;
@@ -81,7 +99,6 @@ export function sparkline(app, guid, port, counter, since = "1h") {
 		}
 		draw(canvas, answer.points, counter);
 	});
-	observer.observe(canvas);
 	return host;
 }
 

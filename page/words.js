@@ -74,6 +74,10 @@ export function findingText(finding) {
 	return parts.join(" ");
 }
 
+export function findingSince(finding) {
+	return finding.since ? ` since ${time(finding.since)}` : "";
+}
+
 // What is there or not has no number.
 function isNumberTold(finding) {
 	return Boolean(finding.threshold || finding.target || finding.loss_gbps !== undefined);

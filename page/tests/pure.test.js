@@ -11,7 +11,9 @@ import {labelsOf, shortName} from "../labels.js";
 import {
 	classesOf,
 	DOWN,
+	errorsSince,
 	makeFabric,
+	riseOf,
 	search,
 	STATES,
 	tellingMetric,
@@ -321,4 +323,33 @@ test("curves of tiers have gaps where nothing is known, and say of which share t
 	// Nearly all are not all.
 	const nearly = {...row("t1", 0, 9999, 1), links: 10000};
 	assert.equal(tierCurves([nearly])[0].share, "99\u202f% of its links");
+});
+
+test("a counter rose since the last pause, or at least since the last gap", () => {
+	const points = (...rates) => rates.map((per_second, i) => ({time: `t${i}`, per_second}));
+	assert.equal(riseOf(points(null, null)), undefined);
+	assert.equal(riseOf(points(null, 0, null, 0)), null);
+	assert.deepEqual(riseOf(points(null, 1, 0, 0, 2, 3, 0)), {
+		from: "t3",
+		to: "t4",
+		isAtLeast: false,
+		last: "t5",
+	});
+	assert.deepEqual(riseOf(points(null, 0, null, 2, 3)), {
+		from: "t2",
+		to: "t3",
+		isAtLeast: true,
+		last: "t4",
+	});
+	// The first point has no rate: what was before is not known.
+	assert.ok(riseOf(points(null, 1)).isAtLeast);
+});
+
+test("errors are there since what active alerts say", () => {
+	const finding = (what, more = {}) => ({node_guid: "0x1", port: 2, what, since: "t", ...more});
+	const since = errorsSince([
+		{findings: [finding("PortRcvErrors"), finding("PortXmitWait", {since: null})]},
+		{cleared: "t8", findings: [finding("SymbolErrorCounter")]},
+	]);
+	assert.deepEqual([...since], [["0x1:2 PortRcvErrors", "t"]]);
 });

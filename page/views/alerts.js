@@ -5,7 +5,7 @@ import {badge, facts, h, none, section} from "../dom.js";
 import {ago, count, plural, time} from "../format.js";
 import {changed} from "../route.js";
 import {table} from "../table.js";
-import {findingText, reportText} from "../words.js";
+import {findingSince, findingText, reportText} from "../words.js";
 import {endLink, missing} from "./parts.js";
 
 export const alerts = {
@@ -115,12 +115,7 @@ function card(route, it) {
 					"li",
 					{class: finding.under_since ? "ended" : null},
 					findingText(finding),
-					finding.since &&
-						h(
-							"span",
-							{class: "quiet"},
-							` since ${time(finding.since)}`,
-						),
+					h("span", {class: "quiet"}, findingSince(finding)),
 				),
 			),
 		),

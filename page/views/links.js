@@ -3,13 +3,14 @@
 // traffic of the fabric by tier, and the busiest and the worst ports with curves.
 
 import {h, none, section} from "../dom.js";
-import {count, counterRate, NOT_KNOWN} from "../format.js";
+import {count, counterRate, NOT_KNOWN, time} from "../format.js";
 import {changed} from "../route.js";
+import {errorsSince} from "../model.js";
 import {sparkline} from "../spark.js";
 import {table} from "../table.js";
 import {loadRoots, rootsSection} from "./congestion.js";
 import {healColumns} from "./guards.js";
-import {isPlugin, linkColumns, missing, options, portLink} from "./parts.js";
+import {column, isPlugin, linkColumns, missing, options, portLink} from "./parts.js";
 import {loadTiers, tiersSection} from "./traffic.js";
 
 const PAGE = 500,
@@ -51,19 +52,20 @@ export const links = {
 			},
 			signal,
 		);
+		const alerts = await app.server.ask(["alerts"], {at: app.at}, signal);
 		const healed =
 			!app.at && heals(await app.whenKnown(signal))
 				? await app.server.ask(["heal"], {}, signal)
 				: null;
-		return {rows, healed};
+		return {rows, healed, alerts};
 	},
 
-	render(app, route, {rows, healed}) {
+	render(app, route, {rows, healed, alerts}) {
 		const limit = Number(route.options.limit ?? PAGE);
 		return [
 			h("h1", {}, "Links"),
 			controls(app, route),
-			table(route, linkColumns(route), rows, {
+			table(route, linkColumns(route, [alertColumn(alerts)]), rows, {
 				caption: "Links",
 				rowClass: (it) =>
 					it.state === "down" || it.state === "unreachable"
@@ -94,6 +96,28 @@ export const links = {
 		];
 	},
 };
+
+// Since when errors have an alert: which began when they were over their thresholds first.
+function alertColumn(alerts) {
+	const since = errorsSince(alerts.alerts ?? []);
+	return column("alert", "Alert since", {
+		wide: true,
+		value: (it) => sinceOf(since, it),
+		cell: (it) => {
+			const at = sinceOf(since, it);
+			return at && h("span", {class: "nowrap"}, time(at));
+		},
+	});
+}
+
+function sinceOf(since, link) {
+	const times = link.ends.flatMap((end) =>
+		Object.keys(end.errors ?? {}).map((name) =>
+			since.get(`${end.node_guid}:${end.port} ${name}`),
+		),
+	);
+	return times.filter(Boolean).sort()[0] ?? null;
+}
 
 // Only the plugin heals.
 function heals(status) {

@@ -6,7 +6,7 @@ import {count, NOT_KNOWN, visible} from "../format.js";
 import {labelOf} from "../labels.js";
 import {sibling} from "../route.js";
 import {table} from "../table.js";
-import {findingText} from "../words.js";
+import {findingSince, findingText} from "../words.js";
 import {eventList} from "./history.js";
 import {endLink, isOn, linkColumns, missing, notKept} from "./parts.js";
 
@@ -154,7 +154,9 @@ export function alertList(route, alerts) {
 							" ",
 							endLink(route, it.at),
 							" ",
-							it.findings.map(findingText).join("; "),
+							it.findings
+								.map((of) => findingText(of) + findingSince(of))
+								.join("; "),
 							" ",
 							h(
 								"a",

@@ -3,8 +3,10 @@
 
 import {chart} from "../chart.js";
 import {badge, facts, h, none, section} from "../dom.js";
-import {ago, count, counterTotal, isData, isKnown, NOT_KNOWN, place, time, visible, yesNo} from "../format.js";
+import {ago, count, counterTotal, isData, isError, isKnown, NOT_KNOWN, place, time, visible, yesNo} from "../format.js";
+import {riseOf} from "../model.js";
 import {changed, sibling} from "../route.js";
+import {fromPast} from "../spark.js";
 import {table} from "../table.js";
 import {eventList} from "./history.js";
 import {alertList, N_EVENTS} from "./node.js";
@@ -20,6 +22,8 @@ import {
 	stateBadge,
 } from "./parts.js";
 
+// Of how long it is looked up when a counter rose.
+const ROSE_IN = "7d";
 const CURVES = [["PortXmitData", "PortRcvData"], ["PortXmitWait"]];
 const SINCE = [
 	["1h", "1 hour"],
@@ -154,7 +158,7 @@ export const port = {
 							"No past is kept: history.dir of triad.conf would.",
 						),
 			),
-			row ? countersSection(route, row) : null,
+			row ? countersSection(app, route, row) : null,
 			detailsSection(app, data.details),
 			berSection(app, data.ber),
 			cableSection(data.cable),
@@ -240,7 +244,29 @@ function curve(series) {
 	);
 }
 
-function countersSection(route, row) {
+// When an error counter rose, as images have it.
+function rose(app, row, counter) {
+	return fromPast(app, row.node_guid, row.port, counter, ROSE_IN, (answer) => {
+		const rise = answer.points && riseOf(answer.points);
+		if (rise === undefined)
+			return h("span", {class: "unknown", title: answer.message ?? ""}, "not kept");
+		return riseText(rise, answer.points);
+	});
+}
+
+function riseText(rise, points) {
+	if (!rise) {
+		// The first point has no rate.
+		const hasGaps = points.slice(1).some((it) => it.per_second === null);
+		return `not since ${time(points[0].time)}${hasGaps ? ", as far as is known" : ""}`;
+	}
+	const begin = rise.isAtLeast
+		? `at least since ${time(rise.to)}`
+		: `since between ${time(rise.from)} and ${time(rise.to)}`;
+	return rise.last === points.at(-1).time ? begin : `${begin}, until ${time(rise.last)}`;
+}
+
+function countersSection(app, route, row) {
 	const resets = row.resets ?? {};
 	return section(
 		"Counters",
@@ -258,16 +284,16 @@ function countersSection(route, row) {
 							"span",
 							{
 								title: `${it[1]}${isData(it[0]) ? " words of 4 octets" : ""}`,
-								class:
-									it[1] &&
-									/Err|Down|Discard|Overrun|Dropped|Integrity/.test(
-										it[0],
-									)
-										? "bad"
-										: null,
+								class: it[1] && isError(it[0]) ? "bad" : null,
 							},
 							counterTotal(it[0], it[1]),
 						),
+				},
+				app.status?.images?.first && {
+					name: "rose",
+					title: "Rose, of the last week",
+					cell: (it) =>
+						it[1] && isError(it[0]) ? rose(app, row, it[0]) : h("span", {}),
 				},
 				{
 					name: "curve",

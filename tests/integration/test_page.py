@@ -352,6 +352,44 @@ def test_injected_error_appears_within_two_sweeps(lab, page):
 
 
 @pytest.mark.row("N11")
+def test_errors_are_there_since_when_is_known(lab, page):
+    lab.sim('PerformanceSet "leaf-03"[2] PortCounters.PortRcvErrors=0')
+    written = status(lab)["images"]["written"]
+    wait_until(lambda: status(lab)["images"]["written"] > written + 3, 20, "images")
+    before = status(lab)["images"]["last"]
+    lab.sim('PerformanceSet "leaf-03"[2] PortCounters.PortRcvErrors=321')
+
+    def found():
+        return [(finding["since"], alert["at"]["node_guid"])
+                for alert in ask_json(lab, "alerts", "--node", "leaf-03:2")["alerts"]
+                for finding in alert["findings"] if finding["what"] == "PortRcvErrors"]
+    [(since, _)] = wait_until(found, 20, "the alert")
+    # Sweeps without more of them: they rose once.
+    written = status(lab)["images"]["written"]
+    wait_until(lambda: status(lab)["images"]["written"] > written + 3, 20, "images")
+    page.open("/links?errors=1&node=leaf-03")
+    said = since[:19].replace("T", " ")
+    page.wait_for_text(said)
+    page.open(f"/port/{next(row['guid'] for row in ask_json(lab, 'nodes') if row['name'] == 'leaf-03')}/2")
+
+    def rose():
+        return page.js("""return [...document.querySelectorAll("#main tr")].find(
+            (it) => it.cells[0].innerText === "PortRcvErrors").innerText""")
+    page.js("document.querySelector('#main table').scrollIntoView()")
+    wait_until(lambda: "since between" in rose(), 20, rose)
+    begun, ended = re.search(r"between (\S+ \S+) and (\S+ \S+), until", rose()).groups()
+    assert before[:19].replace("T", " ") <= begun < ended, (before, rose())
+    [alerts] = page.js("return [...document.querySelectorAll('#main section')].filter((it) => "
+                       "it.querySelector('h2').textContent === 'Alerts')"
+                       ".map((it) => it.innerText)")
+    assert mentions(alerts, f"PortRcvErrors since {said}"), alerts
+    # Counters without errors have none.
+    assert not page.js("""return [...document.querySelectorAll("#main tr")].find((it) =>
+        it.cells[0].innerText === "SymbolErrorCounter").innerText""").count("since")
+    assert not page.errors()
+
+
+@pytest.mark.row("N11")
 def test_time_moves_the_whole_page(lab, page):
     written = status(lab)["images"]["written"]
     wait_until(lambda: status(lab)["images"]["written"] > written, 20, "an image")
