@@ -505,7 +505,12 @@ def test_link_that_went_is_a_change_and_marked_in_the_picture(lab, page):
 
 @pytest.mark.row("N11")
 def test_way_of_packets_is_that_of_then_or_said_to_be_lost(lab, page):
-    then = ask_json(lab, "status")["images"]["last"][:19]
+    def settled():
+        """The last image's time, once it has the tables of now: OpenSM may still route."""
+        last = ask_json(lab, "status")["images"]["last"][:19]
+        return lab.triad("routes", "between", "host-0005", "host-0008", "--at",
+                         last).returncode == 0 and last
+    then = wait_until(settled, 30, "tables that stay")
     wait_until(lambda: ask_json(lab, "status")["images"]["last"][:19] > then, 20,
                "the next second")
     view = f"/path?src=host-0005&dst=host-0008&at={then}"
