@@ -454,7 +454,7 @@ def test_inventory_is_filtered_grouped_and_saved(lab, page, tmp_path):
         [f"spine-01:{row['port']}" for row in used], shown
     page.js("document.querySelector('[data-key=csv]').click()")
     saved = tmp_path / "triad-ports.csv"
-    wait_until(saved.exists, 20, "the file")
+    wait_until(lambda: saved.exists() and saved.stat().st_size, 20, "the file")
     lines = saved.read_bytes().decode().split("\r\n")
     assert lines[0] == "port,state,far_end" and len(lines) == len(shown) + 2, lines
     # It is asked for again when somebody wants it, not after each sweep.
