@@ -9,7 +9,7 @@ import pytest
 from checks import mentions, succeeded, wait_until
 from electionlib import others
 from portlib import LEAF, SPINE
-from test_heal_act import ONCE, deeds, explain, healed, healing, n_links, restart, state_of
+from test_heal_act import ONCE, deeds, explain, healed, healing, n_links, state_of
 from triadlab import hosts, state
 from triadlib import ask, ask_json
 
@@ -50,21 +50,23 @@ def take(ports, link="leaf-02:5"):
                20, "a sweep that shows what was done last")
 
 
-def lid_of(lab, name, sm=0):
-    return next(row["lid"] for row in ask_json(lab, "nodes", sm=sm) if row["name"] == name)
+def switches(lab, sm=0):
+    """Their LIDs, by name."""
+    return {row["name"]: row["lid"] for row in ask_json(lab, "nodes", sm=sm)
+            if row["name"].startswith(("leaf", "spine"))}
 
 
 def n_received(lab, end):
     name, port = end
-    text = succeeded(lab.run("perfquery", "-x", lid_of(lab, name), port, node="host-0012")).stdout
+    text = succeeded(lab.run("perfquery", "-x", switches(lab)[name], port, node="host-0012")).stdout
     return int(re.search(r"PortRcvPkts:\.+(\d+)", text)[1])
 
 
-def entries(lab, lid, sm=0):
+def entries(lab, lid, among=None):
     """By switch, the ports by which packets to the LID leave."""
     found = {}
-    for name in [LEAF(n) for n in (1, 2, 3)] + [SPINE(n) for n in (1, 2)]:
-        table = succeeded(lab.run("ibroute", lid_of(lab, name, sm), node="host-0012")).stdout
+    for name, at in (among or switches(lab)).items():
+        table = succeeded(lab.run("ibroute", at, node="host-0012")).stdout
         found |= {name: int(port) for to, port in
                   re.findall(r"^0x([0-9a-f]+) (\d{3}) :", table, re.MULTILINE)
                   if int(to, 16) == lid}
@@ -162,14 +164,14 @@ def test_link_of_the_switch_at_which_the_sm_is_is_tested_one_way():
 def test_master_that_is_killed_in_a_test_leaves_no_entries():
     with data_lab(LONG, cluster="peers") as ports:
         lab, old = ports.lab, ports.master
-        lid = max(lids(lab)[1])
+        lid, among = max(lids(lab)[1]), switches(lab, old)
         lead_to(ports, lid)
         take(ports)
         wait_for_data(ports)
-        assert entries(lab, lid, old)
+        assert entries(lab, lid, among)
         hosts.kill(state.load_required(lab.folder), old, "opensm")
         ports.master = ports.cluster.wait_for_holder(among=others(old))
-        wait_until(lambda: not entries(lab, lid, ports.master), 60, "the new master's tables")
+        wait_until(lambda: not entries(lab, lid, among), 60, "the new master's tables")
         wait_until(lambda: state_of(ports, NEAR) == "probation", 120, explain(ports))
 
 
