@@ -238,6 +238,23 @@ START_TEST(test_link_whose_tests_were_bad_is_tested_again_ever_more_rarely)
 END_TEST
 
 /* What course.h promises, for the shortest time out, the default, and the longest. */
+/* Retrainings of the time before do not count. */
+START_TEST(test_link_that_is_taken_again_is_retrained_as_often_as_at_first)
+{
+	bring_back();
+	facts.back = TRIAD_COURSE_BAD;
+	ck_assert_int_eq(step(), TRIAD_COURSE_TAKE);
+	did(TRIAD_COURSE_TAKE, true);
+	facts.is_held = true;
+	for (unsigned i = 0; i < TRIAD_COURSE_MAX_RETRAINS; i++) {
+		ck_assert_int_ne(course.state, TRIAD_COURSE_STAYS_OUT);
+		bring_to_test(TRIAD_COURSE_BAD);
+		step();
+	}
+	ck_assert_int_eq(course.state, TRIAD_COURSE_STAYS_OUT);
+}
+END_TEST
+
 START_TEST(test_link_that_stays_out_is_not_bounced_often)
 {
 	static const struct {
@@ -547,6 +564,8 @@ int main(void)
 	tcase_add_test(cases, test_bad_tests_end_in_staying_out);
 	tcase_add_test(
 		cases, test_link_whose_tests_were_bad_is_tested_again_ever_more_rarely);
+	tcase_add_test(
+		cases, test_link_that_is_taken_again_is_retrained_as_often_as_at_first);
 	tcase_add_loop_test(cases, test_link_that_stays_out_is_not_bounced_often, 0, 3);
 	tcase_add_test(
 		cases, test_link_that_is_tested_again_and_good_rests_and_returns);
