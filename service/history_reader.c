@@ -26,7 +26,7 @@ enum job_kind {
 	JOB_LIST_SINCE,
 	JOB_OUTPUTS,
 	JOB_SERIES,
-	JOB_TIERS
+	JOB_LEVELS
 };
 
 struct job {
@@ -204,7 +204,7 @@ static void take_sum(struct job *job, const char *text)
 {
 	struct triad_history_sum sum;
 
-	if (job->kind != JOB_TIERS ||
+	if (job->kind != JOB_LEVELS ||
 		sscanf(text,
 			"%" SCNu64 " %" SCNu64 " %u %u %" SCNu32 " %" SCNu32 " %" SCNu64
 			" %" SCNu64,
@@ -323,8 +323,8 @@ static void put_job(const struct job *job, char line[TRIAD_HISTORY_JOB_SIZE])
 			request->node_guid, request->port, request->counter,
 			request->from_us, request->to_us, request->n);
 		break;
-	case JOB_TIERS:
-		snprintf(line + n, room, "tiers %" PRIu64 " %" PRIu64 " %" PRIu32 "\n",
+	case JOB_LEVELS:
+		snprintf(line + n, room, "levels %" PRIu64 " %" PRIu64 " %" PRIu32 "\n",
 			request->from_us, request->to_us, request->n);
 		break;
 	}
@@ -540,12 +540,12 @@ uint32_t triad_history_reader_series(struct triad_history_reader *reader,
 	return n;
 }
 
-uint32_t triad_history_reader_tiers(struct triad_history_reader *reader,
+uint32_t triad_history_reader_levels(struct triad_history_reader *reader,
 	const struct triad_history_request *request,
 	struct triad_history_sum sums[TRIAD_HISTORY_MAX_SUMS],
 	char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
-	const struct job wanted = {.kind = JOB_TIERS, .request = *request};
+	const struct job wanted = {.kind = JOB_LEVELS, .request = *request};
 	struct job *job = run_copy_of_job(reader, &wanted, message);
 	uint32_t n = job && !job->message[0] ? job->n_sums : 0;
 

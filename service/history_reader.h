@@ -8,7 +8,7 @@
  *     past NUMBER alone AT            the image of that time, without its key
  *     past NUMBER since LIST FROM     the first image later than that which has the list
  *     past NUMBER series GUID PORT COUNTER FROM TO N      a port's counter
- *     past NUMBER tiers FROM TO N     what flowed between levels (serve/history/tiers.h)
+ *     past NUMBER levels FROM TO N    what flowed between levels (serve/history/level_sums.h)
  *
  * with times of the wall clock in us, and answers with lines:
  *
@@ -100,7 +100,7 @@ uint32_t triad_history_reader_series(struct triad_history_reader *reader,
 	char message[TRIAD_HISTORY_MESSAGE_SIZE]);
 /* What flowed between levels from 'from_us' to 'to_us', 'n' images at most; in the order of
  * time.  The same. */
-uint32_t triad_history_reader_tiers(struct triad_history_reader *reader,
+uint32_t triad_history_reader_levels(struct triad_history_reader *reader,
 	const struct triad_history_request *request,
 	struct triad_history_sum sums[TRIAD_HISTORY_MAX_SUMS],
 	char message[TRIAD_HISTORY_MESSAGE_SIZE]);

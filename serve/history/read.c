@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "serve/history/tiers.h"
+#include "serve/history/level_sums.h"
 #include "triad/clock.h"
 
 /* --- messages --- */
@@ -458,13 +458,13 @@ static uint32_t read_series(struct triad_history_reading *reading,
 
 /* --- what flowed between levels --- */
 
-static int read_tiers_key(struct triad_history_reading *reading,
-	struct triad_tiers *tiers, int fd,
+static int read_levels_key(struct triad_history_reading *reading,
+	struct triad_level_sums *levels, int fd,
 	const struct triad_history_position *position)
 {
 	struct triad_history_unpack unpack = {
-		.give = triad_tiers_take_line, .context = tiers};
-	int error = triad_tiers_begin_key(tiers);
+		.give = triad_level_sums_take_line, .context = levels};
+	int error = triad_level_sums_begin_key(levels);
 
 	if (!error) {
 		error = triad_frame_reader_give(reading->frames, fd,
@@ -475,15 +475,16 @@ static int read_tiers_key(struct triad_history_reading *reading,
 				triad_frame_reader_message(reading->frames));
 		(void)triad_history_unpack_end(&unpack);
 		triad_topology_octets_free(&unpack.packed);
-		error = triad_tiers_end_key(tiers);
+		error = triad_level_sums_end_key(levels);
 	}
-	return error ? complain_of(reading, position, error, triad_tiers_message(tiers))
+	return error ? complain_of(reading, position, error,
+			       triad_level_sums_message(levels))
 		     : 0;
 }
 
 /* 'has_key': the image before has the same. */
-static int read_tiers_image(struct triad_history_reading *reading,
-	struct triad_tiers *tiers, const struct triad_history_position *position,
+static int read_levels_image(struct triad_history_reading *reading,
+	struct triad_level_sums *levels, const struct triad_history_position *position,
 	bool has_key)
 {
 	int fd = open_segment(reading, position), error = 0;
@@ -491,12 +492,12 @@ static int read_tiers_image(struct triad_history_reading *reading,
 	if (fd < 0)
 		return EIO;
 	if (!has_key)
-		error = read_tiers_key(reading, tiers, fd, position);
+		error = read_levels_key(reading, levels, fd, position);
 	if (!error && !position->entry.is_key) {
-		triad_tiers_begin_change(tiers);
+		triad_level_sums_begin_change(levels);
 		error = triad_frame_reader_read(reading->frames, fd,
 			position->entry.offset, position->entry.size,
-			triad_tiers_take_row, tiers);
+			triad_level_sums_take_row, levels);
 		if (error)
 			complain_of(reading, position, error,
 				triad_frame_reader_message(reading->frames));
@@ -519,12 +520,12 @@ static bool give_sums(
 	return true;
 }
 
-static void read_tiers(struct triad_history_reading *reading,
+static void read_levels(struct triad_history_reading *reading,
 	const struct triad_history_request *request, const struct taker *taker)
 {
 	struct triad_history_position positions[TRIAD_HISTORY_MAX_POINTS];
-	struct triad_history_sum sums[TRIAD_TIERS_MAX_SUMS];
-	struct triad_tiers *tiers = triad_tiers_new();
+	struct triad_history_sum sums[TRIAD_LEVEL_SUMS_MAX];
+	struct triad_level_sums *levels = triad_level_sums_new();
 	uint32_t n;
 
 	triad_history_store_look_at_others(reading->store, reading->frames);
@@ -534,20 +535,20 @@ static void read_tiers(struct triad_history_reading *reading,
 						      : TRIAD_HISTORY_MAX_POINTS);
 	if (!n)
 		explain_none(reading, request);
-	for (uint32_t i = 0; tiers && n > 1 && i < n; i++) {
+	for (uint32_t i = 0; levels && n > 1 && i < n; i++) {
 		const struct triad_history_position *position = &positions[i];
 
-		if (read_tiers_image(reading, tiers, position,
+		if (read_levels_image(reading, levels, position,
 			    i && same_key(&positions[i - 1], position)) ||
 			!give_sums(taker, sums,
-				triad_tiers_end(tiers, position->entry.time_us,
+				triad_level_sums_end(levels, position->entry.time_us,
 					position->port_guid, sums)))
 			break;
 	}
-	if (!tiers)
+	if (!levels)
 		snprintf(reading->message, sizeof(reading->message),
 			"not enough memory; try again");
-	triad_tiers_free(tiers);
+	triad_level_sums_free(levels);
 }
 
 /* --- jobs --- */
@@ -589,14 +590,14 @@ static void answer_series(struct triad_history_reading *reading, const char *tex
 			points[i].is_known, points[i].total);
 }
 
-static void answer_tiers(struct triad_history_reading *reading, const char *text,
+static void answer_levels(struct triad_history_reading *reading, const char *text,
 	const struct taker *taker)
 {
 	struct triad_history_request request = {0};
 
 	if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu32, &request.from_us,
 		    &request.to_us, &request.n) == 3)
-		read_tiers(reading, &request, taker);
+		read_levels(reading, &request, taker);
 }
 
 void triad_history_read_job(struct triad_history_reading *reading, const char *job,
@@ -625,8 +626,8 @@ void triad_history_read_job(struct triad_history_reading *reading, const char *j
 		answer_since(reading, text, &taker);
 	else if (!strcmp(kind, "series"))
 		answer_series(reading, text, &taker);
-	else if (!strcmp(kind, "tiers"))
-		answer_tiers(reading, text, &taker);
+	else if (!strcmp(kind, "levels"))
+		answer_levels(reading, text, &taker);
 	else
 		snprintf(reading->message, sizeof(reading->message),
 			"triadd does not know this question: it and the plugin must be "

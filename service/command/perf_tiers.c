@@ -66,7 +66,7 @@ int triad_command_run_perf_tiers(struct triad_service *service,
 
 	request.from_us = triad_moment_since(command, request.to_us - DEFAULT_US);
 	if (sums && triad_service_keeps_images(service))
-		n = triad_history_reader_tiers(service->past, &request, sums, message);
+		n = triad_history_reader_levels(service->past, &request, sums, message);
 	if (n)
 		put_sums(command, sums, n, output);
 	else
