@@ -237,7 +237,8 @@ bool triad_lids_parse(const char *text, uint16_t *lids, size_t max, size_t *n,
 	char item[ITEM_SIZE], *end;
 
 	for (*n = 0; triad_list_next(&text, item, sizeof(item)); ++*n) {
-		unsigned long lid = strtoul(item, &end, 0);
+		bool is_hex = !strncasecmp(item, "0x", 2);
+		unsigned long lid = strtoul(item, &end, is_hex ? 16 : 10);
 
 		if (!isdigit((unsigned char)*item) || *end || !lid || lid > 0xbfff) {
 			snprintf(reason, size,

@@ -209,8 +209,9 @@ static enum triad_course_verdict verdict_of(
 		return TRIAD_COURSE_BAD;
 	if (!has_passed(healed))
 		return TRIAD_COURSE_NO_VERDICT;
-	if (!ports_heal_wants_data(ports, healed))
-		return TRIAD_COURSE_GOOD;
+	if (!ports_heal_wants_data(ports))
+		return healed->data.n_wanted ? TRIAD_COURSE_NO_VERDICT
+					     : TRIAD_COURSE_GOOD;
 	switch (triad_data_test_verdict(&healed->data)) {
 	case TRIAD_DATA_TEST_OPEN:
 		return TRIAD_COURSE_NO_VERDICT;
@@ -447,6 +448,8 @@ static bool step(
 	uint64_t now_us = triad_clock_now_us(), until_us;
 	enum triad_course_act act;
 
+	if (healed->course.state != TRIAD_COURSE_TESTING)
+		ports_heal_end_data(ports, healed);
 	ports_heal_take_conf(ports, &healed->course);
 	act = triad_course_step(&healed->course, &facts, now_us, &until_us);
 

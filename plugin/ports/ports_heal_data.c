@@ -9,13 +9,10 @@
 #include "triad/lists.h"
 
 #define SMP_TIMEOUT_MS 100u
-/* When what could not be done is tried again. */
-#define AGAIN_US TRIAD_US_PER_S
 
-bool ports_heal_wants_data(
-	const struct triad_ports *ports, const struct ports_healed *healed)
+bool ports_heal_wants_data(const struct triad_ports *ports)
 {
-	return healed->data.n_wanted || *ports->conf->heal.test_lids;
+	return *ports->conf->heal.test_lids;
 }
 
 static void begin(struct triad_ports *ports, struct ports_healed *healed)
@@ -89,9 +86,7 @@ static void lead(struct triad_ports *ports, struct ports_healed *healed)
 			n, &healed->lead, &is_final);
 		ports_end_wait(ports);
 	}
-	if (why && !is_final)
-		healed->look_us = triad_clock_now_us() + AGAIN_US;
-	triad_data_test_led(&healed->data, why, is_final);
+	triad_data_test_led(&healed->data, why, is_final, triad_clock_now_us());
 }
 
 /* --- packets and counters --- */
@@ -107,23 +102,22 @@ static bool read_end(struct triad_ports *ports, uint64_t guid, uint8_t number,
 		counts->sent != UINT64_MAX && counts->received != UINT64_MAX;
 }
 
-/* Between the two readings others may send SMPs over the link: those make packets that came more,
- * never fewer. */
 static void read_ends(struct triad_ports *ports, struct ports_healed *healed)
 {
 	const struct triad_reroute_link link = link_of(healed);
-	struct triad_smp_counts near, far;
-	bool is_known, is_before = !healed->data.has_before;
+	struct triad_smp_counts before, near, after;
+	struct triad_data_test_counts counts;
+	bool is_known = read_end(ports, link.far_guid, link.far_number, &before) &&
+		read_end(ports, link.guid, link.number, &near) &&
+		read_end(ports, link.far_guid, link.far_number, &after);
 
-	is_known = !is_before || read_end(ports, link.far_guid, link.far_number, &far);
-	is_known = is_known && read_end(ports, link.guid, link.number, &near) &&
-		(is_before || read_end(ports, link.far_guid, link.far_number, &far));
-	triad_data_test_read(&healed->data,
-		is_known ? &(struct triad_data_test_counts){.left = near.sent,
-				   .dropped = near.n_discarded,
-				   .came = far.received,
-				   .errors = near.n_errors + far.n_errors}
-			 : NULL);
+	if (is_known)
+		counts = (struct triad_data_test_counts){.came_before = before.received,
+			.left = near.sent,
+			.dropped = near.n_discarded,
+			.came = after.received};
+	triad_data_test_read(
+		&healed->data, is_known ? &counts : NULL, triad_clock_now_us());
 }
 
 static void send_data(
@@ -137,65 +131,72 @@ static void send_data(
 			ports->smp, healed->lead.lid, healed->lead.sl, burst);
 		ports_end_wait(ports);
 	}
-	triad_data_test_sent(&healed->data, n);
+	triad_data_test_sent(&healed->data, n, triad_clock_now_us());
 }
 
-static void end(struct triad_ports *ports, struct ports_healed *healed)
-{
-	char text[TRIAD_DATA_TEST_TEXT_SIZE], name[TRIAD_DAMPER_NAME_SIZE];
-	enum triad_data_test_verdict verdict;
+/* --- steps --- */
 
-	ports_heal_end_data(ports, healed);
-	triad_data_test_cleared(&healed->data);
-	verdict = triad_data_test_verdict(&healed->data);
-	if (verdict == TRIAD_DATA_TEST_OPEN)
-		return;
+/* Packets are led over one link at a time: two could need other entries for the same LID. */
+static bool is_another_led(
+	const struct triad_ports *ports, const struct ports_healed *healed)
+{
+	for (uint32_t i = 0; i < ports->heal.n; i++)
+		if (&ports->heal.all[i] != healed && ports->heal.all[i].lead.lid)
+			return true;
+	return false;
+}
+
+static void say_verdict(
+	const struct triad_ports *ports, const struct ports_healed *healed)
+{
+	enum triad_data_test_verdict verdict = triad_data_test_verdict(&healed->data);
+	char text[TRIAD_DATA_TEST_TEXT_SIZE], name[TRIAD_DAMPER_NAME_SIZE];
+
 	triad_data_test_text(&healed->data, text, sizeof(text));
 	triad_damper_name(ports->fabric, &healed->ends, name);
 	triad_log_write(ports->log,
-		verdict == TRIAD_DATA_TEST_BAD ? TRIAD_LOG_WARNING : TRIAD_LOG_INFO,
+		verdict == TRIAD_DATA_TEST_GOOD ? TRIAD_LOG_INFO : TRIAD_LOG_WARNING,
 		"ports: %s: %s", name, text);
 }
 
-/* One link at a time: two could need other entries for the same LID. */
-static bool must_wait(
-	const struct triad_ports *ports, const struct ports_healed *healed)
+static bool run_step(struct triad_ports *ports, struct ports_healed *healed)
 {
-	for (uint32_t i = 0; i < ports->heal.n; i++) {
-		const struct ports_healed *other = &ports->heal.all[i];
+	uint32_t burst;
 
-		if (other != healed && other->course.state == TRIAD_COURSE_TESTING &&
-			other->data.n_wanted &&
-			triad_data_test_verdict(&other->data) == TRIAD_DATA_TEST_OPEN)
-			return true;
+	switch (triad_data_test_request(&healed->data, triad_clock_now_us(), &burst)) {
+	case TRIAD_DATA_TEST_LEAD:
+		if (is_another_led(ports, healed))
+			return false;
+		lead(ports, healed);
+		return true;
+	case TRIAD_DATA_TEST_READ:
+		read_ends(ports, healed);
+		return true;
+	case TRIAD_DATA_TEST_SEND:
+		send_data(ports, healed, burst);
+		return true;
+	case TRIAD_DATA_TEST_CLEAR:
+		ports_heal_end_data(ports, healed);
+		triad_data_test_cleared(&healed->data);
+		return true;
+	default:
+		return false;
 	}
-	return false;
 }
 
 bool ports_heal_run_data(struct triad_ports *ports, struct ports_healed *healed)
 {
-	uint32_t burst;
+	bool has_more;
 
-	if (triad_clock_now_us() < healed->look_us ||
-		(!healed->data.n_wanted && must_wait(ports, healed)))
-		return false;
+	if (!ports_heal_wants_data(ports)) {
+		ports_heal_end_data(ports, healed);
+		healed->data = (struct triad_data_test){0};
+		return true;
+	}
 	if (!healed->data.n_wanted)
 		begin(ports, healed);
-	switch (triad_data_test_request(&healed->data, &burst)) {
-	case TRIAD_DATA_TEST_LEAD:
-		lead(ports, healed);
-		break;
-	case TRIAD_DATA_TEST_READ:
-		read_ends(ports, healed);
-		break;
-	case TRIAD_DATA_TEST_SEND:
-		send_data(ports, healed, burst);
-		break;
-	case TRIAD_DATA_TEST_CLEAR:
-		end(ports, healed);
-		break;
-	case TRIAD_DATA_TEST_END:
-		return false;
-	}
-	return true;
+	has_more = run_step(ports, healed);
+	if (has_more && triad_data_test_verdict(&healed->data) != TRIAD_DATA_TEST_OPEN)
+		say_verdict(ports, healed);
+	return has_more;
 }

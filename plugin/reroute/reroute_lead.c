@@ -25,6 +25,24 @@ static bool is_forwarded(
 	return sw && lid <= sw->max_lid_ho && lid < sw->lft_size;
 }
 
+/* Whether a switch has an entry for it, is to have one, or is not known to have none: packets could
+ * go in a circle. */
+static bool has_entries(const struct triad_rerouter *rerouter, uint16_t lid)
+{
+	const cl_qmap_t *switches = &rerouter->osm->subn.sw_guid_tbl;
+
+	for (const cl_map_item_t *item = cl_qmap_head(switches);
+		item != cl_qmap_end(switches); item = cl_qmap_next(item)) {
+		const osm_switch_t *sw = (const void *)item;
+
+		if (lid < sw->lft_size &&
+			((sw->lft && sw->lft[lid] != OSM_NO_PATH) ||
+				(sw->new_lft && sw->new_lft[lid] != OSM_NO_PATH)))
+			return true;
+	}
+	return false;
+}
+
 struct entries {
 	const struct triad_rerouter *rerouter;
 	const struct triad_reroute_lead *lead;
@@ -71,8 +89,9 @@ static bool begin(struct reroute_loss *loss, struct triad_rerouter *rerouter,
 	return true;
 }
 
-static const char *write_entries(
-	struct reroute_loss *loss, const struct triad_reroute_lead *lead, bool must_end)
+/* '*has_begun': some may be there. */
+static const char *write_entries(struct reroute_loss *loss,
+	const struct triad_reroute_lead *lead, bool must_end, bool *has_begun)
 {
 	const struct triad_routes_layout *layout = loss->check->layout;
 	const struct entries plan = {
@@ -98,6 +117,7 @@ static const char *write_entries(
 	}
 	if (out && writing.entries)
 		why = reroute_write_blocks(&writing, out);
+	*has_begun = writing.has_begun;
 	triad_routes_out_free(out);
 	reroute_writing_clear(&writing);
 	return why;
@@ -145,27 +165,52 @@ static const char *find_way(const struct reroute_loss *loss,
 	return NULL;
 }
 
-/* The first that no port has, and that each switch of the way forwards. */
-static const char *choose_lid(struct triad_rerouter *rerouter, const uint16_t *lids,
-	size_t n_lids, struct triad_reroute_lead *lead)
+static bool is_forwarded_by_all(const struct triad_rerouter *rerouter,
+	const struct triad_reroute_lead *lead, uint16_t lid)
 {
-	bool is_free = false, is_below = false;
+	bool are_all = true;
+
+	for (unsigned i = 0; i < lead->n && are_all; i++)
+		are_all = is_forwarded(rerouter, lead->hops[i].guid, lid);
+	return are_all;
+}
+
+/* The first that no port has, that no switch has an entry for, and that each switch of the way
+ * forwards. */
+static const char *choose_lid(struct triad_rerouter *rerouter, const uint16_t *lids,
+	size_t n_lids, struct triad_reroute_lead *lead, bool *is_final)
+{
+	bool are_above = false, have_entries = false;
 
 	cl_plock_acquire(&rerouter->osm->lock);
-	for (size_t i = 0; i < n_lids && !(is_free && is_below); i++) {
-		is_free = !is_a_ports(rerouter, lids[i]);
-		is_below = true;
-		for (unsigned hop = 0; hop < lead->n && is_below; hop++)
-			is_below =
-				is_forwarded(rerouter, lead->hops[hop].guid, lids[i]);
-		lead->lid = lids[i];
+	for (size_t i = 0; i < n_lids && !lead->lid; i++) {
+		if (is_a_ports(rerouter, lids[i]))
+			continue;
+		if (!is_forwarded_by_all(rerouter, lead, lids[i]))
+			are_above = true;
+		else if (has_entries(rerouter, lids[i]))
+			have_entries = true;
+		else
+			lead->lid = lids[i];
 	}
 	cl_plock_release(&rerouter->osm->lock);
-	if (is_free && is_below)
+	*is_final = !lead->lid && !have_entries;
+	if (lead->lid)
 		return NULL;
-	lead->lid = 0;
-	return is_free ? "the LID of heal.test_lids is above the highest in use"
-		       : "the LID of heal.test_lids is a port's";
+	return have_entries ? "switches have entries for the LID of heal.test_lids"
+		: are_above ? "the LID of heal.test_lids is above the highest in use"
+			    : "the LID of heal.test_lids is a port's";
+}
+
+/* The next routing computes all tables, also where OpenSM keeps those of before ('use_ucast_cache'). */
+static void leave_to_opensm(struct triad_rerouter *rerouter)
+{
+	if (!reroute_is_master(rerouter))
+		return;
+	cl_plock_excl_acquire(&rerouter->osm->lock);
+	osm_ucast_cache_invalidate(&rerouter->osm->sm.ucast_mgr);
+	cl_plock_release(&rerouter->osm->lock);
+	triad_sm_sweep(rerouter->osm);
 }
 
 const char *triad_reroute_lead(struct triad_rerouter *rerouter, struct triad_smp *smp,
@@ -174,22 +219,27 @@ const char *triad_reroute_lead(struct triad_rerouter *rerouter, struct triad_smp
 {
 	struct triad_reroute report = {0};
 	struct reroute_loss loss;
+	bool has_begun = false;
 	const char *why;
 
 	*lead = (struct triad_reroute_lead){0};
 	*is_final = false;
-	if (!begin(&loss, rerouter, smp, &report))
+	if (!begin(&loss, rerouter, smp, &report)) {
+		*is_final = triad_route_checker_status(rerouter->routes).state ==
+			TRIAD_ROUTE_OFF;
 		return no_routes;
+	}
 	why = find_way(&loss, link, lead);
-	if (!why)
-		why = choose_lid(rerouter, lids, n_lids, lead);
 	*is_final = why;
 	if (!why)
-		why = write_entries(&loss, lead, false);
+		why = choose_lid(rerouter, lids, n_lids, lead, is_final);
+	if (!why)
+		why = write_entries(&loss, lead, false, &has_begun);
 	triad_route_result_unref(loss.result);
-	/* Some may be there. */
-	if (why && !*is_final)
+	if (why && has_begun)
 		triad_reroute_lead_end(rerouter, smp, lead);
+	if (why)
+		lead->lid = 0;
 	return why;
 }
 
@@ -199,15 +249,15 @@ void triad_reroute_lead_end(struct triad_rerouter *rerouter, struct triad_smp *s
 	struct triad_reroute report = {0};
 	struct reroute_loss loss;
 	const char *why = no_routes;
+	bool has_begun;
 
 	if (!lead->lid)
 		return;
 	if (begin(&loss, rerouter, smp, &report)) {
-		why = write_entries(&loss, lead, true);
+		why = write_entries(&loss, lead, true, &has_begun);
 		triad_route_result_unref(loss.result);
 	}
-	/* A sweep routes anew, and its tables have none. */
-	if (why && reroute_is_master(rerouter))
-		triad_sm_sweep(rerouter->osm);
+	if (why)
+		leave_to_opensm(rerouter);
 	lead->lid = 0;
 }

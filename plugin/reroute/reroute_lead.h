@@ -3,9 +3,11 @@
  * out of routing, for a test (heal/data_test.h).  They end behind it: that switch has no entry.
  *
  * Entries are written as those of a repair are, under its conditions (rerouter.h), but for the
- * link's own port, which OpenSM does not have; they are in OpenSM's copies, too.  So what becomes of
- * them is sure: OpenSM's next sweep has no such entry and writes the block, whatever becomes of this
- * process; and the next master writes all tables.  A LID that a port gets meanwhile is OpenSM's.
+ * link's own port, which OpenSM does not have; they are in OpenSM's copies, too.  They are taken away
+ * when the test ends; what can't be taken away OpenSM's next routing has not, and writes the block.
+ * The next master writes all tables.  A LID is led only when OpenSM's copies have no entry for it at
+ * any switch, so what is left of an earlier test is waited for.  A LID that a port gets meanwhile is
+ * OpenSM's.
  *
  * The way is the shortest one that does not pass the switch behind the link, so that no packet goes
  * in a circle.  It may turn where no route does, but ends in a switch that takes all that comes: no

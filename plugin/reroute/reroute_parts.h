@@ -50,6 +50,9 @@ struct triad_rerouter {
 	atomic_uint n_discoveries;  /* of OpenSM's, that have ended */
 	atomic_uint n_waiting;      /* multicast groups, for the end of its sweep */
 
+	/* While blocks are written and answered: two threads do, and may want the same one. */
+	pthread_mutex_t writing;
+
 	pthread_mutex_t lock; /* of what follows, held for a copy */
 	struct triad_task task;
 	struct triad_ring ring;

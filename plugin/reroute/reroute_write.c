@@ -307,9 +307,23 @@ static const char *write_steps(struct reroute_writing *writing)
 	return why;
 }
 
+/* From the copies that are taken to the answers. */
+static const char *write_blocks(struct reroute_writing *writing)
+{
+	const char *why = take_blocks(writing);
+
+	if (!why)
+		why = writing->table->forbids(writing->loss);
+	if (why)
+		return why;
+	writing->has_begun = true;
+	return write_steps(writing);
+}
+
 const char *reroute_write_blocks(
 	struct reroute_writing *writing, const struct triad_routes_out *out)
 {
+	struct triad_rerouter *rerouter = writing->loss->rerouter;
 	const char *why;
 
 	writing->blocks = calloc(writing->n_entries + 1u, sizeof(*writing->blocks));
@@ -322,16 +336,13 @@ const char *reroute_write_blocks(
 	if (!writing->items)
 		return REROUTE_NO_MEMORY;
 	why = find_routes(writing, out);
-	if (!why)
-		why = take_blocks(writing);
-	if (!why)
-		why = writing->table->forbids(writing->loss);
 	if (why)
 		return why;
-	writing->has_begun = true;
-	why = write_steps(writing);
+	pthread_mutex_lock(&rerouter->writing);
+	why = write_blocks(writing);
+	pthread_mutex_unlock(&rerouter->writing);
 	if (writing->must_sweep)
-		triad_sm_sweep(writing->loss->rerouter->osm);
+		triad_sm_sweep(rerouter->osm);
 	return why;
 }
 

@@ -372,6 +372,7 @@ struct triad_rerouter *triad_rerouter_new(struct osm_opensm *osm, uint64_t port_
 	rerouter->recorder = recorder;
 	rerouter->log = log;
 	pthread_mutex_init(&rerouter->lock, NULL);
+	pthread_mutex_init(&rerouter->writing, NULL);
 	triad_task_init(&rerouter->task, &rerouter->lock, "triad-repair",
 		repair_when_due, rerouter);
 	rerouter->smp = triad_smp_new(port_guid);
@@ -397,6 +398,7 @@ void triad_rerouter_free(struct triad_rerouter *rerouter)
 	triad_smp_free(rerouter->smp);
 	triad_task_clear(&rerouter->task);
 	pthread_mutex_destroy(&rerouter->lock);
+	pthread_mutex_destroy(&rerouter->writing);
 	free(rerouter);
 }
 

@@ -3,6 +3,7 @@
 
 import contextlib
 import re
+import time
 
 import pytest
 
@@ -25,7 +26,8 @@ NEAR, FAR = (LEAF(2), 5), (SPINE(1), 3)
 
 @contextlib.contextmanager
 def data_lab(test=SHORT, out=1, **options):
-    with healing(out=out, probation=600, more_heal=test[0], opensm_conf=LMC, **options) as ports:
+    options.setdefault("opensm_conf", LMC)
+    with healing(out=out, probation=600, more_heal=test[0], **options) as ports:
         yield ports
 
 
@@ -80,7 +82,7 @@ def returned(ports):
 
 
 def wait_for_data(ports, end=NEAR):
-    wait_until(lambda: mentions(healed(ports, end).get("what") or "", "data, way 1"), 60,
+    wait_until(lambda: mentions(healed(ports, end).get("what") or "", "data there"), 60,
                explain(ports))
 
 
@@ -158,7 +160,7 @@ def test_link_of_the_switch_at_which_the_sm_is_is_tested_one_way():
         take(ports, "leaf-01:5")
         wait_until(lambda: state_of(ports) == "probation", 60, explain(ports))
         [text] = returned(ports)
-        assert mentions(text, "one way not known"), text
+        assert mentions(text, "data passes not known"), text
 
 
 def test_master_that_is_killed_in_a_test_leaves_no_entries():
@@ -175,11 +177,66 @@ def test_master_that_is_killed_in_a_test_leaves_no_entries():
         wait_until(lambda: state_of(ports, NEAR) == "probation", 120, explain(ports))
 
 
-def test_nothing_is_led_any_more_when_healing_is_switched_off():
+@pytest.mark.parametrize("opensm_conf, is_deaf", ((LMC, False), (LMC, True),
+                                                  (LMC + "use_ucast_cache TRUE\n", True)))
+def test_nothing_is_led_any_more_when_healing_is_switched_off(opensm_conf, is_deaf):
+    """Also where switches do not take the entries' end, and OpenSM keeps its tables."""
+    with data_lab(LONG, opensm_conf=opensm_conf) as ports:
+        lab, lid = ports.lab, max(lids(ports.lab)[1])
+        lead_to(ports, lid)
+        take(ports)
+        wait_for_data(ports)
+        if is_deaf:
+            lab.harm_mads("lose class 0x81 attribute 0x19 direction out")
+        ask(lab, "set", "heal.mode", "off")
+        wait_until(lambda: state_of(ports, NEAR) == "held", 30, explain(ports))
+        if is_deaf:
+            lab.heal_mads()
+        wait_until(lambda: not entries(lab, lid), 60, "no entry")
+        ask(lab, "set", "heal.mode", "act")
+        wait_until(lambda: state_of(ports, NEAR) == "probation", 120, explain(ports))
+        assert not entries(lab, lid)
+
+
+def test_key_that_is_taken_away_ends_the_test_and_the_link_returns():
     with data_lab(LONG) as ports:
         lid = max(lids(ports.lab)[1])
         lead_to(ports, lid)
         take(ports)
         wait_for_data(ports)
-        ask(ports.lab, "set", "heal.mode", "off")
-        wait_until(lambda: not entries(ports.lab, lid), 30, "no entry")
+        ask(ports.lab, "set", "heal.test_lids", "")
+        wait_until(lambda: state_of(ports, NEAR) == "probation", 60, explain(ports))
+        [text] = returned(ports)
+        assert not mentions(text, "data") and not entries(ports.lab, lid), text
+
+
+def test_link_does_not_return_while_counters_of_its_end_are_not_told():
+    with data_lab() as ports:
+        lab = ports.lab
+        lead_to(ports, max(lids(lab)[1]))
+        far = switches(lab)[FAR[0]]
+        take(ports)
+        wait_until(lambda: state_of(ports, NEAR) == "testing", 30, explain(ports))
+        # Its test with SMPs does without, once it has begun.
+        wait_for_data(ports)
+        lab.harm_mads(f"lose class 0x04 lid {far} direction out")
+        wait_until(lambda: mentions(healed(ports, NEAR).get("what") or "", "tried again counters")
+                   or returned(ports), 60, explain(ports))
+        assert state_of(ports, NEAR) == "testing" and not returned(ports), explain(ports)()
+        lab.heal_mads()
+        wait_until(lambda: state_of(ports, NEAR) == "probation", 90, explain(ports))
+        assert mentions(returned(ports)[0], "each way none lost")
+
+
+def test_counters_that_others_set_back_are_nothing_against_the_link():
+    with data_lab(LONG) as ports:
+        lab = ports.lab
+        lead_to(ports, max(lids(lab)[1]))
+        take(ports)
+        wait_for_data(ports)
+        for _ in range(3):
+            lab.sim(f'PerformanceSet "{FAR[0]}"[{FAR[1]}] PortCountersExtended.PortRcvPkts=0')
+            time.sleep(.5)
+        wait_until(lambda: state_of(ports, NEAR) == "probation", 120, explain(ports))
+        assert deeds(ports) == ONCE
+        assert mentions(returned(ports)[0], "each way none lost")

@@ -224,6 +224,8 @@ START_TEST(test_lids_are_unicast_and_bounded)
 		" 1; 0xbfff ; 49151", lids, 3, &n, reason, sizeof(reason)));
 	ck_assert_uint_eq(n, 3);
 	ck_assert(lids[0] == 1 && lids[1] == 0xbfff && lids[2] == 49151);
+	ck_assert(triad_lids_parse("010", lids, 3, &n, reason, sizeof(reason)));
+	ck_assert_uint_eq(lids[0], 10);
 	ck_assert(triad_lids_parse("", lids, 3, &n, reason, sizeof(reason)) && n == 0);
 	ck_assert(!triad_lids_parse("1;2;3;4", lids, 3, &n, reason, sizeof(reason)));
 	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)

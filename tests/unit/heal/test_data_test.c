@@ -4,27 +4,36 @@
 #include <string.h>
 
 #include "tests/unit/run.h"
+#include "triad/clock.h"
 
 /* The link and its ends, as a test would find them. */
 static struct {
-	struct triad_data_test_counts counts[2]; /* of each way */
-	uint64_t n_sent, n_reads, n_leads, n_clears;
+	struct triad_data_test_counts
+		counts[2]; /* of each way; 'came_before' is not used */
+	uint64_t n_sent, n_leads, n_clears;
 	uint32_t bursts[4]; /* the first ones */
 	unsigned n_bursts;
 	const char *why_not_led; /* NULL: it is */
-	bool is_final, is_led, is_unread;
-	uint64_t lose_at; /* of packets on the first way; 0: none */
-	bool takes_none, is_missed, has_errors, sets_back;
+	bool is_final, is_led;
+	uint64_t unread_until_us;
+	uint64_t lose_at; /* of packets; 0: none */
+	bool takes_none, is_missed;
+	uint64_t drops_us,
+		drops_at_us; /* how long packets wait that it does not take */
+	uint32_t n_waiting;
+	uint64_t late_us, is_late_until_us; /* agents tell it so much later */
 } link;
 
 static struct triad_data_test test;
+static uint64_t now_us, begun_us;
 
 static void set_up(void)
 {
 	memset(&link, 0, sizeof(link));
+	now_us = begun_us = 1000 * TRIAD_US_PER_S;
 	/* Others have used it before. */
 	link.counts[0] = link.counts[1] = (struct triad_data_test_counts){
-		.left = 1000, .came = 900, .dropped = 7, .errors = 3};
+		.left = 1000, .came = 900, .dropped = 7};
 	triad_data_test_begin(&test, 1e-6);
 }
 
@@ -40,16 +49,30 @@ static void pass(uint32_t n)
 		if (link.is_missed)
 			continue;
 		if (link.takes_none) {
-			of->dropped++;
+			link.n_waiting++;
+			link.drops_at_us = now_us + link.drops_us;
 			continue;
 		}
 		of->left++;
 		of->came += link.n_sent != link.lose_at;
 	}
-	of->errors += link.has_errors;
-	if (link.sets_back)
-		memset(of, 0, sizeof(*of));
-	link.sets_back = false;
+	link.is_late_until_us = now_us + link.late_us;
+}
+
+static void read_ends(void)
+{
+	struct triad_data_test_counts counts;
+
+	if (link.n_waiting && now_us >= link.drops_at_us) {
+		link.counts[test.way].dropped += link.n_waiting;
+		link.n_waiting = 0;
+	}
+	counts = link.counts[test.way];
+	if (link.late_us && now_us < link.is_late_until_us)
+		counts.came -= test.n_sent;
+	counts.came_before = counts.came;
+	triad_data_test_read(
+		&test, now_us < link.unread_until_us ? NULL : &counts, now_us);
 }
 
 /* One request, and what comes of it.  False: there is a verdict. */
@@ -57,20 +80,21 @@ static bool step(void)
 {
 	uint32_t burst;
 
-	switch (triad_data_test_request(&test, &burst)) {
+	now_us += 20 * TRIAD_US_PER_MS;
+	switch (triad_data_test_request(&test, now_us, &burst)) {
+	case TRIAD_DATA_TEST_WAIT:
+		break;
 	case TRIAD_DATA_TEST_LEAD:
 		link.n_leads++;
 		link.is_led = !link.why_not_led;
-		triad_data_test_led(&test, link.why_not_led, link.is_final);
+		triad_data_test_led(&test, link.why_not_led, link.is_final, now_us);
 		break;
 	case TRIAD_DATA_TEST_READ:
-		link.n_reads++;
-		triad_data_test_read(
-			&test, link.is_unread ? NULL : &link.counts[test.way]);
+		read_ends();
 		break;
 	case TRIAD_DATA_TEST_SEND:
 		pass(burst);
-		triad_data_test_sent(&test, burst);
+		triad_data_test_sent(&test, burst, now_us);
 		break;
 	case TRIAD_DATA_TEST_CLEAR:
 		link.n_clears++;
@@ -83,14 +107,21 @@ static bool step(void)
 	return true;
 }
 
+static enum triad_data_test_verdict run_for(unsigned seconds)
+{
+	uint64_t end_us = now_us + seconds * TRIAD_US_PER_S;
+
+	while (now_us < end_us && step())
+		;
+	return triad_data_test_verdict(&test);
+}
+
 static enum triad_data_test_verdict run_to_the_end(void)
 {
-	unsigned n = 0;
+	enum triad_data_test_verdict verdict = run_for(3600);
 
-	while (step())
-		ck_assert_uint_lt(++n, 100000);
 	ck_assert(!link.is_led);
-	return triad_data_test_verdict(&test);
+	return verdict;
 }
 
 static void check_text(const char *part)
@@ -121,18 +152,34 @@ START_TEST(test_good_link_carries_all_each_way)
 }
 END_TEST
 
-/* So few that nobody waits long behind them, and their arrival is looked at before others go. */
-START_TEST(test_first_packets_are_few)
+/* So few that nobody waits long behind them, and what became of them is looked at before others go,
+ * also where a switch keeps them for its lifetime. */
+START_TEST(test_link_that_takes_no_data_is_bad_after_few_packets)
 {
+	static const unsigned drops_ms[] = {0, 300, 1100, 3000};
+
 	run_to_the_end();
 	ck_assert_uint_le(link.bursts[0], 4);
 	ck_assert_uint_eq(link.bursts[1], TRIAD_DATA_TEST_BURST);
+	for (unsigned i = 0; i < 4; i++) {
+		set_up();
+		link.takes_none = true;
+		link.drops_us = drops_ms[i] * TRIAD_US_PER_MS;
+		ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_BAD);
+		ck_assert_uint_le(link.n_sent, 4);
+		check_text("takes no data: 4 packets were sent, 0 left");
+	}
+}
+END_TEST
 
-	set_up();
+/* Whose lifetime never ends: nothing is known of it, so it is not good. */
+START_TEST(test_link_whose_packets_stay_somewhere_has_no_verdict)
+{
 	link.takes_none = true;
-	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_BAD);
-	ck_assert_uint_le(link.n_sent, 4);
-	check_text("takes no data");
+	link.drops_us = UINT64_MAX / 2;
+	ck_assert_int_eq(run_for(600), TRIAD_DATA_TEST_OPEN);
+	ck_assert_uint_lt(link.n_sent, 100);
+	check_text("did not come");
 }
 END_TEST
 
@@ -140,40 +187,40 @@ START_TEST(test_one_packet_that_is_lost_is_enough)
 {
 	link.lose_at = 1200;
 	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_BAD);
-	ck_assert_uint_lt(link.n_sent, 2 * test.n_wanted);
+	ck_assert_uint_lt(link.n_sent, test.n_wanted + 1);
 	ck_assert_uint_eq(link.n_leads, 1);
 	ck_assert_uint_eq(test.ways[0].n_left, test.ways[0].n_came + 1);
-	check_text("lost");
+	check_text("data there: packets were lost");
 
 	set_up();
 	link.lose_at = test.n_wanted + 1; /* the other way */
 	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_BAD);
+	check_text("data back: packets were lost");
 }
 END_TEST
 
-START_TEST(test_errors_that_lose_nothing_are_bad_too)
+START_TEST(test_agents_that_tell_late_do_not_make_it_bad)
 {
-	link.has_errors = true;
-	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_BAD);
-	check_text("errors");
-}
-END_TEST
-
-/* As after a sweep that took the entries away. */
-START_TEST(test_packets_that_do_not_come_to_it_say_nothing)
-{
-	link.is_missed = true;
-	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_UNKNOWN);
-	ck_assert_uint_lt(link.n_sent, 100);
-	check_text("not known");
-
-	set_up();
-	link.is_missed = true;
-	while (link.n_leads < 2)
-		ck_assert(step());
-	link.is_missed = false;
+	link.late_us = 2 * TRIAD_US_PER_S;
 	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_GOOD);
-	ck_assert_uint_eq(test.ways[0].n_left, test.n_wanted);
+	ck_assert_uint_eq(link.n_sent, 2 * test.n_wanted);
+}
+END_TEST
+
+/* As after a sweep that took the entries away: what has passed before counts. */
+START_TEST(test_packets_that_do_not_come_to_it_are_sent_again)
+{
+	for (unsigned i = 0; i < 20; i++) {
+		while (test.way == 0 && test.ways[0].n_sent < 50 * (i + 1))
+			ck_assert(step());
+		link.is_missed = true;
+		while (link.n_leads < i + 2)
+			ck_assert(step());
+		link.is_missed = false;
+	}
+	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_GOOD);
+	ck_assert_uint_lt(
+		link.n_sent, 2 * test.n_wanted + 20 * TRIAD_DATA_TEST_BURST + 1);
 }
 END_TEST
 
@@ -194,32 +241,47 @@ START_TEST(test_way_that_cannot_be_led_is_not_known)
 	link.why_not_led = NULL;
 	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_UNKNOWN);
 	ck_assert_uint_eq(link.n_sent, test.n_wanted);
-	check_text("one way");
-	check_text("there is none");
+	check_text("passes back; there is not known: there is none");
+}
+END_TEST
 
-	/* What may change is tried again. */
-	set_up();
+/* What may pass is no verdict, however long it lasts, and is tried ever more rarely. */
+START_TEST(test_what_is_not_known_is_tried_again)
+{
 	link.why_not_led = "not now";
-	while (link.n_leads < 3)
-		ck_assert(step());
+	ck_assert_int_eq(run_for(1800), TRIAD_DATA_TEST_OPEN);
+	ck_assert_uint_gt(link.n_leads, 20);
+	ck_assert_uint_lt(link.n_leads, 50);
+	check_text("not now");
 	link.why_not_led = NULL;
+	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_GOOD);
+
+	set_up();
+	link.unread_until_us = now_us + 1800 * TRIAD_US_PER_S;
+	ck_assert_int_eq(run_for(1800), TRIAD_DATA_TEST_OPEN);
+	ck_assert_uint_eq(link.n_sent, 0);
+	check_text("counters");
 	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_GOOD);
 }
 END_TEST
 
-START_TEST(test_counters_that_say_nothing_are_not_known)
+/* Somebody sets them to zero in the middle of a burst, of one end or both, again and again. */
+START_TEST(test_counters_that_are_set_back_do_not_make_it_bad)
 {
-	link.is_unread = true;
-	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_UNKNOWN);
-	ck_assert_uint_eq(link.n_sent, 0);
-	check_text("counters");
+	for (unsigned n = 0; test.way < 2; n++) {
+		uint64_t sent = link.n_sent;
 
-	/* Somebody sets them to zero: what was counted so far counts no more. */
-	set_up();
-	link.sets_back = true;
-	ck_assert_int_eq(run_to_the_end(), TRIAD_DATA_TEST_GOOD);
-	ck_assert_uint_eq(test.ways[0].n_left, test.n_wanted);
-	ck_assert_uint_gt(link.n_sent, 2 * test.n_wanted);
+		for (unsigned i = 0; i < 40 && step(); i++)
+			if (sent != link.n_sent && test.way < 2 && n % 3 != 1) {
+				sent = link.n_sent;
+				link.counts[test.way].came = 0;
+				if (n % 3)
+					link.counts[test.way].left = 0;
+				break;
+			}
+		ck_assert_uint_lt(n, 100000);
+	}
+	ck_assert_int_eq(triad_data_test_verdict(&test), TRIAD_DATA_TEST_GOOD);
 }
 END_TEST
 
@@ -242,12 +304,14 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, NULL);
 	tcase_add_test(cases, test_it_takes_as_many_bits_as_the_rate_needs);
 	tcase_add_test(cases, test_good_link_carries_all_each_way);
-	tcase_add_test(cases, test_first_packets_are_few);
+	tcase_add_test(cases, test_link_that_takes_no_data_is_bad_after_few_packets);
+	tcase_add_test(cases, test_link_whose_packets_stay_somewhere_has_no_verdict);
 	tcase_add_test(cases, test_one_packet_that_is_lost_is_enough);
-	tcase_add_test(cases, test_errors_that_lose_nothing_are_bad_too);
-	tcase_add_test(cases, test_packets_that_do_not_come_to_it_say_nothing);
+	tcase_add_test(cases, test_agents_that_tell_late_do_not_make_it_bad);
+	tcase_add_test(cases, test_packets_that_do_not_come_to_it_are_sent_again);
 	tcase_add_test(cases, test_way_that_cannot_be_led_is_not_known);
-	tcase_add_test(cases, test_counters_that_say_nothing_are_not_known);
+	tcase_add_test(cases, test_what_is_not_known_is_tried_again);
+	tcase_add_test(cases, test_counters_that_are_set_back_do_not_make_it_bad);
 	tcase_add_test(cases, test_packets_of_others_do_not_make_it_bad);
 	return run_cases(cases);
 }
