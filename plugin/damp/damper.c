@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "plugin/election/elector.h"
 #include "plugin/ports/ports.h"
 #include "plugin/sm_recover.h"
@@ -689,29 +690,42 @@ size_t triad_damper_held(
 	return n;
 }
 
+/* The one that was named last, as long as it is held; else the worst. */
+static bool find_named(struct triad_damper *damper, struct triad_damp_link *named)
+{
+	if (triad_damper_find(damper, &damper->named, named) && named->is_held)
+		return true;
+	if (!triad_damper_links(damper, named, 1) || !named->is_held)
+		return false;
+	damper->named = named->ends;
+	return true;
+}
+
 /* The end of a link that the fabric has: a host with its link down has left. */
 void triad_damper_give(void *context, struct triad_found *found)
 {
 	struct triad_damper *damper = context;
 	struct triad_alert_finding finding = {
 		.cause = TRIAD_ALERT_ROUTES, .routes = TRIAD_ALERT_HELD_LINKS};
-	struct triad_damp_link worst;
+	struct triad_damp_link link;
 	struct triad_fabric *fabric;
 	bool is_far;
 
 	if (!damper_acts(damper) || !damper_is_master(damper))
 		return;
 	finding.value = (float)triad_damper_status(damper).n_held;
-	if (finding.value == 0 || !triad_damper_links(damper, &worst, 1) ||
-		!worst.is_held)
+	if (finding.value == 0 || !find_named(damper, &link))
 		return;
 	fabric = triad_ports_fabric(damper->ports);
 	is_far = fabric &&
-		triad_fabric_find_node(fabric, worst.ends.guid) == TRIAD_FABRIC_NONE;
+		triad_fabric_find_node(fabric, link.ends.guid) == TRIAD_FABRIC_NONE;
 	triad_fabric_unref(fabric);
-	triad_found_add(found, is_far ? worst.ends.far_guid : worst.ends.guid,
-		is_far ? worst.ends.far_number : worst.ends.number,
-		TRIAD_ALERT_HELD_LINKS, &finding);
+	/* Another link is another finding. */
+	triad_found_add(found, is_far ? link.ends.far_guid : link.ends.guid,
+		is_far ? link.ends.far_number : link.ends.number,
+		triad_hash_word(triad_hash_word(TRIAD_ALERT_HELD_LINKS, link.ends.guid),
+			link.ends.number),
+		&finding);
 }
 
 bool triad_damper_find(struct triad_damper *damper, const struct triad_damp_ends *ends,

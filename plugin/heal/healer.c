@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/hash.h"
 #include "lib/task.h"
 #include "perfmgr/watch/finders.h"
 #include "plugin/damp/damper.h"
@@ -258,7 +259,10 @@ void triad_healer_give(void *context, struct triad_found *found)
 	number = healer->out_number;
 	pthread_mutex_unlock(&healer->lock);
 	if (finding.value > 0)
-		triad_found_add(found, guid, number, TRIAD_ALERT_STAYS_OUT, &finding);
+		triad_found_add(found, guid, number,
+			triad_hash_word(
+				triad_hash_word(TRIAD_ALERT_STAYS_OUT, guid), number),
+			&finding);
 }
 
 const char *triad_healer_missing(struct triad_healer *healer)

@@ -410,7 +410,15 @@ def test_by_hand(tree):
         assert len(held_links(lab)) == 1 and not ask_json(lab, "links", "--down")
         row = link(lab)
         assert row["state"] == "held until released" and row["until"] is None, row
+        # The alert is at a link that is held, also when it is another one by now.
+        ask(lab, "damp", "pin", "spine-02:3")
+        wait_until(lambda: n_links(lab) == present - 2, 10, "the link out of the tables")
         ask(lab, "damp", "release", "leaf-01", "5")
+        other = link(lab, ("spine-02", 3))
+        wait_until(lambda: [alert["at"]["node_name"] in (other["node_name"], other["far_name"])
+                            for alert in ask_json(lab, "alerts")["alerts"]] == [True], 20,
+                   lambda: ask(lab, "alerts"))
+        ask(lab, "damp", "release", "spine-02:3")
         wait_until(lambda: n_links(lab) == present, 10, "the link in the tables")
         # Switched off, nothing is held.
         ask(lab, "damp", "pin", "spine-01:1")
