@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,7 +97,8 @@ static void close_pipe(struct child_pipe *from)
 	from->fd = -1;
 }
 
-static void read_pipe(struct child_pipe *from)
+/* Returns how many octets were read. */
+static size_t read_pipe(struct child_pipe *from)
 {
 	char rest[512];
 	size_t room = from->size - 1 - from->used;
@@ -104,13 +106,14 @@ static void read_pipe(struct child_pipe *from)
 		room ? room : sizeof(rest));
 
 	if (n < 0 && errno == EINTR)
-		return;
+		return 0;
 	if (n <= 0)
 		close_pipe(from);
 	else if (room)
 		from->used += (size_t)n;
 	else
 		from->is_cut = true;
+	return n > 0 ? (size_t)n : 0;
 }
 
 /* Why the child is not waited for any longer; 0: it is. */
@@ -121,19 +124,46 @@ static int why_over(const struct triad_child *child, uint64_t end_us)
 	return triad_clock_now_us() >= end_us ? ETIMEDOUT : 0;
 }
 
-static int read_pipes(
-	const struct triad_child *child, struct child_pipe pipes[2], uint64_t end_us)
+/* Leaves its status to waitpid(), so that its number stays taken. */
+static bool has_ended(pid_t pid)
 {
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+		info.si_pid;
+}
+
+/* Reads what is in the pipe now, and no more: processes that the child has left behind may
+ * keep it open, and write. */
+static void read_rest(struct child_pipe *from)
+{
+	int n = 0;
+
+	if (from->fd < 0 || ioctl(from->fd, FIONREAD, &n))
+		return;
+	while (n > 0 && from->fd >= 0)
+		n -= (int)read_pipe(from);
+}
+
+/* Reads until both pipes or the child have ended. */
+static int read_pipes(const struct triad_child *child, pid_t pid,
+	struct child_pipe pipes[2], uint64_t end_us)
+{
+	bool is_over = false;
 	int error = 0;
 
-	while (!error && (pipes[0].fd >= 0 || pipes[1].fd >= 0)) {
+	while (!error && !is_over && (pipes[0].fd >= 0 || pipes[1].fd >= 0)) {
 		struct pollfd ready[2] = {{.fd = pipes[0].fd, .events = POLLIN},
 			{.fd = pipes[1].fd, .events = POLLIN}};
 
 		if (poll(ready, 2, LOOK_MS) > 0)
 			for (unsigned i = 0; i < 2; i++)
 				if (ready[i].revents)
-					read_pipe(&pipes[i]);
+					(void)read_pipe(&pipes[i]);
+		/* What it has printed is in the pipes when it has ended. */
+		is_over = has_ended(pid);
+		for (unsigned i = 0; i < 2 && is_over; i++)
+			read_rest(&pipes[i]);
 		error = pipes[0].is_cut ? E2BIG : why_over(child, end_us);
 	}
 	return error;
@@ -154,16 +184,12 @@ static bool wait_for_killed(struct triad_child *child, pid_t pid)
 	return ended == pid;
 }
 
-/* Waits for the child, which has closed its pipes, until its time is over, and kills its
+/* Waits for the child, whose pipes need no reading, until its time is over, and kills its
  * group with 'error' or then.  Returns 'error', or why it was killed.  The group's number
  * stays taken until waitpid() has the child. */
 static int child_end(struct triad_child *child, pid_t pid, int error, uint64_t end_us)
 {
-	siginfo_t info = {0};
-
-	while (!error &&
-		!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
-		!info.si_pid) {
+	while (!error && !has_ended(pid)) {
 		error = why_over(child, end_us);
 		usleep(LOOK_US);
 	}
@@ -188,7 +214,7 @@ static int run_with_pipes(struct triad_child *child, int output[2], int errors[2
 	close(output[1]);
 	close(errors[1]);
 	if (!error) {
-		error = read_pipes(child, pipes, end_us);
+		error = read_pipes(child, pid, pipes, end_us);
 		error = child_end(child, pid, error, end_us);
 	}
 	for (unsigned i = 0; i < 2; i++) {

@@ -3,8 +3,8 @@
  * a cap.
  *
  * Model: the program has a process group of its own, the environment of this process, no
- * input and none of its descriptors.  When the time is over, or it prints too much, the
- * whole group is killed.
+ * input and none of its descriptors.  When it has ended, its time is over, or it prints too
+ * much, all that is left of the group is killed.
  *
  * Thread-safety: any thread; SIGCHLD must not be ignored.  Memory: the caller's. */
 #ifndef TRIAD_CLI_CHILD_H
@@ -29,9 +29,9 @@ struct triad_child {
 	int status;                           /* as of waitpid(), when 0 is returned */
 };
 
-/* Runs it to its end.  Returns 0, whatever its status is; ETIMEDOUT; E2BIG (it printed more
- * than 'output' has room for); ECANCELED; ECHILD (its status is
- * not known); or the errno why it can't be started. */
+/* Runs it to its own end; processes that it leaves behind are not waited for.  Returns 0,
+ * whatever its status is; ETIMEDOUT; E2BIG (it printed more than 'output' has room for);
+ * ECANCELED; ECHILD (its status is not known); or the errno why it can't be started. */
 int triad_child_run(struct triad_child *child);
 
 #endif

@@ -145,6 +145,23 @@ START_TEST(test_squeue_without_end_is_killed)
 }
 END_TEST
 
+/* The process that is left behind keeps the pipes. */
+START_TEST(test_squeue_that_leaves_a_process_behind_has_answered)
+{
+	uint64_t begin_us = triad_clock_now_us();
+
+	ck_assert_msg(ask("sleep 600 & echo RUNNING a", 30), "%s", job.why);
+	ck_assert_str_eq(job.hosts, "a");
+	ck_assert(!ask("sleep 600 & echo RUNNING a; echo one >&2; exit 1", 30));
+	ck_assert_msg(mentions(job.why, "squeue one"), "%s", job.why);
+	/* What such a process prints stops nobody. */
+	ck_assert_msg(ask("yes >&2 & sleep 600 >/dev/null 2>&1 & echo RUNNING b", 30),
+		"%s", job.why);
+	ck_assert_str_eq(job.hosts, "b");
+	ck_assert(triad_clock_now_us() < begin_us + 30 * TRIAD_US_PER_S);
+}
+END_TEST
+
 START_TEST(test_squeue_that_prints_without_end_is_killed)
 {
 	ck_assert(!ask("exec yes 'RUNNING a'", 60));
@@ -186,6 +203,7 @@ int main(void)
 	tcase_add_test(cases, test_squeue_gets_number_and_no_shell);
 	tcase_add_test(cases, test_squeue_that_fails_is_explained);
 	tcase_add_test(cases, test_squeue_without_end_is_killed);
+	tcase_add_test(cases, test_squeue_that_leaves_a_process_behind_has_answered);
 	tcase_add_test(cases, test_squeue_that_prints_without_end_is_killed);
 	tcase_add_test(cases, test_words_have_hosts_in_place_of_job);
 	return run_cases(cases);
