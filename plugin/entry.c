@@ -8,6 +8,7 @@
 
 #include "lib/syslog_line.h"
 #include "plugin/access.h"
+#include "plugin/audit/auditor.h"
 #include "plugin/damp/damper.h"
 #include "plugin/reroute/rerouter.h"
 #include "plugin/election/elector.h"
@@ -168,6 +169,7 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 		triad_qos_note_sweep(plugin->qos);
 		triad_damper_note_sweep(plugin->damper);
 		triad_rerouter_note_sweep(plugin->rerouter);
+		triad_auditor_note_sweep(plugin->auditor);
 	}
 	if (kind == TRIAD_EVENT_ROUTING_DONE || kind == TRIAD_EVENT_REROUTED)
 		triad_qos_note_routed(plugin->qos);

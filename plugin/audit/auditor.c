@@ -22,6 +22,7 @@
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
 #include "plugin/read_back.h"
+#include "plugin/sm_state.h"
 #include "plugin/worker.h"
 #include "service/perf.h"
 #include "triad/clock.h"
@@ -46,15 +47,18 @@ struct triad_auditor {
 	atomic_flag
 		is_running; /* one at a time: each sends as many SMPs as one should */
 	atomic_uint n_by_hand; /* who waits, so that the thread stops */
-	pthread_mutex_t lock;  /* protects what follows */
+	/* Which time as master this is, or the next one; from 1. */
+	atomic_ullong mastership;
+	pthread_mutex_t lock; /* protects what follows */
 	struct triad_task task;
 	unsigned share_percent;
 	uint64_t due_us; /* the thread's next audit */
 	bool is_at_it;   /* the thread is */
 	struct triad_audit_status status;
-	/* What the last audit of all devices found. */
+	/* What the last audit of all devices found, and the mastership in which it began. */
 	struct triad_audit_difference *known;
 	size_t n_known;
+	uint64_t known_in; /* 0: none */
 };
 
 struct run {
@@ -76,6 +80,7 @@ struct run {
 	uint64_t begun_us, next_us;  /* when the next batch may be sent */
 	bool is_again;               /* the second reading */
 	uint64_t n_changes;          /* when it began */
+	uint64_t mastership;         /* when it began */
 };
 
 /* --- reading --- */
@@ -519,7 +524,29 @@ static int repair_chosen(struct run *run)
 	return triad_repair_chosen(&repair, run->result->differences, &run->result->n);
 }
 
-/* --- all --- */
+/* --- what the last one found --- */
+
+void triad_auditor_note_sweep(struct triad_auditor *auditor)
+{
+	const osm_subn_t *subn = &auditor->plugin->osm->subn;
+
+	/* An SM becomes master in a sweep that begins before, or, after a handover, just
+	 * before a first sweep as master. */
+	if (triad_osm_peek(&subn->sm_state) != IB_SMINFO_STATE_MASTER ||
+		triad_osm_peek(&subn->first_time_master_sweep))
+		atomic_fetch_add(&auditor->mastership, 1);
+}
+
+/* With the lock: whether what is known was found in the present time as master.  What
+ * another master wants is not known. */
+static bool known_holds(struct triad_auditor *auditor)
+{
+	const struct osm_opensm *osm = auditor->plugin->osm;
+
+	return triad_osm_peek(&osm->subn.sm_state) == IB_SMINFO_STATE_MASTER &&
+		!triad_sm_is_in_first_sweep(osm) &&
+		auditor->known_in == atomic_load(&auditor->mastership);
+}
 
 /* With the lock. */
 static void count_known(struct triad_auditor *auditor)
@@ -554,6 +581,7 @@ static void note_done(struct run *run, struct triad_audit_difference *known)
 	struct triad_audit_status *status = &run->auditor->status;
 
 	set_known(run->auditor, known, result->n);
+	run->auditor->known_in = run->mastership;
 	status->n_done++;
 	status->ended_us = triad_clock_now_us();
 	status->took_us = status->ended_us - run->begun_us;
@@ -574,8 +602,9 @@ static void note_known(struct run *run)
 	struct triad_audit_difference *known = malloc(size + 1);
 
 	pthread_mutex_lock(&auditor->lock);
-	triad_audit_keep_since(
-		result->differences, result->n, auditor->known, auditor->n_known);
+	if (auditor->known_in == run->mastership)
+		triad_audit_keep_since(result->differences, result->n, auditor->known,
+			auditor->n_known);
 	if (!run->request->choice && known) {
 		if (size)
 			memcpy(known, result->differences, size);
@@ -650,6 +679,7 @@ static int run_alone(struct triad_auditor *auditor,
 		run->request = request;
 		run->result = result;
 		run->begun_us = triad_clock_now_us();
+		run->mastership = atomic_load(&auditor->mastership);
 	}
 	error = run ? run_audit(run) : ENOMEM;
 	free(run);
@@ -698,17 +728,17 @@ static bool thread_goes_on(void *context, uint64_t n_done, uint64_t n_all)
 	return goes_on && !atomic_load(&auditor->n_by_hand);
 }
 
-/* What another master wants is not known. */
-static void forget_known(struct triad_auditor *auditor)
+/* An alert says no longer what was found in an earlier time as master. */
+static void drop_old(struct triad_auditor *auditor)
 {
-	bool has_some;
+	bool has_old;
 
 	pthread_mutex_lock(&auditor->lock);
-	has_some = auditor->n_known;
-	set_known(auditor, NULL, 0);
-	auditor->status.ended_us = 0;
+	has_old = auditor->n_known && !known_holds(auditor);
+	if (has_old)
+		set_known(auditor, NULL, 0);
 	pthread_mutex_unlock(&auditor->lock);
-	if (has_some)
+	if (has_old)
 		triad_perf_note_findings(auditor->plugin->service.perf);
 }
 
@@ -762,10 +792,9 @@ static uint64_t audit_when_due(void *context)
 		return TRIAD_TASK_DONE;
 	auditor->is_at_it = is_due;
 	pthread_mutex_unlock(&auditor->lock);
+	drop_old(auditor);
 	fabric = triad_qos_fabric(auditor->plugin->qos);
-	if (!fabric)
-		forget_known(auditor);
-	else if (is_due)
+	if (fabric && is_due)
 		error = audit_slowly(auditor, fabric, period_s, share);
 	triad_fabric_unref(fabric);
 	pthread_mutex_lock(&auditor->lock);
@@ -799,9 +828,22 @@ void triad_auditor_configure(
 			conf->audit.period_s, strerror(error));
 }
 
+/* With the lock. */
+static struct triad_audit_status find_status(struct triad_auditor *auditor)
+{
+	struct triad_audit_status status = auditor->status;
+
+	if (known_holds(auditor))
+		return status;
+	return (struct triad_audit_status){.period_s = status.period_s,
+		.may_repair = status.may_repair,
+		.n_done = status.n_done,
+		.n_failed = status.n_failed};
+}
+
 struct triad_audit_status triad_auditor_status(struct triad_auditor *auditor)
 {
-	return TRIAD_LOCKED(&auditor->lock, auditor->status);
+	return TRIAD_LOCKED(&auditor->lock, find_status(auditor));
 }
 
 int triad_auditor_last(struct triad_auditor *auditor, size_t max,
@@ -810,7 +852,7 @@ int triad_auditor_last(struct triad_auditor *auditor, size_t max,
 	size_t n;
 
 	pthread_mutex_lock(&auditor->lock);
-	*status = auditor->status;
+	*status = find_status(auditor);
 	n = status->n < max ? status->n : max;
 	*differences = malloc((n + 1) * sizeof(**differences));
 	if (*differences && n)
@@ -840,6 +882,7 @@ struct triad_auditor *triad_auditor_new(struct triad_plugin *plugin)
 		return NULL;
 	auditor->plugin = plugin;
 	atomic_flag_clear(&auditor->is_running);
+	atomic_init(&auditor->mastership, 1);
 	pthread_mutex_init(&auditor->lock, NULL);
 	triad_task_init(
 		&auditor->task, &auditor->lock, "triad-audit", audit_when_due, auditor);

@@ -12,6 +12,10 @@
  *
  * With audit.period, the thread triad-audit does so again and again while this SM is master.
  *
+ * Invariant: what an audit found is known in the mastership in which the audit began, and at no
+ * other time.  A mastership begins with the SM's first sweep as master, and so again when another
+ * master hands its part of the fabric over; in this sweep nothing is known.
+ *
  * Thread-safety: any thread, for all but new, stop and free.  One audit runs at a time; it
  * blocks whoever asks for it.
  * Memory: TRIAD_AUDIT_MAX differences. */
@@ -79,8 +83,8 @@ struct triad_audit_status {
 	unsigned period_s; /* audit.period */
 	bool may_repair;   /* audit.repair */
 	uint64_t n_done, n_failed;
-	/* Of the last one that was done; 'ended_us' 0: none yet, or what it found holds no
-	 * longer, because this SM was not the master since. */
+	/* Of the last one that was done in this mastership; 'ended_us' 0: none, or this SM
+	 * is not master. */
 	uint64_t ended_us, took_us, n_read;
 	uint64_t n_unread; /* or for which OpenSM had not decided */
 	uint32_t n_silent;
@@ -100,6 +104,9 @@ void triad_auditor_free(struct triad_auditor *auditor);
 /* Applies [audit]. */
 void triad_auditor_configure(
 	struct triad_auditor *auditor, const struct triad_conf *conf);
+
+/* From report() of HEAVY_SWEEP_START: never blocks. */
+void triad_auditor_note_sweep(struct triad_auditor *auditor);
 
 struct triad_audit_status triad_auditor_status(struct triad_auditor *auditor);
 

@@ -604,18 +604,39 @@ def test_differences_are_found_without_being_asked_for():
         assert not audit_line(lab)
 
 
-def test_who_is_no_master_any_more_forgets_what_it_found():
+def hand_over(lab, index, priority):
+    conf = lab.folder / f"sm-{index}" / "opensm.conf"
+    conf.write_text(conf.read_text() + f"sm_priority {priority}\n")
+    os.kill(lab.status()["sms"][index]["pid"], signal.SIGHUP)
+    states = ["master" if sm == index else "standby" for sm in range(2)]
+    wait_until(lambda: [sm["state"] for sm in lab.status()["sms"]] == states, 60,
+               "another master")
+
+
+@pytest.mark.parametrize("period", (0, 1))
+def test_what_was_found_is_known_in_one_mastership_alone(period):
     port = free_port()
-    with triad_lab(f"{QUICK}[audit]\nperiod = 1\n[prometheus]\nlisten = 127.0.0.1:{port}\n",
+    with triad_lab(f"{QUICK}[audit]\nperiod = {period}\n"
+                   f"[prometheus]\nlisten = 127.0.0.1:{port}\n",
                    opensm_conf="sweep_interval 1\n", sms=["Hca1", "Hca3"], triadd=True) as lab:
+        if not period:
+            wait_for_sweep(lab, 1)
+            audit(lab)
         wait_until(lambda: "triad_audit_differences{" in metrics(port), 30, "an audit")
-        conf = lab.folder / "sm-1" / "opensm.conf"
-        conf.write_text(conf.read_text() + "sm_priority 5\n")
-        os.kill(lab.status()["sms"][1]["pid"], signal.SIGHUP)
-        wait_until(lambda: [sm["state"] for sm in lab.status()["sms"]] == ["standby", "master"],
-                   60, "another master")
+        assert ask_json(lab, "audit", "last")["ended"]
+        hand_over(lab, 1, 5)
         wait_until(lambda: "triad_audit_differences{" not in metrics(port), 30, "no figures")
         failed(lab.triad("audit", "last"), 1, "audit last")
+        if period:
+            return
+        # Master again, it does not know what the other one has changed meanwhile.
+        hand_over(lab, 0, 6)
+        wait_until(lambda: lab.triad("audit", "last").returncode == 0, 30, "its fabric")
+        last = ask_json(lab, "audit", "last")
+        assert last["ended"] is None and last["differ"] is None, last
+        assert "triad_audit_differences{" not in metrics(port)
+        wait_until(lambda: audit(lab) and ask_json(lab, "audit", "last")["ended"], 30,
+                   "an audit in this mastership")
 
 
 def test_audit_by_itself_is_spread_over_its_period():
