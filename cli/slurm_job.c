@@ -113,7 +113,8 @@ bool triad_slurm_job_read(const char *text, struct triad_slurm_job *job)
 
 static bool explain_child(struct triad_slurm_job *job, int error, unsigned limit_s)
 {
-	if (error == ETIMEDOUT)
+	job->is_silent = error == ETIMEDOUT;
+	if (job->is_silent)
 		snprintf(job->why, sizeof(job->why),
 			"job %s: squeue did not end within %u s: is Slurm's controller "
 			"there?",
@@ -165,6 +166,7 @@ bool triad_slurm_job_ask(
 	int error = triad_child_run(&child);
 
 	job->hosts[0] = '\0';
+	job->is_silent = false;
 	if (error)
 		return explain_child(job, error, asking->limit_s);
 	if (!WIFEXITED(child.status) || WEXITSTATUS(child.status))

@@ -19,7 +19,8 @@ struct triad_slurm_job {
 	char id[TRIAD_SLURM_JOB_SIZE];
 	/* Of a set of jobs, the first one's of which there are hosts. */
 	char state[32];
-	bool is_over; /* it had the hosts: others may use them now */
+	bool is_silent; /* squeue did not end in time */
+	bool is_over;   /* it had the hosts: others may use them now */
 	char hosts[sizeof(((struct triad_command *)NULL)->hosts)];
 	char why[TRIAD_SLURM_WHY_SIZE]; /* there are none */
 };

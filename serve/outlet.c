@@ -99,8 +99,8 @@ static int run(void *context, int n_words, const char *const *words,
 
 	n_words = triad_slurm_replace(
 		outlet->slurm, n_words, words, hosts, sizeof(hosts), asked, output);
-	if (!n_words)
-		return TRIAD_CONTROL_FAILED;
+	if (n_words <= 0)
+		return n_words ? TRIAD_POOL_BUSY : TRIAD_CONTROL_FAILED;
 	status = triad_link_ask(
 		&outlet->link, TRIAD_LINK_COMMAND_S, n_words, asked, &sink);
 	output->lacks_object = status == TRIAD_CONTROL_NO_OBJECT;

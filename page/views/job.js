@@ -10,6 +10,9 @@ import {bar, fromToColumns, isPlugin, missing, placeLink, portLink} from "./part
 
 const N_LINKS = 1000;
 const N_NAMES = 24;
+// Slurm is asked about one job at a time, and answers in seconds.
+const AGAIN_MS = 2000;
+const N_AGAIN = 4;
 
 export const job = {
 	title: "Job",
@@ -24,8 +27,8 @@ export const job = {
 			asksSlurm: Boolean(status.configuration?.values?.["web.squeue"]),
 			...((hosts || slurm) &&
 				isPlugin(status) &&
-				(await app.server.tell(
-					["job"],
+				(await ask(
+					app,
 					{
 						...(slurm ? {slurm} : {nodes: hosts}),
 						limit: N_LINKS,
@@ -50,6 +53,16 @@ export const job = {
 		];
 	},
 };
+
+// As tell() of the server, but asks again while others ask Slurm.
+async function ask(app, options, signal) {
+	let said = await app.server.tell(["job"], options, signal);
+	for (let n = 0; n < N_AGAIN && options.slurm && said.answer.status === 503; n++) {
+		await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+		said = await app.server.tell(["job"], options, signal);
+	}
+	return said;
+}
 
 function hint(asksSlurm) {
 	return none(

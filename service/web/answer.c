@@ -435,6 +435,7 @@ static void take_failure(struct answer *answer)
 	answer_problem(answer,
 		head->exit_status == TRIAD_POOL_NO_ANSWER          ? 502
 			: head->exit_status == TRIAD_POOL_NO_ROOM  ? 503
+			: head->exit_status == TRIAD_POOL_BUSY     ? 503
 			: head->exit_status == TRIAD_CONTROL_USAGE ? 400
 			: head->lacks_object                       ? 404
 								   : 409,

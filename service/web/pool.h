@@ -40,17 +40,18 @@
 #define TRIAD_POOL_MESSAGES_SIZE 1024
 #define TRIAD_POOL_ETAG_SIZE 72
 
-/* There is no complete answer, and the messages say why: a result of 'run'; the disk was
- * full, or the pool has stopped. */
+/* There is no complete answer, and the messages say why: results of 'run', BUSY if who asks
+ * again soon may have one; the disk was full, or the pool has stopped. */
 #define TRIAD_POOL_NO_ANSWER (-4)
 #define TRIAD_POOL_NO_ROOM (-5)
+#define TRIAD_POOL_BUSY (-6)
 
 struct triad_pool;
 struct triad_pool_job;
 
 struct triad_pool_order {
 	/* Writes the document; returns an exit status, as a command does, or
-	 * TRIAD_POOL_NO_ANSWER.  'resource' is the job's, or NULL. */
+	 * TRIAD_POOL_NO_ANSWER or TRIAD_POOL_BUSY.  'resource' is the job's, or NULL. */
 	int (*run)(void *context, const void *resource, struct triad_output *output);
 	void *context;
 	void *resource;         /* taken over, for free(); NULL: none */

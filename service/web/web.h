@@ -39,7 +39,7 @@ struct triad_web;
 struct triad_web_source {
 	void *context;
 	/* Has a command answered, as for a reader; returns its exit status, or
-	 * TRIAD_POOL_NO_ANSWER with a message why. */
+	 * TRIAD_POOL_NO_ANSWER or TRIAD_POOL_BUSY with a message why. */
 	int (*run)(void *context, int n_words, const char *const *words,
 		struct triad_output *output);
 	/* Whether the process asked has the command. */

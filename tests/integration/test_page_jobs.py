@@ -2,6 +2,7 @@
 """Jobs by Slurm's number, on the page and in the REST interface.  A script stands in for squeue:
 a job that runs needs slurmd on each of its hosts."""
 
+import concurrent.futures
 import json
 import subprocess
 import time
@@ -31,7 +32,7 @@ case $job in
 4) echo 'RUNNING host-000[1-2],host-0099' ;;
 5) echo 'RUNNING host-000[6-7]' ;;
 6) echo 'RUNNING elsewhere[1-2]' ;;
-7) exec sleep 600 ;;
+7|7??) exec sleep 600 ;;
 8) exec yes RUNNING host-0001 ;;
 *) echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1 ;;
 esac
@@ -116,19 +117,38 @@ def test_only_numbers_reach_slurm(lab):
     assert len(asked(lab)) == before, asked(lab)
 
 
+def refusal_of(lab, number):
+    """(status, when to ask again, why, seconds it took)"""
+    begin = time.monotonic()
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(f"{lab.web}/api/v1/job?slurm={number}", timeout=60).close()
+    error = refused.value
+    return (error.code, error.headers["Retry-After"], json.load(error)["detail"],
+            time.monotonic() - begin)
+
+
 @pytest.mark.row("N9")
 def test_squeue_that_hangs_stops_nobody_else(lab):
-    process = subprocess.Popen(  # pylint: disable=consider-using-with
-        ["curl", "-s", f"{lab.web}/api/v1/job?slurm=7"], stdout=subprocess.PIPE, text=True)
-    wait_until(lambda: asked(lab)[-1:] and asked(lab)[-1].endswith(" 7"), 20,
-               lambda: asked(lab))
-    with urllib.request.urlopen(f"{lab.web}/api/v1/version", timeout=4) as answer:
-        assert answer.status == 200
-    assert process.poll() is None
-    begin = time.monotonic()
-    text, _ = process.communicate(timeout=30)
-    assert mentions(json.loads(text)["detail"], "7 5 s"), text
-    assert time.monotonic() - begin < 20
+    with concurrent.futures.ThreadPoolExecutor(11) as threads:
+        first = threads.submit(refusal_of, lab, 7)
+        wait_until(lambda: asked(lab)[-1:] and asked(lab)[-1].endswith(" 7"), 20,
+                   lambda: asked(lab))
+        before = len(asked(lab))
+        others = [threads.submit(refusal_of, lab, 700 + n) for n in range(10)]
+        for it in others:
+            code, again, why, seconds = it.result()
+            assert code == 503 and again and "ask again" in why, (code, again, why)
+            assert seconds < 4 and not first.done(), seconds
+        with urllib.request.urlopen(f"{lab.web}/api/v1/nodes?limit=1", timeout=4) as answer:
+            assert answer.status == 200
+        code, again, why, seconds = first.result()
+    assert code == 409 and mentions(why, "7 5 s"), (code, why)
+    assert seconds < 20
+    # It is not run again at once, whatever the job.
+    code, _, why, seconds = refusal_of(lab, 1)
+    assert code == 409 and seconds < 4 and mentions(why, "1 squeue 5 s"), (code, why)
+    assert len(asked(lab)) == before, asked(lab)
+    wait_until(lambda: job_of(lab, "1")[0] == 200, 60, lambda: job_of(lab, "1"))
 
 
 @pytest.mark.row("N9")
@@ -164,7 +184,8 @@ def test_page_takes_a_number(lab):
                 "it.value = 'host-000[1-2]'; it.form.requestSubmit()")
         wait_until(lambda: "slurm" not in page.js("return location.hash")
                    and "RUNNING" not in page.text, 20, lambda: page.text)
-        assert [it for it in page.errors() if "409" not in it] == []
+        # 503: another request is waiting for squeue, and the page asks again.
+        assert [it for it in page.errors() if "409" not in it and "503" not in it] == []
 
 
 @pytest.mark.row("N9")
