@@ -109,6 +109,52 @@ bool triad_slurm_job_read(const char *text, struct triad_slurm_job *job)
 	return job->hosts[0] || explain_no_hosts(job);
 }
 
+/* --- numbers --- */
+
+/* Returns where the job's number ends that 'text' begins with; NULL: there is none. */
+static const char *skip_number(const char *text)
+{
+	const char *at = text;
+	uint64_t number = 0;
+
+	while (*at >= '0' && *at <= '9' && number <= UINT32_MAX)
+		number = number * 10 + (uint64_t)(*at++ - '0');
+	return *text != '0' && number && number <= UINT32_MAX ? at : NULL;
+}
+
+bool triad_slurm_job_is_number(const char *id)
+{
+	const char *end = skip_number(id);
+
+	return end && !*end;
+}
+
+/* Returns where what stands behind a job's number in a set ends; NULL: it is not of one. */
+static const char *skip_part(const char *at)
+{
+	const char *part = at + 1;
+
+	if (*at != '_' && *at != '+')
+		return at;
+	if (*at == '_' && *part == '[') {
+		at = part + 1 + strspn(part + 1, "0123456789-,:%");
+		return at > part + 1 && *at == ']' ? at + 1 : NULL;
+	}
+	at = part + strspn(part, "0123456789");
+	return at > part ? at : NULL;
+}
+
+bool triad_slurm_job_is_set(const char *id)
+{
+	const char *at = skip_number(id);
+
+	for (at = at ? skip_part(at) : NULL; at && *at;) {
+		at = *at == ',' ? skip_number(at + 1) : NULL;
+		at = at ? skip_part(at) : NULL;
+	}
+	return at;
+}
+
 /* --- asking it --- */
 
 static bool explain_child(struct triad_slurm_job *job, int error, unsigned limit_s)

@@ -31,6 +31,12 @@ struct triad_slurm_asking {
 	const atomic_bool *is_ending; /* breaks it off soon; NULL: nothing does */
 };
 
+/* Whether it is a job's number, 1 to 4294967295, without zeros before it; and whether it is
+ * such numbers, with commas between them, each perhaps with tasks of an array (12_3, 12_[1-3])
+ * or a component (12+1). */
+bool triad_slurm_job_is_number(const char *id);
+bool triad_slurm_job_is_set(const char *id);
+
 /* Fills 'job', of which the id is set.  Returns false, with 'why', when squeue can't be run
  * or does not answer, does not know the job, or the job has no hosts. */
 bool triad_slurm_job_ask(

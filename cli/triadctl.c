@@ -335,6 +335,10 @@ static int run_slurm_job(const struct options *options, struct triad_command *co
 
 	if (n_words >= TRIAD_CONTROL_MAX_WORDS)
 		return complain_of_usage("the command is too long");
+	if (!triad_slurm_job_is_set(command->slurm_job))
+		return complain_of_usage(
+			"--slurm needs a job's number, 1 to 4294967295 without zeros "
+			"before it, or a set, as squeue takes it: 12,13_4,15_[1-3],16+1");
 	memcpy(job.id, command->slurm_job, sizeof(job.id));
 	if (!triad_slurm_job_ask(&asking, &job)) {
 		complain_of_usage(job.why);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cli/slurm_job.h"
-#include "lib/text.h"
 #include "triad/clock.h"
 #include "triad/conf.h"
 #include "triad/file.h"
@@ -63,11 +62,11 @@ void triad_slurm_configure(struct triad_slurm *slurm, const char *program)
 static bool may_ask(const char *program, const char *id, char *why, size_t size)
 {
 	char reason[TRIAD_FILE_REASON_SIZE];
-	unsigned number;
 
-	if (!triad_text_number(id, &number)) {
+	if (!triad_slurm_job_is_number(id)) {
 		snprintf(why, size,
-			"slurm: a job's number is digits alone, 4294967295 at most");
+			"slurm: a job's number is 1 to 4294967295, digits alone and no "
+			"zeros before it");
 		return false;
 	}
 	if (!*program) {

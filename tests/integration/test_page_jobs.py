@@ -111,7 +111,8 @@ def test_what_is_not_so_with_a_job_is_said(lab):
 @pytest.mark.row("N9")
 def test_only_numbers_reach_slurm(lab):
     before = len(asked(lab))
-    for number in ("1,2", "--help", "1 2", "$(id)", "1;id", "4294967296", "-1", ""):
+    for number in ("1,2", "--help", "1 2", "$(id)", "1;id", "4294967296", "-1", "", "0",
+                   "0" * 60 + "123456", "0" * 80 + "1"):
         code, _, message = job_of(lab, number)
         assert code in (400, 409) and message, (number, message)
     assert len(asked(lab)) == before, asked(lab)

@@ -79,6 +79,35 @@ START_TEST(test_output_without_hosts_is_explained)
 }
 END_TEST
 
+/* --- numbers --- */
+
+START_TEST(test_number_is_one_of_slurm)
+{
+	static const char *const numbers[] = {"1", "10", "4294967295"};
+	static const char *const sets[] = {
+		"12_3", "12_[1-3,7%2]", "12+1", "12,13", "12_0,13+0,14"};
+	static const char *const others[] = {"", "0", "012", "4294967296",
+		"00000000000000000000000000000000000000000000000000000000000001",
+		"18446744073709551617", "99999999999999999999999999999999", "-1", "+1",
+		"1.0", "0x1", " 1", "1 ", "12,", ",12", "12,013", "12,4294967296",
+		"12_", "12_[]", "12_[1", "12+", "12+[1]", "1;id", "--help", "a",
+		"12\n"};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		ck_assert(triad_slurm_job_is_number(numbers[i]));
+		ck_assert(triad_slurm_job_is_set(numbers[i]));
+	}
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++) {
+		ck_assert(!triad_slurm_job_is_number(sets[i]));
+		ck_assert_msg(triad_slurm_job_is_set(sets[i]), "%s", sets[i]);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		ck_assert_msg(!triad_slurm_job_is_number(others[i]), "%s", others[i]);
+		ck_assert_msg(!triad_slurm_job_is_set(others[i]), "%s", others[i]);
+	}
+}
+END_TEST
+
 /* --- asking it: a shell's script stands in for squeue --- */
 
 static bool ask(const char *script, unsigned limit_s)
@@ -200,6 +229,7 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, test_output_of_job_gives_hosts);
 	tcase_add_test(cases, test_output_without_hosts_is_explained);
+	tcase_add_test(cases, test_number_is_one_of_slurm);
 	tcase_add_test(cases, test_squeue_gets_number_and_no_shell);
 	tcase_add_test(cases, test_squeue_that_fails_is_explained);
 	tcase_add_test(cases, test_squeue_without_end_is_killed);
