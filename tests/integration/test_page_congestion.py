@@ -2,6 +2,8 @@
 """What the page's Traffic says of congestion, in a browser.  ibsim has no traffic: counters are
 set to what ports would count."""
 
+import datetime
+
 import pytest
 
 import pagelib
@@ -59,7 +61,11 @@ def waiting_ports():
 
 
 def sweep(lab, ticks):
+    """One more, in which these have waited all of some seconds, however long ago the last was."""
     swept = ask_json(lab, "congestion")["swept"]
+    since = datetime.datetime.fromisoformat(swept.replace("Z", "+00:00"))
+    waited = datetime.datetime.now(datetime.timezone.utc) - since
+    ticks = min(4 * 10 ** 9, ticks * max(1, int(waited.total_seconds())))
     lab.sim(*(f'PerformanceSet "{node}"[{port}] PortCounters.PortXmitWait={ticks}'
               for node, port in waiting_ports()))
     ask(lab, "perf", "sweep")

@@ -22,7 +22,7 @@ reset = never
 dir = {folder}
 """
 MUCH = 4 * 10 ** 8  # words, beside which MADs are nothing
-LITTLE = 10 ** 6
+LITTLE = 10 ** 7
 
 
 @pytest.fixture(scope="module", name="lab")
