@@ -22,7 +22,8 @@ reset = never
 dir = {folder}
 """
 MUCH = 4 * 10 ** 8  # words, beside which MADs are nothing
-LITTLE = 10 ** 7
+# A rate is by when ports were read, not by the images' times.
+LITTLE = MUCH // 10
 
 
 @pytest.fixture(scope="module", name="lab")
