@@ -37,10 +37,11 @@ export function takeLabels(fabric) {
 	});
 }
 
-// The label of a node that a row names; its name while the fabric is not loaded.
+// The label of a node that a row names; its name while the fabric is not loaded, and its GUID where
+// the row knows no name.
 export function labelOf(guid, name) {
 	const label = known.get(guid);
-	return label?.slice(0, label.lastIndexOf("#")) === name ? label : name;
+	return label?.slice(0, label.lastIndexOf("#")) === name ? label : (name ?? guid);
 }
 
 // What a name has beside what all of its kind have: "MF0;sw-07:MQM8700/U1" and

@@ -81,6 +81,8 @@ static void put_record(struct triad_list *list, const struct history *history,
 	triad_list_uint(list, "number", NULL, 0, record->number);
 	triad_list_guid(list, "by", NULL, record->writer);
 	triad_list_guid(list, "node_guid", NULL, record->node_guid);
+	triad_list_node(list, "node_name", NULL, 0,
+		triad_fabric_node_by_guid(history->fabric, record->node_guid));
 	list->next.name = "node_name";
 	triad_list_text(list, NULL, "node", TRIAD_LIST_LONG, node);
 	triad_list_uint(list, "port", "port", 4, record->port);

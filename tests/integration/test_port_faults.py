@@ -121,6 +121,7 @@ def test_switch_that_does_not_obey_is_asked_again_later(scratch, word, outcome, 
         assert {one["outcome"]: text in one["text"] for one in ports.history()
                 if one["port"] == 3} == {"intended": False, outcome: True}, \
             "what is said"
+        assert {one["node_name"] for one in ports.history()} == {"leaf-03"}
         assert ports.status()["sets_failed"] >= 2, ports.status()
         text = ports.ask("port", "history")
         assert re.search(rf"^\S+Z +leaf-03 +3 +disable +{outcome} +expected +host-0001",
