@@ -23,6 +23,8 @@ struct cable {
 	uint32_t port;           /* its first end in the fabric, or TRIAD_FABRIC_NONE */
 	struct triad_link *gone; /* without 'port': borrowed from the list */
 	double rank;             /* the highest comes first */
+	double growth; /* of the error counter that grows fastest, per second; 0: none does */
+	uint64_t n_errors;
 };
 
 struct list {
@@ -223,12 +225,29 @@ static double rank_of(const struct list *list, const struct shown *shown)
 				    : 4 - shown->slow->ratio;
 }
 
+static double error_growth_of(const struct shown *shown)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < 2 * TRIAD_N_COUNTERS; i++) {
+		double rate = triad_command_rate(&shown->ends[i % 2].row, i / 2);
+
+		if (triad_counters[i / 2].is_error && rate > most)
+			most = rate;
+	}
+	return most;
+}
+
 static int compare_cables(const void *a, const void *b)
 {
 	const struct cable *x = a, *y = b;
 
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
+	if (x->growth != y->growth)
+		return x->growth > y->growth ? -1 : 1;
+	if (x->n_errors != y->n_errors)
+		return x->n_errors > y->n_errors ? -1 : 1;
 	if (x->gone && y->gone)
 		return (x->gone > y->gone) - (x->gone < y->gone);
 	return (x->port > y->port) - (x->port < y->port);
@@ -242,6 +261,10 @@ static void add_if_wanted(struct list *list, struct cable cable)
 	if (!is_node_wanted(list, &shown) || !is_chosen_link(list->command, &shown))
 		return;
 	cable.rank = rank_of(list, &shown);
+	if (!list->command->has_by) {
+		cable.growth = error_growth_of(&shown);
+		cable.n_errors = shown.ends[0].n_errors + shown.ends[1].n_errors;
+	}
 	list->cables[list->n++] = cable;
 }
 

@@ -179,6 +179,18 @@ def test_links_show_each_cable_once_and_what_is_wrong():
         assert (names(slow), slow["best_rate"]) == ({"Hca3", "Switch1"}, "4x QDR"), slow
 
 
+def test_links_whose_errors_grow_stand_above_those_with_more():
+    with triad_lab(CONF.replace("= 1", "= 3600")) as lab:
+        wait_for_sweep(lab)
+        for port, errors in ((1, 50), (2, 500), (3, 5)):
+            lab.sim(f'PerformanceSet "Switch1"[{port}] PortCounters.SymbolErrorCounter={errors}')
+        ask(lab, "perf", "sweep")
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=6')
+        ask(lab, "perf", "sweep")
+        assert [sum(end["errors"].get("SymbolErrorCounter", 0) for end in link["ends"])
+                for link in links(lab, "--errors")] == [6, 500, 50]
+
+
 def test_use_of_links_is_not_known_before_there_is_a_rate():
     with triad_lab(CONF.replace("= 1", "= 3600")) as lab:
         wait_for_sweep(lab)
