@@ -268,14 +268,15 @@ export function riseOf(points) {
 	};
 }
 
-// Since when which errors of which port have an alert that is active: "0x...:3 PortRcvErrors" to a
-// time.
-export function errorsSince(alerts) {
+// Since when ports have alerts that are active, of whatever they found: "0x...:3" to the first time.
+export function alertsSince(alerts) {
 	const since = new Map();
 	for (const alert of alerts)
-		for (const it of alert.cleared ? [] : alert.findings)
-			if (it.since)
-				since.set(`${it.node_guid}:${it.port} ${it.what}`, it.since);
+		for (const it of alert.cleared ? [] : alert.findings) {
+			const place = `${it.node_guid}:${it.port}`;
+			const before = since.get(place);
+			if (it.since && !(before <= it.since)) since.set(place, it.since);
+		}
 	return since;
 }
 

@@ -9,9 +9,9 @@ import {csvOf, filtered} from "../csv.js";
 import {groupOf, grouped} from "../groups.js";
 import {labelsOf, shortName} from "../labels.js";
 import {
+	alertsSince,
 	classesOf,
 	DOWN,
-	errorsSince,
 	makeFabric,
 	riseOf,
 	search,
@@ -345,11 +345,12 @@ test("a counter rose since the last pause, or at least since the last gap", () =
 	assert.ok(riseOf(points(null, 1)).isAtLeast);
 });
 
-test("errors are there since what active alerts say", () => {
-	const finding = (what, more = {}) => ({node_guid: "0x1", port: 2, what, since: "t", ...more});
-	const since = errorsSince([
-		{findings: [finding("PortRcvErrors"), finding("PortXmitWait", {since: null})]},
-		{cleared: "t8", findings: [finding("SymbolErrorCounter")]},
+test("a port has an alert since the first that an active one found, of counters or not", () => {
+	const finding = (port, what, since) => ({node_guid: "0x1", port, what, since});
+	const since = alertsSince([
+		{findings: [finding(2, "PortRcvErrors", "t3"), finding(2, "PortXmitWait", null)]},
+		{findings: [finding(2, "bit_error_rate", "t2"), finding(2, "link_down", "t4")]},
+		{cleared: "t8", findings: [finding(3, "SymbolErrorCounter", "t1")]},
 	]);
-	assert.deepEqual([...since], [["0x1:2 PortRcvErrors", "t"]]);
+	assert.deepEqual([...since], [["0x1:2", "t2"]]);
 });

@@ -5,7 +5,7 @@
 import {h, none, section} from "../dom.js";
 import {count, counterRate, NOT_KNOWN, time} from "../format.js";
 import {changed} from "../route.js";
-import {errorsSince} from "../model.js";
+import {alertsSince} from "../model.js";
 import {sparkline} from "../spark.js";
 import {table} from "../table.js";
 import {loadRoots, rootsSection} from "./congestion.js";
@@ -97,9 +97,9 @@ export const links = {
 	},
 };
 
-// Since when errors have an alert: which began when they were over their thresholds first.
+// Since when what an alert found at an end is there.
 function alertColumn(alerts) {
-	const since = errorsSince(alerts.alerts ?? []);
+	const since = alertsSince(alerts.alerts ?? []);
 	return column("alert", "Alert since", {
 		wide: true,
 		value: (it) => sinceOf(since, it),
@@ -111,11 +111,7 @@ function alertColumn(alerts) {
 }
 
 function sinceOf(since, link) {
-	const times = link.ends.flatMap((end) =>
-		Object.keys(end.errors ?? {}).map((name) =>
-			since.get(`${end.node_guid}:${end.port} ${name}`),
-		),
-	);
+	const times = link.ends.map((end) => since.get(`${end.node_guid}:${end.port}`));
 	return times.filter(Boolean).sort()[0] ?? null;
 }
 
