@@ -2,7 +2,7 @@
 // What the members of Triad's JSON are called on the page, and small texts made of them.
 // Pure.
 
-import {count, time} from "./format.js";
+import {count, plural, time} from "./format.js";
 
 // Of 'history': what happened.
 const EVENTS = {
@@ -59,8 +59,45 @@ export function splitPlace(text) {
 	return match ? {node: match[1], port: Number(match[2])} : {node: text, port: null};
 }
 
+// What an alert of routes counts, as 'routes check' names it: of one, and of several.
+const ROUTES = {
+	credit_loops: ["credit loop", "credit loops"],
+	multicast_loops: ["multicast tree that loops", "multicast trees that loop"],
+	forwarding_loops: ["forwarding loop", "forwarding loops"],
+	unreachable_pairs: [
+		"pair of hosts that don't reach each other",
+		"pairs of hosts that don't reach each other",
+	],
+	dead_port_entries: ["LID that is sent to a dead port", "LIDs that are sent to dead ports"],
+	unreachable_switches: [
+		"way between the SM's port and a switch that leads nowhere",
+		"ways between the SM's port and a switch that lead nowhere",
+	],
+	down_up_turns: ["turn from down to up in a tree", "turns from down to up in a tree"],
+	device_tables: [
+		"setting or entry that a device has otherwise than the SM wants",
+		"settings or entries that devices have otherwise than the SM wants",
+	],
+	harmful_requests: [
+		"request that can stall or end OpenSM",
+		"requests that can stall or end OpenSM",
+	],
+	held_links: ["link is held out of routing", "links are held out of routing"],
+	links_that_stay_out: ["link stays out of routing", "links stay out of routing"],
+};
+
+function routesText(finding) {
+	const value = finding.under_since ? finding.worst : finding.value;
+	const words = ROUTES[finding.why];
+	return words && typeof value === "number"
+		? `${finding.why === "harmful_requests" ? "SA" : "routes"}: ${plural(value, ...words)}`
+		: null;
+}
+
 // An alert's finding: what, by how much, against what; the worst of it when it is over.
 export function findingText(finding) {
+	const routes = finding.what === "routes" && routesText(finding);
+	if (routes) return finding.under_since ? `${routes} but not any more` : routes;
 	const parts = [finding.what];
 	if (finding.why) parts.push(`(${finding.why})`);
 	const value = finding.under_since ? finding.worst : finding.value;

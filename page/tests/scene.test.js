@@ -185,6 +185,20 @@ test("places and findings are read as Triad writes them", () => {
 		"SymbolErrorCounter ≥ 65\u202f535/sweep (threshold 10/sweep) but not any more",
 	);
 	assert.equal(
+		findingText({what: "routes", why: "held_links", value: 1, worst: 4}),
+		"routes: 1 link is held out of routing",
+	);
+	assert.equal(
+		findingText({
+			what: "routes",
+			why: "unreachable_pairs",
+			value: 0,
+			worst: 34,
+			under_since: "2026-01-02T03:04:05Z",
+		}),
+		"routes: 34 pairs of hosts that don't reach each other but not any more",
+	);
+	assert.equal(
 		findingText({what: "link down", value: 1, worst: 1, threshold: null}),
 		"link down",
 	);
