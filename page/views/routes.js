@@ -251,7 +251,8 @@ function worstColumns(route) {
 function over(app, route, it) {
 	if (!it) return null;
 	const close = h("a", {href: changed(route, {over: undefined}), "data-key": "close"}, "Close");
-	if (missing(it)) return section(`Pairs over ${route.options.over}`, missing(it), close);
+	// Why there are none names the port, which is a GUID here.
+	if (missing(it)) return section("Pairs over a link", missing(it), close);
 	const n = it.pairs.length;
 	return section(
 		`Pairs over ${visible(it.from)} – ${visible(it.to)}`,

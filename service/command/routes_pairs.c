@@ -230,8 +230,17 @@ static uint32_t find_link(const struct triad_fabric *fabric,
 		: choice.port < 0
 		? TRIAD_FABRIC_NONE
 		: triad_fabric_find_port(fabric, choice.first, (unsigned)choice.port);
-	if (port == TRIAD_FABRIC_NONE ||
+	if (port != TRIAD_FABRIC_NONE &&
 		fabric->ports[port].remote == TRIAD_FABRIC_NONE) {
+		char name[TRIAD_PORT_LABEL_SIZE];
+
+		triad_routes_format_port(fabric, port, name, sizeof(name));
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"routes over: %s has no link that is up, so no pairs cross it\n",
+			name);
+		return TRIAD_FABRIC_NONE;
+	}
+	if (port == TRIAD_FABRIC_NONE) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"routes over: '%s' is no port with a link: name one end of a "
 			"link, as leaf-01:3; 'links --node' lists them\n",
