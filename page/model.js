@@ -2,12 +2,12 @@
 // The fabric as the page holds it: columns made of what 'nodes' and 'links' say.
 //
 // Model: node i has names[i] (its label), guids[i], ...; link j leads from a[j] (port aPort[j]) to b[j].
-// use, wait: percent, at either end; NaN: not known.  errors: totals of both ends.  Nodes that
-// only links name (a cable that is down, with an end that has left) are added, state "gone".
+// use, wait: percent, at either end; NaN: not known.  waitLeast: the wait is at least that.  errors:
+// totals of both ends; NaN: not known.  Nodes that only links name (a cable that is down, with an end that has left) are added, state "gone".
 //
 // Pure.  Typed arrays, so that a worker can hand them over without a copy.
 
-import {percent} from "./format.js";
+import {isKnown, percent} from "./format.js";
 import {labelsOf} from "./labels.js";
 
 export const TYPES = ["switch", "ca", "router"];
@@ -38,6 +38,7 @@ export function makeFabric(nodes, links) {
 		aUse: new Float32Array(n),
 		bUse: new Float32Array(n),
 		wait: new Float32Array(n),
+		waitLeast: new Uint8Array(n),
 		errors: new Float64Array(n),
 		state: new Uint8Array(n),
 		downs: new Uint32Array(n),
@@ -71,8 +72,10 @@ function addLink(fabric, index, link, j) {
 	fabric.bPort[j] = b.port;
 	fabric.aUse[j] = a.use_percent ?? NaN;
 	fabric.bUse[j] = b.use_percent ?? NaN;
-	fabric.wait[j] = worse(a.wait_percent, b.wait_percent);
-	fabric.errors[j] = sum(a.errors) + sum(b.errors);
+	const {wait, isLeast} = waitOf(link);
+	fabric.wait[j] = wait;
+	fabric.waitLeast[j] = isLeast;
+	fabric.errors[j] = errorsOf(link);
 	fabric.state[j] = stateOf(link);
 	fabric.downs[j] = link.downs ?? 0;
 	fabric.bps[j] = link.rate_bps ?? NaN;
@@ -88,16 +91,22 @@ function endNode(fabric, index, end) {
 
 // The greater of two that may be unknown.
 export function worse(a, b) {
-	const known = [a, b].filter(
-		(it) => it !== null && it !== undefined && !Number.isNaN(it),
-	);
+	const known = [a, b].filter(isKnown);
 	return known.length ? Math.max(...known) : NaN;
 }
 
-function sum(errors) {
+// The longer wait of a link's ends; of one end alone it is the least, and 0 there says nothing.
+export function waitOf({ends}) {
+	const isLeast = ends.some((it) => it.wait_at_least || !isKnown(it.wait_percent));
+	const wait = worse(ends[0].wait_percent, ends[1].wait_percent);
+	return {wait: isLeast && wait === 0 ? NaN : wait, isLeast};
+}
+
+// Errors of both ends; none at one end says nothing of the other.
+export function errorsOf({ends}) {
 	let total = 0;
-	for (const name in errors) total += errors[name];
-	return total;
+	for (const {errors} of ends) for (const name in errors) total += errors[name];
+	return total || ends.every((it) => it.errors) ? total : NaN;
 }
 
 function stateOf(link) {

@@ -12,6 +12,7 @@ import {
 	alertsSince,
 	classesOf,
 	DOWN,
+	errorsOf,
 	makeFabric,
 	riseOf,
 	search,
@@ -19,6 +20,7 @@ import {
 	tellingMetric,
 	tierCurves,
 	trafficByTier,
+	waitOf,
 } from "../model.js";
 import * as route from "../route.js";
 import {sorted} from "../sort.js";
@@ -129,13 +131,27 @@ test("links have their classes, and those that are down have none of traffic", (
 	maker.link(a, b, {state: "down"});
 	maker.link(a, b, {slow: true});
 	maker.links[2].ends.forEach((it) => (it.use_percent = null));
+	maker.link(a, b);
+	maker.links[3].ends[1].errors = null;
 	const fabric = makeFabric(maker.nodes, maker.links);
-	assert.deepEqual([...classesOf(fabric, "use")], [4, DOWN, -1]);
-	assert.deepEqual([...classesOf(fabric, "errors")], [2, DOWN, 0]);
+	assert.deepEqual([...classesOf(fabric, "use")], [4, DOWN, -1, 0]);
+	assert.deepEqual([...classesOf(fabric, "errors")], [2, DOWN, 0, -1]);
 	assert.deepEqual(
 		[...classesOf(fabric, "state")].map((it) => STATES[it]),
-		["active", "down", "slow"],
+		["active", "down", "slow", "active"],
 	);
+});
+
+test("none at one end of a link says nothing of the other", () => {
+	const ends = (...all) => ({ends: all});
+	assert.equal(errorsOf(ends({errors: {}}, {errors: {}})), 0);
+	assert.equal(errorsOf(ends({errors: {}}, {errors: null})), NaN);
+	assert.equal(errorsOf(ends({errors: {PortRcvErrors: 3}}, {errors: null})), 3);
+	const wait = (a, b) => ends({wait_percent: a}, {wait_percent: b});
+	assert.deepEqual(waitOf(wait(0, 0)), {wait: 0, isLeast: false});
+	assert.deepEqual(waitOf(wait(0, null)), {wait: NaN, isLeast: true});
+	assert.deepEqual(waitOf(wait(null, 2)), {wait: 2, isLeast: true});
+	assert.deepEqual(waitOf(wait(null, null)), {wait: NaN, isLeast: true});
 });
 
 test("an end that has left the fabric becomes a node", () => {

@@ -2,10 +2,10 @@
 // What stands beside the picture: the legend, and what is chosen with its links.
 
 import {facts, h, nameText, none} from "../dom.js";
-import {count, percent} from "../format.js";
+import {count, isKnown, NOT_KNOWN, percent} from "../format.js";
 import {DOWN, METRICS, STATES, TYPES} from "../model.js";
 import {changed, sibling} from "../route.js";
-import {nodeLink, portLink} from "./parts.js";
+import {errorCount, nodeLink, portLink} from "./parts.js";
 
 const FEW = 48;
 
@@ -207,7 +207,7 @@ function row(route, fabric, i, it) {
 		),
 		h("td", {class: "number"}, share(out[it.link])),
 		h("td", {class: "number"}, share(back[it.link])),
-		h("td", {class: `number${errors ? " bad" : ""}`}, count(errors)),
+		h("td", {class: "number"}, errorCount(errors) || "–"),
 	);
 }
 
@@ -234,8 +234,11 @@ function linkPanel(route, fabric, i, it) {
 			["rate", fabric.rates[j]],
 			["out", percent(out[j])],
 			["in", percent(back[j])],
-			["waiting", percent(fabric.wait[j])],
-			["errors", count(fabric.errors[j])],
+			[
+				"waiting",
+				`${isKnown(fabric.wait[j]) && fabric.waitLeast[j] ? "≥ " : ""}${percent(fabric.wait[j])}`,
+			],
+			["errors", errorCount(fabric.errors[j]) || NOT_KNOWN],
 			["downs", count(fabric.downs[j])],
 		]),
 		h(

@@ -6,7 +6,16 @@ import {facts, h, none, section} from "../dom.js";
 import {bits, count, isKnown, plural, visible} from "../format.js";
 import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
-import {bar, fromToColumns, isPlugin, missing, placeLink, portLink} from "./parts.js";
+import {
+	bar,
+	errorCount,
+	fromToColumns,
+	isPlugin,
+	missing,
+	placeLink,
+	portLink,
+	waitBar,
+} from "./parts.js";
 
 const N_LINKS = 1000;
 const N_NAMES = 24;
@@ -231,20 +240,14 @@ function columns(route) {
 			title: "Wait",
 			number: true,
 			value: (it) => it.wait_percent,
-			cell: (it) =>
-				isKnown(it.wait_percent) && [
-					it.wait_at_least ? "≥ " : "",
-					bar(it.wait_percent, "wait"),
-				],
+			cell: (it) => waitBar(it.wait_percent, it.wait_at_least),
 		},
 		{
 			name: "errors",
 			title: "Errors",
 			number: true,
 			value: (it) => it.errors,
-			cell: (it) =>
-				isKnown(it.errors) &&
-				h("span", {class: it.errors ? "bad" : ""}, count(it.errors)),
+			cell: (it) => errorCount(it.errors),
 		},
 	];
 }

@@ -5,7 +5,7 @@ import {Problem} from "../api.js";
 import {badge, h, nameText, none, section} from "../dom.js";
 import {bits, count, isKnown, percent, time, visible} from "../format.js";
 import {labelOf} from "../labels.js";
-import {worse} from "../model.js";
+import {errorsOf, waitOf} from "../model.js";
 import {sibling} from "../route.js";
 import {partText, splitPlace} from "../words.js";
 
@@ -123,13 +123,17 @@ export function stateBadge(state, isSlow = false, portState = null) {
 	);
 }
 
-function sumErrors(errors) {
-	return Object.values(errors ?? {}).reduce((sum, it) => sum + it, 0);
+// A wait as a bar, which may be longer; nothing where it is not known.
+export function waitBar(wait, isLeast) {
+	return isKnown(wait) && h("span", {}, isLeast && wait < 100 ? "≥ " : "", bar(wait, "wait"));
+}
+
+export function errorCount(n, title = null) {
+	return isKnown(n) && h("span", {class: n ? "bad" : "", title}, count(n));
 }
 
 // Columns of a table of links, as 'links' has them.
 export function linkColumns(route, extra = []) {
-	const errors = (link) => link.ends.reduce((sum, end) => sum + sumErrors(end.errors), 0);
 	return [
 		{
 			name: "end",
@@ -190,24 +194,18 @@ export function linkColumns(route, extra = []) {
 			wide: true,
 			title: "Wait",
 			number: true,
-			value: (it) => worse(it.ends[0].wait_percent, it.ends[1].wait_percent),
-			cell: (it) =>
-				bar(
-					worse(it.ends[0].wait_percent, it.ends[1].wait_percent),
-					"wait",
-				),
+			value: (it) => waitOf(it).wait,
+			cell: (it) => {
+				const {wait, isLeast} = waitOf(it);
+				return waitBar(wait, isLeast);
+			},
 		},
 		{
 			name: "errors",
 			title: "Errors",
 			number: true,
-			value: errors,
-			cell: (it) =>
-				h(
-					"span",
-					{class: errors(it) ? "bad" : "", title: errorTitle(it)},
-					count(errors(it)),
-				),
+			value: errorsOf,
+			cell: (it) => errorCount(errorsOf(it), errorTitle(it)),
 		},
 		{
 			name: "downs",

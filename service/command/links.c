@@ -394,6 +394,12 @@ static void put_end_json(struct triad_json *json, const struct end *end, bool is
 	triad_json_double(json, "wait_percent", end->wait_percent);
 	triad_json_bool(json, "wait_at_least",
 		triad_engine_rate_is_least(&end->row, TRIAD_PORT_XMIT_WAIT));
+	/* None in an old reading says nothing of now. */
+	if (!end->n_errors && !triad_command_knows_errors(&end->row)) {
+		triad_json_string(json, "errors", NULL);
+		triad_json_object_end(json);
+		return;
+	}
 	triad_json_object_begin(json, "errors");
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (triad_counters[i].is_error && end->row.has & 1u << i &&

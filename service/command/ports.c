@@ -230,7 +230,7 @@ bool triad_command_knows_errors(const struct triad_engine_row *row)
 {
 	bool knows = false;
 
-	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS && row->answered; i++)
 		knows |= triad_counters[i].is_error && row->has & 1u << i;
 	return knows;
 }

@@ -95,7 +95,8 @@ void triad_command_print_hosts(
 void triad_command_json_hosts(
 	struct triad_json *json, const char *name, const struct triad_hostlist *list);
 
-/* The sum of a port's error counters, and whether any was ever read. */
+/* The sum of a port's error counters, and whether the port answered with any when it was
+ * last asked. */
 uint64_t triad_command_count_errors(const struct triad_engine_row *row);
 bool triad_command_knows_errors(const struct triad_engine_row *row);
 

@@ -119,7 +119,7 @@ def test_what_is_not_read_is_not_known(lab):
     silent = [end for link in ask_json(lab, "links") for end in link["ends"]
               if end["node_name"] in unreadable()]
     assert len(silent) == 15, "ports with a link"
-    assert all((end["use_percent"], end["wait_percent"], end["errors"]) == (None, None, {})
+    assert all((end["use_percent"], end["wait_percent"], end["errors"]) == (None, None, None)
                for end in silent), silent
     row = ask(lab, "links", "--node", "ca-silent").splitlines()[1]
     assert re.search(r" 0\.\d% +- +- +- +0 ", row), f"use here, none there: {row}"
