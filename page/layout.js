@@ -8,7 +8,7 @@
 //
 // Invariant: every node has a finite place.  Pure; the library of forces is an argument.
 
-import {SWITCH, neighbours} from "./model.js";
+import {isInside, SWITCH, neighbours} from "./model.js";
 import {compareNames} from "./format.js";
 import {findLevels, findPods} from "./tiers.js";
 
@@ -94,7 +94,10 @@ function placeTree(fabric, layout, lists, hosts) {
 			x,
 			width,
 			switches: members[p],
-			nHosts: members[p].reduce((sum, i) => sum + hosts[i].length, 0),
+			nHosts: members[p].reduce(
+				(sum, i) => sum + hosts[i].filter((it) => !isInside(fabric, it)).length,
+				0,
+			),
 		});
 		x += width + POD_GAP;
 	}

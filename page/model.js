@@ -42,6 +42,7 @@ export function makeFabric(nodes, links) {
 		errors: new Float64Array(n),
 		state: new Uint8Array(n),
 		downs: new Uint32Array(n),
+		held: new Uint8Array(n), // out of routing
 		bps: new Float64Array(n),
 		rates: [],
 	});
@@ -78,6 +79,7 @@ function addLink(fabric, index, link, j) {
 	fabric.errors[j] = errorsOf(link);
 	fabric.state[j] = stateOf(link);
 	fabric.downs[j] = link.downs ?? 0;
+	fabric.held[j] = link.held;
 	fabric.bps[j] = link.rate_bps ?? NaN;
 	fabric.rates.push(link.rate);
 }
@@ -114,6 +116,12 @@ function stateOf(link) {
 		return STATES.indexOf(link.state);
 	if (link.state !== "active") return 2;
 	return link.slow ? 1 : 0;
+}
+
+// Whether a node is an aggregation node inside a switch, which is a CA and no host; told by its name,
+// as the SM's side does.
+export function isInside(fabric, i) {
+	return fabric.types[i] !== SWITCH && fabric.names[i].includes("Aggregation Node");
 }
 
 // [{link, node, port, far, farPort}] of each node, by port.
@@ -193,21 +201,34 @@ export function tellingMetric(fabric) {
 	);
 }
 
-// What flows between levels of switches and hosts: [{low, high, links, known, up, down,
-// capacity, unknown}], in bits per second; the sums are of 'known' links; others are down.  'level' as of tiers.js.
+// What flows between levels of switches and hosts: [{low, high, links, inside, known, up, down,
+// capacity, unknown}], in bits per second, of links that may carry data, as 'perf tiers' counts them;
+// the sums are of 'known' ones, of which both ends were read.  'inside': of 'links', those to
+// aggregation nodes.  'level' as of tiers.js.
 export function trafficByTier(fabric, level) {
 	const tiers = new Map();
 	for (let j = 0; j < fabric.n; j++) {
+		if (fabric.state[j] >= 3 || fabric.held[j]) continue;
 		const [a, b] = [level[fabric.a[j]], level[fabric.b[j]]];
 		const [low, high] = a <= b ? [a, b] : [b, a];
 		const key = `${low} ${high}`;
 		if (!tiers.has(key))
-			tiers.set(key, {low, high, links: 0, known: 0, up: 0, down: 0, capacity: 0, unknown: 0});
+			tiers.set(key, {
+				low,
+				high,
+				links: 0,
+				inside: 0,
+				known: 0,
+				up: 0,
+				down: 0,
+				capacity: 0,
+				unknown: 0,
+			});
 		const tier = tiers.get(key);
 		tier.links++;
+		if (isInside(fabric, fabric.a[j]) || isInside(fabric, fabric.b[j])) tier.inside++;
 		const bps = fabric.bps[j];
 		const [out, back] = [fabric.aUse[j], fabric.bUse[j]];
-		if (fabric.state[j] >= 3) continue;
 		if ([bps, out, back].some(Number.isNaN)) {
 			tier.unknown++;
 			continue;

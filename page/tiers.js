@@ -5,7 +5,7 @@
 // Model: a fabric is a tree when its switches have more than one level and links between
 // switches lead from one level to the next, but for a few (isTree).  Pure.
 
-import {SWITCH, neighbours} from "./model.js";
+import {isInside, SWITCH, neighbours} from "./model.js";
 
 // Of links between switches, how many may lead elsewhere in what is still drawn as a tree.
 const ODD_SHARE = 0.05;
@@ -15,7 +15,10 @@ export function findLevels(fabric, lists = neighbours(fabric)) {
 	const n = fabric.names.length;
 	const nHosts = new Uint32Array(n);
 	for (let i = 0; i < n; i++)
-		if (isSwitch(i)) nHosts[i] = lists[i].filter((it) => !isSwitch(it.far)).length;
+		if (isSwitch(i))
+			nHosts[i] = lists[i].filter(
+				(it) => !isSwitch(it.far) && !isInside(fabric, it.far),
+			).length;
 	const level = new Int16Array(n).fill(-1);
 	let front = [];
 	for (let i = 0; i < n; i++) {

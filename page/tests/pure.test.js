@@ -293,13 +293,21 @@ test("the traffic of a tier is the sum of what is known of its links, and says o
 	maker.link(leaf, spine, {rate_bps: null});
 	maker.link(leaf, spine, {rate_bps: 100e9, state: "down"});
 	maker.link(maker.node("host", "ca"), leaf, {rate_bps: 50e9});
+	maker.link(leaf, spine, {rate_bps: 100e9, state: "held", held: true});
+	maker.link(maker.node("Some Aggregation Node", "ca"), spine, {rate_bps: 100e9});
 	use(maker.links[0], 10, 20); // down 10 %, up 20 %
 	use(maker.links[1], 30, 40); // up 30 %, down 40 %
 	use(maker.links[4], null, 1);
 	const fabric = makeFabric(maker.nodes, maker.links);
-	assert.deepEqual(trafficByTier(fabric, [2, 1, 0]), [
-		{low: 0, high: 1, links: 1, known: 0, up: 0, down: 0, capacity: 0, unknown: 1},
-		{low: 1, high: 2, links: 4, known: 2, up: 50e9, down: 50e9, capacity: 200e9, unknown: 1},
+	const tier = (low, high, links, inside, more) => ({
+		...{low, high, links, inside, known: 0, up: 0, down: 0, capacity: 0, unknown: 0},
+		...more,
+	});
+	// Links that are down or held are none.
+	assert.deepEqual(trafficByTier(fabric, [2, 1, 0, 0]), [
+		tier(0, 1, 1, 0, {unknown: 1}),
+		tier(0, 2, 1, 1, {known: 1, capacity: 100e9}),
+		tier(1, 2, 3, 0, {known: 2, up: 50e9, down: 50e9, capacity: 200e9, unknown: 1}),
 	]);
 });
 

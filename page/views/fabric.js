@@ -4,7 +4,7 @@
 
 import {h} from "../dom.js";
 import {ms, plural, timeOfMs, visible} from "../format.js";
-import {METRICS, STATES, TYPES, classesOf, tellingMetric} from "../model.js";
+import {isInside, METRICS, STATES, TYPES, classesOf, tellingMetric} from "../model.js";
 import {palette, Picture} from "../picture.js";
 import {changed, sibling} from "../route.js";
 import {Scene} from "../scene.js";
@@ -216,8 +216,10 @@ class FabricView {
 		const of = TYPES.map((_, k) =>
 			types.reduce((sum, it) => sum + (it === k ? 1 : 0), 0),
 		);
+		const inside = types.reduce((sum, _, i) => sum + isInside(this.fabric, i), 0);
 		return [
-			plural(of[1], "host"),
+			plural(of[1] - inside, "host"),
+			inside ? plural(inside, "aggregation node") : null,
 			plural(of[0], "switch", "switches"),
 			of[2] ? plural(of[2], "router") : null,
 			plural(n, "link"),

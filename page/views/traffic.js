@@ -4,7 +4,7 @@
 
 import {chart} from "../chart.js";
 import {h, none, section} from "../dom.js";
-import {bits, NOT_KNOWN, percent, plural} from "../format.js";
+import {bits, count, NOT_KNOWN, percent, plural} from "../format.js";
 import {tierCurves, trafficByTier} from "../model.js";
 import {beforeOf} from "../moment.js";
 import {changed} from "../route.js";
@@ -85,7 +85,15 @@ function tableOf(route, tiers) {
 				name: "tier",
 				title: "Between",
 				value: (it) => it.low * 100 + it.high,
-				cell: tierName,
+				cell: (it) => [
+					tierName(it),
+					it.inside > 0 &&
+						h(
+							"span",
+							{class: "quiet"},
+							` (${count(it.inside)} to aggregation nodes in switches)`,
+						),
+				],
 			},
 			column("links", "Links", {number: true}),
 			sum("up", "Up"),
