@@ -241,6 +241,18 @@ export function trafficByTier(fabric, level) {
 	return [...tiers.values()].sort((x, y) => x.low - y.low || x.high - y.high);
 }
 
+// Of how many links the rate of a counter is not known at one end at least, which may not answer, or
+// lack PortXmitWait.
+export function unreadLinks(fabric, counter) {
+	let n = 0;
+	for (let j = 0; j < fabric.n; j++) {
+		if (fabric.state[j] >= 3 || fabric.held[j]) continue;
+		if (counter === "PortXmitWait") n += fabric.waitLeast[j];
+		else n += Number.isNaN(fabric.aUse[j]) || Number.isNaN(fabric.bUse[j]) ? 1 : 0;
+	}
+	return n;
+}
+
 // Of the rows of 'perf tiers', for each tier: what a chart draws, and of which share of its links.
 export function tierCurves(rows) {
 	const times = [...new Set(rows.map((it) => it.time))];

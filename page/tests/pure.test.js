@@ -20,6 +20,7 @@ import {
 	tellingMetric,
 	tierCurves,
 	trafficByTier,
+	unreadLinks,
 	waitOf,
 } from "../model.js";
 import * as route from "../route.js";
@@ -303,6 +304,10 @@ test("the traffic of a tier is the sum of what is known of its links, and says o
 		...{low, high, links, inside, known: 0, up: 0, down: 0, capacity: 0, unknown: 0},
 		...more,
 	});
+	assert.equal(unreadLinks(fabric, "PortRcvErrors"), 1);
+	assert.equal(unreadLinks(fabric, "PortXmitWait"), 0);
+	fabric.waitLeast[0] = fabric.waitLeast[3] = 1; // and the latter is down
+	assert.equal(unreadLinks(fabric, "PortXmitWait"), 1);
 	// Links that are down or held are none.
 	assert.deepEqual(trafficByTier(fabric, [2, 1, 0, 0]), [
 		tier(0, 1, 1, 0, {unknown: 1}),

@@ -3,9 +3,9 @@
 // traffic of the fabric by tier, and the busiest and the worst ports with curves.
 
 import {h, none, section} from "../dom.js";
-import {count, counterRate, NOT_KNOWN, time} from "../format.js";
+import {count, counterRate, NOT_KNOWN, plural, time} from "../format.js";
 import {changed} from "../route.js";
-import {alertsSince} from "../model.js";
+import {alertsSince, unreadLinks} from "../model.js";
 import {sparkline} from "../spark.js";
 import {table} from "../table.js";
 import {loadRoots, rootsSection} from "./congestion.js";
@@ -347,7 +347,7 @@ function top(app, route, counter, rows) {
 				{
 					id: counter,
 					caption: `${title}, by ${counter}`,
-					empty: nothing(rows),
+					empty: nothing(rows, app.store.fabric, counter),
 				},
 			),
 	);
@@ -361,8 +361,12 @@ function spanOf(route) {
 	return isDay(route) ? "1d" : "1h";
 }
 
-function nothing(rows) {
-	return rows.length && rows[0].rate === null
-		? `Rates are ${NOT_KNOWN} before the second sweep.`
+function nothing(rows, fabric, counter) {
+	if (!rows.length) return "No port is known to have it.";
+	if (rows[0].rate === null) return `Rates are ${NOT_KNOWN} before the second sweep.`;
+	if (!fabric) return "It grows nowhere, as far as is known.";
+	const n = unreadLinks(fabric, counter);
+	return n
+		? `It grows nowhere, as far as is known: of ${plural(n, "link")} it is ${NOT_KNOWN} at one end at least.`
 		: "It grows nowhere.";
 }
