@@ -58,7 +58,8 @@ struct triad_damper {
 	struct triad_log *log;
 	struct triad_smp *smp;
 
-	struct triad_damp_ends named; /* in an alert; of the thread that finds these alone */
+	struct triad_damp_ends
+		named; /* in an alert; of the thread that finds these alone */
 
 	atomic_int mode, error;
 	atomic_bool hosts;
