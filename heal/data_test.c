@@ -14,7 +14,7 @@
 #define SETTLE_US (4 * TRIAD_US_PER_S)
 #define READ_AGAIN_US (TRIAD_US_PER_S / 4)
 #define AGAIN_US TRIAD_US_PER_S
-#define MOST_AGAIN_US (60 * TRIAD_US_PER_S)
+#define MOST_AGAIN_US (300 * TRIAD_US_PER_S)
 
 void triad_data_test_begin(struct triad_data_test *test, double ber)
 {
@@ -52,6 +52,7 @@ static void next_way(struct triad_data_test *test)
 	bool is_bad = test->ways[test->way].verdict == TRIAD_DATA_TEST_BAD;
 
 	test->way = is_bad ? 2 : test->way + 1;
+	test->has_dropped = false;
 	test->n_vain = 0;
 	test->next_us = 0;
 }
@@ -104,6 +105,12 @@ void triad_data_test_cleared(struct triad_data_test *test)
 		next_way(test);
 }
 
+void triad_data_test_waits(struct triad_data_test *test, const char *why)
+{
+	if (test->way < 2)
+		test->ways[test->way].why = why;
+}
+
 void triad_data_test_sent(struct triad_data_test *test, uint32_t n, uint64_t now_us)
 {
 	if (test->way == 2)
@@ -133,6 +140,7 @@ static void take_burst(struct triad_data_test *test)
 	way->n_sent += test->n_sent;
 	way->n_left = way->n_came = way->n_sent;
 	way->why = NULL;
+	test->has_dropped = false;
 	test->n_sent = test->n_vain = 0;
 	if (way->n_sent >= test->n_wanted)
 		conclude(test, TRIAD_DATA_TEST_GOOD, NULL);
@@ -155,7 +163,18 @@ static void judge(struct triad_data_test *test,
 		return;
 	}
 	if (came >= left && now->dropped == before.dropped) {
-		try_again(test, "packets did not come to it", now_us);
+		try_again(test,
+			now->dropped == UINT64_MAX
+				? "packets did not come to it, or were dropped: its count "
+				  "of these is full"
+				: "packets did not come to it",
+			now_us);
+		return;
+	}
+	/* Its end may not have been active. */
+	if (came >= left && !test->has_dropped) {
+		test->has_dropped = true;
+		try_again(test, "packets were dropped before it", now_us);
 		return;
 	}
 	way->n_sent += test->n_sent;
@@ -175,6 +194,8 @@ void triad_data_test_read(struct triad_data_test *test,
 	} else if (!test->has_before) {
 		test->before = *counts;
 		test->has_before = true;
+	} else if (counts->are_wide != test->before.are_wide) {
+		try_again(test, "counters could not be read as before", now_us);
 	} else if (has_gone_back(counts, &test->before)) {
 		try_again(test, "counters were set back", now_us);
 	} else {
@@ -229,7 +250,7 @@ void triad_data_test_text(const struct triad_data_test *test, char *text, size_t
 			"data %s: %" PRIu64 " of %" PRIu64
 			" packets (%.1e bits each way) have passed%s%s",
 			way_names[test->way], way->n_sent, test->n_wanted, bits,
-			way->why ? "; tried again: " : "", way->why ? way->why : "");
+			way->why ? "; " : "", way->why ? way->why : "");
 		break;
 	case TRIAD_DATA_TEST_GOOD:
 		snprintf(text, size,

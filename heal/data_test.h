@@ -8,7 +8,7 @@
  *
  *     all left, and all that left came                  good so far
  *     fewer came than left                              it loses packets: bad
- *     fewer left than were sent, and the end dropped    it takes no data: bad
+ *     fewer left than were sent, and the end dropped    twice in a row: it takes no data, bad
  *     fewer left than were sent, and it dropped none    they did not come to it: not known
  *
  * But for the first, that counts only when it is so for some seconds: a switch keeps a packet that it
@@ -57,9 +57,12 @@ enum triad_data_test_verdict {
 /* What the ends have counted, read in this order.  So packets of others on the link, as SMPs, make
  * more come than left, never fewer. */
 struct triad_data_test_counts {
-	uint64_t came_before;   /* packets, by the end that they come to */
-	uint64_t left, dropped; /* by the end that they leave by */
-	uint64_t came;          /* by the other one, again */
+	uint64_t came_before; /* packets, by the end that they come to */
+	/* By the end that they leave by; 'dropped' may be UINT64_MAX: not known. */
+	uint64_t left, dropped;
+	uint64_t came; /* by the other one, again */
+	unsigned
+		are_wide; /* which attributes these are of: unlike ones can't be compared */
 };
 
 struct triad_data_test_way {
@@ -73,6 +76,7 @@ struct triad_data_test {
 	unsigned way;    /* 0: from the first end to the second; 2: both are through */
 	unsigned n_vain; /* tries in a row that said nothing */
 	bool is_led, must_clear, has_before;
+	bool has_dropped; /* packets, at the last try: once more, and the link takes no data */
 	uint32_t n_sent;    /* since 'before' */
 	uint64_t settle_us; /* until then they may still be on their way */
 	uint64_t next_us;   /* nothing is to be done before */
@@ -90,6 +94,8 @@ enum triad_data_test_request triad_data_test_request(
 void triad_data_test_led(
 	struct triad_data_test *test, const char *why, bool is_final, uint64_t now_us);
 void triad_data_test_cleared(struct triad_data_test *test);
+/* Nothing is led for now, for that reason. */
+void triad_data_test_waits(struct triad_data_test *test, const char *why);
 /* So many were sent. */
 void triad_data_test_sent(struct triad_data_test *test, uint32_t n, uint64_t now_us);
 /* NULL: a counter could not be read. */
@@ -101,7 +107,7 @@ void triad_data_test_read(struct triad_data_test *test,
 enum triad_data_test_verdict triad_data_test_verdict(
 	const struct triad_data_test *test);
 
-#define TRIAD_DATA_TEST_TEXT_SIZE 160
+#define TRIAD_DATA_TEST_TEXT_SIZE 152
 /* For people: what will be sent, is, or was, and what came of it.  "There" is from the first end to
  * the second. */
 void triad_data_test_text(const struct triad_data_test *test, char *text, size_t size);

@@ -178,5 +178,8 @@ void triad_smp_count(struct triad_smp_counts *counts,
 		: 4 * (traffic[0] + traffic[1]);
 	counts->sent = traffic[2];
 	counts->received = traffic[3];
-	counts->n_discarded = narrow->raw[TRIAD_PORT_XMIT_DISCARDS];
+	counts->is_wide = wide;
+	counts->n_discarded = traffic_of(narrow, true, TRIAD_PORT_XMIT_DISCARDS);
+	if (wide && wide->has >> TRIAD_PORT_XMIT_DISCARDS & 1)
+		counts->n_discarded = traffic_of(wide, false, TRIAD_PORT_XMIT_DISCARDS);
 }

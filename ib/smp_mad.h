@@ -108,7 +108,9 @@ struct triad_smp_counts {
 	uint64_t octets;   /* sent and received; UINT64_MAX: not known, as after 16 GiB
 	                    * where the agent has no 64-bit counters */
 	uint64_t sent, received; /* packets; UINT64_MAX: not known */
-	uint64_t n_discarded;    /* packets that the port was to send */
+	uint64_t
+		n_discarded; /* packets that the port was to send; UINT64_MAX: not known */
+	bool is_wide;        /* traffic is by PortCountersExtended */
 };
 
 /* Sums up readings of PortCounters and PortCountersExtended; NULL where the agent lacks

@@ -141,7 +141,9 @@ static int send_set(struct action *action, unsigned state, unsigned desired)
 		action->is_sent = true;
 		error = ports_ask(ports, &action->route, &request, (uint8_t *)&info,
 			&action->status);
-		triad_last_act_note(&ports->acts.last, triad_clock_boot_us());
+		/* OpenSM's view has nothing of the port of a test. */
+		if (desired)
+			triad_last_act_note(&ports->acts.last, triad_clock_boot_us());
 	}
 	if (!error)
 		action->info = info;
@@ -355,7 +357,12 @@ int ports_set_state(struct triad_ports *ports, uint64_t node_guid, uint8_t numbe
 		error = check_far_end(&action);
 	if (error || ib_port_info_get_port_state(&action.info) >= state)
 		return error;
-	return send_set(&action, state, 0 /* no change */);
+	error = send_set(&action, state, 0 /* no change */);
+	if (!error)
+		error = get_port(&action);
+	/* Some confirm a Set and do nothing. */
+	return !error && ib_port_info_get_port_state(&action.info) < state ? ENOTSUP
+									   : error;
 }
 
 /* --- the agenda --- */

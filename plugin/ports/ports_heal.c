@@ -10,6 +10,8 @@
 /* When to try again to record that others let a link go. */
 #define NOTE_AGAIN_US (5 * TRIAD_US_PER_S)
 #define SMP_TIMEOUT_MS 100u
+/* Tries of a test with data that said nothing, in a row. */
+#define MAX_VAIN 3u
 /* After which others are tested, though one is on its way. */
 #define STUCK_US (300 * TRIAD_US_PER_S)
 /* After its return: the first reading that says something of the time since, and how long an
@@ -214,7 +216,11 @@ static enum triad_course_verdict verdict_of(
 					     : TRIAD_COURSE_GOOD;
 	switch (triad_data_test_verdict(&healed->data)) {
 	case TRIAD_DATA_TEST_OPEN:
-		return TRIAD_COURSE_NO_VERDICT;
+		/* One that is better than none does not wait for what is not known. */
+		return healed->course.conf.returns_anyway &&
+				healed->data.n_vain >= MAX_VAIN
+			? TRIAD_COURSE_GOOD
+			: TRIAD_COURSE_NO_VERDICT;
 	case TRIAD_DATA_TEST_BAD:
 		return TRIAD_COURSE_BAD;
 	default:
@@ -326,6 +332,10 @@ static struct triad_course_facts facts_of(
 		facts.is_out = is_out(ports, healed);
 	if (healed->course.state == TRIAD_COURSE_TESTING)
 		facts.test = verdict_of(ports, healed);
+	/* Its test with SMPs looks at that itself. */
+	if (facts.test == TRIAD_COURSE_NO_VERDICT && healed->data.n_wanted &&
+		!facts.is_up)
+		facts.test = TRIAD_COURSE_BAD;
 	if (healed->course.state == TRIAD_COURSE_PROBATION)
 		facts.back = verdict_since(ports, healed);
 	return facts;
@@ -340,8 +350,8 @@ static bool give_back(struct triad_ports *ports, struct ports_healed *healed)
 
 	if (healed->data.n_wanted)
 		triad_data_test_text(&healed->data, data, sizeof(data));
-	snprintf(text, sizeof(text), "it passed its test: on probation%s%s",
-		*data ? "; " : "", data);
+	snprintf(text, sizeof(text), "it passed its test%s: on probation%s%s",
+		*data ? " with SMPs" : "", *data ? "; " : "", data);
 	return ports_heal_give_back(ports, &healed->ends, TRIAD_ACTION_RETURN,
 		TRIAD_REASON_HEAL,
 		healed->course.is_given_up ? healed->course.why : text);
@@ -547,8 +557,11 @@ static void describe_test(const struct ports_healed *healed, char *text, size_t 
 	const struct ports_test *tests = healed->tests;
 	bool is_first = tests[0].test.step != TRIAD_TEST_ADMISSION;
 
-	if (healed->course.state == TRIAD_COURSE_STAYS_OUT)
-		describe_bad_data(healed, text);
+	char data[TRIAD_DATA_TEST_TEXT_SIZE];
+
+	describe_bad_data(healed, data);
+	if (healed->course.state == TRIAD_COURSE_STAYS_OUT && *data)
+		snprintf(text, size, "%s; %s", healed->course.why, data);
 	else if (healed->course.state == TRIAD_COURSE_TESTING && healed->data.n_wanted)
 		triad_data_test_text(&healed->data, text, size);
 	else if (healed->course.state == TRIAD_COURSE_TESTING)

@@ -10,9 +10,23 @@
 
 #define SMP_TIMEOUT_MS 100u
 
+/* Returns how many LIDs the configuration names. */
+static size_t read_lids(
+	const struct triad_ports *ports, uint16_t lids[TRIAD_CONF_MAX_TEST_LIDS])
+{
+	char reason[128];
+	size_t n = 0;
+
+	(void)triad_lids_parse(ports->conf->heal.test_lids, lids,
+		TRIAD_CONF_MAX_TEST_LIDS, &n, reason, sizeof(reason));
+	return n;
+}
+
 bool ports_heal_wants_data(const struct triad_ports *ports)
 {
-	return *ports->conf->heal.test_lids;
+	uint16_t lids[TRIAD_CONF_MAX_TEST_LIDS];
+
+	return read_lids(ports, lids);
 }
 
 static void begin(struct triad_ports *ports, struct ports_healed *healed)
@@ -63,7 +77,7 @@ static const char *activate(
 		if (ports_set_state(ports, link->guid, link->number, far, states[i]) ||
 			ports_set_state(ports, link->far_guid, link->far_number, near,
 				states[i]))
-			return "it does not become active";
+			return "its ends could not be made active";
 	return NULL;
 }
 
@@ -71,15 +85,12 @@ static void lead(struct triad_ports *ports, struct ports_healed *healed)
 {
 	const struct triad_reroute_link link = link_of(healed);
 	uint16_t lids[TRIAD_CONF_MAX_TEST_LIDS];
-	char reason[128];
-	size_t n = 0;
+	size_t n = read_lids(ports, lids);
 	const char *why;
 	bool is_final = false;
 
 	ports_heal_end_data(ports, healed);
 	why = activate(ports, &link);
-	(void)triad_lids_parse(ports->conf->heal.test_lids, lids,
-		TRIAD_CONF_MAX_TEST_LIDS, &n, reason, sizeof(reason));
 	if (!why) {
 		ports_begin_wait(ports);
 		why = triad_reroute_lead(ports->heal.rerouter, ports->smp, &link, lids,
@@ -109,13 +120,15 @@ static void read_ends(struct triad_ports *ports, struct ports_healed *healed)
 	struct triad_data_test_counts counts;
 	bool is_known = read_end(ports, link.far_guid, link.far_number, &before) &&
 		read_end(ports, link.guid, link.number, &near) &&
-		read_end(ports, link.far_guid, link.far_number, &after);
+		read_end(ports, link.far_guid, link.far_number, &after) &&
+		before.is_wide == after.is_wide;
 
 	if (is_known)
 		counts = (struct triad_data_test_counts){.came_before = before.received,
 			.left = near.sent,
 			.dropped = near.n_discarded,
-			.came = after.received};
+			.came = after.received,
+			.are_wide = near.is_wide | after.is_wide << 1};
 	triad_data_test_read(
 		&healed->data, is_known ? &counts : NULL, triad_clock_now_us());
 }
@@ -127,8 +140,9 @@ static void send_data(
 
 	if (ports_may_act(ports)) {
 		ports_begin_wait(ports);
-		n = triad_smp_send_data(
-			ports->smp, healed->lead.lid, healed->lead.sl, burst);
+		if (triad_reroute_lead_is_free(ports->heal.rerouter, &healed->lead))
+			n = triad_smp_send_data(
+				ports->smp, healed->lead.lid, healed->lead.sl, burst);
 		ports_end_wait(ports);
 	}
 	triad_data_test_sent(&healed->data, n, triad_clock_now_us());
@@ -165,8 +179,11 @@ static bool run_step(struct triad_ports *ports, struct ports_healed *healed)
 
 	switch (triad_data_test_request(&healed->data, triad_clock_now_us(), &burst)) {
 	case TRIAD_DATA_TEST_LEAD:
-		if (is_another_led(ports, healed))
+		if (is_another_led(ports, healed)) {
+			triad_data_test_waits(
+				&healed->data, "another link is tested first");
 			return false;
+		}
 		lead(ports, healed);
 		return true;
 	case TRIAD_DATA_TEST_READ:

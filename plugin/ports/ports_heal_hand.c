@@ -37,8 +37,10 @@ static void forget_healed(struct triad_ports *ports, const struct triad_damp_end
 {
 	struct ports_healed *healed = ports_heal_find(ports, ends);
 
-	if (healed)
-		*healed = ports->heal.all[--ports->heal.n];
+	if (!healed)
+		return;
+	ports_heal_end_data(ports, healed);
+	*healed = ports->heal.all[--ports->heal.n];
 }
 
 enum triad_ports_answer ports_release_healed(

@@ -7,6 +7,8 @@
 #include "plugin/sm_recover.h"
 
 static const char no_routes[] = "routes are not checked now";
+static const char not_there[] = "an end of it is not in the fabric";
+static const char no_way[] = "all ways from this SM to one end lead over the other";
 
 /* --- OpenSM's view, under its lock --- */
 
@@ -145,7 +147,7 @@ static const char *find_way(const struct reroute_loss *loss,
 
 	if (near == TRIAD_FABRIC_NONE || far == TRIAD_FABRIC_NONE ||
 		fabric->sm_port == TRIAD_FABRIC_NONE)
-		return "an end of it is not in the fabric";
+		return not_there;
 	out = reroute_find_routes(loss, TRIAD_FABRIC_NONE, far);
 	if (!out)
 		return REROUTE_NO_MEMORY;
@@ -153,7 +155,7 @@ static const char *find_way(const struct reroute_loss *loss,
 	triad_routes_out_free(out);
 	at = fabric->ports[fabric->sm_port].node;
 	if (error || at == far)
-		return "all ways from this SM to one end lead over the other";
+		return no_way;
 	for (unsigned i = 1; i <= way.n_hops; i++) {
 		uint32_t port = triad_fabric_find_port(fabric, at, way.ports[i]);
 
@@ -202,15 +204,56 @@ static const char *choose_lid(struct triad_rerouter *rerouter, const uint16_t *l
 			    : "the LID of heal.test_lids is a port's";
 }
 
+bool triad_reroute_lead_is_free(
+	struct triad_rerouter *rerouter, const struct triad_reroute_lead *lead)
+{
+	bool is_free;
+
+	cl_plock_acquire(&rerouter->osm->lock);
+	is_free = !is_a_ports(rerouter, lead->lid);
+	cl_plock_release(&rerouter->osm->lock);
+	return is_free;
+}
+
+/* --- the end --- */
+
+/* Leaves those hops in the lead whose entry both of OpenSM's copies have.  Returns whether one of
+ * them alone has some: as it writes, or a switch did not answer. */
+static bool keep_whole(struct triad_rerouter *rerouter, struct triad_reroute_lead *lead)
+{
+	bool is_ours, has_half = false;
+	uint8_t n = 0;
+
+	cl_plock_acquire(&rerouter->osm->lock);
+	is_ours = !is_a_ports(rerouter, lead->lid);
+	for (unsigned i = 0; i < lead->n && is_ours; i++) {
+		const struct triad_reroute_hop *hop = &lead->hops[i];
+		const osm_switch_t *sw = osm_get_switch_by_guid(
+			&rerouter->osm->subn, cl_hton64(hop->guid));
+		bool has, wants;
+
+		if (!sw || !sw->lft || !sw->new_lft || lead->lid >= sw->lft_size)
+			continue;
+		has = sw->lft[lead->lid] == hop->port;
+		wants = sw->new_lft[lead->lid] == hop->port;
+		if (has && wants)
+			lead->hops[n++] = *hop;
+		has_half |= has != wants;
+	}
+	cl_plock_release(&rerouter->osm->lock);
+	lead->n = n;
+	return has_half;
+}
+
 /* The next routing computes all tables, also where OpenSM keeps those of before ('use_ucast_cache'). */
 static void leave_to_opensm(struct triad_rerouter *rerouter)
 {
-	if (!reroute_is_master(rerouter))
+	if (osm_exit_flag || !reroute_is_master(rerouter))
 		return;
 	cl_plock_excl_acquire(&rerouter->osm->lock);
 	osm_ucast_cache_invalidate(&rerouter->osm->sm.ucast_mgr);
 	cl_plock_release(&rerouter->osm->lock);
-	triad_sm_sweep(rerouter->osm);
+	(void)triad_sm_sweep_as_master(rerouter->osm);
 }
 
 const char *triad_reroute_lead(struct triad_rerouter *rerouter, struct triad_smp *smp,
@@ -229,8 +272,11 @@ const char *triad_reroute_lead(struct triad_rerouter *rerouter, struct triad_smp
 			TRIAD_ROUTE_OFF;
 		return no_routes;
 	}
-	why = find_way(&loss, link, lead);
-	*is_final = why;
+	why = atomic_load(&rerouter->is_discovering) ? "OpenSM reads the fabric anew"
+						     : find_way(&loss, link, lead);
+	/* Other links may be down for a moment. */
+	*is_final = why == no_way &&
+		!triad_route_checker_status(rerouter->routes).is_behind;
 	if (!why)
 		why = choose_lid(rerouter, lids, n_lids, lead, is_final);
 	if (!why)
@@ -249,15 +295,18 @@ void triad_reroute_lead_end(struct triad_rerouter *rerouter, struct triad_smp *s
 	struct triad_reroute report = {0};
 	struct reroute_loss loss;
 	const char *why = no_routes;
-	bool has_begun;
+	bool has_begun, has_half;
 
 	if (!lead->lid)
 		return;
-	if (begin(&loss, rerouter, smp, &report)) {
+	has_half = keep_whole(rerouter, lead);
+	if (!lead->n) {
+		why = NULL;
+	} else if (begin(&loss, rerouter, smp, &report)) {
 		why = write_entries(&loss, lead, true, &has_begun);
 		triad_route_result_unref(loss.result);
 	}
-	if (why)
+	if (why || has_half)
 		leave_to_opensm(rerouter);
 	lead->lid = 0;
 }

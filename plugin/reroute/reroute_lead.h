@@ -39,6 +39,10 @@ const char *triad_reroute_lead(struct triad_rerouter *rerouter, struct triad_smp
 	const struct triad_reroute_link *link, const uint16_t *lids, size_t n_lids,
 	struct triad_reroute_lead *lead, bool *is_final);
 
+/* Whether its LID is still no port's. */
+bool triad_reroute_lead_is_free(
+	struct triad_rerouter *rerouter, const struct triad_reroute_lead *lead);
+
 /* Takes the entries away.  What can't be taken away OpenSM is told to write. */
 void triad_reroute_lead_end(struct triad_rerouter *rerouter, struct triad_smp *smp,
 	struct triad_reroute_lead *lead);

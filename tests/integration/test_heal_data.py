@@ -201,6 +201,16 @@ def test_nothing_is_led_any_more_when_healing_is_switched_off(opensm_conf, is_de
         assert not entries(lab, lid)
 
 
+def test_nothing_is_led_any_more_over_a_link_that_a_person_keeps_out():
+    with data_lab(LONG) as ports:
+        lid = max(lids(ports.lab)[1])
+        lead_to(ports, lid)
+        take(ports)
+        wait_for_data(ports)
+        ask(ports.lab, "damp", "pin", "leaf-02:5", sm=ports.master)
+        wait_until(lambda: not entries(ports.lab, lid), 20, "no entry")
+
+
 def test_key_that_is_taken_away_ends_the_test_and_the_link_returns():
     with data_lab(LONG) as ports:
         lid = max(lids(ports.lab)[1])
@@ -223,7 +233,7 @@ def test_link_does_not_return_while_counters_of_its_end_are_not_told():
         # Its test with SMPs does without, once it has begun.
         wait_for_data(ports)
         lab.harm_mads(f"lose class 0x04 lid {far} direction out")
-        wait_until(lambda: mentions(healed(ports, NEAR).get("what") or "", "tried again counters")
+        wait_until(lambda: mentions(healed(ports, NEAR).get("what") or "", "counters")
                    or returned(ports), 60, explain(ports))
         assert state_of(ports, NEAR) == "testing" and not returned(ports), explain(ports)()
         lab.heal_mads()
