@@ -143,9 +143,10 @@ export function levelName(level) {
 	return level === 0 ? "hosts" : level === 1 ? "leaves" : `level ${level}`;
 }
 
-// The links between two levels.
-export function tierName({low, high}) {
-	return `${levelName(low)} and ${levelName(high)}`;
+// The links between two levels; 'inside' of 'links', where that is known, lead to aggregation nodes.
+export function tierName({low, high, links, inside = 0}) {
+	const isInside = inside > 0 && inside === links;
+	return `${isInside ? "aggregation nodes" : levelName(low)} and ${levelName(high)}`;
 }
 
 export const NOT_IN_ROLE = "This Triad does not have it in its role.";

@@ -7,7 +7,7 @@ import {classesOf, makeFabric, neighbours} from "../model.js";
 import {Scene, shiftOf} from "../scene.js";
 import {Viewport} from "../viewport.js";
 import {neighbourOf} from "../views/fabric-keys.js";
-import {findingText, reportText, splitPlace} from "../words.js";
+import {findingText, reportText, splitPlace, tierName} from "../words.js";
 import {forces, Maker, makeRing, makeTree} from "./made.js";
 
 const WIDTH = 1000,
@@ -158,6 +158,8 @@ test("arrows lead to neighbours and along tiers", () => {
 test("places and findings are read as Triad writes them", () => {
 	assert.deepEqual(splitPlace("leaf-01/P4"), {node: "leaf-01", port: 4});
 	assert.deepEqual(splitPlace("host-1/HCA-1:2"), {node: "host-1/HCA-1", port: 2});
+	assert.equal(tierName({low: 0, high: 1, links: 9, inside: 1}), "hosts and leaves");
+	assert.match(tierName({low: 0, high: 2, links: 9, inside: 9}), /^aggregation/);
 	assert.deepEqual(splitPlace("spine"), {node: "spine", port: null});
 	assert.deepEqual(splitPlace("switch MF0;sw (1) (0x02000002000000a0) port 3"), {
 		node: "0x02000002000000a0",

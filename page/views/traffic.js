@@ -88,6 +88,7 @@ function tableOf(route, tiers) {
 				cell: (it) => [
 					tierName(it),
 					it.inside > 0 &&
+						it.inside < it.links &&
 						h(
 							"span",
 							{class: "quiet"},
