@@ -538,12 +538,10 @@ uint64_t ports_run_heal(struct triad_ports *ports, uint64_t now_us)
 	if (!heal->is_resumed)
 		ports_heal_resume(ports, now_us);
 	while (i < heal->n && !ports_is_ending(ports))
-		if (step(ports, &heal->all[i], &next_us)) {
+		if (step(ports, &heal->all[i], &next_us))
 			i++;
-		} else {
-			ports_heal_end_data(ports, &heal->all[i]);
-			heal->all[i] = heal->all[--heal->n];
-		}
+		else
+			ports_heal_remove(ports, &heal->all[i]);
 	if (heal->is_resumed && has_news && !ports_is_ending(ports) &&
 		!ports_heal_waits(ports))
 		take_next(ports, now_us);
@@ -556,7 +554,6 @@ static void describe_test(const struct ports_healed *healed, char *text, size_t 
 {
 	const struct ports_test *tests = healed->tests;
 	bool is_first = tests[0].test.step != TRIAD_TEST_ADMISSION;
-
 	char data[TRIAD_DATA_TEST_TEXT_SIZE];
 
 	describe_bad_data(healed, data);

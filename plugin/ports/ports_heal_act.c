@@ -54,6 +54,12 @@ struct ports_healed *ports_heal_add(
 	return &heal->all[heal->n++];
 }
 
+void ports_heal_remove(struct triad_ports *ports, struct ports_healed *healed)
+{
+	ports_heal_end_data(ports, healed);
+	*healed = ports->heal.all[--ports->heal.n];
+}
+
 const struct triad_ports_judged *ports_heal_find_judged(
 	const struct triad_ports *ports, const struct triad_damp_ends *ends)
 {

@@ -37,10 +37,8 @@ static void forget_healed(struct triad_ports *ports, const struct triad_damp_end
 {
 	struct ports_healed *healed = ports_heal_find(ports, ends);
 
-	if (!healed)
-		return;
-	ports_heal_end_data(ports, healed);
-	*healed = ports->heal.all[--ports->heal.n];
+	if (healed)
+		ports_heal_remove(ports, healed);
 }
 
 enum triad_ports_answer ports_release_healed(

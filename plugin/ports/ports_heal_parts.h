@@ -28,6 +28,8 @@ struct ports_healed *ports_heal_find(
 	struct triad_ports *ports, const struct triad_damp_ends *ends);
 struct ports_healed *ports_heal_add(
 	struct triad_ports *ports, const struct triad_damp_ends *ends);
+/* Takes it from the list, whose last one comes in its place; nothing is led over it any longer. */
+void ports_heal_remove(struct triad_ports *ports, struct ports_healed *healed);
 /* What the last plan says of it; NULL: nothing. */
 const struct triad_ports_judged *ports_heal_find_judged(
 	const struct triad_ports *ports, const struct triad_damp_ends *ends);

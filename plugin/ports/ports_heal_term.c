@@ -146,9 +146,8 @@ void ports_end_heal(struct triad_ports *ports)
 {
 	struct ports_heal *heal = &ports->heal;
 
-	for (uint32_t i = 0; i < heal->n; i++)
-		ports_heal_end_data(ports, &heal->all[i]);
-	heal->n = 0;
+	while (heal->n)
+		ports_heal_remove(ports, &heal->all[heal->n - 1]);
 	heal->is_resumed = false;
 	heal->resume_until_us = heal->resume_us = heal->adopt_us = 0;
 	heal->calm = (struct triad_calm){0};

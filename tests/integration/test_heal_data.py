@@ -86,6 +86,15 @@ def wait_for_data(ports, end=NEAR):
                explain(ports))
 
 
+def begin_test(ports):
+    """Takes the link, and waits until data is on its way; returns the LID."""
+    lid = max(lids(ports.lab)[1])
+    lead_to(ports, lid)
+    take(ports)
+    wait_for_data(ports)
+    return lid
+
+
 def test_good_link_carries_data_each_way_and_returns():
     with data_lab() as ports:
         lab, present = ports.lab, n_links(ports)
@@ -105,10 +114,7 @@ def test_good_link_carries_data_each_way_and_returns():
 
 def test_link_that_loses_data_does_not_return():
     with data_lab(LONG) as ports:
-        lid = max(lids(ports.lab)[1])
-        lead_to(ports, lid)
-        take(ports)
-        wait_for_data(ports)
+        lid = begin_test(ports)
         # After its SMPs have passed.
         ports.lab.sim(f'Error "{SPINE(1)}"[3] 1')
         wait_until(lambda: any(mentions(row["text"], "retrained data")
@@ -122,10 +128,7 @@ def test_link_that_loses_data_does_not_return():
 
 def test_sweep_that_takes_the_entries_away_is_nothing_against_the_link():
     with data_lab(LONG) as ports:
-        lid = max(lids(ports.lab)[1])
-        lead_to(ports, lid)
-        take(ports)
-        wait_for_data(ports)
+        lid = begin_test(ports)
         assert entries(ports.lab, lid)[LEAF(2)] == 5
         ports.sweep(2)
         wait_until(lambda: state_of(ports, NEAR) == "probation", 120, explain(ports))
@@ -185,10 +188,7 @@ def test_master_that_is_killed_in_a_test_leaves_no_entries():
 def test_nothing_is_led_any_more_when_healing_is_switched_off(opensm_conf, is_deaf):
     """Also where switches do not take the entries' end, and OpenSM keeps its tables."""
     with data_lab(LONG, opensm_conf=opensm_conf) as ports:
-        lab, lid = ports.lab, max(lids(ports.lab)[1])
-        lead_to(ports, lid)
-        take(ports)
-        wait_for_data(ports)
+        lab, lid = ports.lab, begin_test(ports)
         if is_deaf:
             lab.harm_mads("lose class 0x81 attribute 0x19 direction out")
         ask(lab, "set", "heal.mode", "off")
@@ -203,20 +203,14 @@ def test_nothing_is_led_any_more_when_healing_is_switched_off(opensm_conf, is_de
 
 def test_nothing_is_led_any_more_over_a_link_that_a_person_keeps_out():
     with data_lab(LONG) as ports:
-        lid = max(lids(ports.lab)[1])
-        lead_to(ports, lid)
-        take(ports)
-        wait_for_data(ports)
+        lid = begin_test(ports)
         ask(ports.lab, "damp", "pin", "leaf-02:5", sm=ports.master)
         wait_until(lambda: not entries(ports.lab, lid), 20, "no entry")
 
 
 def test_key_that_is_taken_away_ends_the_test_and_the_link_returns():
     with data_lab(LONG) as ports:
-        lid = max(lids(ports.lab)[1])
-        lead_to(ports, lid)
-        take(ports)
-        wait_for_data(ports)
+        lid = begin_test(ports)
         ask(ports.lab, "set", "heal.test_lids", "")
         wait_until(lambda: state_of(ports, NEAR) == "probation", 60, explain(ports))
         [text] = returned(ports)
@@ -244,9 +238,7 @@ def test_link_does_not_return_while_counters_of_its_end_are_not_told():
 def test_counters_that_others_set_back_are_nothing_against_the_link():
     with data_lab(LONG) as ports:
         lab = ports.lab
-        lead_to(ports, max(lids(lab)[1]))
-        take(ports)
-        wait_for_data(ports)
+        begin_test(ports)
         for _ in range(3):
             lab.sim(f'PerformanceSet "{FAR[0]}"[{FAR[1]}] PortCountersExtended.PortRcvPkts=0')
             time.sleep(.5)
