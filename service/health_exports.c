@@ -200,8 +200,7 @@ static bool is_profile_known(
 	uint64_t number = 0;
 
 	triad_conf_unref(triad_service_in_force(service, &number));
-	return served->is_current && served->start == service->start &&
-		served->configured >= number;
+	return served->is_current && served->configured >= number;
 }
 
 static bool is_profile_wanted(struct triad_service *service)

@@ -259,6 +259,9 @@ static int run_report(struct triad_service *service, const struct triad_asker *a
 		return TRIAD_CONTROL_FAILED;
 	text[size] = '\0';
 	triad_served_take(text, &served);
+	/* One that followed a process before this one reports until it follows this. */
+	if (served.start != service->start)
+		return TRIAD_CONTROL_FAILED;
 	served.at_us = triad_clock_now_us();
 	pthread_mutex_lock(&service->served_lock);
 	service->served = served;
@@ -301,7 +304,7 @@ bool triad_service_wait_served(struct triad_service *service)
 	while (!atomic_load(&service->is_closing)) {
 		struct triad_served served = triad_service_served(service);
 
-		if (served.start == service->start && served.configured >= n_configured)
+		if (served.configured >= n_configured)
 			return true;
 		if (!atomic_load(&service->n_followers) ||
 			triad_clock_now_us() >= until_us)

@@ -202,6 +202,26 @@ def ask_for_an_image(path):
             return answer.read()
 
 
+def report(path, text):
+    """As triadd does, but without following what changes; returns the status."""
+    parts = ((b"R", b"report\0"), (b"O", text.encode()))
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(path))
+        for kind, octets in parts:
+            connection.sendall(struct.pack(">cBHI", kind, 1, 0, len(octets)) + octets)
+        with connection.makefile("rb") as answer:
+            return answer.read()[-1]
+
+
+@pytest.mark.row("N10")
+def test_report_of_a_triadd_that_follows_an_earlier_process_is_none(scratch):
+    with triad_lab(CONF.format(folder=scratch.folder())) as lab:
+        lab.kill_triadd()
+        before = status(lab)["triadd"]["version"]
+        assert report(triadd_of(lab).socket, "version=of then\nstart=1\nconfigured=1\n")
+        assert status(lab)["triadd"]["version"] == before
+
+
 @pytest.mark.row("N10")
 def test_what_was_lost_is_known_although_nobody_answered_first(scratch):
     with triad_lab(CONF.format(folder=scratch.folder())) as lab:
