@@ -34,6 +34,7 @@ libtriadkept_la_SOURCES += \
 	serve/history/read.c serve/history/read.h \
 	serve/history/store.c serve/history/store.h serve/history/store_parts.h \
 	serve/history/level_sums.c serve/history/level_sums.h \
+	serve/history/port_series.c serve/history/port_series.h \
 	serve/history/unpack.c serve/history/unpack.h \
 	service/state_path.c service/state_path.h
 libtriadkept_la_CFLAGS = $(AM_CFLAGS)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "serve/history/level_sums.h"
+#include "serve/history/port_series.h"
 #include "triad/clock.h"
 
 /* --- messages --- */
@@ -311,78 +312,31 @@ static uint64_t read_list_since(struct triad_history_reading *reading,
 
 /* --- a port's counter --- */
 
-struct look {
-	uint64_t node_guid;
-	uint8_t port;
-	unsigned counter;
-	struct triad_history_point found; /* in the frame that is read */
-	bool has_row;
-};
-
-/* Reads when totals were set to 0, if the comment says it. */
-static void look_at_comment(struct look *look, const char *line, size_t length)
-{
-	static const char begin[] = "# triad-image ";
-	struct triad_history_head head;
-	char copy[TRIAD_PROFILE_LINE_SIZE];
-
-	if (length < sizeof(begin) - 1 || memcmp(line, begin, sizeof(begin) - 1) != 0)
-		return;
-	memcpy(copy, line, length);
-	copy[length] = '\0';
-	if (!triad_past_read_head(copy + sizeof(begin) - 1, &head))
-		look->found.base.zeroed_us = head.zeroed_us;
-}
-
-static bool look_at_row(void *context, enum triad_profile_line kind,
-	const struct triad_profile_parser *parser, const char *line, size_t length)
-{
-	const struct triad_profile_row *row = &parser->row;
-	struct look *look = context;
-
-	if (kind == TRIAD_PROFILE_INFO)
-		look->found.base.started_us = parser->info.started_us;
-	if (kind == TRIAD_PROFILE_COMMENT)
-		look_at_comment(look, line, length);
-	if (kind != TRIAD_PROFILE_ROW)
-		return true;
-	if (row->node_guid == look->node_guid && row->port == look->port) {
-		look->has_row = true;
-		look->found.is_known = row->has & 1u << look->counter;
-		look->found.total = row->total[look->counter];
-	}
-	/* Rows are in the order of GUIDs and ports. */
-	return row->node_guid < look->node_guid ||
-		(row->node_guid == look->node_guid && row->port < look->port);
-}
-
-/* Reads the port's row of a frame into 'look'. */
-static int read_row(struct triad_history_reading *reading, int fd,
-	const struct triad_history_position *position,
-	const struct triad_history_entry *entry, struct look *look)
-{
-	int error;
-
-	look->has_row = false;
-	look->found = (struct triad_history_point){0};
-	error = triad_frame_reader_read(
-		reading->frames, fd, entry->offset, entry->size, look_at_row, look);
-	return error ? complain_of(reading, position, error,
-			       triad_frame_reader_message(reading->frames))
-		     : 0;
-}
-
 /* Keeps the open segment and the last key: each is read once for all points that need
  * it. */
-struct series {
-	struct look look;
+struct open_series {
+	struct triad_port_series port;
 	int fd;
 	bool has_last;
 	struct triad_history_position last; /* position read last */
-	struct triad_history_point of_key;  /* the point in its key */
 };
 
-static int read_point(struct triad_history_reading *reading, struct series *series,
+static int read_part(struct triad_history_reading *reading, struct open_series *series,
+	const struct triad_history_position *position,
+	const struct triad_history_entry *entry)
+{
+	int error = triad_frame_reader_give(reading->frames, series->fd, entry->offset,
+		entry->size, triad_port_series_take_line, &series->port);
+	const char *message = triad_frame_reader_message(reading->frames);
+
+	if (!error && series->port.parser.message[0]) {
+		error = EPROTO;
+		message = series->port.parser.message;
+	}
+	return error ? complain_of(reading, position, error, message) : 0;
+}
+
+static int read_point(struct triad_history_reading *reading, struct open_series *series,
 	const struct triad_history_position *position,
 	struct triad_history_point *point)
 {
@@ -398,20 +352,17 @@ static int read_point(struct triad_history_reading *reading, struct series *seri
 			return EIO;
 	}
 	if (!is_open || !same_key(&series->last, position)) {
-		error = read_row(
-			reading, series->fd, position, &position->key, &series->look);
-		series->of_key = series->look.found;
+		triad_port_series_begin_key(&series->port);
+		error = read_part(reading, series, position, &position->key);
+		triad_port_series_end_key(&series->port);
 	}
-	*point = series->of_key;
 	if (!error && !position->entry.is_key) {
-		error = read_row(
-			reading, series->fd, position, &position->entry, &series->look);
-		if (series->look.has_row)
-			*point = series->look.found;
-		point->base = series->look.found.base;
+		triad_port_series_begin_change(&series->port);
+		error = read_part(reading, series, position, &position->entry);
 	}
 	series->last = *position;
 	series->has_last = true;
+	*point = triad_port_series_point(&series->port);
 	point->time_us = position->entry.time_us;
 	point->base.port_guid = position->port_guid;
 	return error;
@@ -434,8 +385,8 @@ static uint32_t read_series(struct triad_history_reading *reading,
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS])
 {
 	struct triad_history_position positions[TRIAD_HISTORY_MAX_POINTS];
-	struct series series = {.fd = -1,
-		.look = {.node_guid = request->node_guid,
+	struct open_series series = {.fd = -1,
+		.port = {.node_guid = request->node_guid,
 			.port = request->port,
 			.counter = request->counter}};
 	uint32_t n, n_read = 0;

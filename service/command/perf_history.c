@@ -30,6 +30,7 @@ struct curve {
 	double rate[N_POINTS];
 	double most, sum;
 	uint64_t most_us, sum_us; /* time of 'most'; length of the known intervals */
+	uint32_t n_unknown;       /* of the others */
 };
 
 /* --- what is drawn --- */
@@ -81,11 +82,13 @@ static void find_rates(struct curve *curve)
 		double grown = (double)(now->total - before->total);
 
 		curve->rate[i] = NAN;
+		curve->n_unknown++;
 		if (!triad_totals_are_of_one(
 			    &before->base, before->time_us, &now->base) ||
 			!now->is_known || !before->is_known ||
 			now->total < before->total || now->time_us <= before->time_us)
 			continue;
+		curve->n_unknown--;
 		curve->rate[i] = grown * (double)TRIAD_US_PER_S /
 			(double)(now->time_us - before->time_us);
 		curve->sum += grown;
@@ -154,7 +157,10 @@ static void put_curve_text(const struct curve *curve, struct triad_output *outpu
 		triad_counters[curve->command->by].name, curve->where);
 	if (!curve->sum_us) {
 		triad_output_printf(output,
-			"it is in no two images there: %" PRIu32 " images\n", curve->n);
+			"no two of the %" PRIu32 " images there, one after the other, "
+			"know it: the port was not read, or the counter was at its "
+			"maximum\n",
+			curve->n);
 		return;
 	}
 	for (unsigned line = HEIGHT; line; line--)
@@ -167,6 +173,11 @@ static void put_curve_text(const struct curve *curve, struct triad_output *outpu
 	triad_output_printf(output,
 		"\nmost %s/s, until %s; %s/s on the whole; %s in all\n", most,
 		triad_clock_format_s(curve->most_us, at), mean, sum);
+	if (curve->n_unknown)
+		triad_output_printf(output,
+			"of %" PRIu32 " times between images, %" PRIu32
+			" are not known, and in none of these numbers\n",
+			curve->n - 1, curve->n_unknown);
 }
 
 static void put_curve_json(const struct curve *curve, struct triad_output *output)

@@ -24,6 +24,7 @@
 /* The expected contents of an image for a port. */
 struct copy {
 	bool was_read;
+	uint32_t full; /* bit i: counter i is at its maximum */
 	enum triad_history_quiet quiet;
 	uint64_t total[TRIAD_N_COUNTERS];
 };
@@ -41,6 +42,7 @@ struct world {
 	struct triad_view *view;
 	struct copy ports[MAX_PORTS]; /* by index in the present fabric */
 	uint64_t n_images;
+	uint64_t zeroed_us;                 /* when totals were set to 0; wall clock */
 	struct triad_history_output output; /* a command's, for the next image */
 	struct triad_history_sources sources;
 };
@@ -82,6 +84,11 @@ static inline void world_report(struct world *world, uint32_t port)
 		.answered = true};
 
 	memcpy(report.base, copy->total, sizeof(report.base));
+	for (unsigned c = 0; c < TRIAD_N_COUNTERS; c++)
+		if (copy->full & 1u << c) {
+			report.raw[c] = triad_counter_max(c);
+			report.base[c] -= report.raw[c];
+		}
 	triad_engine_take(world->engine, world->view->rows[port], &report);
 	copy->was_read = true;
 }
@@ -124,6 +131,7 @@ static inline struct triad_history_image world_image(struct world *world)
 		.head = {.sm = "master",
 			.sweep = ++world->n_images,
 			.generation = 1,
+			.zeroed_us = world->zeroed_us,
 			.alerts = {.n_raised = world->n_images}},
 		.view = world->view,
 		.since_us = world->now_us,

@@ -877,7 +877,7 @@ static uint32_t read_series(uint64_t from_us, uint64_t to_us, uint32_t n,
 {
 	const struct triad_history_request request = {.node_guid = 0x200,
 		.port = 3,
-		.counter = TRIAD_PORT_XMIT_DATA,
+		.counter = TRIAD_SYMBOL_ERROR_COUNTER,
 		.from_us = from_us,
 		.to_us = to_us,
 		.n = n};
@@ -888,21 +888,41 @@ static uint32_t read_series(uint64_t from_us, uint64_t to_us, uint32_t n,
 START_TEST(test_series_has_the_totals_of_a_port)
 {
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
-	uint32_t n,
-		port = triad_fabric_find_port(
-			world.fabric, triad_fabric_find_node(world.fabric, 0x200), 3);
+	uint32_t n, n_unknown[2] = {0};
+	uint32_t port = triad_fabric_find_port(
+		world.fabric, triad_fabric_find_node(world.fabric, 0x200), 3);
 
-	write_images(100, 10 * S);
-	n = read_series(copies[20].wall_us, copies[83].wall_us, 64, points);
+	write_images(20, 10 * S);
+	/* Its row is again as in the key. */
+	for (unsigned i = 0; i < 30; i++) {
+		memcpy(world.ports[port].total, copies[0].ports[port].total,
+			sizeof(world.ports[port].total));
+		write_images(1, 10 * S);
+	}
+	/* It counts no more at its maximum. */
+	world.ports[port].full = 1u << TRIAD_SYMBOL_ERROR_COUNTER;
+	world.zeroed_us = BEGIN_US + S;
+	write_images(10, 10 * S);
+	world.ports[port].full = 0;
+	write_images(40, 10 * S);
+	n = read_series(copies[0].wall_us, copies[63].wall_us, 64, points);
 	ck_assert_msg(n == 64, "%u: %s", n, message);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct copied *copied = copy_at(points[i].time_us);
+		const struct copy *expected = &copied->ports[port];
+		bool is_known = expected->was_read &&
+			expected->quiet == TRIAD_HISTORY_READ && !expected->full;
 
 		ck_assert_uint_eq(copied->wall_us, points[i].time_us);
-		ck_assert_int_eq(points[i].is_known, copied->ports[port].was_read);
-		ck_assert_uint_eq(points[i].total,
-			copied->ports[port].total[TRIAD_PORT_XMIT_DATA]);
+		ck_assert_int_eq(points[i].is_known, is_known);
+		ck_assert_uint_eq(points[i].base.started_us, BEGIN_US);
+		ck_assert_uint_eq(points[i].base.zeroed_us, i < 50 ? 0 : BEGIN_US + S);
+		ck_assert_uint_eq(
+			points[i].total, expected->total[TRIAD_SYMBOL_ERROR_COUNTER]);
+		n_unknown[!expected->full] += !is_known;
 	}
+	ck_assert_uint_gt(n_unknown[false], 0);
+	ck_assert_uint_gt(n_unknown[true], 0);
 	n = read_series(BEGIN_US, UINT64_MAX, 10, points);
 	ck_assert_uint_eq(n, 10);
 	ck_assert_uint_eq(points[0].time_us, copies[0].wall_us);
