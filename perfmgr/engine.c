@@ -785,15 +785,14 @@ void triad_engine_prefetch(const struct triad_engine *engine, uint32_t row)
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter)
 {
 	uint64_t interval_us = row->interval_us[TRIAD_READ_ERRORS];
-	bool is_full = row->saturated >> counter & 1;
 
+	/* At its maximum since an earlier reading it can't count. */
+	if (row->saturated >> counter & 1 && !row->change[counter])
+		return NAN;
 	/* A counter that is in both attributes is read from the extended one where
 	 * the agent has it; then that one has an interval. */
 	if (counter == TRIAD_PORT_XMIT_WAIT)
-		/* At its maximum since an earlier reading it can't count. */
-		interval_us = is_full && !row->change[counter]
-			? 0
-			: row->interval_us[TRIAD_READ_WAIT];
+		interval_us = row->interval_us[TRIAD_READ_WAIT];
 	else if (triad_counters[counter].ext_offset &&
 		row->interval_us[TRIAD_READ_WIDE])
 		interval_us = row->interval_us[TRIAD_READ_WIDE];

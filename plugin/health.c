@@ -416,9 +416,15 @@ static void add_audit(struct triad_health *health, struct triad_plugin *plugin)
 		return;
 	if (status.n && !triad_health_alerts_report(&plugin->service))
 		add_difference(health, plugin, &status);
+	if (strcmp(triad_sm_state(plugin->osm), "master") != 0) {
+		triad_health_line_off(health, "audit", "Audit", "the master does it");
+		return;
+	}
 	if (!status.ended_us) {
-		triad_health_line(health, "audit", "Audit", TRIAD_OK,
-			"devices are being read for the first time");
+		triad_health_line(health, "audit", "Audit",
+			status.n_failed ? TRIAD_UNKNOWN : TRIAD_OK,
+			"devices are being read for the first time%s",
+			status.n_failed ? "; it did not succeed before" : "");
 		return;
 	}
 	if (status.n)

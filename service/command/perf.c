@@ -217,19 +217,31 @@ static unsigned show_ports(const struct triad_view *view,
 	return n;
 }
 
-/* Writes why no port was shown: with --errors good news, if the ports exist. */
+/* Writes why no port was shown: with --errors good news, of the ports that were read. */
 static int show_none(const struct triad_view *view, const struct triad_command *command,
 	const struct triad_node_choice *choice, struct triad_output *output)
 {
-	bool is_any_wanted = false;
+	struct triad_shown_port shown;
+	uint32_t n = 0, n_read = 0;
 
-	for (uint32_t i = 0; i < view->fabric->n_ports && !is_any_wanted; i++)
-		is_any_wanted = triad_command_wants_port(choice, view->fabric, i);
-	if (!command->errors || !is_any_wanted)
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		if (triad_command_wants_port(choice, view->fabric, i)) {
+			triad_shown_port_read(&shown, view, i);
+			n_read += shown.row.answered && !shown.skipped;
+			n++;
+		}
+	if (!command->errors || !n)
 		return triad_command_no_port("perf show", view->fabric, choice, output);
-	if (!command->json)
+	if (command->json)
+		return TRIAD_CONTROL_DONE;
+	if (n_read == n)
 		triad_output_printf(
 			output, "no port has errors, and all have answered\n");
+	else
+		triad_output_printf(output,
+			"no errors are known: of %" PRIu32 " ports %" PRIu32
+			" were read; 'perf show' says of each why not\n",
+			n, n_read);
 	return TRIAD_CONTROL_DONE;
 }
 
@@ -281,38 +293,42 @@ static int compare_ranked(const void *a, const void *b)
 	return (x->port > y->port) - (x->port < y->port);
 }
 
+/* Writes the ports to show, the busiest first; returns how many there are. */
 static uint32_t rank(const struct triad_view *view, const struct triad_command *command,
-	struct ranked *ranked)
+	struct ranked *ranked, uint32_t *n_ports, uint32_t *n_known)
 {
 	struct triad_shown_port shown;
 	uint32_t n = 0;
 
+	*n_ports = *n_known = 0;
 	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
 		if (!view->fabric->ports[i].has_pma)
 			continue;
+		++*n_ports;
 		triad_shown_port_read(&shown, view, i);
-		if (shown.row.has & 1u << command->by)
-			ranked[n++] = (struct ranked){
-				.rate = triad_command_rate(&shown.row, command->by),
-				.is_least = shown.row.answered &&
-					triad_engine_rate_is_least(
-						&shown.row, command->by),
-				.total = shown.row.total[command->by],
-				.port = i,
-			};
+		if (!(shown.row.has & 1u << command->by))
+			continue;
+		ranked[n] = (struct ranked){
+			.rate = triad_command_rate(&shown.row, command->by),
+			.is_least = shown.row.answered &&
+				triad_engine_rate_is_least(&shown.row, command->by),
+			.total = shown.row.total[command->by],
+			.port = i,
+		};
+		*n_known += !isnan(ranked[n++].rate);
 	}
 	qsort(ranked, n, sizeof(*ranked), compare_ranked);
 	return n < command->limit ? n : command->limit;
 }
 
-static void put_footer(const struct ranked *ranked, uint32_t n, unsigned by,
+static void put_footer(uint32_t n, uint32_t n_ports, uint32_t n_known, unsigned by,
 	struct triad_output *output)
 {
 	const char *name = triad_counters[by].name;
 
 	if (!n)
-		triad_output_printf(output, "no port has %s\n", name);
-	else if (isnan(ranked[0].rate))
+		triad_output_printf(output, "%s was read at no port\n", name);
+	else if (!n_known)
 		triad_output_printf(output,
 			"by %s; no rates yet: they need two sweeps ('perf sweep' makes "
 			"one)\n",
@@ -320,6 +336,11 @@ static void put_footer(const struct ranked *ranked, uint32_t n, unsigned by,
 	else
 		triad_output_printf(
 			output, "by %s, over the last interval between sweeps\n", name);
+	if (n_known && n_known < n_ports)
+		triad_output_printf(output,
+			"of %" PRIu32 " ports, %" PRIu32
+			" have no known rate, as 'perf show' says\n",
+			n_ports, n_ports - n_known);
 }
 
 static void put_ranked(struct triad_list *list, const struct triad_shown_port *shown,
@@ -335,11 +356,12 @@ static void put_ranked(struct triad_list *list, const struct triad_shown_port *s
 	list->next.name = triad_counters[by].name;
 	triad_list_counter(list, "TOTAL", 9, unit, (double)ranked->total, "");
 	triad_list_text(list, NULL, "REMARK", 0,
-		shown->skipped                 ? "left out"
-			: ranked->is_least     ? "at its maximum: at least"
-			: shown->row.answered  ? ""
-			: shown->row.was_asked ? "unanswered"
-					       : "not asked yet");
+		shown->skipped                            ? "left out"
+			: !shown->row.was_asked           ? "not asked yet"
+			: !shown->row.answered            ? "unanswered"
+			: ranked->is_least                ? "at its maximum: at least"
+			: shown->row.saturated & 1u << by ? "at its maximum"
+							  : "");
 	triad_list_row_end(list);
 }
 
@@ -370,8 +392,6 @@ static void put_top(const struct triad_view *view, const struct ranked *ranked,
 	triad_report_array(&report, NULL);
 	put_all_ranked(&list, view, ranked, n, command->by);
 	triad_report_array_end(&report);
-	if (!command->json)
-		put_footer(ranked, n, command->by, output);
 }
 
 int triad_command_run_perf_top(struct triad_service *service,
@@ -379,7 +399,7 @@ int triad_command_run_perf_top(struct triad_service *service,
 {
 	struct triad_view *view = triad_moment_view(service, command, output);
 	struct ranked *ranked;
-	uint32_t n;
+	uint32_t n, n_ports, n_known;
 
 	if (!view)
 		return TRIAD_CONTROL_FAILED;
@@ -391,8 +411,10 @@ int triad_command_run_perf_top(struct triad_service *service,
 		return TRIAD_CONTROL_FAILED;
 	}
 	put_trouble(service, command, output);
-	n = rank(view, command, ranked);
+	n = rank(view, command, ranked, &n_ports, &n_known);
 	put_top(view, ranked, n, command, output);
+	if (!command->json)
+		put_footer(n, n_ports, n_known, command->by, output);
 	free(ranked);
 	triad_view_unref(view);
 	return TRIAD_CONTROL_DONE;

@@ -628,6 +628,7 @@ def test_what_was_found_is_known_in_one_mastership_alone(period):
         wait_until(lambda: "triad_audit_differences{" not in metrics(port), 30, "no figures")
         wait_until(lambda: lab.triad("audit", "last").returncode == 1, 30, "no fabric")
         if period:
+            assert "master" in audit_line(lab), "who does it"
             return
         # Master again, it does not know what the other one has changed meanwhile.
         hand_over(lab, 0, 6)

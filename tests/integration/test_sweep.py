@@ -227,6 +227,15 @@ def test_show_errors_alone():
         assert process.returncode == 1, "status for a node that there is not"
 
 
+def test_ports_that_are_not_read_are_no_good_news():
+    with lab_in("full", more="[group test]\nnodes = Switch1\nskip = true\n") as lab:
+        wait_for_sweep(lab)
+        text = ask(lab, "perf", "show", "--errors")
+        assert re.search(r"of 20 ports 12 ", text) and "all" not in text, text
+        ask(lab, "perf", "sweep")
+        assert re.search(r"of 20 ports, 8 ", ask(lab, "perf", "top")), "rates"
+
+
 # --- resets ------------------------------------------------------------------
 
 @pytest.mark.row("A4")

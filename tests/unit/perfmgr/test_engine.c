@@ -282,6 +282,22 @@ START_TEST(test_confirmed_port_rate_zero)
 }
 END_TEST
 
+START_TEST(test_counter_that_stays_at_its_maximum_has_no_rate)
+{
+	struct triad_engine_row row;
+
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 65533, 2 * S);
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 65535, 4 * S);
+	row = read_row(rows[1]);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_RCV_ERRORS) == 1);
+	ck_assert(triad_engine_rate_is_least(&row, TRIAD_PORT_RCV_ERRORS));
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 65535, 6 * S);
+	row = read_row(rows[1]);
+	ck_assert(isnan(triad_engine_rate(&row, TRIAD_PORT_RCV_ERRORS)));
+	ck_assert(!triad_engine_rate_is_least(&row, TRIAD_PORT_RCV_ERRORS));
+}
+END_TEST
+
 START_TEST(test_forgotten_wait_is_unknown_until_it_is_read)
 {
 	const uint32_t wait = 1u << TRIAD_PORT_XMIT_WAIT;
@@ -938,6 +954,7 @@ int main(void)
 	tcase_add_test(cases, test_adopt_port_away_and_back_keeps_row);
 	tcase_add_test(cases, test_adopt_port_away_for_long_starts_anew);
 	tcase_add_test(cases, test_adopt_random_fabrics_rows_distinct);
+	tcase_add_test(cases, test_counter_that_stays_at_its_maximum_has_no_rate);
 	tcase_add_test(cases, test_forgotten_wait_is_unknown_until_it_is_read);
 	tcase_add_test(cases, test_wait_of_64_bits_goes_on_from_that_of_32);
 	tcase_add_test(cases, test_errors_of_64_bits_are_exact);
