@@ -37,6 +37,7 @@ struct list {
 	uint32_t *slow_of;
 	struct cable *cables;
 	uint32_t n, n_shown;
+	uint32_t n_unread; /* with --errors: of others it is not known */
 	struct triad_link *gone;
 	uint32_t n_gone;
 	size_t gone_room;
@@ -253,13 +254,27 @@ static int compare_cables(const void *a, const void *b)
 	return (x->port > y->port) - (x->port < y->port);
 }
 
+static bool is_unread(const struct shown *shown)
+{
+	bool is_any = false;
+
+	for (unsigned i = 0; i < 2; i++)
+		is_any |= shown->ends[i].is_present &&
+			!triad_command_knows_errors(&shown->ends[i].row);
+	return is_any;
+}
+
 static void add_if_wanted(struct list *list, struct cable cable)
 {
 	struct shown shown;
 
 	read_cable(list, &cable, &shown);
-	if (!is_node_wanted(list, &shown) || !is_chosen_link(list->command, &shown))
+	if (!is_node_wanted(list, &shown))
 		return;
+	if (!is_chosen_link(list->command, &shown)) {
+		list->n_unread += list->command->errors && is_unread(&shown);
+		return;
+	}
 	cable.rank = rank_of(list, &shown);
 	if (!list->command->has_by) {
 		cable.growth = error_growth_of(&shown);
@@ -607,6 +622,17 @@ static int put_none(const struct list *list, struct triad_output *output)
 	return TRIAD_CONTROL_DONE;
 }
 
+static void put_unread(const struct list *list, struct triad_output *output)
+{
+	if (list->n_unread && !list->command->json)
+		triad_output_printf(output,
+			"errors of %" PRIu32 " %s not known: a port was not read\n",
+			list->n_unread,
+			list->n_unread == 1 ? "link are"
+				: list->n   ? "more links are"
+					    : "links are");
+}
+
 int triad_command_run_links(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -648,6 +674,7 @@ int triad_command_run_links(struct triad_service *service,
 			put_cables(&list, output);
 		if (!list.n)
 			status = put_none(&list, output);
+		put_unread(&list, output);
 	}
 	free(list.cables);
 	free(list.gone);

@@ -234,6 +234,9 @@ def test_ports_that_are_not_read_are_no_good_news():
         assert re.search(r"of 20 ports 12 ", text) and "all" not in text, text
         ask(lab, "perf", "sweep")
         assert re.search(r"of 20 ports, 8 ", ask(lab, "perf", "top")), "rates"
+        n = sum(None in (end["errors"] for end in link["ends"])
+                for link in ask_json(lab, "links"))
+        assert n and f"of {n} link" in ask(lab, "links", "--errors"), "links"
 
 
 # --- resets ------------------------------------------------------------------
