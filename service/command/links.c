@@ -24,7 +24,7 @@ struct cable {
 	struct triad_link *gone; /* without 'port': borrowed from the list */
 	double rank;             /* the highest comes first */
 	double growth; /* of the error counter that grows fastest, per second; 0: none does */
-	uint64_t n_errors;
+	uint64_t total; /* of errors; with --by, of the counter */
 };
 
 struct list {
@@ -202,7 +202,8 @@ static bool is_node_wanted(const struct list *list, const struct shown *shown)
 }
 
 /* Ranks the worst highest: down, then slow by how much, then with errors, then slow for a
- * reason, the rest in the order of the fabric; with --by the counter's rate. */
+ * reason, the rest in the order of the fabric; with --by the counter's rate.  Of one rank,
+ * those whose errors grow come first, then the highest total. */
 static double rank_of(const struct list *list, const struct shown *shown)
 {
 	double rank = 0;
@@ -247,8 +248,8 @@ static int compare_cables(const void *a, const void *b)
 		return x->rank > y->rank ? -1 : 1;
 	if (x->growth != y->growth)
 		return x->growth > y->growth ? -1 : 1;
-	if (x->n_errors != y->n_errors)
-		return x->n_errors > y->n_errors ? -1 : 1;
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
 	if (x->gone && y->gone)
 		return (x->gone > y->gone) - (x->gone < y->gone);
 	return (x->port > y->port) - (x->port < y->port);
@@ -276,10 +277,12 @@ static void add_if_wanted(struct list *list, struct cable cable)
 		return;
 	}
 	cable.rank = rank_of(list, &shown);
-	if (!list->command->has_by) {
+	if (!list->command->has_by)
 		cable.growth = error_growth_of(&shown);
-		cable.n_errors = shown.ends[0].n_errors + shown.ends[1].n_errors;
-	}
+	for (unsigned i = 0; i < 2; i++)
+		cable.total += list->command->has_by
+			? shown.ends[i].row.total[list->command->by]
+			: shown.ends[i].n_errors;
 	list->cables[list->n++] = cable;
 }
 

@@ -162,6 +162,9 @@ def test_links_show_each_cable_once_and_what_is_wrong():
         [bad] = links(lab, "--errors")
         assert names(bad) == {"Switch1", "Switch2"}, bad
         assert links(lab)[0] == bad or links(lab)[0]["slow"], "the worst on top"
+        ask(lab, "perf", "sweep")
+        by = links(lab, "--by", "SymbolErrorCounter")
+        assert names(by[0]) == names(bad), "the most, although it does not grow now"
         # Without zeros the same.
         brief = links(lab, "--brief")
         assert [end["errors"] for link in brief for end in link["ends"] if end["errors"]] == \
