@@ -67,7 +67,7 @@ INTEGRATION = {
     "plugin/qos/sample": "sflow sflow_framing path_service",
     "plugin/qos/tables/": "qos_tables qos_tables_faults",
     "plugin/damp/": "damp heal_act",
-    "plugin/reroute/": "repair heal_data",
+    "plugin/reroute/": "reroute reroute_multicast heal_data",
     "plugin/ports/ports_heal": "heal_act heal_data",
     "heal/": "heal heal_act heal_data",
     "damp/": "damp heal_act",
