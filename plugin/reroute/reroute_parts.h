@@ -46,7 +46,7 @@ struct triad_rerouter {
 	atomic_int mode, error;
 	atomic_bool is_discovering; /* OpenSM reads the fabric, to sweep it */
 	atomic_bool has_failed;     /* not all that it wrote before that was answered */
-	atomic_bool is_configuring; /* OpenSM writes tables */
+	atomic_bool is_configuring; /* OpenSM writes tables, or gave it up */
 	atomic_uint n_discoveries;  /* of OpenSM's, that have ended */
 	atomic_uint n_waiting;      /* multicast groups, for the end of its sweep */
 

@@ -424,7 +424,6 @@ void triad_rerouter_configure(
 
 void triad_rerouter_note_sweep(struct triad_rerouter *rerouter)
 {
-	atomic_store(&rerouter->is_configuring, false);
 	/* OpenSM forgets it after this call. */
 	atomic_store(&rerouter->has_failed,
 		triad_osm_peek(&rerouter->osm->subn.subnet_initialization_error));
