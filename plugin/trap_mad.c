@@ -10,7 +10,10 @@ bool triad_trap_read(
 	const ib_smp_t *smp = osm_madw_get_smp_ptr(madw);
 	const ib_mad_notice_attr_t *notice = (const ib_mad_notice_attr_t *)smp->data;
 
-	if (madw->mad_size < MAD_BLOCK_SIZE || smp->mgmt_class != IB_MCLASS_SUBN_LID ||
+	if (osm_exit_flag ||
+		triad_osm_peek(&osm->subn.sm_state) != IB_SMINFO_STATE_MASTER ||
+		madw->mad_size < MAD_BLOCK_SIZE ||
+		smp->mgmt_class != IB_MCLASS_SUBN_LID ||
 		smp->method != IB_MAD_METHOD_TRAP || smp->attr_id != IB_MAD_ATTR_NOTICE)
 		return false;
 	trap->lid = cl_ntoh16(madw->mad_addr.addr_type.smi.source_lid);

@@ -16,7 +16,7 @@ struct triad_trap_mad {
 		kind; /* the trap's number, TRIAD_TRAPS_OF_VENDORS for all that have none */
 };
 
-/* False: the MAD is no trap.  In any thread. */
+/* False: the MAD is no trap, or this SM is not the master, or ends.  In any thread. */
 bool triad_trap_read(
 	struct osm_opensm *osm, const osm_madw_t *madw, struct triad_trap_mad *trap);
 

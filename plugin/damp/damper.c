@@ -89,8 +89,7 @@ static bool take_trap(void *context, struct osm_madw *madw, struct osm_madw *req
 	struct triad_trap_mad trap;
 
 	(void)request;
-	if (osm_exit_flag || !triad_trap_read(damper->osm, madw, &trap) ||
-		!damper_is_master(damper))
+	if (!triad_trap_read(damper->osm, madw, &trap))
 		return false;
 	if (trap.kind == TRIAD_TRAP_LINK_STATE)
 		return take_link(damper, madw, trap.lid);

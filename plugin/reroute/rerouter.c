@@ -29,8 +29,8 @@ static bool note_trap(void *context, struct osm_madw *madw, struct osm_madw *req
 	struct triad_trap_mad trap;
 
 	(void)request;
-	if (osm_exit_flag || !triad_trap_read(rerouter->osm, madw, &trap) ||
-		trap.kind != TRIAD_TRAP_LINK_STATE || !reroute_is_master(rerouter))
+	if (!triad_trap_read(rerouter->osm, madw, &trap) ||
+		trap.kind != TRIAD_TRAP_LINK_STATE)
 		return false;
 	pthread_mutex_lock(&rerouter->lock);
 	if (rerouter->ring.n < REROUTE_N_TRAPS && !rerouter->task.must_end) {

@@ -8,6 +8,8 @@
 #define SM_LID 7
 #define LID 42
 
+volatile unsigned int osm_exit_flag;
+
 static struct osm_opensm osm;
 static ib_smp_t smp;
 static osm_madw_t madw;
@@ -28,6 +30,8 @@ static void set_up(void)
 	madw = (osm_madw_t){.p_mad = (ib_mad_t *)&smp, .mad_size = MAD_BLOCK_SIZE};
 	madw.mad_addr.addr_type.smi.source_lid = cl_hton16(LID);
 	osm.subn.sm_base_lid = cl_hton16(SM_LID);
+	osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
+	osm_exit_flag = 0;
 }
 
 START_TEST(test_sender_and_kind_are_read)
@@ -66,6 +70,16 @@ START_TEST(test_other_mads_are_no_traps)
 }
 END_TEST
 
+START_TEST(test_traps_are_the_masters_while_it_runs)
+{
+	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
+	ck_assert(!triad_trap_read(&osm, &madw, &trap));
+	set_up();
+	osm_exit_flag = 1;
+	ck_assert(!triad_trap_read(&osm, &madw, &trap));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("trap_mad");
@@ -74,5 +88,6 @@ int main(void)
 	tcase_add_test(cases, test_sender_and_kind_are_read);
 	tcase_add_test(cases, test_sender_without_a_lid_is_the_sms_own_node);
 	tcase_add_test(cases, test_other_mads_are_no_traps);
+	tcase_add_test(cases, test_traps_are_the_masters_while_it_runs);
 	return run_cases(cases);
 }
