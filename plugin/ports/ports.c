@@ -13,6 +13,7 @@
 #include "plugin/ports/ports_parts.h"
 #include "plugin/sm_recover.h"
 #include "portmgr/replica/replica_message.h"
+#include "triad/lists.h"
 #include "triad/thread.h"
 
 /* How often to check permission without input. */
@@ -175,6 +176,8 @@ void ports_take_conf(struct triad_ports *ports)
 		return;
 	triad_conf_unref(ports->conf);
 	ports->conf = conf;
+	(void)triad_lids_parse(conf->heal.test_lids, ports->heal.test_lids,
+		TRIAD_CONF_MAX_TEST_LIDS, &ports->heal.n_test_lids, NULL, 0);
 	agenda = (struct triad_agenda_conf){
 		.max_actions = conf->port.max_actions,
 		.grace_us = conf->port.grace_s * TRIAD_US_PER_S,

@@ -211,7 +211,7 @@ static enum triad_course_verdict verdict_of(
 		return TRIAD_COURSE_BAD;
 	if (!has_passed(healed))
 		return TRIAD_COURSE_NO_VERDICT;
-	if (!ports_heal_wants_data(ports))
+	if (!ports->heal.n_test_lids)
 		return healed->data.n_wanted ? TRIAD_COURSE_NO_VERDICT
 					     : TRIAD_COURSE_GOOD;
 	switch (triad_data_test_verdict(&healed->data)) {

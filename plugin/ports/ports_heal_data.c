@@ -10,25 +10,6 @@
 
 #define SMP_TIMEOUT_MS 100u
 
-/* Returns how many LIDs the configuration names. */
-static size_t read_lids(
-	const struct triad_ports *ports, uint16_t lids[TRIAD_CONF_MAX_TEST_LIDS])
-{
-	char reason[128];
-	size_t n = 0;
-
-	(void)triad_lids_parse(ports->conf->heal.test_lids, lids,
-		TRIAD_CONF_MAX_TEST_LIDS, &n, reason, sizeof(reason));
-	return n;
-}
-
-bool ports_heal_wants_data(const struct triad_ports *ports)
-{
-	uint16_t lids[TRIAD_CONF_MAX_TEST_LIDS];
-
-	return read_lids(ports, lids);
-}
-
 static void begin(struct triad_ports *ports, struct ports_healed *healed)
 {
 	char text[TRIAD_DATA_TEST_TEXT_SIZE], name[TRIAD_DAMPER_NAME_SIZE], reason[128];
@@ -84,8 +65,6 @@ static const char *activate(
 static void lead(struct triad_ports *ports, struct ports_healed *healed)
 {
 	const struct triad_reroute_link link = link_of(healed);
-	uint16_t lids[TRIAD_CONF_MAX_TEST_LIDS];
-	size_t n = read_lids(ports, lids);
 	const char *why;
 	bool is_final = false;
 
@@ -93,8 +72,9 @@ static void lead(struct triad_ports *ports, struct ports_healed *healed)
 	why = activate(ports, &link);
 	if (!why) {
 		ports_begin_wait(ports);
-		why = triad_reroute_lead(ports->heal.rerouter, ports->smp, &link, lids,
-			n, &healed->lead, &is_final);
+		why = triad_reroute_lead(ports->heal.rerouter, ports->smp, &link,
+			ports->heal.test_lids, ports->heal.n_test_lids, &healed->lead,
+			&is_final);
 		ports_end_wait(ports);
 	}
 	triad_data_test_led(&healed->data, why, is_final, triad_clock_now_us());
@@ -205,7 +185,7 @@ bool ports_heal_run_data(struct triad_ports *ports, struct ports_healed *healed)
 {
 	bool has_more;
 
-	if (!ports_heal_wants_data(ports)) {
+	if (!ports->heal.n_test_lids) {
 		ports_heal_end_data(ports, healed);
 		healed->data = (struct triad_data_test){0};
 		return true;

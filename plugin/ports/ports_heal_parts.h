@@ -72,7 +72,6 @@ bool ports_heal_leave_out(
 bool ports_heal_is_plan_new(const struct triad_ports *ports);
 
 /* --- ports_heal_data.c --- */
-bool ports_heal_wants_data(const struct triad_ports *ports);
 /* Does the next thing of its test with data.  False: nothing is to be done, or not yet. */
 bool ports_heal_run_data(struct triad_ports *ports, struct ports_healed *healed);
 /* Leads nothing over it any longer. */

@@ -126,6 +126,8 @@ struct ports_healed {
 struct ports_heal {
 	struct triad_damper *damper;
 	struct triad_rerouter *rerouter;
+	uint16_t test_lids[TRIAD_CONF_MAX_TEST_LIDS]; /* none: no tests with data */
+	size_t n_test_lids;
 	bool is_resumed;          /* what the history has, in this term */
 	uint64_t resume_until_us; /* 0: not begun */
 	uint64_t resume_us;       /* when to look again */
