@@ -51,22 +51,24 @@ def lab(tmp_path_factory):
         yield made
 
 
+def explained(lab):
+    """What is known of congestion, or None."""
+    answer = lab.triad("congestion", "--json")
+    return json.loads(answer.stdout) if answer.returncode == 0 else None
+
+
 def sweep(lab, ticks=None):
     """One more sweep, with PortXmitWait of those that wait; what is known after it."""
-    before = lab.triad("congestion", "--json")
-    swept = json.loads(before.stdout)["swept"] if before.returncode == 0 else None
+    # Also of the last sweep, which is explained again when it is switched on.
+    swept = wait_until(lambda: explained(lab), 10, "congestion of the last sweep")["swept"]
     if ticks is not None:
         lab.sim(*(f'PerformanceSet "{node}"[{port}] PortCounters.PortXmitWait={ticks}'
                   for node, port in WAITING + [ROOT]))
-    answer = []
-
-    def is_new():
-        answer[:] = [lab.triad("congestion", "--json")]
-        return answer[0].returncode == 0 and json.loads(answer[0].stdout)["swept"] != swept
-
+    # Its time has milliseconds, and on so small a fabric a sweep may take less.
+    time.sleep(0.001)
     ask(lab, "perf", "sweep")
-    wait_until(is_new, 20, "congestion of the new sweep")
-    return json.loads(answer[0].stdout)
+    return wait_until(lambda: (answer := explained(lab)) and answer["swept"] != swept and answer,
+                      20, "congestion of the new sweep")
 
 
 def metrics(lab):

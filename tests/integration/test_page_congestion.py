@@ -3,6 +3,7 @@
 set to what ports would count."""
 
 import datetime
+import time
 
 import pytest
 
@@ -68,6 +69,7 @@ def sweep(lab, ticks):
     ticks = min(4 * 10 ** 9, ticks * max(1, int(waited.total_seconds())))
     lab.sim(*(f'PerformanceSet "{node}"[{port}] PortCounters.PortXmitWait={ticks}'
               for node, port in waiting_ports()))
+    time.sleep(0.001)  # what tells sweeps apart
     ask(lab, "perf", "sweep")
     wait_until(lambda: ask_json(lab, "congestion")["swept"] != swept, 20, "the new sweep")
 
