@@ -199,13 +199,11 @@ int triad_smp_ask_all(struct triad_smp *smp, const struct triad_smp_request *req
 {
 	struct batch batch = {
 		.smp = smp, .items = items, .n = n, .first_tid = smp->tid + 1};
-	const struct triad_mad_transport *transport;
-	struct triad_mad_reply reply;
 	int error = open_class(smp, DIRECTED);
+	const struct triad_mad_transport *transport =
+		error ? NULL : triad_umad_transport(smp->umads[DIRECTED]);
+	struct triad_mad_reply reply;
 
-	if (error)
-		return error;
-	transport = triad_umad_transport(smp->umads[DIRECTED]);
 	while (!error && (batch.n_sent < batch.n || batch.n_pending)) {
 		uint64_t now_us = triad_clock_now_us();
 

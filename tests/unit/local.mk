@@ -131,6 +131,7 @@ unit_tests = \
 	tests/unit/plugin/test_sm_control \
 	tests/unit/plugin/test_log_tail \
 	tests/unit/plugin/test_sm_errors \
+	tests/unit/plugin/test_smp \
 	tests/unit/plugin/test_sm_watch \
 	tests/unit/plugin/test_state_file \
 	tests/unit/plugin/test_trap_mad \
@@ -333,6 +334,8 @@ tests_unit_plugin_test_sm_watch_SOURCES = \
 	tests/unit/plugin/test_sm_watch.c plugin/sm_watch.c
 tests_unit_plugin_test_state_file_SOURCES = \
 	tests/unit/plugin/test_state_file.c plugin/election/state_file.c
+tests_unit_plugin_test_smp_SOURCES = tests/unit/plugin/test_smp.c plugin/ports/smp.c
+tests_unit_plugin_test_smp_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 tests_unit_plugin_test_trap_mad_SOURCES = \
 	tests/unit/plugin/test_trap_mad.c plugin/trap_mad.c
 tests_unit_plugin_test_trap_mad_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
