@@ -52,7 +52,7 @@ static void next_way(struct triad_data_test *test)
 	bool is_bad = test->ways[test->way].verdict == TRIAD_DATA_TEST_BAD;
 
 	test->way = is_bad ? 2 : test->way + 1;
-	test->has_dropped = false;
+	test->has_failed = false;
 	test->n_vain = 0;
 	test->next_us = 0;
 }
@@ -140,7 +140,7 @@ static void take_burst(struct triad_data_test *test)
 	way->n_sent += test->n_sent;
 	way->n_left = way->n_came = way->n_sent;
 	way->why = NULL;
-	test->has_dropped = false;
+	test->has_failed = false;
 	test->n_sent = test->n_vain = 0;
 	if (way->n_sent >= test->n_wanted)
 		conclude(test, TRIAD_DATA_TEST_GOOD, NULL);
@@ -171,10 +171,16 @@ static void judge(struct triad_data_test *test,
 			now_us);
 		return;
 	}
-	/* Its end may not have been active. */
-	if (came >= left && !test->has_dropped) {
-		test->has_dropped = true;
-		try_again(test, "packets were dropped before it", now_us);
+	/* Its end may not have been active; or others have set the count back, and from
+	 * so little that it has not gone back. */
+	if (!test->has_failed && (came >= left || before.came <= left)) {
+		test->has_failed = true;
+		try_again(test,
+			came >= left
+				? "packets were dropped before it"
+				: "packets were lost on it, or others have set its "
+				  "counts back",
+			now_us);
 		return;
 	}
 	way->n_sent += test->n_sent;

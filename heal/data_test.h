@@ -7,7 +7,9 @@
  * counters say, so what is lost elsewhere does not count against the link.  After each burst:
  *
  *     all left, and all that left came                  good so far
- *     fewer came than left                              it loses packets: bad
+ *     fewer came than left                              it loses packets: bad; where the count is
+ *                                                       below the burst, twice in a row: else
+ *                                                       others may have set it back to 0
  *     fewer left than were sent, and the end dropped    twice in a row: it takes no data, bad
  *     fewer left than were sent, and it dropped none    they did not come to it: not known
  *
@@ -76,7 +78,7 @@ struct triad_data_test {
 	unsigned way;    /* 0: from the first end to the second; 2: both are through */
 	unsigned n_vain; /* tries in a row that said nothing */
 	bool is_led, must_clear, has_before;
-	bool has_dropped; /* packets, at the last try: once more, and the link takes no data */
+	bool has_failed;    /* the last try: once more, and the link is bad */
 	uint32_t n_sent;    /* since 'before' */
 	uint64_t settle_us; /* until then they may still be on their way */
 	uint64_t next_us;   /* nothing is to be done before */
