@@ -72,16 +72,19 @@ export class TimeBar {
 	}
 
 	#choose(text) {
+		this.#parts.field.blur();
 		this.#app.go(changed(this.#app.route, {at: text || undefined}));
 	}
 
+	// What somebody types into stays as it is.
 	#showText(at) {
-		this.#parts.label.textContent = at ? "as of" : "now";
-		this.#parts.field.value = at;
+		const {label, field} = this.#parts;
+		label.textContent = at ? "as of" : "now";
+		if (document.activeElement !== field) field.value = at;
 	}
 
 	show() {
-		const {slider, field, back, since, remark} = this.#parts;
+		const {slider, back, since, remark} = this.#parts;
 		const at = this.#app.at ?? "";
 		const images = this.#app.status?.images;
 		const has = Boolean(images?.first);
@@ -91,7 +94,7 @@ export class TimeBar {
 		slider.disabled = !has;
 		back.hidden = since.hidden = !at;
 		since.setAttribute("href", sibling({options: {}}, "changes", [], {from: at}));
-		if (document.activeElement !== field && !slider.matches(":active")) {
+		if (!slider.matches(":active")) {
 			this.#showText(at);
 			const ms = at ? msOf(at, Date.now()) : null;
 			slider.value =

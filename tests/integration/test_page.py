@@ -434,6 +434,13 @@ def test_time_moves_the_whole_page(lab, page):
     assert "link down" not in page.text, page.text
     page.js("document.querySelector('#time button').click()")
     assert "at=" not in page.js("return location.hash")
+    page.open("/links")
+    page.driver.find_element("id", "at").send_keys(f"{then}\ue007")  # Enter
+
+    def bar():
+        return page.js("const it = document.querySelector('#time'); return [it.innerText, "
+                       "Number(it.querySelector('#slider').value), it.querySelector('#at').value]")
+    wait_until(lambda: "as of" in bar()[0] and bar()[1] < 1000 and bar()[2] == then, 10, bar)
 
 
 # --- what is there, what changed -------------------------------------------------
