@@ -151,7 +151,14 @@ export function tierName({low, high, links, inside = 0}) {
 
 export const NOT_IN_ROLE = "This Triad does not have it in its role.";
 
+// Whether ways of then are lost, which no other part of the answer tells.
+export function isWayLost(problem) {
+	return Boolean(problem?.isOfPast) && problem.message.includes("have changed since");
+}
+
 // Why a view has nothing, by what the server said.
 export function partText(problem) {
+	if (isWayLost(problem))
+		return "Links, LIDs or forwarding tables have changed since. Tables of then are kept only while they have not: which way packets took is not known any more.";
 	return problem.isMissing ? NOT_IN_ROLE : problem.message;
 }

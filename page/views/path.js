@@ -5,6 +5,7 @@
 import {badge, facts, h, none, section} from "../dom.js";
 import {count, isKnown, NOT_KNOWN, plural, yesNo} from "../format.js";
 import {changed, sibling} from "../route.js";
+import {isWayLost} from "../words.js";
 import {bar, isOn, missing, placeLink, portLink, presentOnly} from "./parts.js";
 
 const ENDS = [
@@ -52,6 +53,12 @@ export const path = {
 	},
 
 	render(app, route, {explained, routes}) {
+		if (isWayLost(routes))
+			return [
+				h("h1", {}, "Path"),
+				form(app, route),
+				section("The way of packets", missing(routes), elsewhere(app, route)),
+			];
 		return [
 			h("h1", {}, "Path"),
 			form(app, route),
@@ -70,9 +77,10 @@ export const path = {
 			routes
 				? section(
 						"The way of packets",
-						missing(routes)
-							? [missing(routes), routes.isOfPast && whatChanged(app)]
-							: [ofThen(app, route, explained), ways(route, routes)],
+						missing(routes) ?? [
+							ofThen(app, route, explained),
+							ways(route, routes),
+						],
 					)
 				: null,
 			!explained &&
@@ -274,18 +282,17 @@ function ofThen(app, route, explained) {
 	);
 }
 
-function whatChanged(app) {
+function elsewhere(app, route) {
+	const open = (href, text) => h("a", {class: "open", href}, text);
 	return h(
 		"p",
 		{},
-		h(
-			"a",
-			{
-				class: "open",
-				href: sibling({options: {}}, "changes", [], {from: app.at}),
-			},
-			"What changed since",
+		open(
+			sibling({options: {}}, "changes", [], {from: app.at}),
+			"What changed between then and now",
 		),
+		" ",
+		open(changed(route, {at: undefined}), "The way of now"),
 	);
 }
 

@@ -532,7 +532,13 @@ def test_way_of_packets_is_that_of_then_or_said_to_be_lost(lab, page):
     try:
         wait_until(lambda: lab.triad("routes", "between", "host-0005", "host-0008", "--at",
                                      then).returncode, 30, "other tables")
-        assert mentions(way(), "changed since not kept") and "arrives" not in way(), page.text
+        assert mentions(way(), "changed since kept") and "arrives" not in way(), page.text
+        # Once, and in no words of commands.
+        assert "present" not in page.text and "diff" not in page.text, page.text
+        assert page.js("return document.querySelectorAll('#main section').length") == 1
+        assert page.js("return [...document.querySelectorAll('#main section a')].some((it) => "
+                       "it.hash.startsWith('#/path') && it.hash.includes('src=host-0005') && "
+                       "!it.hash.includes('at='))"), page.text
         assert page.js("return [...document.querySelectorAll('#main section a')].map("
                        "(it) => it.getAttribute('href')).filter((it) => "
                        "it.startsWith('#/changes') && !it.includes('at='))"), page.text
