@@ -104,11 +104,15 @@ export function waitOf({ends}) {
 	return {wait: isLeast && wait === 0 ? NaN : wait, isLeast};
 }
 
+// Errors that an end counted.
+export function errorsAt({errors}) {
+	return errors ? Object.values(errors).reduce((sum, n) => sum + n, 0) : NaN;
+}
+
 // Errors of both ends; none at one end says nothing of the other.
 export function errorsOf({ends}) {
-	let total = 0;
-	for (const {errors} of ends) for (const name in errors) total += errors[name];
-	return total || ends.every((it) => it.errors) ? total : NaN;
+	const [a, b] = ends.map(errorsAt);
+	return (a || 0) + (b || 0) || a + b;
 }
 
 function stateOf(link) {

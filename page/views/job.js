@@ -8,7 +8,7 @@ import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
 import {
 	bar,
-	errorCount,
+	errorsByEnd,
 	fromToColumns,
 	isPlugin,
 	missing,
@@ -247,7 +247,21 @@ function columns(route) {
 			title: "Errors",
 			number: true,
 			value: (it) => it.errors,
-			cell: (it) => errorCount(it.errors),
+			cell: (it) =>
+				errorsByEnd([
+					{
+						guid: it.node_guid,
+						name: it.node_name,
+						port: it.port,
+						n: it.port_errors,
+					},
+					{
+						guid: it.to_node_guid,
+						name: it.to_node_name,
+						port: it.to_port,
+						n: it.to_port_errors,
+					},
+				]),
 		},
 	];
 }

@@ -5,7 +5,7 @@ import {Problem} from "../api.js";
 import {badge, h, nameText, none, section} from "../dom.js";
 import {bits, count, isKnown, percent, time, visible} from "../format.js";
 import {labelOf} from "../labels.js";
-import {errorsOf, waitOf} from "../model.js";
+import {errorsAt, errorsOf, waitOf} from "../model.js";
 import {sibling} from "../route.js";
 import {partText, splitPlace} from "../words.js";
 
@@ -132,6 +132,21 @@ export function errorCount(n, title = null) {
 	return isKnown(n) && h("span", {class: n ? "bad" : "", title}, count(n));
 }
 
+// Errors of a link by the ends that counted them: [{guid, name, port, n}].
+export function errorsByEnd(ends, title = null) {
+	const told = ends.filter(({n}) => n !== 0);
+	if (!told.some(({n}) => n > 0)) return errorCount(told.length ? null : 0, title);
+	return told.map(({guid, name, port, n}) =>
+		h(
+			"div",
+			{class: n > 0 ? "bad" : "unknown", title},
+			`${count(n)} at `,
+			nameText(labelOf(guid, name)),
+			`:${port}`,
+		),
+	);
+}
+
 // Columns of a table of links, as 'links' has them.
 export function linkColumns(route, extra = []) {
 	return [
@@ -205,7 +220,16 @@ export function linkColumns(route, extra = []) {
 			title: "Errors",
 			number: true,
 			value: errorsOf,
-			cell: (it) => errorCount(errorsOf(it), errorTitle(it)),
+			cell: (it) =>
+				errorsByEnd(
+					it.ends.map((end) => ({
+						guid: end.node_guid,
+						name: end.node_name,
+						port: end.port,
+						n: errorsAt(end),
+					})),
+					errorTitle(it),
+				),
 		},
 		{
 			name: "downs",

@@ -43,8 +43,8 @@ struct link_state {
 	double use_percent, wait_percent; /* NAN: not known */
 	bool waits_longer;                /* 'wait_percent' is a lower bound */
 	double octets;                    /* sent, since a time; NAN: not known */
-	uint64_t n_errors;                /* at both ends */
-	bool lacks_errors;                /* those of an end are not known */
+	uint64_t n_errors[2];             /* at the port that sends; at its far end */
+	bool lacks_errors[2];             /* they are not known */
 };
 
 /* --- which hosts --- */
@@ -194,18 +194,21 @@ static double percent_since(const struct job *job, const struct triad_engine_row
 		: NAN;
 }
 
-static void add_errors(const struct job *job, uint32_t port, struct link_state *state)
+static void read_errors(const struct job *job, uint32_t port, struct link_state *state)
 {
 	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
-	struct triad_engine_row row;
+	const uint32_t ports[2] = {port, fabric->ports[port].remote};
 
-	if (!triad_routes_read_port(job->moment.view, fabric, port, &row) ||
-		(job->is_since && !count_since(job, fabric, port, &row)) ||
-		!triad_command_knows_errors(&row)) {
-		state->lacks_errors = true;
-		return;
+	for (unsigned i = 0; i < 2; i++) {
+		struct triad_engine_row row;
+
+		state->lacks_errors[i] = !triad_routes_read_port(job->moment.view,
+						 fabric, ports[i], &row) ||
+			(job->is_since && !count_since(job, fabric, ports[i], &row)) ||
+			!triad_command_knows_errors(&row);
+		if (!state->lacks_errors[i])
+			state->n_errors[i] = triad_command_count_errors(&row);
 	}
-	state->n_errors += triad_command_count_errors(&row);
 }
 
 static struct link_state state_since(const struct job *job, uint32_t port)
@@ -216,8 +219,7 @@ static struct link_state state_since(const struct job *job, uint32_t port)
 	uint64_t bps = triad_fabric_port_bps(&fabric->ports[port]);
 	struct triad_engine_row row;
 
-	add_errors(job, port, &state);
-	add_errors(job, fabric->ports[port].remote, &state);
+	read_errors(job, port, &state);
 	if (!triad_routes_read_port(job->moment.view, fabric, port, &row) ||
 		!count_since(job, fabric, port, &row))
 		return state;
@@ -246,8 +248,7 @@ static struct link_state link_state_of(const struct job *job, uint32_t port)
 		state.waits_longer =
 			triad_engine_rate_is_least(&row, TRIAD_PORT_XMIT_WAIT);
 	}
-	add_errors(job, port, &state);
-	add_errors(job, fabric->ports[port].remote, &state);
+	read_errors(job, port, &state);
 	return state;
 }
 
@@ -261,12 +262,22 @@ static void put_percent(struct triad_list *list, const char *name, const char *t
 		percent);
 }
 
+static void put_errors(struct triad_list *list, const char *name, const char *title,
+	uint64_t n, bool is_known)
+{
+	if (is_known)
+		triad_list_uint(list, name, title, 6, n);
+	else
+		triad_list_text(list, name, title, 6, NULL);
+}
+
 static void put_link(struct job *job, struct triad_list *list, uint32_t port)
 {
 	const struct triad_routes_check *all = job->routes->check;
 	const struct triad_fabric *fabric = all->layout->fabric;
 	const struct link_state state = link_state_of(job, port);
 	uint64_t n = job->check->pairs[port];
+	uint64_t n_errors = state.n_errors[0] + state.n_errors[1];
 
 	triad_list_row(list);
 	triad_routes_put_port(list, NULL, "LINK FROM", fabric, port);
@@ -280,10 +291,12 @@ static void put_link(struct job *job, struct triad_list *list, uint32_t port)
 		list, "wait_percent", "WAIT", state.wait_percent, state.waits_longer);
 	triad_list_bool(list, "wait_at_least", NULL, 0, state.waits_longer);
 	/* None at one end says nothing of the other. */
-	if (state.n_errors || !state.lacks_errors)
-		triad_list_uint(list, "errors", "ERRORS", 6, state.n_errors);
-	else
-		triad_list_text(list, "errors", "ERRORS", 6, NULL);
+	put_errors(list, "errors", "ERRORS", n_errors,
+		n_errors || (!state.lacks_errors[0] && !state.lacks_errors[1]));
+	put_errors(
+		list, "port_errors", NULL, state.n_errors[0], !state.lacks_errors[0]);
+	put_errors(list, "to_port_errors", NULL, state.n_errors[1],
+		!state.lacks_errors[1]);
 	if (job->is_since)
 		triad_list_double(list, "octets", state.octets);
 	triad_list_row_end(list);

@@ -343,7 +343,8 @@ def test_injected_error_appears_within_two_sweeps(lab, page):
     lab.sim('PerformanceSet "leaf-04"[1] PortCounters.SymbolErrorCounter=4242')
     ask(lab, "perf", "sweep")
     ask(lab, "perf", "sweep")
-    wait_until(lambda: "4 242" in page.text.replace("\u202f", " "), 30, "the error")
+    wait_until(lambda: "4 242 at leaf-04:1" in page.text.replace("\u202f", " "), 30,
+               "the error and its end")
     assert status(lab)["perfmgr"]["sweeps"] == swept + 2
     ask(lab, "set", "perfmgr.sweep_period", 1)
     page.go("/alerts")
@@ -582,12 +583,22 @@ def test_routes_and_a_job_are_those_of_triadctl(lab, page):
 @pytest.mark.row("N11")
 def test_job_has_all_its_links_and_leads_to_its_alerts(lab, page):
     lab.sim('PerformanceSet "host-0006"[1] PortCounters.SymbolErrorCounter=777')
-    wait_until(lambda: json.loads(ask(lab, "job", "--nodes", "host-000[5-8]", "--json"))
-               ["alerts"], 20, "an alert of the job")
+
+    def host_errors():
+        said = json.loads(ask(lab, "job", "--nodes", "host-000[5-8]", "-n", "1000", "--json"))
+        return said["alerts"] and sorted(
+            it[f"{end}port_errors"] for it in said["links"] for end in ("", "to_")
+            if it[f"{end}node_name"].startswith("host-0006"))
+    # As the end that sends, and as the one that is sent to.
+    wait_until(lambda: host_errors() == [777, 777], 20, host_errors)
     page.go("/job?hosts=host-000[1,5-8]")
     said = json.loads(ask(lab, "job", "--nodes", "host-000[1,5-8]", "-n", "1000", "--json"))
     assert page.js("return document.querySelectorAll('#main tbody tr').length") == \
         said["links_used"] == len(said["links"])
+    # In both directions it is said which end counted errors.
+    told = page.js("return [...document.querySelectorAll('#main tbody tr')].map((it) => "
+                   "it.innerText).filter((it) => it.includes('host-0006'))")
+    assert len(told) == 2 and all(mentions(it, "777 at host-0006 HCA-1:1") for it in told), told
     assert all(re.match(r"#/port/(0x[0-9a-f]{16}|[^ ()]+)/\d+", it) for it in page.js(
         "return [...document.querySelectorAll('#main li a[href*=\"/port/\"], "
         "#main li a[href*=\"/node/\"]')].map((it) => it.getAttribute('href'))")), page.text
