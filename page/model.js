@@ -45,6 +45,7 @@ export function makeFabric(nodes, links) {
 		held: new Uint8Array(n), // out of routing
 		bps: new Float64Array(n),
 		rates: [],
+		lastDowns: [],
 	});
 	links.forEach((link, j) => addLink(fabric, index, link, j));
 	fabric.types = Uint8Array.from(fabric.types);
@@ -82,6 +83,7 @@ function addLink(fabric, index, link, j) {
 	fabric.held[j] = link.held;
 	fabric.bps[j] = link.rate_bps ?? NaN;
 	fabric.rates.push(link.rate);
+	fabric.lastDowns.push(link.last_down);
 }
 
 function endNode(fabric, index, end) {
@@ -115,9 +117,17 @@ export function errorsOf({ends}) {
 	return (a || 0) + (b || 0) || a + b;
 }
 
+export function isDown(state) {
+	return state === "down" || state === "unreachable";
+}
+
+// The rate of a link, or what it was while it was up.
+export function rateText(state, rate) {
+	return isDown(state) ? `was ${rate}` : rate;
+}
+
 function stateOf(link) {
-	if (link.state === "down" || link.state === "unreachable")
-		return STATES.indexOf(link.state);
+	if (isDown(link.state)) return STATES.indexOf(link.state);
 	if (link.state !== "active") return 2;
 	return link.slow ? 1 : 0;
 }

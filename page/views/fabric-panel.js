@@ -2,8 +2,8 @@
 // What stands beside the picture: the legend, and what is chosen with its links.
 
 import {facts, h, nameText, none} from "../dom.js";
-import {count, isKnown, NOT_KNOWN, percent} from "../format.js";
-import {DOWN, METRICS, STATES, TYPES} from "../model.js";
+import {count, isKnown, NOT_KNOWN, percent, time} from "../format.js";
+import {DOWN, isDown, METRICS, rateText, STATES, TYPES} from "../model.js";
 import {changed, sibling} from "../route.js";
 import {partText} from "../words.js";
 import {errorCount, nodeLink, portLink} from "./parts.js";
@@ -232,7 +232,8 @@ function linkPanel(route, fabric, i, it) {
 				),
 			],
 			["state", STATES[fabric.state[j]]],
-			["rate", fabric.rates[j]],
+			isDown(STATES[fabric.state[j]]) && ["since", time(fabric.lastDowns[j])],
+			["rate", rateText(STATES[fabric.state[j]], fabric.rates[j])],
 			["out", percent(out[j])],
 			["in", percent(back[j])],
 			[

@@ -5,7 +5,7 @@
 import {h, none, section} from "../dom.js";
 import {count, counterRate, NOT_KNOWN, plural, time} from "../format.js";
 import {changed} from "../route.js";
-import {alertsSince, unreadLinks} from "../model.js";
+import {alertsSince, isDown, unreadLinks} from "../model.js";
 import {sparkline} from "../spark.js";
 import {table} from "../table.js";
 import {loadRoots, rootsSection} from "./congestion.js";
@@ -67,10 +67,7 @@ export const links = {
 			controls(app, route),
 			table(route, linkColumns(route, [alertColumn(alerts)]), rows, {
 				caption: "Links",
-				rowClass: (it) =>
-					it.state === "down" || it.state === "unreachable"
-						? "is-down"
-						: null,
+				rowClass: (it) => (isDown(it.state) ? "is-down" : null),
 				empty: "No link is like that.",
 			}),
 			rows.length >= limit &&

@@ -5,7 +5,7 @@ import {Problem} from "../api.js";
 import {badge, h, nameText, none, section} from "../dom.js";
 import {bits, count, isKnown, percent, time, visible} from "../format.js";
 import {labelOf} from "../labels.js";
-import {errorsAt, errorsOf, waitOf} from "../model.js";
+import {errorsAt, errorsOf, isDown, rateText, waitOf} from "../model.js";
 import {sibling} from "../route.js";
 import {partText, splitPlace} from "../words.js";
 
@@ -108,7 +108,7 @@ export function bar(value, kind = "use") {
 // Of a link that is down, the state of its port says more.
 export function stateBadge(state, isSlow = false, portState = null) {
 	const severity =
-		state === "down" || state === "unreachable"
+		isDown(state)
 			? "critical"
 			: state !== "active" || isSlow
 				? "warning"
@@ -177,7 +177,7 @@ export function linkColumns(route, extra = []) {
 				h(
 					"span",
 					{class: "nowrap", title: bits(it.rate_bps)},
-					it.rate,
+					rateText(it.state, it.rate),
 					it.slow
 						? h(
 								"span",

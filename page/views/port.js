@@ -4,7 +4,7 @@
 import {chart} from "../chart.js";
 import {badge, facts, h, none, section} from "../dom.js";
 import {ago, count, counterTotal, isData, isError, isKnown, NOT_KNOWN, place, time, visible, yesNo} from "../format.js";
-import {riseOf} from "../model.js";
+import {rateText, riseOf} from "../model.js";
 import {changed, sibling} from "../route.js";
 import {fromPast} from "../spark.js";
 import {table} from "../table.js";
@@ -190,7 +190,7 @@ function linkFacts(route, row, link, guid) {
 		],
 		link && [
 			"rate",
-			[link.rate, link.slow ? ` (should run at ${link.expected_rate})` : ""],
+			[rateText(link.state, link.rate), link.slow ? ` (should run at ${link.expected_rate})` : ""],
 		],
 		link && ["out", bar(here.use_percent) ?? NOT_KNOWN],
 		link && ["in", bar(far.use_percent) ?? NOT_KNOWN],

@@ -402,6 +402,14 @@ def test_time_moves_the_whole_page(lab, page):
     page.wait_for_text("down")
     wait_until(lambda: page.js("return document.querySelectorAll('tr.is-down').length"), 30,
                "the link that is down")
+    # What it ran at is no rate of now.
+    leaf = next(row for row in ask_json(lab, "nodes") if row["name"] == "leaf-01")
+    assert re.search(r"\bwas \d+x", page.text), page.text
+    page.go(f"/port/{leaf['guid']}/4")
+    assert re.search(r"\bwas \d+x", page.text), page.text
+    page.open(f"/fabric?select={leaf['guid']}:4")
+    wait_until(lambda: re.search(r"since\s+\d{4}-.*\bwas \d+x", page.text, re.S), 20,
+               lambda: page.text)
     page.go("/alerts")
     # The alert may come after the link is shown.
     page.wait_for_text("link down")
