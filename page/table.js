@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // Tables that are sorted by their headings; the order is part of the page's address.
 //
-// A column is {name, title, value(row), cell(row), number, wide}: 'value' is what it is sorted by
-// (null: not known, always last), 'cell' what is shown, which is the value without it.  One that is
-// 'wide' is left out where there is no room for it, as on a phone.
+// A column is {name, title, hint, value(row), cell(row), number, wide}: 'value' is what it is sorted
+// by (null: not known, always last), 'cell' what is shown, which is the value without it.  One that is
+// 'wide' is left out where there is no room for it, as on a phone; 'hint' says more of the title.
 
 import {h, none} from "./dom.js";
 import {count, isKnown} from "./format.js";
@@ -93,7 +93,7 @@ function heading(route, column, order, id) {
 					{
 						href: changed(route, {[`sort${id}`]: next}),
 						"data-key": `sort${id} ${column.name}`,
-						title: `Sort by ${column.title}`,
+						title: column.hint ?? `Sort by ${column.title}`,
 					},
 					column.title,
 					is ? (isDown ? " ▾" : " ▴") : "",

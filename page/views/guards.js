@@ -50,7 +50,10 @@ const PARTS = [
 		(route) => [
 			...ends(route),
 			column("state", "State"),
-			column("bounces", "Times", {number: true}),
+			column("bounces", "Times", {
+				number: true,
+				hint: "How often a switch was seen to lose it lately, but not together with other links of a node; two within half a second are one. Links has how often it went down in all",
+			}),
 			timeColumn("last", "Last"),
 			timeColumn("since", "Held since"),
 			timeColumn("until", "Until"),

@@ -235,6 +235,7 @@ export function linkColumns(route, extra = []) {
 			name: "downs",
 			wide: true,
 			title: "Downs",
+			hint: "How often it went down since Triad knows of the link: the largest of what sweeps saw and of LinkDownedCounter at each end",
 			number: true,
 			value: (it) => it.downs,
 			cell: (it) =>

@@ -134,6 +134,9 @@ def test_names_are_text_wherever_they_stand(lab, page):
         assert "\u202e" not in page.js("return document.documentElement.outerHTML")
     page.go("/links")
     assert "<img src=x onerror=attacked=1>:1" in page.text
+    [hint] = page.js("return [...document.querySelectorAll('#main th a')].filter((it) => "
+                     "it.textContent.trim() === 'Downs').map((it) => it.title)")
+    assert mentions(hint, "LinkDownedCounter"), hint
     assert not page.errors()
 
 
