@@ -2,7 +2,8 @@
 // What the members of Triad's JSON are called on the page, and small texts made of them.
 // Pure.
 
-import {count, plural, time} from "./format.js";
+import {count, NOT_KNOWN, plural, time} from "./format.js";
+import {errorsOf} from "./model.js";
 
 // Of 'history': what happened.
 const EVENTS = {
@@ -147,6 +148,16 @@ export function levelName(level) {
 export function tierName({low, high, links, inside = 0}) {
 	const isInside = inside > 0 && inside === links;
 	return `${isInside ? "aggregation nodes" : levelName(low)} and ${levelName(high)}`;
+}
+
+// Of links of which the worst stand first, when none is bad, as far as is known; else null.
+export function noneBadText(links) {
+	if (!links.length || links.some((it) => it.state !== "active" || it.slow || errorsOf(it) > 0))
+		return null;
+	const unknown = links.filter((it) => !it.rate_bps || Number.isNaN(errorsOf(it))).length;
+	return unknown
+		? `No link here is known to be bad, but of ${count(unknown)} of ${plural(links.length, "link")} the rate or errors are ${NOT_KNOWN}.`
+		: `No link here is bad: of ${plural(links.length, "link")} none is down, slow or has errors.`;
 }
 
 export const NOT_IN_ROLE = "This Triad does not have it in its role.";

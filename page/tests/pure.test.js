@@ -14,6 +14,7 @@ import {
 	DOWN,
 	errorsOf,
 	makeFabric,
+	rateText,
 	riseOf,
 	search,
 	STATES,
@@ -26,6 +27,7 @@ import {
 import * as route from "../route.js";
 import {sorted} from "../sort.js";
 import {ageOf, beforeOf, msOf, stepOf} from "../moment.js";
+import {noneBadText} from "../words.js";
 import {Maker, makeTree} from "./made.js";
 
 test("numbers have units, and what is not known says so", () => {
@@ -153,6 +155,28 @@ test("none at one end of a link says nothing of the other", () => {
 	assert.deepEqual(waitOf(wait(0, null)), {wait: NaN, isLeast: true});
 	assert.deepEqual(waitOf(wait(null, 2)), {wait: 2, isLeast: true});
 	assert.deepEqual(waitOf(wait(null, null)), {wait: NaN, isLeast: true});
+});
+
+test("that no link is bad is said only where it is known", () => {
+	const link = (rest = {}, errors = {}) => ({
+		state: "active",
+		slow: false,
+		rate_bps: 1e11,
+		ends: [{errors: {}}, {errors}],
+		...rest,
+	});
+	assert.match(noneBadText([link(), link()]), /is bad.* 2 links/);
+	for (const unknown of [link({}, null), link({rate_bps: 0})])
+		assert.match(noneBadText([link(), unknown]), /known to be bad.* 1 of 2 links.*not known/);
+	for (const bad of [link({state: "down"}), link({slow: true}), link({}, {PortRcvErrors: 1})])
+		assert.equal(noneBadText([bad, link({}, null)]), null);
+	assert.equal(noneBadText([]), null);
+});
+
+test("a link that is down had its rate", () => {
+	assert.equal(rateText("active", "4x EDR"), "4x EDR");
+	for (const state of ["down", "unreachable"])
+		assert.match(rateText(state, "4x EDR"), /^was 4x EDR/);
 });
 
 test("an end that has left the fabric becomes a node", () => {

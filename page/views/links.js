@@ -8,6 +8,7 @@ import {changed} from "../route.js";
 import {alertsSince, isDown, unreadLinks} from "../model.js";
 import {sparkline} from "../spark.js";
 import {table} from "../table.js";
+import {noneBadText} from "../words.js";
 import {loadRoots, rootsSection} from "./congestion.js";
 import {healColumns} from "./guards.js";
 import {column, isPlugin, linkColumns, missing, options, portLink} from "./parts.js";
@@ -62,9 +63,14 @@ export const links = {
 
 	render(app, route, {rows, healed, alerts}) {
 		const limit = Number(route.options.limit ?? PAGE);
+		const isWorstFirst = ![...FILTERS.map(([name]) => name), "by"].some(
+			(it) => route.options[it],
+		);
+		const noneBad = isWorstFirst && noneBadText(rows);
 		return [
 			h("h1", {}, "Links"),
 			controls(app, route),
+			noneBad && h("p", {class: "quiet"}, noneBad),
 			table(route, linkColumns(route, [alertColumn(alerts)]), rows, {
 				caption: "Links",
 				rowClass: (it) => (isDown(it.state) ? "is-down" : null),

@@ -337,6 +337,8 @@ def host_of(row):
 
 @pytest.mark.row("N11")
 def test_injected_error_appears_within_two_sweeps(lab, page):
+    page.go("/links?node=leaf-04")
+    assert mentions(page.text, "No link bad"), page.text
     page.go("/links?errors=1&node=leaf-04")
     assert "4 242" not in page.text.replace("\u202f", " ")
     # There are two sweeps and no more, however slow the browser is.
@@ -350,6 +352,8 @@ def test_injected_error_appears_within_two_sweeps(lab, page):
                "the error and its end")
     assert status(lab)["perfmgr"]["sweeps"] == swept + 2
     ask(lab, "set", "perfmgr.sweep_period", 1)
+    page.go("/links?node=leaf-04")
+    assert not mentions(page.text, "No link bad"), page.text
     page.go("/alerts")
     page.wait_for_text("SymbolErrorCounter")
     page.screenshot("alerts")
