@@ -63,6 +63,7 @@ export const links = {
 
 	render(app, route, {rows, healed, alerts}) {
 		const limit = Number(route.options.limit ?? PAGE);
+		const since = alertsSince(alerts.alerts ?? []);
 		const isWorstFirst = ![...FILTERS.map(([name]) => name), "by"].some(
 			(it) => route.options[it],
 		);
@@ -71,7 +72,7 @@ export const links = {
 			h("h1", {}, "Links"),
 			controls(app, route),
 			noneBad && h("p", {class: "quiet"}, noneBad),
-			table(route, linkColumns(route, [alertColumn(alerts)]), rows, {
+			table(route, linkColumns(route, [alertColumn(since)], (it) => sinceOf(since, it)), rows, {
 				caption: "Links",
 				rowClass: (it) => (isDown(it.state) ? "is-down" : null),
 				empty: "No link is like that.",
@@ -101,8 +102,7 @@ export const links = {
 };
 
 // Since when what an alert found at an end is there.
-function alertColumn(alerts) {
-	const since = alertsSince(alerts.alerts ?? []);
+function alertColumn(since) {
 	return column("alert", "Alert since", {
 		wide: true,
 		value: (it) => sinceOf(since, it),

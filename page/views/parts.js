@@ -147,8 +147,9 @@ export function errorsByEnd(ends, title = null) {
 	);
 }
 
-// Columns of a table of links, as 'links' has them.
-export function linkColumns(route, extra = []) {
+// Columns of a table of links, as 'links' has them.  Where there is no room for columns of times,
+// since when something is wrong stands below the state.
+export function linkColumns(route, extra = [], sinceOf = () => null) {
 	return [
 		{
 			name: "end",
@@ -166,7 +167,14 @@ export function linkColumns(route, extra = []) {
 			name: "state",
 			title: "State",
 			value: (it) => it.state,
-			cell: (it) => stateBadge(it.state, false, it.port_state),
+			cell: (it) => {
+				const since = isDown(it.state) ? it.last_down : sinceOf(it);
+				const what = isDown(it.state) ? "since" : "alert since";
+				return [
+					stateBadge(it.state, false, it.port_state),
+					since && h("div", {class: "narrow quiet"}, `${what} ${time(since)}`),
+				];
+			},
 		},
 		{
 			name: "rate",

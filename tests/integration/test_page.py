@@ -707,6 +707,17 @@ def test_phone_keeps_state_and_far_end(lab, page):
             (it) => it.offsetWidth && it.getBoundingClientRect().right <= 390)
             .map((it) => it.textContent.trim())""")
         assert {"End", "Far end", "State"} <= set(shown), shown
+        # Since when something is wrong is there, too.
+        lab.sim('PerformanceSet "leaf-02"[1] PortCounters.PortRcvErrors=88')
+        since = wait_until(lambda: [
+            it["since"] for alert in ask_json(lab, "alerts", "--node", "leaf-02:1")["alerts"]
+            for it in alert["findings"] if it["since"]], 20, "an alert")[0]
+        page.open("/links?node=leaf-02&port=1")
+        said = since[:19].replace("T", " ")
+        wait_until(lambda: page.js("""return [...document.querySelectorAll('#main td div')].some(
+            (it) => it.offsetWidth && it.getBoundingClientRect().right <= 390
+                && it.textContent.includes(arguments[0]))""", said), 20, lambda: page.text)
+        page.screenshot("links-phone")
     finally:
         page.cdp("Emulation.clearDeviceMetricsOverride")
 
