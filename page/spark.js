@@ -3,7 +3,7 @@
 // time, kept for a minute.
 
 import {h} from "./dom.js";
-import {counterRate} from "./format.js";
+import {counterRate, NOT_KNOWN} from "./format.js";
 import {beforeOf} from "./moment.js";
 import {colour} from "./theme.js";
 
@@ -63,49 +63,32 @@ function whenSeen(element, run) {
 
 // What fill(answer) makes of the past of a port's counter, once it is in sight.
 export function fromPast(app, guid, port, counter, since, fill) {
-	const host = h("span", {class: "quiet"}, "…");
+	const host = h("span", {class: "quiet", title: "asking for the past"}, "…");
 	whenSeen(host, async () => {
 		host.replaceChildren(fill(await pointsOf(app, guid, port, counter, since)));
+		host.title = "";
 	});
 	return host;
 }
 
 export function sparkline(app, guid, port, counter, since = "1h") {
+	if (!app.status?.images?.first) return h("span", {class: "unknown"}, "not kept");
+	return fromPast(app, guid, port, counter, since, (answer) =>
+		answer.points?.some((it) => it.per_second !== null)
+			? draw(answer.points, counter)
+			: h("span", {class: "unknown", title: answer.message ?? ""}, NOT_KNOWN),
+	);
+}
+
+function draw(points, counter) {
 	const canvas = h("canvas", {
+		class: "sparkline",
 		width: WIDTH * devicePixelRatio,
 		height: HEIGHT * devicePixelRatio,
 		role: "img",
-		"aria-label": "asking for the past",
 	});
-	const host = h("span", {class: "sparkline"}, canvas);
-	whenSeen(canvas, async () => {
-		if (!app.status?.images?.first) {
-			host.replaceChildren(h("span", {class: "unknown"}, "not kept"));
-			return;
-		}
-		const answer = await pointsOf(app, guid, port, counter, since);
-		if (
-			answer instanceof Error ||
-			!answer.points?.some((it) => it.per_second !== null)
-		) {
-			host.replaceChildren(
-				h(
-					"span",
-					{class: "unknown", title: answer.message ?? ""},
-					"not kept",
-				),
-			);
-			return;
-		}
-		draw(canvas, answer.points, counter);
-	});
-	return host;
-}
-
-function draw(canvas, points, counter) {
 	const context = canvas.getContext("2d");
 	context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-	context.clearRect(0, 0, WIDTH, HEIGHT);
 	const values = points.map((it) => it.per_second);
 	const most = Math.max(...values.filter((it) => it !== null));
 	const begin = Date.parse(points[0].time),
@@ -121,11 +104,14 @@ function draw(canvas, points, counter) {
 		}
 		const x = 1 + ((Date.parse(it.time) - begin) / length) * (WIDTH - 2);
 		const y = HEIGHT - 2 - (most ? values[i] / most : 0) * (HEIGHT - 4);
-		context[isDown ? "lineTo" : "moveTo"](x, y);
+		// One between others that are not known is a dash.
+		if (!isDown) context.moveTo(x - 1, y);
+		context.lineTo(x, y);
 		isDown = true;
 	});
 	context.stroke();
 	const text = `the most was ${counterRate(counter, most)}`;
 	canvas.setAttribute("aria-label", text);
 	canvas.title = text;
+	return canvas;
 }

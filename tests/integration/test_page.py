@@ -642,6 +642,44 @@ def test_what_comes_with_the_fabric_needs_no_sweep(lab, page):
         ask(lab, "set", "perfmgr.sweep_period", 1)
 
 
+# What stands in the place of a small curve: its text and title, and whether something is drawn.
+_SPARK = """
+const [points, done] = arguments;
+import("/spark.js").then(({sparkline}) => {
+    const app = {status: {images: {first: "then"}},
+                 server: {ask: () => points ? Promise.resolve({points}) : new Promise(() => {})}};
+    const host = document.createElement("div");
+    document.querySelector("#main").prepend(host);
+    host.append(sparkline(app, String(Math.random()), 1, "PortXmitData"));
+    let n = 0;
+    const look = () => {
+        const canvas = host.querySelector("canvas");
+        const isDrawn = canvas?.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+            .data.some(Boolean);
+        if (!isDrawn && ++n < 30) return requestAnimationFrame(look);
+        const titles = [...host.querySelectorAll("[title]")].map((it) => it.title).join("");
+        done([host.innerText.trim(), titles, Boolean(isDrawn)]);
+    };
+    look();
+});"""
+
+
+@pytest.mark.row("N11")
+def test_small_curve_is_never_blank(page):
+    page.open("/busiest")
+
+    def shown(*values):
+        points = [{"time": f"2026-01-02T03:{k:02}:00Z", "per_second": it}
+                  for k, it in enumerate(values)]
+        return page.driver.execute_async_script(_SPARK, points or None)
+    text, title, is_drawn = shown()  # it waits for its answer
+    assert text and title and not is_drawn, (text, title)
+    assert shown(None, None)[0] == "not known"
+    for values in ((1, 2, 3), (0, 0), (None, 5), (None, 5, None, 6, None)):
+        assert shown(*values)[2], values
+    assert not page.errors()
+
+
 @pytest.mark.row("N11")
 def test_sums_by_tier_have_curves_when_somebody_wants_them(lab, page):
     written = status(lab)["images"]["written"]
