@@ -267,7 +267,8 @@ export function unreadLinks(fabric, counter) {
 	return n;
 }
 
-// Of the rows of 'perf tiers', for each tier: what a chart draws, and of which share of its links.
+// Of the rows of 'perf tiers', for each tier: what a chart draws, how much that is in all, and of which
+// share of its links.
 export function tierCurves(rows) {
 	const times = [...new Set(rows.map((it) => it.time))];
 	const tiers = new Map();
@@ -290,8 +291,21 @@ export function tierCurves(rows) {
 					return {time, per_second: bps === null ? null : bps / 32};
 				}),
 			})),
+			...amountOf([...at.values()]),
 			share: shareOf([...at.values()]),
 		}));
+}
+
+// How much flowed, in octets, and in how many seconds: of the times of which it is known.
+function amountOf(rows) {
+	const amount = {up: 0, down: 0, seconds: 0};
+	for (const it of rows.filter((row) => row.up_bps !== null)) {
+		const seconds = (Date.parse(it.time) - Date.parse(it.since)) / 1000;
+		amount.up += (it.up_bps / 8) * seconds;
+		amount.down += (it.down_bps / 8) * seconds;
+		amount.seconds += seconds;
+	}
+	return amount;
 }
 
 // "all links", "87 to 100 % of its links"; null: of no link is it known at any time.

@@ -342,7 +342,8 @@ test("the traffic of a tier is the sum of what is known of its links, and says o
 });
 
 test("curves of tiers have gaps where nothing is known, and say of which share they are", () => {
-	const row = (time, low, known, up) => ({
+	const row = (time, low, known, up, since = time) => ({
+		since,
 		time,
 		low,
 		high: low + 1,
@@ -370,6 +371,13 @@ test("curves of tiers have gaps where nothing is known, and say of which share t
 	assert.deepEqual(points(0), [2, null, 0]);
 	// Also where there is no such link at a time.
 	assert.deepEqual(points(1), [10, null, null]);
+	const minute = (n) => `2026-11-29T10:0${n}:00Z`;
+	const [amount] = tierCurves([
+		row(minute(1), 0, 8, 800, minute(0)),
+		row(minute(2), 0, 0, null, minute(1)),
+		row(minute(4), 0, 8, 80, minute(2)),
+	]);
+	assert.deepEqual([amount.up, amount.down, amount.seconds], [7200, 7200, 180]);
 	assert.deepEqual(
 		curves[0].series.map((it) => it.label),
 		["up", "down"],

@@ -4,7 +4,7 @@
 
 import {chart} from "../chart.js";
 import {h, none, section} from "../dom.js";
-import {bits, count, NOT_KNOWN, percent, plural} from "../format.js";
+import {bits, count, NOT_KNOWN, octets, percent, plural, span} from "../format.js";
 import {tierCurves, trafficByTier} from "../model.js";
 import {beforeOf} from "../moment.js";
 import {changed} from "../route.js";
@@ -15,8 +15,8 @@ import {column, missing} from "./parts.js";
 
 const TITLE = "All of the fabric, by tier";
 
-// 'span' is as --since has it.
-export async function loadTiers(app, route, span) {
+// 'length' is as --since has it.
+export async function loadTiers(app, route, length) {
 	const {fabric, layout} = app.store;
 	const isKept = Boolean(app.status?.images?.first);
 	const wants = isKept && route.options.curves === "1";
@@ -25,14 +25,14 @@ export async function loadTiers(app, route, span) {
 		isKept,
 		past: wants
 			? await askKept(app, ["perf", "tiers"], {
-					since: app.at ? beforeOf(app.at, span, Date.now()) : span,
+					since: app.at ? beforeOf(app.at, length, Date.now()) : length,
 					at: app.at,
 				})
 			: null,
 	};
 }
 
-export function tiersSection(route, {now, isKept, past}, span) {
+export function tiersSection(route, {now, isKept, past}, length) {
 	return section(
 		TITLE,
 		now ? tableOf(route, now) : none("The fabric is being asked for."),
@@ -49,7 +49,7 @@ export function tiersSection(route, {now, isKept, past}, span) {
 						"aria-pressed": String(Boolean(past)),
 						href: changed(route, {curves: past ? undefined : "1"}),
 					},
-					`Its ${span === "1d" ? "day" : "hour"} as curves`,
+					`Its ${length === "1d" ? "day" : "hour"} as curves`,
 				),
 			),
 		past && (missing(past) ?? tierCurves(past).map(curve)),
@@ -118,7 +118,17 @@ function curve(tier) {
 	return h(
 		"figure",
 		{},
-		h("figcaption", {}, name, " ", h("small", {}, `sum of ${tier.share}`)),
+		h(
+			"figcaption",
+			{},
+			name,
+			" ",
+			h(
+				"small",
+				{},
+				`${octets(tier.up)} up, ${octets(tier.down)} down in ${span(tier.seconds)}; sum of ${tier.share}`,
+			),
+		),
 		chart(tier.series, `What flowed between ${name}, a sum of ${tier.share}`),
 	);
 }
