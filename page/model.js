@@ -123,7 +123,7 @@ export function isDown(state) {
 
 // The rate of a link, or what it was while it was up.
 export function rateText(state, rate) {
-	return isDown(state) && rate ? `was ${rate}` : rate;
+	return isDown(state) && rate !== "-" ? `was ${rate}` : rate;
 }
 
 function stateOf(link) {

@@ -226,8 +226,8 @@ bool triad_engine_read(
 bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 	uint64_t node_guid, uint8_t port, unsigned counter, uint64_t *total);
 
-/* The change of a counter per second over its last interval; NAN without one.  Of a
- * 'saturated' one it is a lower bound. */
+/* The change of a counter per second over its last interval; NAN without one, or if it
+ * stood at its maximum then.  Of a 'saturated' one it is a lower bound. */
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter);
 /* Whether it is a lower bound over 0: the counter stopped at its maximum in that
  * interval. */

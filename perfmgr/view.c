@@ -77,8 +77,12 @@ bool triad_view_read(
 	/* The row may have gone to another port since the view was made. */
 	if (triad_engine_read(view->engine, view->rows[port], row) &&
 		row->node_guid == view->fabric->nodes[at->node].guid &&
-		row->port == at->number)
+		row->port == at->number) {
+		/* What was read before it was left out says nothing of now. */
+		if (triad_view_is_skipped(view, port))
+			row->was_asked = row->answered = false;
 		return true;
+	}
 	*row = (struct triad_engine_row){0};
 	return false;
 }

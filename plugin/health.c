@@ -423,8 +423,8 @@ static void add_audit(struct triad_health *health, struct triad_plugin *plugin)
 	if (!status.ended_us) {
 		triad_health_line(health, "audit", "Audit",
 			status.n_failed ? TRIAD_UNKNOWN : TRIAD_OK,
-			"devices are being read for the first time%s",
-			status.n_failed ? "; it did not succeed before" : "");
+			"none has ended yet since this SM is master%s",
+			status.n_failed ? "; tries before failed" : "");
 		return;
 	}
 	if (status.n)

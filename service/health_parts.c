@@ -477,10 +477,10 @@ static void add_devices(struct triad_health *health, struct triad_service *servi
 		triad_health_line(health, "devices", "Devices",
 			counts->n_faulty || counts->n_fell_silent ? TRIAD_WARNING
 								  : TRIAD_OK,
-			"of %" PRIu32 " %" PRIu32 " told, %" PRIu32
+			"%" PRIu32 " of %" PRIu32 " told of themselves, %" PRIu32
 			" refused something, %" PRIu32 " silent; %" PRIu32
 			" cable%s, %" PRIu32 " fault%s",
-			counts->n_devices, counts->n_reported, counts->n_refused,
+			counts->n_reported, counts->n_devices, counts->n_refused,
 			counts->n_silent, counts->n_cables, plural(counts->n_cables),
 			counts->n_faulty, plural(counts->n_faulty));
 	}

@@ -48,7 +48,7 @@ struct triad_history_request {
 struct triad_history_point {
 	uint64_t time_us;
 	struct triad_totals_base base;
-	bool is_known; /* the port was there, and had the counter */
+	bool is_known; /* the port was read, and the counter not at its maximum */
 	uint64_t total;
 };
 

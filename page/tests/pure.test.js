@@ -177,7 +177,7 @@ test("a link that is down had its rate", () => {
 	assert.equal(rateText("active", "4x EDR"), "4x EDR");
 	for (const state of ["down", "unreachable"])
 		assert.match(rateText(state, "4x EDR"), /^was 4x EDR/);
-	assert.equal(rateText("down", null), null);
+	assert.equal(rateText("down", "-"), "-");
 });
 
 test("an end that has left the fabric becomes a node", () => {

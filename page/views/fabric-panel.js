@@ -5,7 +5,7 @@ import {facts, h, nameText, none} from "../dom.js";
 import {count, isKnown, NOT_KNOWN, percent, time} from "../format.js";
 import {DOWN, isDown, METRICS, rateText, STATES, TYPES} from "../model.js";
 import {changed, sibling} from "../route.js";
-import {partText} from "../words.js";
+import {isWayLost, partText} from "../words.js";
 import {errorCount, nodeLink, portLink} from "./parts.js";
 
 const FEW = 48;
@@ -81,7 +81,7 @@ export function panel(app, route, fabric, lists, i, port, problem) {
 		h(
 			"p",
 			{class: "trail"},
-			problem ? `${partText(problem)} ` : "The way of packets is marked. ",
+			problem ? `${isWayLost(problem) ? partText(problem) : problem.message} ` : "The way of packets is marked. ",
 			h("a", {href: changed(route, {path: undefined})}, "Forget it"),
 		);
 	if (i < 0)

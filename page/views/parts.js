@@ -243,7 +243,7 @@ export function linkColumns(route, extra = [], sinceOf = () => null) {
 			name: "downs",
 			wide: true,
 			title: "Downs",
-			hint: "How often it went down since Triad knows of the link: the largest of what sweeps saw and of LinkDownedCounter at each end",
+			hint: "How often it went down since Triad has known the link: the largest of what sweeps saw and of LinkDownedCounter at each end",
 			number: true,
 			value: (it) => it.downs,
 			cell: (it) =>

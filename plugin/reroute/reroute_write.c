@@ -36,7 +36,7 @@ const char *reroute_forbids(const struct reroute_loss *loss)
 	if (!reroute_is_master(rerouter))
 		return "this SM is not the master";
 	if (atomic_load(&rerouter->is_configuring) || does_route_afresh(rerouter))
-		return "OpenSM writes its tables, or gave it up";
+		return "OpenSM writes its tables, or its last sweep did not come to its end";
 	if (has_discovered(loss))
 		return "OpenSM has discovered the fabric anew since";
 	return triad_elector_forbids(rerouter->elector);

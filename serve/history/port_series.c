@@ -80,8 +80,11 @@ bool triad_port_series_take_line(void *context, const char *line, size_t length)
 	struct triad_port_series *series = context;
 	const struct triad_profile_row *row = &series->parser.row;
 
-	if (length && *line >= '0' && *line <= '9' && !may_be_row(series, line, length))
+	if (length && *line >= '0' && *line <= '9' &&
+		!may_be_row(series, line, length)) {
+		series->parser.line++;
 		return true;
+	}
 	switch (triad_profile_parse(&series->parser, line, length)) {
 	case TRIAD_PROFILE_WRONG:
 		return false;

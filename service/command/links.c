@@ -629,11 +629,10 @@ static void put_unread(const struct list *list, struct triad_output *output)
 {
 	if (list->n_unread && !list->command->json)
 		triad_output_printf(output,
-			"errors of %" PRIu32 " %s not known: a port was not read\n",
-			list->n_unread,
-			list->n_unread == 1 ? "link are"
-				: list->n   ? "more links are"
-					    : "links are");
+			"errors of %" PRIu32 "%s link%s are not known: a port was not "
+			"read\n",
+			list->n_unread, list->n ? " more" : "",
+			list->n_unread == 1 ? "" : "s");
 }
 
 int triad_command_run_links(struct triad_service *service,

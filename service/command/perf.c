@@ -217,31 +217,43 @@ static unsigned show_ports(const struct triad_view *view,
 	return n;
 }
 
-/* Writes why no port was shown: with --errors good news, of the ports that were read. */
-static int show_none(const struct triad_view *view, const struct triad_command *command,
-	const struct triad_node_choice *choice, struct triad_output *output)
+/* Counts the ports that are wanted; '*n_read': those whose errors are known. */
+static uint32_t count_wanted(const struct triad_view *view,
+	const struct triad_node_choice *choice, uint32_t *n_read)
 {
 	struct triad_shown_port shown;
-	uint32_t n = 0, n_read = 0;
+	uint32_t n = 0;
 
+	*n_read = 0;
 	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
 		if (triad_command_wants_port(choice, view->fabric, i)) {
 			triad_shown_port_read(&shown, view, i);
-			n_read += shown.row.answered && !shown.skipped;
+			*n_read += shown.row.answered;
 			n++;
 		}
-	if (!command->errors || !n)
+	return n;
+}
+
+/* With --errors: writes of how many ports they are not known.  Those that did not answer
+ * are listed. */
+static int end_errors(const struct triad_view *view,
+	const struct triad_command *command, const struct triad_node_choice *choice,
+	unsigned n_shown, struct triad_output *output)
+{
+	uint32_t n_read, n = count_wanted(view, choice, &n_read);
+
+	if (!n)
 		return triad_command_no_port("perf show", view->fabric, choice, output);
 	if (command->json)
 		return TRIAD_CONTROL_DONE;
-	if (n_read == n)
+	if (n_read < n)
+		triad_output_printf(output,
+			"errors of %" PRIu32 " of %" PRIu32
+			" ports are not known: 'perf show' says of each why\n",
+			n - n_read, n);
+	else if (!n_shown)
 		triad_output_printf(
 			output, "no port has errors, and all have answered\n");
-	else
-		triad_output_printf(output,
-			"no errors are known: of %" PRIu32 " ports %" PRIu32
-			" were read; 'perf show' says of each why not\n",
-			n, n_read);
 	return TRIAD_CONTROL_DONE;
 }
 
@@ -252,6 +264,7 @@ int triad_command_run_perf_show(struct triad_service *service,
 	struct triad_sflow_indices *indices;
 	struct triad_node_choice choice;
 	int status = TRIAD_CONTROL_DONE;
+	unsigned n;
 
 	if (!view)
 		return TRIAD_CONTROL_FAILED;
@@ -262,8 +275,12 @@ int triad_command_run_perf_show(struct triad_service *service,
 		return TRIAD_CONTROL_FAILED;
 	}
 	indices = triad_exports_sflow_indices(service->exports);
-	if (!show_ports(view, indices, command, &choice, output))
-		status = show_none(view, command, &choice, output);
+	n = show_ports(view, indices, command, &choice, output);
+	if (command->errors)
+		status = end_errors(view, command, &choice, n, output);
+	else if (!n)
+		status = triad_command_no_port(
+			"perf show", view->fabric, &choice, output);
 	triad_sflow_indices_unref(indices);
 	triad_view_unref(view);
 	return status;
@@ -330,8 +347,8 @@ static void put_footer(uint32_t n, uint32_t n_ports, uint32_t n_known, unsigned 
 		triad_output_printf(output, "%s was read at no port\n", name);
 	else if (!n_known)
 		triad_output_printf(output,
-			"by %s; no rates yet: they need two sweeps ('perf sweep' makes "
-			"one)\n",
+			"by %s; no rates yet: they need two sweeps that read a counter "
+			"('perf sweep' makes one)\n",
 			name);
 	else
 		triad_output_printf(
@@ -339,7 +356,8 @@ static void put_footer(uint32_t n, uint32_t n_ports, uint32_t n_known, unsigned 
 	if (n_known && n_known < n_ports)
 		triad_output_printf(output,
 			"of %" PRIu32 " ports, %" PRIu32
-			" have no known rate, as 'perf show' says\n",
+			" have no known rate: they were read once or not, or lack it, or "
+			"it is at its maximum\n",
 			n_ports, n_ports - n_known);
 }
 

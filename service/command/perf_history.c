@@ -157,9 +157,9 @@ static void put_curve_text(const struct curve *curve, struct triad_output *outpu
 		triad_counters[curve->command->by].name, curve->where);
 	if (!curve->sum_us) {
 		triad_output_printf(output,
-			"no two of the %" PRIu32 " images there, one after the other, "
-			"know it: the port was not read, or the counter was at its "
-			"maximum\n",
+			"no growth is known between any two of the images there (%" PRIu32
+			"): the port was not read, or the counter was at its maximum or "
+			"began anew\n",
 			curve->n);
 		return;
 	}
@@ -175,9 +175,9 @@ static void put_curve_text(const struct curve *curve, struct triad_output *outpu
 		triad_clock_format_s(curve->most_us, at), mean, sum);
 	if (curve->n_unknown)
 		triad_output_printf(output,
-			"of %" PRIu32 " times between images, %" PRIu32
-			" are not known, and in none of these numbers\n",
-			curve->n - 1, curve->n_unknown);
+			"its growth is not known between %" PRIu32 " of these %" PRIu32
+			" images and the one before: these numbers are without it\n",
+			curve->n_unknown, curve->n);
 }
 
 static void put_curve_json(const struct curve *curve, struct triad_output *output)

@@ -202,24 +202,38 @@ def ask_for_an_image(path):
             return answer.read()
 
 
-def report(path, text):
+def say(path, *parts):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(str(path))
+    for kind, octets in parts:
+        connection.sendall(struct.pack(">cBHI", kind, 1, 0, len(octets)) + octets)
+    return connection
+
+
+def report(path, start):
     """As triadd does, but without following what changes; returns the status."""
-    parts = ((b"R", b"report\0"), (b"O", text.encode()))
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(str(path))
-        for kind, octets in parts:
-            connection.sendall(struct.pack(">cBHI", kind, 1, 0, len(octets)) + octets)
-        with connection.makefile("rb") as answer:
-            return answer.read()[-1]
+    text = f"version=of then\nstart={start}\nconfigured=1\n"
+    with say(path, (b"R", b"report\0"), (b"O", text.encode())) as connection, \
+            connection.makefile("rb") as answer:
+        return answer.read()[-1]
+
+
+def start_of(path):
+    """Of the process that is there."""
+    with say(path, (b"R", b"changes\0")) as connection, connection.makefile("rb") as answer:
+        return int(re.search(rb"start (\d+)", answer.readline())[1])
 
 
 @pytest.mark.row("N10")
 def test_report_of_a_triadd_that_follows_an_earlier_process_is_none(scratch):
     with triad_lab(CONF.format(folder=scratch.folder())) as lab:
         lab.kill_triadd()
-        before = status(lab)["triadd"]["version"]
-        assert report(triadd_of(lab).socket, "version=of then\nstart=1\nconfigured=1\n")
+        path = triadd_of(lab).socket
+        before, start = status(lab)["triadd"]["version"], start_of(path)
+        assert report(path, start - 1) != 0
         assert status(lab)["triadd"]["version"] == before
+        assert report(path, start) == 0
+        assert status(lab)["triadd"]["version"] == "of then"
 
 
 @pytest.mark.row("N10")

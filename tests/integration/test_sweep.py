@@ -228,15 +228,28 @@ def test_show_errors_alone():
 
 
 def test_ports_that_are_not_read_are_no_good_news():
-    with lab_in("full", more="[group test]\nnodes = Switch1\nskip = true\n") as lab:
+    group = "[group test]\nnodes = Switch1\nskip = true\n"
+    with lab_in("full") as lab:
         wait_for_sweep(lab)
-        text = ask(lab, "perf", "show", "--errors")
-        assert re.search(r"of 20 ports 12 ", text) and "all" not in text, text
         ask(lab, "perf", "sweep")
+        before = ask_json(lab, "perf", "top")
+        # What was read before says nothing of now.
+        conf = lab.folder / "sm-0" / "triad.conf"
+        conf.write_text(conf.read_text() + group)
+        ask(lab, "reload")
+        text = wait_until(lambda: "not known" in (text := ask(lab, "perf", "show", "--errors"))
+                          and text, 20, "the group")
+        assert re.search(r" 8 of 20 ", text) and "all" not in text, text
         assert re.search(r"of 20 ports, 8 ", ask(lab, "perf", "top")), "rates"
+        assert {row["rate"] is None for row in before} == {False}
         n = sum(None in (end["errors"] for end in link["ends"])
                 for link in ask_json(lab, "links"))
-        assert n and f"of {n} link" in ask(lab, "links", "--errors"), "links"
+        assert n and f" {n} link" in ask(lab, "links", "--errors"), "links"
+        perf_set(lab, 3, LinkDownedCounter=2)
+        lab.sim('PerformanceSet "Switch2"[3] PortCounters.SymbolErrorCounter=5')
+        ask(lab, "perf", "sweep")
+        assert mentions(ask(lab, "perf", "show", "--errors"), "Switch2 SymbolErrorCounter 8 of 20"), \
+            "beside those that have errors"
 
 
 # --- resets ------------------------------------------------------------------
