@@ -106,6 +106,10 @@ struct triad_past {
 /* Reads the text of a line after "# triad-image ".  Returns NULL, or what is wrong with
  * it. */
 const char *triad_past_read_head(const char *text, struct triad_history_head *head);
+/* Reads a line of a port whose totals of some counters (bit i of '*mask': counter i) are not
+ * of the image's time: it was not read, or they stood at their maximum.  False: it is none. */
+bool triad_past_read_note(
+	const char *line, uint64_t *node_guid, unsigned *port, uint32_t *mask);
 
 /* NULL when memory is short. */
 struct triad_past *triad_past_new(int64_t offset_us);

@@ -21,6 +21,16 @@ const char *triad_past_after(
 	return line + n_name;
 }
 
+bool triad_past_read_note(
+	const char *line, uint64_t *node_guid, unsigned *port, uint32_t *mask)
+{
+	*mask = UINT32_MAX;
+	return sscanf(line, "# triad-quiet 0x%16" SCNx64 ",%3u", node_guid, port) ==
+		2 ||
+		sscanf(line, "# triad-full 0x%16" SCNx64 ",%3u,0x%8" SCNx32, node_guid,
+			port, mask) == 3;
+}
+
 const char *triad_past_read_head(const char *text, struct triad_history_head *head)
 {
 	char kind[8];

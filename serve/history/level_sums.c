@@ -2,7 +2,6 @@
 #include "serve/history/level_sums.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,13 +260,15 @@ static void take_comment(
 	struct sent *sent;
 	uint64_t guid;
 	unsigned port;
+	uint32_t mask;
 
 	memcpy(copy, line, length);
 	copy[length] = '\0';
 	if (!strncmp(copy, HEAD, sizeof(HEAD) - 1) &&
 		!triad_past_read_head(copy + sizeof(HEAD) - 1, &head))
 		levels->base.zeroed_us = head.zeroed_us;
-	if (sscanf(copy, "# triad-quiet 0x%16" SCNx64 ",%3u", &guid, &port) == 2 &&
+	if (triad_past_read_note(copy, &guid, &port, &mask) &&
+		mask & 1u << TRIAD_PORT_XMIT_DATA &&
 		(sent = find_sent(levels, guid, port)))
 		sent->is_known = false;
 }

@@ -34,33 +34,22 @@ void triad_port_series_begin_change(struct triad_port_series *series)
 	series->now = series->of_key;
 }
 
-/* Takes what is said of the port: that its row is old, or which counters are full. */
-static void take_note(struct triad_port_series *series, const char *text)
-{
-	uint32_t mask = 0;
-	uint64_t guid;
-	unsigned port;
-
-	if (sscanf(text, "# triad-quiet 0x%16" SCNx64 ",%3u", &guid, &port) == 2)
-		mask = UINT32_MAX;
-	else if (sscanf(text, "# triad-full 0x%16" SCNx64 ",%3u,0x%8" SCNx32, &guid,
-			 &port, &mask) != 3)
-		return;
-	if (guid == series->node_guid && port == series->port)
-		series->is_quiet |= mask & 1u << series->counter;
-}
-
 static void take_comment(
 	struct triad_port_series *series, const char *line, size_t length)
 {
 	char copy[TRIAD_PROFILE_LINE_SIZE];
 	struct triad_history_head head;
+	uint64_t guid;
+	unsigned port;
+	uint32_t mask;
 
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, line);
-	if (strncmp(copy, HEAD, sizeof(HEAD) - 1) != 0)
-		take_note(series, copy);
-	else if (!triad_past_read_head(copy + sizeof(HEAD) - 1, &head))
+	if (!strncmp(copy, HEAD, sizeof(HEAD) - 1) &&
+		!triad_past_read_head(copy + sizeof(HEAD) - 1, &head))
 		series->now.base.zeroed_us = head.zeroed_us;
+	else if (triad_past_read_note(copy, &guid, &port, &mask) &&
+		guid == series->node_guid && port == series->port)
+		series->is_quiet |= mask & 1u << series->counter;
 }
 
 /* Whether the line may be the port's row: parsing those of a million ports takes long. */

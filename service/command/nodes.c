@@ -63,8 +63,8 @@ static void read_shown_node(
 			continue;
 		triad_shown_port_read(&counted, view, i);
 		shown->n_skipped += counted.skipped;
-		shown->n_asked += !counted.skipped && counted.row.was_asked;
-		shown->n_answered += !counted.skipped && counted.row.answered;
+		shown->n_asked += counted.row.was_asked;
+		shown->n_answered += counted.row.answered;
 	}
 }
 

@@ -162,7 +162,7 @@ static bool has_trouble(const struct triad_shown_port *shown)
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (triad_counters[i].is_error && row->has & 1u << i && row->total[i])
 			return true;
-	return row->was_asked && !row->answered && !shown->skipped;
+	return row->was_asked && !row->answered;
 }
 
 /* Reads the next port to show, from '*next' on. */
